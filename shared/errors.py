@@ -1,0 +1,46 @@
+"""The error families: divided by what the caller does, not by what went wrong.
+
+A class docstring is its default message; facts are attributes. Anything that is none of these
+families is a bug and reaches the loop's boundary as such.
+"""
+
+from __future__ import annotations
+
+
+class EngineError(Exception):
+    """Something went wrong."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (self.__doc__ or "").strip().split("\n")[0])
+
+
+class Transient(EngineError):
+    """GitHub, git or a backend did not answer as it should; the next tick tries again."""
+
+
+class UnknownOutcome(Transient):
+    """A write was sent and its reply was lost: look before writing again."""
+
+
+class Blocked(EngineError):
+    """A person has to do something before this can go on."""
+
+
+class Misconfigured(Blocked):
+    """The configuration or the arguments cannot be used."""
+
+
+class NotAllowed(Blocked):
+    """GitHub refuses this operation to this token."""
+
+
+class Unauthorized(Blocked):
+    """GitHub does not accept the token."""
+
+
+class Gone(Blocked):
+    """The issue, pull request or repository no longer exists here."""
+
+
+class Lost(EngineError):
+    """The lease is lost: stop silently, keep the patch."""

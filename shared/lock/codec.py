@@ -1,0 +1,234 @@
+"""The texts of the lock: ACK comments and fence commit messages, read and written (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from shared.marks import Authenticity, Keyring
+from shared.models import Comment
+from shared.workflow import AGENTS, Role, Stage
+
+FENCE_NAMESPACE = "refs/ack"
+"""Where fences live unless the server refuses custom namespaces (then `refs/heads/ack`)."""
+
+_FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):(\d{13})")
+_TRAILER = re.compile(
+    r"<!-- ack/2 prev=(\d+) nonce=([0-9a-f]{32}) state=(active|released|done) hb=(\d+) ttl=(\d+) mac=(\S*) -->"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemKey:
+    """What is locked: an issue or pull request number, for one kind of agent."""
+
+    kind: Role
+    number: int
+
+    def __post_init__(self) -> None:
+        if self.kind not in AGENTS:
+            raise ValueError(f"'{self.kind}' is not an agent")
+
+    @property
+    def ref(self) -> str:
+        """The fence's ref, for example `refs/ack/worker/42`."""
+        return f"{FENCE_NAMESPACE}/{self.kind}/{self.number}"
+
+
+class AckState(StrEnum):
+    """What the writer of an ACK says of it."""
+
+    ACTIVE = "active"
+    RELEASED = "released"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """One ACK. `id`, `updated_at` come from the server; `opaque` means signed with an unknown key."""
+
+    key: ItemKey
+    agent: str
+    millis: int
+    prev: int
+    nonce: str
+    ttl_seconds: int
+    state: AckState = AckState.ACTIVE
+    heartbeat: int = 0
+    id: int = 0
+    updated_at: datetime = datetime.fromtimestamp(0, UTC)
+    opaque: bool = False
+
+    def live(self, at: datetime) -> bool:
+        """Whether it still holds at server time `at`."""
+        return self.state is AckState.ACTIVE and at - self.updated_at < timedelta(seconds=self.ttl_seconds)
+
+
+def write_ack(ack: Ack, keys: Keyring) -> str:
+    """The comment body of an ACK."""
+    trailer = (
+        f"<!-- ack/2 prev={ack.prev} nonce={ack.nonce} state={ack.state} "
+        f"hb={ack.heartbeat} ttl={ack.ttl_seconds} mac= -->"
+    )
+    body = f"ACK:{ack.key.kind}:{ack.agent}:{ack.millis:013d}\n{trailer}\n{_sentence(ack)}"
+    return keys.sign(_purpose(ack.key.kind), ack.key.number, body)
+
+
+def _sentence(ack: Ack) -> str:
+    match ack.state:
+        case AckState.ACTIVE:
+            return f"{ack.agent} is working on this. Editing or deleting this comment stops it."
+        case AckState.RELEASED:
+            return f"{ack.agent} has let go of this."
+        case AckState.DONE:
+            return f"{ack.agent} has finished."
+
+
+def _purpose(kind: str) -> str:
+    return f"ack:{kind}"
+
+
+def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack | None:
+    """The ACK that `comment` is, or None when it does not exist for the protocol.
+
+    It must be written by one of our account ids, be an ACK by its first two whole lines, and carry
+    a valid MAC. A MAC of an unknown key makes an `opaque` ACK: a live holder until its timeout,
+    because another engine with another key may be at work.
+    """
+    if comment.author.id not in accounts:
+        return None
+    ack = read_ack(comment)
+    if ack is None:
+        return None
+    match keys.verify(_purpose(ack.key.kind), comment.number, comment.body):
+        case Authenticity.VALID:
+            return ack
+        case Authenticity.UNKNOWN_KEY:
+            return replace(ack, opaque=True)
+        case Authenticity.INVALID:
+            return None
+
+
+def read_ack(comment: Comment) -> Ack | None:
+    """The ACK that a body spells, whoever wrote it; None when it spells none."""
+    lines = comment.body.replace("\r\n", "\n").split("\n")
+    if len(lines) < 2:
+        return None
+    first, trailer = _FIRST_LINE.fullmatch(lines[0].rstrip()), _TRAILER.fullmatch(lines[1].rstrip())
+    if first is None or trailer is None:
+        return None
+    return Ack(
+        key=ItemKey(Role(first[1]), comment.number),
+        agent=first[2],
+        millis=int(first[3]),
+        prev=int(trailer[1]),
+        nonce=trailer[2],
+        state=AckState(trailer[3]),
+        heartbeat=int(trailer[4]),
+        ttl_seconds=int(trailer[5]),
+        id=comment.id,
+        updated_at=comment.updated_at,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why an item rests, and until which server time at the latest it is looked at again."""
+
+    reason: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """One epoch's state: the content of a fence commit. `oid` is the commit it was read from."""
+
+    key: ItemKey
+    ack_id: int
+    nonce: str
+    agent: str
+    stage: Stage
+    at: datetime
+    phase: str = ""
+    base: str = ""
+    work_head: str = ""
+    pr: int = 0
+    attempt: int = 0
+    round: int = 0
+    body_sha256: str = ""
+    approved_by: str = ""
+    wait: Wait | None = None
+    next_role: str = ""
+    oid: str = ""
+
+
+def write_fence(fence: Fence) -> str:
+    """The commit message of a fence."""
+    wait = f"{fence.wait.reason}; until={_time(fence.wait.until)}" if fence.wait else ""
+    trailers = {
+        "Engine-Fence": "1",
+        "Ack-Id": str(fence.ack_id),
+        "Nonce": fence.nonce,
+        "Agent": fence.agent,
+        "Stage": fence.stage,
+        "Phase": fence.phase,
+        "Base": fence.base,
+        "Work-Head": fence.work_head,
+        "Pr": str(fence.pr or ""),
+        "Attempt": str(fence.attempt),
+        "Round": str(fence.round),
+        "Body-Sha256": fence.body_sha256,
+        "Approved-By": fence.approved_by,
+        "Wait": wait,
+        "Next-Role": fence.next_role,
+        "At": _time(fence.at),
+    }
+    lines = [f"{name}: {_one_line(value)}" for name, value in trailers.items() if value]
+    return f"{fence.key.kind} #{fence.key.number} {fence.stage}\n\n" + "\n".join(lines) + "\n"
+
+
+def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
+    """The fence that a commit message spells; None when it is not one of ours."""
+    trailers = dict(
+        (name, value.strip()) for name, _, value in (line.partition(": ") for line in message.splitlines()) if value
+    )
+    if trailers.get("Engine-Fence") != "1":
+        return None
+    try:
+        return Fence(
+            key=key,
+            ack_id=int(trailers["Ack-Id"]),
+            nonce=trailers["Nonce"],
+            agent=trailers["Agent"],
+            stage=Stage(trailers["Stage"]),
+            at=datetime.fromisoformat(trailers["At"]),
+            phase=trailers.get("Phase", ""),
+            base=trailers.get("Base", ""),
+            work_head=trailers.get("Work-Head", ""),
+            pr=int(trailers.get("Pr", "0")),
+            attempt=int(trailers.get("Attempt", "0")),
+            round=int(trailers.get("Round", "0")),
+            body_sha256=trailers.get("Body-Sha256", ""),
+            approved_by=trailers.get("Approved-By", ""),
+            wait=_read_wait(trailers.get("Wait", "")),
+            next_role=trailers.get("Next-Role", ""),
+            oid=oid,
+        )
+    except (KeyError, ValueError):
+        return None
+
+
+def _read_wait(text: str) -> Wait | None:
+    reason, _, until = text.partition("; until=")
+    return Wait(reason, datetime.fromisoformat(until)) if until else None
+
+
+def _one_line(value: str) -> str:
+    return " ".join(value.split())
+
+
+def _time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds")

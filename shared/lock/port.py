@@ -1,0 +1,109 @@
+"""What the lock asks of the world: the only things its coroutines ever await.
+
+In production `gateway.Gateway` answers with GitHub and git; a simulator answers by hand, in
+virtual time. `Transient` means that a read failed or that a write was certainly not carried out;
+`UnknownOutcome` means that a write may have happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+from shared.lock.codec import Fence, ItemKey
+from shared.models import Comment
+
+T = TypeVar("T")
+
+
+class Operation(Generic[T]):
+    """One request whose answer has type `T`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFence(Operation[Fence | None]):
+    """The fence of an item as the git server has it now (linearizable); None when there is none."""
+
+    item: ItemKey
+
+
+@dataclass(frozen=True, slots=True)
+class ReadComments(Operation[tuple[Comment, ...]]):
+    """The thread in ascending id order: all, or those updated at or after `since`. May be stale."""
+
+    number: int
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadComment(Operation[Comment | None]):
+    """One comment; None only when the server says that it does not exist (404)."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class PostComment(Operation[Comment]):
+    """Add a comment. Never repeated by anyone below this port."""
+
+    number: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditComment(Operation[Comment | None]):
+    """Replace a comment's body; None when it no longer exists."""
+
+    id: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefUpdate:
+    """One more ref that moves together with the fence; `expected` None means it must not exist."""
+
+    ref: str
+    expected: str | None
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class AdvanceFence(Operation[str | None]):
+    """Compare-and-swap the fence, and with it `updates`, all or nothing.
+
+    `expected` is the 40-hex value that the ref must have (None: it must not exist). The answer is
+    the new commit id, or None when the server refused because a value differed.
+    """
+
+    fence: Fence
+    expected: str | None
+    updates: tuple[RefUpdate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[T]):
+    """An answer and the server's time (`Date`) when it was given."""
+
+    value: T
+    at: datetime
+
+
+class Port(Protocol):
+    """Everything a lock coroutine may await or read."""
+
+    async def request(self, operation: Operation[T]) -> Reply[T]:
+        """Carry out one operation."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Let `seconds` pass."""
+        ...
+
+    def now(self) -> float:
+        """Local wall clock, seconds since the epoch; only for the printed milliseconds."""
+        ...
+
+    def boot(self) -> float:
+        """Seconds since boot, suspend included."""
+        ...

@@ -1,0 +1,173 @@
+"""What the engine knows about GitHub's things: frozen values, no I/O.
+
+Adapters turn wire dictionaries into these once; below that edge nobody reads a dictionary.
+Times are aware `datetime` values in UTC taken from GitHub's answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+GHOST_ID = 0
+"""Account id that stands for a deleted account (`user: null` on the wire)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One repository as GitHub names it."""
+
+    id: int
+    full_name: str
+    default_branch: str
+    private: bool = False
+    archived: bool = False
+
+    @property
+    def owner(self) -> str:
+        """The part before the slash."""
+        return self.full_name.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who did something; trust goes by `id`, never by `login`."""
+
+    id: int
+    login: str
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """An issue, or a pull request seen as an issue."""
+
+    number: int
+    title: str
+    body: str
+    labels: frozenset[str]
+    author: Account
+    created_at: datetime
+    updated_at: datetime
+    open: bool = True
+    locked: bool = False
+    is_pull_request: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment in the thread of issue or pull request `number`."""
+
+    id: int
+    number: int
+    author: Account
+    body: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LabelEvent:
+    """A label was added or removed, and by whom."""
+
+    id: int
+    label: str
+    added: bool
+    actor: Account
+    at: datetime
+
+
+class Permission(StrEnum):
+    """What a person may do in a repository."""
+
+    ADMIN = "admin"
+    WRITE = "write"
+    READ = "read"
+    NONE = "none"
+
+    @property
+    def may_write(self) -> bool:
+        """True for people whose labels, comments and approvals count."""
+        return self in {Permission.ADMIN, Permission.WRITE}
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """A pull request; `head_sha` is what every check, review and merge is bound to."""
+
+    number: int
+    title: str
+    body: str
+    author: Account
+    labels: frozenset[str]
+    head_branch: str
+    head_sha: str
+    base_branch: str
+    open: bool = True
+    merged: bool = False
+    merge_sha: str | None = None
+    mergeable: bool | None = None
+
+
+class CheckOutcome(StrEnum):
+    """What one check says of one commit."""
+
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+    NEUTRAL = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check run or commit status on one SHA."""
+
+    name: str
+    outcome: CheckOutcome
+    summary: str = ""
+    job_id: int | None = None
+
+
+class ReviewState(StrEnum):
+    """How a review was submitted."""
+
+    APPROVED = "APPROVED"
+    CHANGES_REQUESTED = "CHANGES_REQUESTED"
+    COMMENTED = "COMMENTED"
+    DISMISSED = "DISMISSED"
+    PENDING = "PENDING"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One submitted review, bound to `head_sha`."""
+
+    id: int
+    author: Account
+    state: ReviewState
+    body: str
+    head_sha: str
+    submitted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewComment:
+    """One inline comment; `line` is None when it is outdated."""
+
+    id: int
+    author: Account
+    path: str
+    line: int | None
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    in_reply_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A remark on a line that exists in the diff (new side)."""
+
+    path: str
+    line: int
+    body: str

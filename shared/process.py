@@ -1,0 +1,149 @@
+"""The only starter of child processes.
+
+argv is a tuple, the environment is given whole, the child leads its own session, and leaving the
+block ends the whole group: TERM, then KILL. Deadlines belong to the caller (`anyio.fail_after`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT
+
+import anyio
+from anyio.abc import ByteReceiveStream, Process
+
+OUTPUT_CAP = 16 * 2**20
+"""Bytes of each stream that are kept; the rest is read and dropped, and `truncated` says so."""
+
+TERM_GRACE_SECONDS = 5.0
+"""How long a process group may take to end after TERM."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A child that has ended: what ran, how it ended, what it said."""
+
+    argv: tuple[str, ...]
+    code: int
+    stdout: bytes
+    stderr: bytes
+    truncated: bool = False
+
+    @property
+    def text(self) -> str:
+        """Standard output, decoded with replacement, without the last newline."""
+        return self.stdout.decode("utf-8", "replace").rstrip("\n")
+
+
+class CommandFailed(Exception):
+    """A command ended with a code that its caller did not expect."""
+
+    def __init__(self, finished: Finished) -> None:
+        tail = (finished.stderr or finished.stdout).decode("utf-8", "replace").strip()[-2000:]
+        super().__init__(f"{' '.join(finished.argv[:3])} ... exited {finished.code}: {tail}")
+        self.finished = finished
+
+
+async def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: bytes = b"",
+    cap: int = OUTPUT_CAP,
+) -> Finished:
+    """Run to the end and return it, whatever its exit code; cancelling ends the whole group."""
+    outputs = (_Capped(cap), _Capped(cap))
+    async with _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
+        async with anyio.create_task_group() as pumps:
+            pumps.start_soon(_feed, process, stdin)
+            for stream, output in zip((process.stdout, process.stderr), outputs, strict=True):
+                pumps.start_soon(output.drain, stream)
+            code = await process.wait()
+    out, err = outputs
+    return Finished(tuple(argv), code, bytes(out.kept), bytes(err.kept), out.dropped or err.dropped)
+
+
+async def check(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes = b"") -> Finished:
+    """`run`, but an exit code other than 0 raises `CommandFailed`."""
+    finished = await run(argv, cwd=cwd, env=env, stdin=stdin)
+    if finished.code != 0:
+        raise CommandFailed(finished)
+    return finished
+
+
+@asynccontextmanager
+async def started(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> AsyncIterator[Process]:
+    """A long-running child whose output is appended to `log`; leaving the block ends its group."""
+    with log.open("ab") as sink:
+        async with _group(argv, cwd=cwd, env=env, stdin=DEVNULL, stdout=sink, stderr=STDOUT) as process:
+            yield process
+
+
+@asynccontextmanager
+async def _group(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], **streams: object
+) -> AsyncIterator[Process]:
+    process = await anyio.open_process(
+        list(argv),
+        cwd=cwd,
+        env=dict(env),
+        start_new_session=True,
+        **streams,  # type: ignore[arg-type]  # the three streams, typed at both call sites
+    )
+    try:
+        yield process
+    finally:
+        with anyio.CancelScope(shield=True):
+            await end(process)
+            await process.aclose()
+
+
+async def end(process: Process) -> None:
+    """End a process group that `started` or `run` made; returns when its leader is gone."""
+    if process.returncode is None:
+        _signal(process.pid, signal.SIGTERM)
+        with anyio.move_on_after(TERM_GRACE_SECONDS):
+            await process.wait()
+    _signal(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal(group: int, number: int) -> None:
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return
+
+
+async def _feed(process: Process, data: bytes) -> None:
+    if process.stdin is None:
+        return
+    try:
+        if data:
+            await process.stdin.send(data)
+        await process.stdin.aclose()
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError, ConnectionResetError):
+        return  # the child closed its input first; its exit code tells whether that was a fault
+
+
+class _Capped:
+    """One stream, read to its end, kept up to a limit."""
+
+    def __init__(self, cap: int) -> None:
+        self.kept = bytearray()
+        self.dropped = False
+        self._cap = cap
+
+    async def drain(self, stream: ByteReceiveStream | None) -> None:
+        if stream is None:
+            return
+        async for chunk in stream:
+            room = self._cap - len(self.kept)
+            self.kept += chunk[:room]
+            self.dropped = self.dropped or len(chunk) > room

@@ -1,0 +1,267 @@
+"""Stages, the moves between them and who may make them: the only place a stage is defined.
+
+`TRANSITIONS` is the whole truth; the diagrams in README and docs are printed from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shared.errors import Blocked
+
+
+class Track(StrEnum):
+    """What kind of thing moves."""
+
+    STORY = "story"
+    SPECIFICATION = "specification"
+    PULL_REQUEST = "pull_request"
+
+
+class Role(StrEnum):
+    """Who makes a move. Agents are planner, worker and reviewer."""
+
+    PLANNER = "planner"
+    WORKER = "worker"
+    REVIEWER = "reviewer"
+    PERSON = "person"
+    GITHUB = "github"
+
+
+AGENTS = frozenset({Role.PLANNER, Role.WORKER, Role.REVIEWER})
+
+
+class Stage(StrEnum):
+    """Where an item stands. The value is the label without its prefix."""
+
+    NEW = "new"
+    PLANNING = "planning"
+    AWAITING_APPROVAL = "awaiting-approval"
+    SPECIFIED = "specified"
+    READY = "ready"
+    IMPLEMENTING = "implementing"
+    TESTING = "testing"
+    REVIEWING = "reviewing"
+    IN_REVIEW = "in-review"
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes-requested"
+    CI_FAILED = "ci-failed"
+    FAILED = "failed"
+    DONE = "done"
+    WITHDRAWN = "withdrawn"
+
+
+UNLABELLED = frozenset({Stage.NEW, Stage.DONE, Stage.WITHDRAWN})
+"""Stages that no label shows: not started, closed, stopped by a person."""
+
+TERMINAL = frozenset({Stage.DONE, Stage.WITHDRAWN})
+
+HALTED = frozenset({Stage.CI_FAILED, Stage.FAILED})
+"""Stages from which only a person leads on."""
+
+
+class Event(StrEnum):
+    """What happened, in the past tense."""
+
+    CREATED = "created"
+    CLAIMED = "claimed"
+    PLAN_POSTED = "plan posted"
+    QUESTIONS_ASKED = "questions asked"
+    ANSWERED = "answered"
+    REJECTED = "rejected"
+    EDITED = "edited"
+    SPECIFICATIONS_CREATED = "specifications created"
+    SPECIFICATIONS_CLOSED = "specifications closed"
+    TESTS_PASSED = "tests passed"
+    TESTS_FAILED = "tests failed"
+    APPROVAL_NEEDED = "approval needed"
+    CONFIRMED = "confirmed"
+    CI_PASSED = "CI passed"
+    CI_OVERDUE = "CI overdue"
+    CI_BROKE = "CI red"
+    CI_GIVEN_UP = "CI given up"
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes requested"
+    HEAD_MOVED = "head moved"
+    MERGED = "merged"
+    GAVE_UP = "gave up"
+    RETRIED = "retried"
+    RETRIED_PULL_REQUEST = "retried, pull request open"
+    WITHDREW = "withdrew"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where an event leads and who causes it."""
+
+    to: Stage
+    by: Role
+
+
+class IllegalMove(Blocked):
+    """This event cannot happen in this stage."""
+
+    def __init__(self, track: Track, stage: Stage, event: Event) -> None:
+        super().__init__(f"A {track} at '{stage}' has no move for '{event}'.")
+        self.track, self.stage, self.event = track, stage, event
+
+
+def _story() -> Iterator[tuple[Stage, Event, Stage, Role]]:
+    planner, person = Role.PLANNER, Role.PERSON
+    yield Stage.NEW, Event.CLAIMED, Stage.PLANNING, planner
+    yield Stage.PLANNING, Event.PLAN_POSTED, Stage.AWAITING_APPROVAL, planner
+    yield Stage.PLANNING, Event.QUESTIONS_ASKED, Stage.AWAITING_APPROVAL, planner
+    yield Stage.PLANNING, Event.SPECIFICATIONS_CREATED, Stage.SPECIFIED, planner
+    yield Stage.PLANNING, Event.GAVE_UP, Stage.FAILED, planner
+    yield Stage.AWAITING_APPROVAL, Event.SPECIFICATIONS_CREATED, Stage.SPECIFIED, planner
+    yield Stage.AWAITING_APPROVAL, Event.ANSWERED, Stage.PLANNING, planner
+    yield Stage.AWAITING_APPROVAL, Event.REJECTED, Stage.PLANNING, planner
+    yield Stage.AWAITING_APPROVAL, Event.EDITED, Stage.PLANNING, planner
+    yield Stage.AWAITING_APPROVAL, Event.GAVE_UP, Stage.FAILED, planner
+    yield Stage.SPECIFIED, Event.SPECIFICATIONS_CLOSED, Stage.DONE, planner
+    yield Stage.FAILED, Event.RETRIED, Stage.PLANNING, person
+
+
+def _specification() -> Iterator[tuple[Stage, Event, Stage, Role]]:
+    worker, person = Role.WORKER, Role.PERSON
+    yield Stage.NEW, Event.CREATED, Stage.READY, Role.PLANNER
+    yield Stage.READY, Event.CLAIMED, Stage.IMPLEMENTING, worker
+    yield from _building(Stage.REVIEWING)
+    yield Stage.IMPLEMENTING, Event.APPROVAL_NEEDED, Stage.AWAITING_APPROVAL, worker
+    yield Stage.AWAITING_APPROVAL, Event.CONFIRMED, Stage.TESTING, worker
+    yield Stage.REVIEWING, Event.MERGED, Stage.DONE, Role.GITHUB
+    yield Stage.REVIEWING, Event.CI_GIVEN_UP, Stage.CI_FAILED, worker
+    yield Stage.REVIEWING, Event.GAVE_UP, Stage.FAILED, worker
+    for halted in sorted(HALTED):
+        yield halted, Event.RETRIED, Stage.READY, person
+        yield halted, Event.RETRIED_PULL_REQUEST, Stage.REVIEWING, person
+
+
+def _pull_request() -> Iterator[tuple[Stage, Event, Stage, Role]]:
+    worker, reviewer, person = Role.WORKER, Role.REVIEWER, Role.PERSON
+    yield Stage.NEW, Event.CI_PASSED, Stage.REVIEWING, worker
+    yield Stage.NEW, Event.CI_OVERDUE, Stage.REVIEWING, worker
+    yield Stage.NEW, Event.CI_GIVEN_UP, Stage.CI_FAILED, worker
+    yield Stage.NEW, Event.GAVE_UP, Stage.FAILED, worker
+    yield Stage.REVIEWING, Event.CLAIMED, Stage.IN_REVIEW, reviewer
+    yield Stage.IN_REVIEW, Event.APPROVED, Stage.APPROVED, reviewer
+    yield Stage.IN_REVIEW, Event.CHANGES_REQUESTED, Stage.CHANGES_REQUESTED, reviewer
+    yield Stage.IN_REVIEW, Event.HEAD_MOVED, Stage.REVIEWING, reviewer
+    yield Stage.IN_REVIEW, Event.GAVE_UP, Stage.FAILED, reviewer
+    yield Stage.APPROVED, Event.HEAD_MOVED, Stage.REVIEWING, reviewer
+    yield Stage.APPROVED, Event.MERGED, Stage.DONE, reviewer
+    yield Stage.APPROVED, Event.GAVE_UP, Stage.FAILED, reviewer
+    yield Stage.APPROVED, Event.CHANGES_REQUESTED, Stage.CHANGES_REQUESTED, person
+    yield Stage.CHANGES_REQUESTED, Event.CLAIMED, Stage.IMPLEMENTING, worker
+    yield Stage.CHANGES_REQUESTED, Event.GAVE_UP, Stage.FAILED, worker
+    yield from _building(Stage.REVIEWING)
+    for halted in sorted(HALTED):
+        yield halted, Event.RETRIED, Stage.CHANGES_REQUESTED, person
+
+
+def _building(handed_to: Stage) -> Iterator[tuple[Stage, Event, Stage, Role]]:
+    """The worker's loop between code, tests and CI, the same for an issue and a fix round."""
+    worker = Role.WORKER
+    yield Stage.IMPLEMENTING, Event.TESTS_PASSED, Stage.TESTING, worker
+    yield Stage.TESTING, Event.TESTS_FAILED, Stage.IMPLEMENTING, worker
+    yield Stage.TESTING, Event.CI_BROKE, Stage.IMPLEMENTING, worker
+    yield Stage.TESTING, Event.CI_PASSED, handed_to, worker
+    yield Stage.TESTING, Event.CI_OVERDUE, handed_to, worker
+    yield Stage.TESTING, Event.CI_GIVEN_UP, Stage.CI_FAILED, worker
+    yield Stage.TESTING, Event.GAVE_UP, Stage.FAILED, worker
+    yield Stage.IMPLEMENTING, Event.GAVE_UP, Stage.FAILED, worker
+
+
+def _table() -> dict[tuple[Track, Stage, Event], Move]:
+    rows = ((Track.STORY, _story()), (Track.SPECIFICATION, _specification()), (Track.PULL_REQUEST, _pull_request()))
+    table: dict[tuple[Track, Stage, Event], Move] = {}
+    for track, moves in rows:
+        for stage, event, to, by in moves:
+            if (track, stage, event) in table:
+                raise AssertionError(f"two rows for {track}, {stage}, {event}")
+            table[track, stage, event] = Move(to, by)
+        for stage in {stage for tr, stage, _ in tuple(table) if tr is track}:
+            table[track, stage, Event.WITHDREW] = Move(Stage.WITHDRAWN, Role.PERSON)
+    return table
+
+
+TRANSITIONS: dict[tuple[Track, Stage, Event], Move] = _table()
+"""Every allowed move; a pair that is not listed is refused by `move`."""
+
+
+def move(track: Track, stage: Stage, event: Event) -> Move:
+    """Where `event` leads from `stage`; raises `IllegalMove` when the table has no such row."""
+    found = TRANSITIONS.get((track, stage, event))
+    if found is None:
+        raise IllegalMove(track, stage, event)
+    return found
+
+
+def owner(track: Track, stage: Stage) -> Role | None:
+    """The one agent that works on items in `stage`; None where only a person or GitHub leads on."""
+    owners = {m.by for (t, s, _), m in TRANSITIONS.items() if t is track and s is stage and m.by in AGENTS}
+    if len(owners) > 1:
+        raise AssertionError(f"{track} at {stage} has owners {sorted(owners)}")
+    return next(iter(owners), None)
+
+
+def stages(track: Track) -> tuple[Stage, ...]:
+    """The stages of one track, in the order in which they are defined."""
+    used = {s for t, s, _ in TRANSITIONS if t is track} | {m.to for (t, _, _), m in TRANSITIONS.items() if t is track}
+    return tuple(s for s in Stage if s in used)
+
+
+class Flag(StrEnum):
+    """What is said beside the stage."""
+
+    MANUAL_INTERVENTION = "manual-intervention"
+    HAD_CONFLICT = "had-conflict"
+    SPEC_REVIEW_NEEDED = "spec-review-needed"
+    BUDGET_EXCEEDED = "budget-exceeded"
+    PROBLEMATIC_TEST = "problematic-test"
+    NEEDS_ANSWER = "needs-answer"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True, slots=True)
+class StageLabels:
+    """What the stage labels of one item say, folded once at the edge."""
+
+    stages: frozenset[Stage]
+    flags: frozenset[Flag]
+    story: bool
+
+    @property
+    def stage(self) -> Stage | None:
+        """The one stage; NEW when there is none; None when several disagree (a fault to repair)."""
+        if len(self.stages) > 1:
+            return None
+        return next(iter(self.stages), Stage.NEW)
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The configured spelling of stages and flags; comparing ignores case, as GitHub does."""
+
+    status_prefix: str = "status:"
+    flag_prefix: str = "flag:"
+    story: str = "story"
+
+    def of(self, what: Stage | Flag) -> str:
+        """The label that shows a stage or flag."""
+        if isinstance(what, Flag):
+            return self.flag_prefix + what
+        if what in UNLABELLED:
+            raise ValueError(f"stage '{what}' has no label")
+        return self.status_prefix + what
+
+    def read(self, labels: Iterable[str]) -> StageLabels:
+        """Fold raw label names; unknown `status:` names are not ours and are left alone."""
+        names = {name.casefold() for name in labels}
+        return StageLabels(
+            frozenset(s for s in Stage if s not in UNLABELLED and self.of(s).casefold() in names),
+            frozenset(f for f in Flag if self.of(f).casefold() in names),
+            self.story.casefold() in names,
+        )
