@@ -1,0 +1,110 @@
+"""What the engine asks of a coding backend, and what it gets back: the same for every backend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class Call(StrEnum):
+    """What is asked. The first five edit files in a tree, the last three read and answer JSON."""
+
+    WRITE_TESTS = "write_tests"
+    IMPLEMENT = "implement"
+    REFACTOR = "refactor"
+    FIX_CI = "fix_ci"
+    RESOLVE_CONFLICT = "resolve_conflict"
+    SUMMARISE = "summarise"
+    PLAN = "plan"
+    REVIEW = "review"
+
+    @property
+    def edits(self) -> bool:
+        """Whether the work tree, and not the answer, is the evidence."""
+        return self not in {Call.SUMMARISE, Call.PLAN, Call.REVIEW}
+
+
+class Ending(StrEnum):
+    """How a run ended; what to do about each is governance's decision."""
+
+    COMPLETED = "completed"
+    MAX_TURNS = "max_turns"
+    MAX_BUDGET = "max_budget"
+    USAGE_LIMIT = "usage_limit"
+    OVERLOADED = "overloaded"
+    TIMED_OUT = "timed_out"
+    TRANSIENT = "transient"
+    PERSISTENT = "persistent"
+    MALFORMED = "malformed"
+    KILLED = "killed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may take."""
+
+    max_turns: int = 50
+    budget_usd: float = 5.0
+    deadline_seconds: float = 45 * 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call: who asks for what, about which item, on which tree.
+
+    `attempt`, `round` and `retry` count from 1, 0 and 0: implementation tries, review rounds, and
+    repeats of the same call (CI fixes, repairs of a malformed answer). Together with `call` and
+    `title` they name the call, so a resumed run asks exactly what the interrupted one asked.
+    `tree` is None for calls that need no files. `schema` is the JSON schema of the wanted answer.
+    """
+
+    call: Call
+    item: str
+    title: str
+    role: str
+    prompt: str
+    tree: Path | None = None
+    attempt: int = 1
+    round: int = 0
+    retry: int = 0
+    schema: Mapping[str, Any] | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money of one run; `cost_usd` None means that nobody knows."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    cost_source: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run led to. `answer` is set only for a structured call that completed."""
+
+    ending: Ending
+    text: str = ""
+    answer: Mapping[str, Any] | None = None
+    usage: Usage = Usage()
+    retry_at: datetime | None = None
+
+
+class Coder(Protocol):
+    """One coding backend."""
+
+    @property
+    def name(self) -> str:
+        """The configured word, for example `claude`."""
+        ...
+
+    async def run(self, request: Request) -> Outcome:
+        """Make one call within its limits; never raises for a failed run, the outcome says so."""
+        ...
