@@ -15,6 +15,8 @@ from shared.workflow import AGENTS, Role, Stage
 FENCE_NAMESPACE = "refs/ack"
 """Where fences live unless the server refuses custom namespaces (then `refs/heads/ack`)."""
 
+_UNWRITTEN = datetime(1970, 1, 1, tzinfo=UTC)
+
 _FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):(\d{13})")
 _TRAILER = re.compile(
     r"<!-- ack/2 prev=(\d+) nonce=([0-9a-f]{32}) state=(active|released|done) hb=(\d+) ttl=(\d+) mac=(\S*) -->"
@@ -59,7 +61,7 @@ class Ack:
     state: AckState = AckState.ACTIVE
     heartbeat: int = 0
     id: int = 0
-    updated_at: datetime = datetime.fromtimestamp(0, UTC)
+    updated_at: datetime = _UNWRITTEN
     opaque: bool = False
 
     def live(self, at: datetime) -> bool:
@@ -192,9 +194,8 @@ def write_fence(fence: Fence) -> str:
 
 def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
     """The fence that a commit message spells; None when it is not one of ours."""
-    trailers = dict(
-        (name, value.strip()) for name, _, value in (line.partition(": ") for line in message.splitlines()) if value
-    )
+    lines = (line.partition(": ") for line in message.splitlines())
+    trailers = {name: value.strip() for name, _, value in lines if value}
     if trailers.get("Engine-Fence") != "1":
         return None
     try:

@@ -72,12 +72,14 @@ class RefUpdate:
 class AdvanceFence(Operation[str | None]):
     """Compare-and-swap the fence, and with it `updates`, all or nothing.
 
-    `expected` is the 40-hex value that the ref must have (None: it must not exist). The answer is
-    the new commit id, or None when the server refused because a value differed.
+    `expected` is the 40-hex value that the ref must have (None: it must not exist). `carries` is a
+    commit that becomes a parent of the fence, so that it travels although no branch has it yet. The
+    answer is the new commit id, or None when the server refused because a value differed.
     """
 
     fence: Fence
     expected: str | None
+    carries: str = ""
     updates: tuple[RefUpdate, ...] = ()
 
 

@@ -1,0 +1,237 @@
+"""Looking at an item's lock and claiming it: comments say who should try, the fence who may.
+
+Order of reading: fence first, then comments, then compare-and-swap from that first value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from shared.errors import Transient, UnknownOutcome
+from shared.lock.codec import Ack, AckState, Fence, ItemKey, trusted, write_ack
+from shared.lock.fence import swap
+from shared.lock.fold import fold
+from shared.lock.port import EditComment, Port, PostComment, ReadComment, ReadComments, ReadFence
+from shared.marks import Keyring
+from shared.models import Comment
+from shared.workflow import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How long things last, in seconds; the defaults are the protocol's."""
+
+    timeout: float = 1800
+    self_fence: float = 1500
+    heartbeat: float = 300
+    settle: float = 5
+
+
+class Nonces(Protocol):
+    """The nonces of this agent's own ACKs; they survive a restart."""
+
+    def fresh(self) -> str:
+        """A new nonce (32 hex digits), remembered before it is returned."""
+        ...
+
+    def mine(self, nonce: str) -> bool:
+        """Whether `fresh` made it, in this life or an earlier one of the same agent id."""
+        ...
+
+    def forget(self, nonce: str) -> None:
+        """The ACK that carried it is finished."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """Who claims: one agent of one repository."""
+
+    agent: str
+    accounts: frozenset[int]
+    keys: Keyring
+    nonces: Nonces
+    terms: Terms = Terms()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one look at an item's lock showed, at server time `at`."""
+
+    key: ItemKey
+    fence: Fence | None
+    acks: tuple[Ack, ...]
+    holder: Ack | None
+    holder_id: int
+    at: datetime
+
+    def live(self, terms: Terms) -> bool:
+        """Whether somebody holds it. A deleted ACK holds for one heartbeat after its last fence."""
+        if self.holder is not None:
+            return self.holder.live(self.at)
+        return self.fence is not None and self.holder_id != 0 and self._just_fenced(self.fence, terms)
+
+    def _just_fenced(self, fence: Fence, terms: Terms) -> bool:
+        return fence.ack_id == self.holder_id and self.at - fence.at < timedelta(seconds=terms.heartbeat)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a claim wants to begin: the new epoch's stage and the facts it is bound to."""
+
+    stage: Stage
+    phase: str = ""
+    attempt: int | None = None
+    round: int | None = None
+    pr: int | None = None
+    base: str | None = None
+    work_head: str | None = None
+    body_sha256: str = ""
+    approved_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A won claim: our ACK and the fence of our epoch."""
+
+    ack: Ack
+    fence: Fence
+    at: datetime
+    boot: float
+
+
+async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
+    """One look: fence, then thread, folded. Raises `Transient` when a read failed."""
+    fence = (await port.request(ReadFence(key))).value
+    since = fence.at - timedelta(seconds=claimant.terms.timeout) if fence else None
+    reply = await port.request(ReadComments(key.number, since))
+    acks = _acks(reply.value, key, claimant)
+    return await _view(port, claimant, View(key, fence, acks, None, fence.ack_id if fence else 0, reply.at))
+
+
+async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> Lease | None:
+    """Try to begin a new epoch from what `view` showed; None when somebody else has it or won.
+
+    A holder that carries one of our own nonces is continued at once. Raises `Transient` when
+    GitHub or git failed before anything was decided.
+    """
+    ack = view.holder
+    if view.live(claimant.terms):
+        if ack is None or ack.opaque or ack.agent != claimant.agent or not claimant.nonces.mine(ack.nonce):
+            return None
+    else:
+        ack = await _acknowledge(port, view, claimant)
+    if ack is None:
+        return None
+    started = port.boot()
+    fence = await swap(port, _epoch(view, ack, intent), view.fence.oid if view.fence else None)
+    if fence is None:
+        await _let_go(port, ack, claimant)
+        return None
+    return Lease(ack, fence, view.at, started)
+
+
+async def _acknowledge(port: Port, view: View, claimant: Claimant) -> Ack | None:
+    """Post an ACK, let it settle, and return it if it is the holder's only successor."""
+    ack = await _post(port, view, claimant)
+    if ack is None:
+        return None
+    await port.sleep(claimant.terms.settle)
+    reply = await port.request(ReadComments(view.key.number, _recent(view, claimant)))
+    again = _acks(reply.value, view.key, claimant)
+    if all(other.id != ack.id for other in again):
+        await _let_go(port, ack, claimant)
+        return None
+    # Both reads count: a second, staler read must not hide a rival that the first one showed.
+    seen = {other.id: other for other in (*view.acks, *again)}
+    settled = await _view(
+        port, claimant, replace(view, acks=tuple(seen.values()), holder_id=_anchor(view), at=reply.at)
+    )
+    if settled.holder_id == ack.id:
+        return ack
+    claimant.nonces.forget(ack.nonce)
+    return None
+
+
+async def _post(port: Port, view: View, claimant: Claimant) -> Ack | None:
+    """The posted ACK; after a lost reply it is looked up by its nonce and never posted again."""
+    draft = Ack(
+        key=view.key,
+        agent=claimant.agent,
+        millis=int(port.now() * 1000),
+        prev=view.holder_id,
+        nonce=claimant.nonces.fresh(),
+        ttl_seconds=int(claimant.terms.timeout),
+    )
+    try:
+        posted = (await port.request(PostComment(view.key.number, write_ack(draft, claimant.keys)))).value
+    except UnknownOutcome:
+        thread = await port.request(ReadComments(view.key.number, _recent(view, claimant)))
+        return next((a for a in _acks(thread.value, view.key, claimant) if a.nonce == draft.nonce), None)
+    return replace(draft, id=posted.id, updated_at=posted.updated_at)
+
+
+async def _let_go(port: Port, ack: Ack, claimant: Claimant) -> None:
+    """Release an ACK that won nothing, so that it delays nobody."""
+    released = replace(ack, state=AckState.RELEASED)
+    try:
+        await port.request(EditComment(ack.id, write_ack(released, claimant.keys)))
+    except Transient:
+        return  # it runs out by itself; its nonce stays ours, so the next claim can continue it
+    claimant.nonces.forget(ack.nonce)
+
+
+def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
+    """The first fence of the new epoch: what the old one knew, under a new Ack-Id."""
+    old = view.fence or Fence(view.key, 0, "", "", intent.stage, view.at)
+    given = {
+        name: value
+        for name in ("attempt", "round", "pr", "base", "work_head")
+        if (value := getattr(intent, name)) is not None
+    }
+    return replace(
+        old,
+        **given,
+        ack_id=ack.id,
+        nonce=ack.nonce,
+        agent=ack.agent,
+        stage=intent.stage,
+        phase=intent.phase,
+        at=view.at,
+        body_sha256=intent.body_sha256 or old.body_sha256,
+        approved_by=intent.approved_by or old.approved_by,
+        wait=None,
+        oid="",
+    )
+
+
+async def _view(port: Port, claimant: Claimant, seen: View) -> View:
+    """Fold the ACKs of `seen` (its `holder_id` is the anchor) and find the holder's ACK."""
+    present = {ack.id: ack for ack in seen.acks}
+    deleted: set[int] = set()
+    for prev in sorted({ack.prev for ack in seen.acks if ack.prev > seen.holder_id and ack.prev not in present}):
+        if (await port.request(ReadComment(prev))).value is None:
+            deleted.add(prev)
+    holder_id = fold(seen.acks, seen.holder_id, deleted=deleted)
+    holder = present.get(holder_id)
+    if holder is None and holder_id:
+        comment = (await port.request(ReadComment(holder_id))).value
+        found = _acks([comment] if comment else [], seen.key, claimant)
+        holder = found[0] if found else None
+    return replace(seen, holder=holder, holder_id=holder_id)
+
+
+def _acks(comments: Iterable[Comment], key: ItemKey, claimant: Claimant) -> tuple[Ack, ...]:
+    found = (trusted(comment, claimant.accounts, claimant.keys) for comment in comments)
+    return tuple(ack for ack in found if ack is not None and ack.key == key)
+
+
+def _anchor(view: View) -> int:
+    return view.fence.ack_id if view.fence else 0
+
+
+def _recent(view: View, claimant: Claimant) -> datetime | None:
+    return view.fence.at - timedelta(seconds=claimant.terms.timeout) if view.fence else None

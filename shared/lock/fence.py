@@ -1,0 +1,55 @@
+"""The fence: a git ref advanced by compare-and-swap. What is pushed moves with it or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from shared.errors import Lost, Transient, UnknownOutcome
+from shared.lock.codec import Fence
+from shared.lock.hold import Held
+from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
+
+
+async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes: Any) -> Fence:
+    """Record `changes` (fields of `Fence`) and move `updates` with it, as the holder.
+
+    Raises `Lost` when the fence has been taken by another epoch, `Transient` when the outcome is
+    unknown or a late write of our own moved it: look again next tick.
+    """
+    held.check()
+    old = held.fence
+    new = replace(old, **changes, at=held.server_now(), oid="")
+    carries = "" if new.work_head == old.work_head or _publishes(updates, new.work_head) else new.work_head
+    written = await swap(held.port, new, old.oid, carries=carries, updates=updates)
+    if written is None:
+        return await _refused(held)
+    held.fence = written
+    return written
+
+
+async def swap(
+    port: Port, fence: Fence, expected: str | None, *, carries: str = "", updates: tuple[RefUpdate, ...] = ()
+) -> Fence | None:
+    """Compare-and-swap; after a lost reply the fence itself says whether it happened."""
+    try:
+        oid = (await port.request(AdvanceFence(fence, expected, carries, updates))).value
+    except UnknownOutcome:
+        current = (await port.request(ReadFence(fence.key))).value
+        if current is not None and current.oid != expected and replace(current, oid="") == fence:
+            return current
+        return None
+    return None if oid is None else replace(fence, oid=oid)
+
+
+async def _refused(held: Held) -> Fence:
+    current = (await held.port.request(ReadFence(held.fence.key))).value
+    if current is not None and (current.ack_id, current.nonce) == (held.ack.id, held.ack.nonce):
+        held.fence = current
+        raise Transient("An earlier write of this epoch arrived late; looking again.")
+    held.lost = "another agent has taken over"
+    raise Lost(held.lost)
+
+
+def _publishes(updates: tuple[RefUpdate, ...], commit: str) -> bool:
+    return any(update.new == commit and update.ref.startswith("refs/heads/") for update in updates)

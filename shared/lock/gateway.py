@@ -1,0 +1,103 @@
+"""The lock's port over the real world: comments by REST, fences by git, time by a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Protocol, TypeVar, cast
+
+from shared.clock import Clock
+from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
+from shared.lock.port import (
+    AdvanceFence,
+    EditComment,
+    Operation,
+    PostComment,
+    ReadComment,
+    ReadComments,
+    ReadFence,
+    RefUpdate,
+    Reply,
+)
+from shared.models import Comment
+from shared.warrant import Notice, Warrant
+
+T = TypeVar("T")
+
+
+class CommentStore(Protocol):
+    """What the lock needs of a repository's comments."""
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
+
+    async def comment(self, id: int) -> Comment | None: ...
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
+
+    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None: ...
+
+
+class FenceStore(Protocol):
+    """What the lock needs of the git server."""
+
+    async def read(self, ref: str) -> tuple[str, str] | None: ...
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None: ...
+
+
+class Gateway:
+    """Answers the lock's operations with one repository's GitHub and git."""
+
+    def __init__(
+        self, comments: CommentStore, fences: FenceStore, clock: Clock, server_time: Callable[[], datetime]
+    ) -> None:
+        self._comments = comments
+        self._fences = fences
+        self._clock = clock
+        self._server_time = server_time
+
+    async def request(self, operation: Operation[T]) -> Reply[T]:
+        """Carry out one operation; errors are those of the two stores."""
+        value = await self._answer(operation)
+        return Reply(cast("T", value), self._server_time())
+
+    async def sleep(self, seconds: float) -> None:
+        """Let `seconds` pass."""
+        await self._clock.sleep(seconds)
+
+    def now(self) -> float:
+        """Local wall clock in seconds."""
+        return self._clock.now()
+
+    def boot(self) -> float:
+        """Seconds since boot."""
+        return self._clock.boot()
+
+    async def _answer(self, operation: Operation[Any]) -> object:
+        match operation:
+            case ReadFence(item):
+                return await self._read(item)
+            case ReadComments(number, since):
+                return await self._comments.thread(number, since)
+            case ReadComment(id):
+                return await self._comments.comment(id)
+            case PostComment(number, body):
+                return await self._comments.post(number, body, Notice(number, "ack"))
+            case EditComment(id, body):
+                return await self._comments.edit(id, body, Notice(0, "ack"))
+            case AdvanceFence(fence, expected, carries, updates):
+                return await self._advance(fence, expected, carries, updates)
+            case _:
+                raise TypeError(f"the lock has no operation {type(operation).__name__}")
+
+    async def _read(self, item: ItemKey) -> Fence | None:
+        found = await self._fences.read(item.ref)
+        return None if found is None else read_fence(item, *found)
+
+    async def _advance(
+        self, fence: Fence, expected: str | None, carries: str, updates: Sequence[RefUpdate]
+    ) -> str | None:
+        parents = [parent for parent in (expected, carries) if parent]
+        return await self._fences.advance(fence.key.ref, write_fence(fence), expected, parents, updates)

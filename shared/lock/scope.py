@@ -1,0 +1,51 @@
+"""A lease as a block: the heartbeat runs beside the work and cancels it when the lease is lost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+
+from shared.errors import Lost
+from shared.lock.claim import Claimant, Lease
+from shared.lock.codec import AckState
+from shared.lock.hold import Held, begin, keep, release
+from shared.lock.port import Port
+
+RELEASE_SECONDS = 10.0
+"""How long leaving the block may take to tell GitHub that the lease is free."""
+
+
+@asynccontextmanager
+async def hold(port: Port, lease: Lease, claimant: Claimant) -> AsyncIterator[Held]:
+    """Run the block as the holder and release at its end, however it ends.
+
+    Raises `Lost` out of the block when the lease was lost while it ran; what the block itself
+    raises comes out unchanged.
+    """
+    held = begin(port, lease, claimant)
+    failure: Exception | None = None
+    try:
+        async with anyio.create_task_group() as group:
+
+            async def heartbeat() -> None:
+                try:
+                    await keep(held)
+                except Lost:
+                    group.cancel_scope.cancel()
+
+            group.start_soon(heartbeat)
+            try:
+                yield held
+            except Exception as error:  # carried past the group, which would wrap it
+                failure = error
+            group.cancel_scope.cancel()
+    finally:
+        lost = held.lost
+        with anyio.move_on_after(RELEASE_SECONDS, shield=True):
+            await release(held, AckState.RELEASED)
+    if failure is not None:
+        raise failure
+    if lost:
+        raise Lost(lost)
