@@ -1,0 +1,1 @@
+"""The lab: a GitHub that runs on loopback, with real git, for tests and for the demo."""

@@ -22,6 +22,10 @@ class UnknownOutcome(Transient):
     """A write was sent and its reply was lost: look before writing again."""
 
 
+class RunFailed(Transient):
+    """A paid run failed for a passing reason; it may be repeated, but not for ever."""
+
+
 class Blocked(EngineError):
     """A person has to do something before this can go on."""
 

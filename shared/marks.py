@@ -15,8 +15,8 @@ from enum import StrEnum
 UNSIGNED = "none"
 """What stands in place of a MAC when no key is configured."""
 
-_MAC = re.compile(r"(?<= mac=)[A-Za-z0-9._-]*(?= -->)")
-_MARK = re.compile(r"<!-- ([a-z-]+)/(\d+)((?: [a-z0-9_]+=[^\s<>]*)*) -->")
+_MARK = re.compile(r"<!-- ([a-z-]+)/([0-9]{1,4})((?: [a-z0-9_]+=[^\s<>]*)*?) mac=([A-Za-z0-9._-]*) -->")
+"""A whole marker. One pattern finds, signs and verifies, so that these three mean the same one."""
 
 
 class Authenticity(StrEnum):
@@ -48,23 +48,26 @@ class Keyring:
     keys: tuple[Key, ...] = ()
 
     def sign(self, purpose: str, number: int, body: str) -> str:
-        """`body` with the ` mac=` of its first marker filled in."""
-        body = _blank(body)
-        mac = UNSIGNED if not self.keys else self._mac(self.keys[0], purpose, number, body)
-        return _MAC.sub(mac, body, count=1)
+        """`body` with the ` mac=` of its first marker filled in; raises `ValueError` when it has no marker.
+
+        Text of others that stands above the marker has to be made harmless before.
+        """
+        body = _with_mac(body, "")
+        return _with_mac(body, self._mac(self.keys[0], purpose, number, body) if self.keys else UNSIGNED)
 
     def verify(self, purpose: str, number: int, body: str) -> Authenticity:
         """Whether `body` is exactly what `sign` returned for this purpose, repository and number."""
-        found = _MAC.search(body)
-        if found is None:
+        mark = find(body)
+        if mark is None:
             return Authenticity.INVALID
-        if not self.keys:
-            return Authenticity.VALID if found.group() == UNSIGNED else Authenticity.UNKNOWN_KEY
-        key = next((k for k in self.keys if k.id == found.group().partition(".")[0]), None)
+        mac = mark.fields["mac"]
+        if not self.keys and mac == UNSIGNED:
+            return Authenticity.VALID
+        key = next((k for k in self.keys if k.id == mac.partition(".")[0]), None)
         if key is None:
-            return Authenticity.UNKNOWN_KEY if "." in found.group() else Authenticity.INVALID
-        expected = self._mac(key, purpose, number, _blank(body))
-        return Authenticity.VALID if hmac.compare_digest(expected, found.group()) else Authenticity.INVALID
+            return Authenticity.UNKNOWN_KEY if "." in mac else Authenticity.INVALID
+        expected = self._mac(key, purpose, number, _with_mac(body, ""))
+        return Authenticity.VALID if hmac.compare_digest(expected, mac) else Authenticity.INVALID
 
     def _mac(self, key: Key, purpose: str, number: int, blank_body: str) -> str:
         message = f"{purpose}\n{self.repository_id}\n{number}\n{blank_body}".encode("utf-8", "replace")
@@ -81,9 +84,14 @@ class Mark:
 
 
 def render(name: str, fields: dict[str, str], *, version: int = 1) -> str:
-    """A marker line with an empty MAC, to be filled by `Keyring.sign`."""
-    pairs = "".join(f" {key}={value}" for key, value in fields.items())
-    return f"<!-- {name}/{version}{pairs} mac= -->"
+    """A marker line with an empty MAC, to be filled by `Keyring.sign`.
+
+    Raises `ValueError` when a name or value would not be read back: values have no space, `<` or `>`.
+    """
+    marker = f"<!-- {name}/{version}{''.join(f' {key}={value}' for key, value in fields.items())} mac= -->"
+    if find(marker) != Mark(name, version, {**fields, "mac": ""}):
+        raise ValueError(f"no marker can be written as {marker!r}")
+    return marker
 
 
 def find(body: str) -> Mark | None:
@@ -92,9 +100,15 @@ def find(body: str) -> Mark | None:
     if found is None:
         return None
     pairs = (pair.partition("=") for pair in found.group(3).split())
-    return Mark(found.group(1), int(found.group(2)), {key: value for key, _, value in pairs})
+    fields = {key: value for key, _, value in pairs}
+    return Mark(found.group(1), int(found.group(2)), {**fields, "mac": found.group(4)})
 
 
-def _blank(body: str) -> str:
+def _with_mac(body: str, mac: str) -> str:
+    """`body`, normalised, with `mac` in its first marker."""
     lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return _MAC.sub("", "\n".join(line.rstrip() for line in lines).strip("\n"), count=1)
+    body = "\n".join(line.rstrip() for line in lines).strip("\n")
+    found = _MARK.search(body)
+    if found is None:
+        raise ValueError("the text has no marker to sign")
+    return body[: found.start(4)] + mac + body[found.end(4) :]

@@ -59,12 +59,14 @@ async def run(
 ) -> Finished:
     """Run to the end and return it, whatever its exit code; cancelling ends the whole group."""
     outputs = (_Capped(cap), _Capped(cap))
-    async with _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
-        async with anyio.create_task_group() as pumps:
-            pumps.start_soon(_feed, process, stdin)
-            for stream, output in zip((process.stdout, process.stderr), outputs, strict=True):
-                pumps.start_soon(output.drain, stream)
-            code = await process.wait()
+    async with (
+        _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process,
+        anyio.create_task_group() as pumps,
+    ):
+        pumps.start_soon(_feed, process, stdin)
+        for stream, output in zip((process.stdout, process.stderr), outputs, strict=True):
+            pumps.start_soon(output.drain, stream)
+        code = await process.wait()
     out, err = outputs
     return Finished(tuple(argv), code, bytes(out.kept), bytes(err.kept), out.dropped or err.dropped)
 
@@ -82,6 +84,14 @@ async def started(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log
     """A long-running child whose output is appended to `log`; leaving the block ends its group."""
     with log.open("ab") as sink:
         async with _group(argv, cwd=cwd, env=env, stdin=DEVNULL, stdout=sink, stderr=STDOUT) as process:
+            yield process
+
+
+@asynccontextmanager
+async def piped(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> AsyncIterator[Process]:
+    """A child to feed and to read while it runs, by its `stdin` and `stdout`; its stderr is appended to `log`."""
+    with log.open("ab") as sink:
+        async with _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=sink) as process:
             yield process
 
 

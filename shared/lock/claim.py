@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from shared.errors import Transient, UnknownOutcome
+from shared.errors import Blocked, Transient, UnknownOutcome
 from shared.lock.codec import Ack, AckState, Fence, ItemKey, trusted, write_ack
 from shared.lock.fence import swap
 from shared.lock.fold import fold
@@ -18,6 +18,9 @@ from shared.lock.port import EditComment, Port, PostComment, ReadComment, ReadCo
 from shared.marks import Keyring
 from shared.models import Comment
 from shared.workflow import Stage
+
+MILLIS_MAX = 10**13 - 1
+"""The largest local time that an ACK can print: a clock that is off must not make it unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +71,20 @@ class View:
     holder_id: int
     at: datetime
 
+    def active(self) -> tuple[Ack, ...]:
+        """The ACKs that keep others away: the fence's own and the comment layer's holder, while live.
+
+        The fence's own counts even when a later ACK names it: the fence has refused that claimant,
+        or was not asked yet.
+        """
+        fenced = tuple(ack for ack in self.acks if self.fence and ack.id == self.fence.ack_id != self.holder_id)
+        return tuple(ack for ack in (*fenced, self.holder) if ack and ack.live(self.at))
+
     def live(self, terms: Terms) -> bool:
         """Whether somebody holds it. A deleted ACK holds for one heartbeat after its last fence."""
-        if self.holder is not None:
-            return self.holder.live(self.at)
-        return self.fence is not None and self.holder_id != 0 and self._just_fenced(self.fence, terms)
-
-    def _just_fenced(self, fence: Fence, terms: Terms) -> bool:
-        return fence.ack_id == self.holder_id and self.at - fence.at < timedelta(seconds=terms.heartbeat)
+        if self.holder is None and self.fence is not None:
+            return self.at - self.fence.at < timedelta(seconds=terms.heartbeat)
+        return bool(self.active())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A won claim: our ACK and the fence of our epoch."""
+    """A won claim: our ACK, the fence of our epoch, and when the ACK was written (`boot`: sent)."""
 
     ack: Ack
     fence: Fence
@@ -116,22 +125,38 @@ async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> L
     """Try to begin a new epoch from what `view` showed; None when somebody else has it or won.
 
     A holder that carries one of our own nonces is continued at once. Raises `Transient` when
-    GitHub or git failed before anything was decided.
+    GitHub or git failed before anything was decided, `Blocked` when one of them refuses for good.
     """
-    ack = view.holder
-    if view.live(claimant.terms):
-        if ack is None or ack.opaque or ack.agent != claimant.agent or not claimant.nonces.mine(ack.nonce):
-            return None
-    else:
-        ack = await _acknowledge(port, view, claimant)
+    sent, live = port.boot(), view.live(claimant.terms)
+    ack = await (_continue if live else _acknowledge)(port, view, claimant)
     if ack is None:
         return None
-    started = port.boot()
-    fence = await swap(port, _epoch(view, ack, intent), view.fence.oid if view.fence else None)
-    if fence is None:
+    try:
+        fence = await swap(port, _epoch(view, ack, intent), view.fence.oid if view.fence else None)
+    except Blocked:
         await _let_go(port, ack, claimant)
+        raise
+    if fence is not None:
+        return Lease(ack, fence, ack.updated_at, sent)
+    if not live:  # a continued ACK is superseded now, or a late write of our own came first: try again
+        await _let_go(port, ack, claimant)
+    return None
+
+
+async def _continue(port: Port, view: View, claimant: Claimant) -> Ack | None:
+    """Our own live ACK, renewed under a fresh nonce: an earlier life of this agent finds itself lost."""
+    active = view.active()
+    if not active or not all(_mine(ack, claimant) for ack in active):
         return None
-    return Lease(ack, fence, view.at, started)
+    old = active[-1]
+    ack = replace(old, nonce=claimant.nonces.fresh(), heartbeat=old.heartbeat + 1)
+    edited = (await port.request(EditComment(ack.id, write_ack(ack, claimant.keys)))).value
+    claimant.nonces.forget(old.nonce)
+    return None if edited is None else replace(ack, updated_at=edited.updated_at)
+
+
+def _mine(ack: Ack, claimant: Claimant) -> bool:
+    return not ack.opaque and ack.agent == claimant.agent and claimant.nonces.mine(ack.nonce)
 
 
 async def _acknowledge(port: Port, view: View, claimant: Claimant) -> Ack | None:
@@ -142,16 +167,16 @@ async def _acknowledge(port: Port, view: View, claimant: Claimant) -> Ack | None
     await port.sleep(claimant.terms.settle)
     reply = await port.request(ReadComments(view.key.number, _recent(view, claimant)))
     again = _acks(reply.value, view.key, claimant)
-    if all(other.id != ack.id for other in again):
+    if all(other.nonce != ack.nonce for other in again):
         await _let_go(port, ack, claimant)
         return None
     # Both reads count: a second, staler read must not hide a rival that the first one showed.
     seen = {other.id: other for other in (*view.acks, *again)}
-    settled = await _view(
-        port, claimant, replace(view, acks=tuple(seen.values()), holder_id=_anchor(view), at=reply.at)
-    )
-    if settled.holder_id == ack.id:
-        return ack
+    anchor = view.fence.ack_id if view.fence else 0
+    settled = await _view(port, claimant, replace(view, acks=tuple(seen.values()), holder_id=anchor, at=reply.at))
+    holder = settled.holder
+    if holder is not None and holder.nonce == ack.nonce:  # by nonce: a POST carried out twice has two ids
+        return replace(ack, id=holder.id)
     claimant.nonces.forget(ack.nonce)
     return None
 
@@ -161,7 +186,7 @@ async def _post(port: Port, view: View, claimant: Claimant) -> Ack | None:
     draft = Ack(
         key=view.key,
         agent=claimant.agent,
-        millis=int(port.now() * 1000),
+        millis=min(max(int(port.now() * 1000), 0), MILLIS_MAX),
         prev=view.holder_id,
         nonce=claimant.nonces.fresh(),
         ttl_seconds=int(claimant.terms.timeout),
@@ -179,7 +204,7 @@ async def _let_go(port: Port, ack: Ack, claimant: Claimant) -> None:
     released = replace(ack, state=AckState.RELEASED)
     try:
         await port.request(EditComment(ack.id, write_ack(released, claimant.keys)))
-    except Transient:
+    except (Transient, Blocked):
         return  # it runs out by itself; its nonce stays ours, so the next claim can continue it
     claimant.nonces.forget(ack.nonce)
 
@@ -200,7 +225,7 @@ def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
         agent=ack.agent,
         stage=intent.stage,
         phase=intent.phase,
-        at=view.at,
+        at=view.at.replace(microsecond=0),
         body_sha256=intent.body_sha256 or old.body_sha256,
         approved_by=intent.approved_by or old.approved_by,
         wait=None,
@@ -229,9 +254,6 @@ def _acks(comments: Iterable[Comment], key: ItemKey, claimant: Claimant) -> tupl
     return tuple(ack for ack in found if ack is not None and ack.key == key)
 
 
-def _anchor(view: View) -> int:
-    return view.fence.ack_id if view.fence else 0
-
-
-def _recent(view: View, claimant: Claimant) -> datetime | None:
-    return view.fence.at - timedelta(seconds=claimant.terms.timeout) if view.fence else None
+def _recent(view: View, claimant: Claimant) -> datetime:
+    """From when on a second look has to see comments: what is older, the first look has shown."""
+    return view.at - timedelta(seconds=claimant.terms.timeout)

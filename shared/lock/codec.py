@@ -15,11 +15,16 @@ from shared.workflow import AGENTS, Role, Stage
 FENCE_NAMESPACE = "refs/ack"
 """Where fences live unless the server refuses custom namespaces (then `refs/heads/ack`)."""
 
+OPAQUE_SECONDS = 7200
+"""The longest timeout that is believed of an ACK whose MAC cannot be checked."""
+
 _UNWRITTEN = datetime(1970, 1, 1, tzinfo=UTC)
 
-_FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):(\d{13})")
+# Digits are ASCII and bounded: a comment can hold more of them than `int` and `timedelta` take.
+_FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):([0-9]{13})")
 _TRAILER = re.compile(
-    r"<!-- ack/2 prev=(\d+) nonce=([0-9a-f]{32}) state=(active|released|done) hb=(\d+) ttl=(\d+) mac=(\S*) -->"
+    r"<!-- ack/2 prev=([0-9]{1,19}) nonce=([0-9a-f]{32}) state=(active|released|done) "
+    r"hb=([0-9]{1,9}) ttl=([0-9]{1,8}) mac=\S* -->"
 )
 
 
@@ -70,13 +75,15 @@ class Ack:
 
 
 def write_ack(ack: Ack, keys: Keyring) -> str:
-    """The comment body of an ACK."""
+    """The comment body of an ACK; raises `ValueError` for one that nobody could read back."""
     trailer = (
         f"<!-- ack/2 prev={ack.prev} nonce={ack.nonce} state={ack.state} "
         f"hb={ack.heartbeat} ttl={ack.ttl_seconds} mac= -->"
     )
-    body = f"ACK:{ack.key.kind}:{ack.agent}:{ack.millis:013d}\n{trailer}\n{_sentence(ack)}"
-    return keys.sign(_purpose(ack.key.kind), ack.key.number, body)
+    first = f"ACK:{ack.key.kind}:{ack.agent}:{ack.millis:013d}"
+    if not _FIRST_LINE.fullmatch(first) or not _TRAILER.fullmatch(trailer):
+        raise ValueError(f"no ACK can be written as {first!r}, {trailer!r}")
+    return keys.sign(_purpose(ack.key.kind), ack.key.number, f"{first}\n{trailer}\n{_sentence(ack)}")
 
 
 def _sentence(ack: Ack) -> str:
@@ -97,8 +104,8 @@ def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack |
     """The ACK that `comment` is, or None when it does not exist for the protocol.
 
     It must be written by one of our account ids, be an ACK by its first two whole lines, and carry
-    a valid MAC. A MAC of an unknown key makes an `opaque` ACK: a live holder until its timeout,
-    because another engine with another key may be at work.
+    a valid MAC. A MAC of an unknown key makes an `opaque` ACK: a live holder until its timeout (at
+    most `OPAQUE_SECONDS`), because another engine with another key may be at work.
     """
     if comment.author.id not in accounts:
         return None
@@ -109,7 +116,7 @@ def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack |
         case Authenticity.VALID:
             return ack
         case Authenticity.UNKNOWN_KEY:
-            return replace(ack, opaque=True)
+            return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))
         case Authenticity.INVALID:
             return None
 
@@ -205,7 +212,7 @@ def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
             nonce=trailers["Nonce"],
             agent=trailers["Agent"],
             stage=Stage(trailers["Stage"]),
-            at=datetime.fromisoformat(trailers["At"]),
+            at=_read_time(trailers["At"]),
             phase=trailers.get("Phase", ""),
             base=trailers.get("Base", ""),
             work_head=trailers.get("Work-Head", ""),
@@ -223,8 +230,15 @@ def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
 
 
 def _read_wait(text: str) -> Wait | None:
-    reason, _, until = text.partition("; until=")
-    return Wait(reason, datetime.fromisoformat(until)) if until else None
+    reason, _, until = text.rpartition("; until=")
+    return Wait(reason, _read_time(until)) if until else None
+
+
+def _read_time(text: str) -> datetime:
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError(f"'{text}' does not say which zone it means")
+    return at
 
 
 def _one_line(value: str) -> str:

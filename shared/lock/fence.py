@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from shared.errors import Lost, Transient, UnknownOutcome
-from shared.lock.codec import Fence
+from shared.lock.codec import Fence, read_fence, write_fence
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
 
@@ -36,9 +36,10 @@ async def swap(
         oid = (await port.request(AdvanceFence(fence, expected, carries, updates))).value
     except UnknownOutcome:
         current = (await port.request(ReadFence(fence.key))).value
-        if current is not None and current.oid != expected and replace(current, oid="") == fence:
-            return current
-        return None
+        if current is None or current.oid == expected:
+            return None
+        # Compared as read back: a commit message keeps neither fractions of seconds nor odd spaces.
+        return current if current == read_fence(fence.key, current.oid, write_fence(fence)) else None
     return None if oid is None else replace(fence, oid=oid)
 
 

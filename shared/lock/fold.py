@@ -11,11 +11,11 @@ def fold(acks: Iterable[Ack], anchor: int = 0, *, deleted: Collection[int] = ())
     """The comment id of the holder, starting from `anchor` (the fence's Ack-Id, or 0).
 
     The lowest id that names the current holder is its only successor; whatever names an older
-    holder is dead for ever. An ACK whose predecessor came after the holder and has been deleted
-    (`deleted`: ids for which the server answered 404) counts as naming the holder.
+    holder is dead for ever. An ACK whose predecessor came between the holder and itself and has been
+    deleted (`deleted`: ids for which the server answered 404) counts as naming the holder.
     """
     holder = anchor
     for ack in sorted(acks, key=lambda a: a.id):
-        if ack.id > holder and (ack.prev == holder or (ack.prev > holder and ack.prev in deleted)):
+        if ack.id > holder and (ack.prev == holder or (holder < ack.prev < ack.id and ack.prev in deleted)):
             holder = ack.id
     return holder

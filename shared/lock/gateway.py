@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar, cast
 
 from shared.clock import Clock
+from shared.errors import Blocked
 from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
 from shared.lock.port import (
     AdvanceFence,
@@ -45,6 +46,16 @@ class FenceStore(Protocol):
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
     ) -> str | None: ...
+
+
+class ForeignFence(Blocked):
+    """A fence ref holds a commit that this version of the engine cannot read."""
+
+    def __init__(self, ref: str, oid: str) -> None:
+        super().__init__(
+            f"{ref} holds {oid}, which this version of the engine cannot read: upgrade, or delete the ref."
+        )
+        self.ref, self.oid = ref, oid
 
 
 class Gateway:
@@ -94,7 +105,12 @@ class Gateway:
 
     async def _read(self, item: ItemKey) -> Fence | None:
         found = await self._fences.read(item.ref)
-        return None if found is None else read_fence(item, *found)
+        if found is None:
+            return None
+        fence = read_fence(item, *found)
+        if fence is None:  # as if absent, it would be claimed for ever and in vain
+            raise ForeignFence(item.ref, found[0])
+        return fence
 
     async def _advance(
         self, fence: Fence, expected: str | None, carries: str, updates: Sequence[RefUpdate]

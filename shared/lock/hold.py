@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from shared.errors import Lost, Transient, UnknownOutcome
+from shared.errors import Blocked, Lost, Transient, Unauthorized, UnknownOutcome
 from shared.lock.codec import Ack, AckState, Fence, write_ack
 from shared.lock.port import EditComment, Port, ReadComment, ReadFence
 
@@ -17,6 +17,9 @@ _SEAL = object()
 
 RETRY_SHARE = 10
 """A failed heartbeat is tried again after this part of the heartbeat interval."""
+
+RELEASED = "the lease was released"
+"""Why nothing more may be done after `release`: no loss, but no proof either."""
 
 
 @dataclass(slots=True)
@@ -29,12 +32,12 @@ class Held:
     fence: Fence
     deadline: float
     server: tuple[datetime, float]
-    seal: object = field(repr=False)
+    seal: InitVar[object]  # not a field: `dataclasses.replace` must not make a second proof
     lost: str = ""
-    written: frozenset[str] = frozenset()
+    written: set[str] = field(default_factory=set)
 
-    def __post_init__(self) -> None:
-        if self.seal is not _SEAL:
+    def __post_init__(self, seal: object) -> None:
+        if seal is not _SEAL:
             raise TypeError("only shared.lock.hold.begin makes a Held")
 
     def check(self) -> None:
@@ -49,7 +52,6 @@ class Held:
 
 def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
     """The proof for a lease that `claim` has just won."""
-    body = write_ack(lease.ack, claimant.keys)
     return Held(
         port=port,
         claimant=claimant,
@@ -58,7 +60,7 @@ def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
         deadline=lease.boot + claimant.terms.self_fence,
         server=(lease.at, lease.boot),
         seal=_SEAL,
-        written=frozenset({body}),
+        written={_normal(write_ack(lease.ack, claimant.keys))},
     )
 
 
@@ -71,7 +73,10 @@ def check(held: Held) -> None:
 
 
 async def keep(held: Held) -> None:
-    """Beat until the lease is lost; always ends by raising `Lost`."""
+    """Beat until the lease is lost; always ends by raising `Lost`.
+
+    A refused token is tried again until the deadline; any other refusal is for good.
+    """
     interval = held.claimant.terms.heartbeat
     pause = interval
     while True:
@@ -79,8 +84,10 @@ async def keep(held: Held) -> None:
         check(held)
         try:
             await beat(held)
-        except Transient:
+        except (Transient, Unauthorized):
             pause = interval / RETRY_SHARE
+        except Blocked as error:
+            raise _lose(held, str(error)) from error
         else:
             pause = interval
 
@@ -95,7 +102,7 @@ async def beat(held: Held) -> None:
     reply = await held.port.request(ReadComment(held.ack.id))
     if reply.value is None:
         raise _lose(held, "the ACK comment was deleted")
-    if _normal(reply.value.body) not in {_normal(body) for body in held.written}:
+    if _normal(reply.value.body) not in held.written:
         raise _lose(held, "the ACK comment was edited")
     await _rewrite(held, replace(held.ack, heartbeat=held.ack.heartbeat + 1))
     fence = (await held.port.request(ReadFence(held.fence.key))).value
@@ -107,13 +114,16 @@ async def beat(held: Held) -> None:
 
 
 async def release(held: Held, state: AckState = AckState.RELEASED) -> bool:
-    """Give the lease up after the last effect; False when GitHub could not be told (it runs out)."""
+    """Give the lease up after the last effect; False when GitHub could not be told (it runs out).
+
+    The first call decides: a lost or released lease is left as it is.
+    """
     if held.lost:
-        return False
-    held.lost = "released"
+        return held.ack.state is not AckState.ACTIVE
+    held.lost = RELEASED
     try:
         await _rewrite(held, replace(held.ack, state=state))
-    except (Transient, Lost):
+    except (Transient, Blocked, Lost):
         return False
     held.claimant.nonces.forget(held.ack.nonce)
     return True
@@ -121,15 +131,16 @@ async def release(held: Held, state: AckState = AckState.RELEASED) -> bool:
 
 async def _rewrite(held: Held, ack: Ack) -> None:
     body = write_ack(ack, held.claimant.keys)
-    held.written |= {body}  # until the reply is here, either text may stand there
+    # Each text of this lease stays known: a lost reply leaves two candidates, a stale read shows an old one.
+    held.written.add(_normal(body))
     try:
         edited = (await held.port.request(EditComment(ack.id, body))).value
     except UnknownOutcome:
-        held.ack = ack
+        held.ack = replace(held.ack, heartbeat=ack.heartbeat)  # the next text must differ: it has to count as an edit
         raise
     if edited is None:
         raise _lose(held, "the ACK comment was deleted")
-    held.ack, held.written = ack, frozenset({body})
+    held.ack = ack
 
 
 def _lose(held: Held, why: str) -> Lost:

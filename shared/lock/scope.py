@@ -10,7 +10,7 @@ import anyio
 from shared.errors import Lost
 from shared.lock.claim import Claimant, Lease
 from shared.lock.codec import AckState
-from shared.lock.hold import Held, begin, keep, release
+from shared.lock.hold import RELEASED, Held, begin, keep, release
 from shared.lock.port import Port
 
 RELEASE_SECONDS = 10.0
@@ -22,7 +22,7 @@ async def hold(port: Port, lease: Lease, claimant: Claimant) -> AsyncIterator[He
     """Run the block as the holder and release at its end, however it ends.
 
     Raises `Lost` out of the block when the lease was lost while it ran; what the block itself
-    raises comes out unchanged.
+    raises comes out unchanged. A block that has itself called `release` ends quietly.
     """
     held = begin(port, lease, claimant)
     failure: Exception | None = None
@@ -30,10 +30,14 @@ async def hold(port: Port, lease: Lease, claimant: Claimant) -> AsyncIterator[He
         async with anyio.create_task_group() as group:
 
             async def heartbeat() -> None:
+                nonlocal failure
                 try:
                     await keep(held)
                 except Lost:
-                    group.cancel_scope.cancel()
+                    pass  # `held.lost` says why
+                except Exception as error:  # a bug of ours ends the work too, and comes out as itself
+                    failure = error
+                group.cancel_scope.cancel()
 
             group.start_soon(heartbeat)
             try:
@@ -47,5 +51,5 @@ async def hold(port: Port, lease: Lease, claimant: Claimant) -> AsyncIterator[He
             await release(held, AckState.RELEASED)
     if failure is not None:
         raise failure
-    if lost:
+    if lost not in {"", RELEASED}:
         raise Lost(lost)

@@ -1,0 +1,90 @@
+"""Reads tokens and signing keys from where the configuration says; nobody else opens these files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import structlog
+from pydantic import SecretStr
+
+from config.settings import GitHubSettings, LockSettings
+from shared.errors import Misconfigured, Unauthorized
+
+log = structlog.get_logger()
+
+MIN_KEY_BYTES = 32
+"""A signing key shorter than its HMAC's output would be its weakest part."""
+
+_OTHERS = 0o077
+
+
+class MissingCredentials(Unauthorized):
+    """There is no usable token."""
+
+
+def credentials(github: GitHubSettings, environment: Mapping[str, str], *, reviewer: bool) -> SecretStr:
+    """The token of one agent: from its file, else from the variable `github.token_env`.
+
+    `reviewer` asks for the reviewer's own, which is the others' where no file is named. Raises
+    `MissingCredentials` naming what to set; a file that is named but unusable is never passed over.
+    """
+    file, key = github.token_file, "github.token_file"
+    if reviewer and github.reviewer_token_file is not None:
+        file, key = github.reviewer_token_file, "github.reviewer_token_file"
+    if file is not None:
+        return _token(_private_text(file, key), f"{file} ({key})")
+    text = environment.get(github.token_env, "")
+    if not text.strip():
+        raise MissingCredentials(
+            f"There is no GitHub token: set the environment variable {github.token_env}, "
+            f"or name a file that holds the token in github.token_file."
+        )
+    return _token(text, f"the environment variable {github.token_env}")
+
+
+def signing_keys(lock: LockSettings) -> tuple[bytes, ...]:
+    """The secrets of `lock.key_files` in their order; the first signs.
+
+    White space around a textual key does not count, so that a copied file is the same key. Raises
+    `Misconfigured`; a file that others may read is used, with a warning in the log.
+    """
+    return tuple(_signing_key(file) for file in lock.key_files)
+
+
+def _signing_key(file: Path) -> bytes:
+    try:
+        raw = file.read_bytes()
+        open_to_others = file.stat().st_mode & _OTHERS
+    except OSError as error:
+        raise Misconfigured(f"The key file {file} (lock.key_files) cannot be read: {error.strerror}.") from None
+    if open_to_others:
+        log.warning("key_file_open_to_others", file=str(file), next_step=f"chmod 600 {file}")
+    key = raw.strip() if raw.isascii() else raw
+    if len(key) < MIN_KEY_BYTES:
+        raise Misconfigured(
+            f"The key file {file} (lock.key_files) holds {len(key)} bytes; at least {MIN_KEY_BYTES} are needed."
+        )
+    return key
+
+
+def _private_text(file: Path, key: str) -> str:
+    try:
+        mode = file.stat().st_mode
+        text = file.read_text(encoding="ascii")
+    except OSError as error:
+        raise MissingCredentials(f"The token file {file} ({key}) cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise MissingCredentials(f"The token file {file} ({key}) does not hold a token.") from None
+    if mode & _OTHERS:
+        raise MissingCredentials(
+            f"The token file {file} ({key}) can be read by others (mode {mode & 0o777:04o}): run chmod 600 {file}."
+        )
+    return text
+
+
+def _token(text: str, where: str) -> SecretStr:
+    token = text.strip()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise MissingCredentials(f"What is in {where} is not a token.")
+    return SecretStr(token)

@@ -1,0 +1,122 @@
+"""Everything that is printed from the model: the tables, the JSON schema, and the files that hold them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from config.keys import section
+from config.repository import RepositorySettings
+from config.settings import Settings
+from shared.workflow import Labels
+from shared.workflow_diagram import diagrams, stage_table
+
+_HEAD = "| key | default | meaning |\n|---|---|---|\n"
+
+
+def table() -> str:
+    """Markdown for README: one row per key of a repository and of the engine; sections in one row."""
+    of_engine = [row for row in _rows(Settings) if not row.startswith("| `repositories`")]
+    return (
+        f"Per repository, in the list `repositories`:\n\n{_HEAD}{''.join(_rows(RepositorySettings))}\n"
+        f"For the whole engine:\n\n{_HEAD}{''.join(of_engine)}"
+    )
+
+
+def reference() -> str:
+    """Markdown for docs: every key, section by section."""
+    parts = (f"{heading}\n\n{about}\n\n{_HEAD}{''.join(_rows(model))}" for heading, about, model in _sections())
+    return "\n".join(parts)
+
+
+def schema() -> str:
+    """The JSON schema of the configuration file, for editors."""
+    content = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Settings.model_json_schema()
+    return json.dumps(content, indent=2) + "\n"
+
+
+def generated(root: Path) -> dict[Path, str]:
+    """Each file that holds generated text and what it must contain, marked blocks put in."""
+    configuration, states = root / "docs/configuration.md", root / "docs/states.md"
+    readme = _with_blocks(root / "README.md", {"configuration": table, "states": diagrams})
+    return {
+        root / "config/repos.schema.json": schema(),
+        root / "README.md": readme,
+        configuration: _with_blocks(configuration, {"configuration": reference}),
+        states: _with_blocks(states, {"states": lambda: diagrams() + "\n" + stage_table(Labels())}),
+    }
+
+
+def replaced(text: str, name: str, content: str) -> str:
+    """`text` with `content` between `<!-- name:begin -->` and `<!-- name:end -->`; unchanged without them."""
+    block = re.compile(rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
+    return block.sub(lambda found: f"{found[1]}{content}{found[2]}", text)
+
+
+def _with_blocks(file: Path, blocks: Mapping[str, Callable[[], str]]) -> str:
+    text = file.read_text(encoding="utf-8")
+    for name, content in blocks.items():
+        text = replaced(text, name, content())
+    return text
+
+
+def _sections() -> Iterator[tuple[str, str, type[BaseModel]]]:
+    pending: list[tuple[str, type[BaseModel]]] = [("", Settings)]
+    while pending:
+        name, model = pending.pop(0)
+        yield f"### `{name}`" if name else "### Top level", (model.__doc__ or "").strip(), model
+        for key, info in model.model_fields.items():
+            if below := section(info.annotation):
+                pending.append((f"{name}.{key}{below[1]}".removeprefix("."), below[0]))
+
+
+def _rows(model: type[BaseModel]) -> Iterator[str]:
+    for key, info in model.model_fields.items():
+        meaning = " ".join((info.description or "").split()).replace("|", "\\|")
+        yield f"| `{key}` | {_default(info)} | {meaning}{_choices(info)} |\n"
+
+
+def _default(info: FieldInfo) -> str:
+    if isinstance(info.json_schema_extra, dict):
+        return f"`{info.json_schema_extra['default']}`"
+    value = info.get_default(call_default_factory=True, validated_data={})
+    return "required" if value is PydanticUndefined else f"`{_flow(value)}`"
+
+
+def _choices(info: FieldInfo) -> str:
+    words = _words(info.annotation)
+    return f" One of {', '.join(f'`{word}`' for word in words)}." if len(words) > 1 else ""
+
+
+def _words(annotation: Any) -> tuple[str, ...]:
+    """The choices of a `Literal`; a mapping's keys are no choices of its value."""
+    found = TypeAdapter(annotation).json_schema()
+    options = [found, *found.get("anyOf", [])]
+    return next((tuple(option["enum"]) for option in options if "enum" in option), ())
+
+
+def _flow(value: Any) -> str:
+    """A value in YAML's flow style."""
+    match value:
+        case BaseModel():
+            return _flow({name: getattr(value, name) for name in type(value).model_fields})
+        case dict():
+            return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(_flow(item) for item in value) + "]"
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case float():
+            return f"{value:g}"
+        case _:
+            plain = re.fullmatch(r"[\w./~](?:[\w ./~-]|:(?=\S))*", str(value))
+            return str(value) if plain else json.dumps(str(value))

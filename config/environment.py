@@ -1,0 +1,51 @@
+"""The only reader of the process's environment; everybody else is given what this returns."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+NAME = "workflow-engine"
+
+_FOR_CHILDREN = frozenset({"PATH", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"})
+"""What a child process may know. A list of what is allowed: a new secret is left out by itself."""
+
+
+def snapshot() -> Mapping[str, str]:
+    """The environment as it is now, read-only."""
+    return MappingProxyType(dict(os.environ))
+
+
+def child_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What children get of `environment` (default: this process's); the caller sets `HOME` for each."""
+    known = snapshot() if environment is None else environment
+    allowed = {name: value for name, value in known.items() if name in _FOR_CHILDREN or name.startswith("LC_")}
+    return {"PATH": os.defpath} | allowed
+
+
+def config_place(environment: Mapping[str, str]) -> Path:
+    """The XDG directory of the engine's configuration."""
+    return _xdg(environment, "XDG_CONFIG_HOME", ".config")
+
+
+def cache_place(environment: Mapping[str, str]) -> Path:
+    """The XDG directory of what can be fetched again."""
+    return _xdg(environment, "XDG_CACHE_HOME", ".cache")
+
+
+def editor(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The person's editor as a command: `$VISUAL`, else `$EDITOR`, else `vi`."""
+    for name in ("VISUAL", "EDITOR"):
+        if words := shlex.split(environment.get(name, "")):
+            return tuple(words)
+    return ("vi",)
+
+
+def _xdg(environment: Mapping[str, str], variable: str, in_home: str) -> Path:
+    place = Path(environment.get(variable, ""))
+    if not place.is_absolute():  # the XDG specification: relative values are to be ignored
+        place = Path(environment.get("HOME") or Path.home(), in_home)
+    return place / NAME

@@ -1,0 +1,95 @@
+"""Finds and reads the configuration; everything that is wrong is said at once, with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from config.document import Document, Problem, Unreadable, parse
+from config.environment import config_place
+from config.repository import repository_name
+from config.settings import DEFAULT_STATE_DIR, Settings
+from config.validation import validate
+from shared.errors import Misconfigured
+
+VARIABLE = "WORKFLOW_ENGINE_CONFIG"
+"""Environment variable that names the configuration file."""
+
+
+def load(
+    path: Path | None, *, repository: str | None, environment: Mapping[str, str], directory: Path = Path()
+) -> Settings:
+    """The configuration of one process.
+
+    `path` is `--config`, `repository` the positional `owner/repo`: it selects from the file or,
+    without any file, is the configuration. Relative places count from `directory`. Raises
+    `Misconfigured`; its message has one line per error: `file:line:column: key: sentence`.
+    """
+    if repository is not None:
+        _checked(repository)
+    found = source(path, environment=environment, directory=directory)
+    if found is not None:
+        return _selected(read(found, environment=environment), repository, found)
+    if repository is None:
+        raise Misconfigured(
+            "There is no configuration: name a repository (owner/repo), or copy config/repos.yml.example "
+            "to config/repos.yml and edit it, or give --config FILE."
+        )
+    document = Document(value={"repositories": [{"name": repository}]})
+    return _validated(document, Path("arguments"), environment)
+
+
+def source(path: Path | None, *, environment: Mapping[str, str], directory: Path = Path()) -> Path | None:
+    """The file that `load` reads: `path`, else `$WORKFLOW_ENGINE_CONFIG`, else the first that exists."""
+    named = path or environment.get(VARIABLE)
+    if named:
+        return directory / named
+    places = (directory / "config/repos.yml", directory / "repos.yml", config_place(environment) / "repos.yml")
+    return next((place for place in places if place.is_file()), None)
+
+
+def read(path: Path, *, environment: Mapping[str, str]) -> Settings:
+    """The configuration that one file holds; raises `Misconfigured` with everything that is wrong."""
+    try:
+        document = parse(path.read_bytes())
+    except FileNotFoundError:
+        raise Misconfigured(f"{path}: there is no such configuration file") from None
+    except OSError as error:
+        raise Misconfigured(f"{path}: the configuration cannot be read: {error.strerror}") from None
+    except Unreadable as error:
+        raise _misconfigured(path, [error.problem]) from None
+    if document.value is None:
+        raise Misconfigured(f"{path}:1:1: the file is empty; it needs at least 'repositories: [{{name: owner/repo}}]'")
+    return _validated(document, path, environment)
+
+
+def _validated(document: Document, path: Path, environment: Mapping[str, str]) -> Settings:
+    if isinstance(document.value, dict):
+        state_dir = environment.get("STATE_DIRECTORY", "").partition(":")[0]  # set by systemd's StateDirectory
+        document.value.setdefault("state_dir", state_dir or str(DEFAULT_STATE_DIR))
+    settings, problems = validate(document, home=environment.get("HOME", ""))
+    if problems or settings is None:
+        raise _misconfigured(path, problems)
+    return settings
+
+
+def _misconfigured(path: Path, problems: Iterable[Problem]) -> Misconfigured:
+    lines = dict.fromkeys(f"{path}:{p.line}:{p.column}: {p.message}" for p in sorted(problems))
+    return Misconfigured("\n".join(lines))
+
+
+def _checked(repository: str) -> None:
+    try:
+        repository_name(repository)
+    except ValueError as error:
+        raise Misconfigured(f"'{repository}' {error}.") from None
+
+
+def _selected(settings: Settings, repository: str | None, path: Path) -> Settings:
+    if repository is None:
+        return settings
+    found = tuple(r for r in settings.repositories if r.name.casefold() == repository.casefold())
+    if not found:
+        names = ", ".join(r.name for r in settings.repositories)
+        raise Misconfigured(f"{path}: '{repository}' is not configured here; there is {names}.")
+    return settings.model_copy(update={"repositories": found})

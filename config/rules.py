@@ -1,0 +1,116 @@
+"""Rules that span several keys, and what this version does not do yet: pure functions of `Settings`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from config.settings import Settings
+
+KeyPath = tuple[str | int, ...]
+"""Where a key stands, for example `("repositories", 0, "name")`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """One broken rule: at which key, in one sentence, and on which other keys it depends."""
+
+    path: KeyPath
+    message: str
+    depends_on: tuple[KeyPath, ...] = ()
+
+
+class RulesBroken(ValueError):
+    """Several keys contradict each other."""
+
+    def __init__(self, broken: tuple[Broken, ...]) -> None:
+        super().__init__("; ".join(f"{dotted(b.path)}: {b.message}" for b in broken))
+        self.broken = broken
+
+
+def dotted(path: KeyPath) -> str:
+    """A path as people write it: `repositories[0].name`."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
+def broken(settings: Settings) -> Iterator[Broken]:
+    """Every broken rule. Against loopback, where the lab runs, unsafe times and http are accepted."""
+    yield from _unique_names(settings)
+    yield from _distinct_prefixes(settings)
+    if not settings.github.loopback:
+        yield from _safe_times(settings)
+        yield from _safe_transport(settings)
+
+
+def _unique_names(settings: Settings) -> Iterator[Broken]:
+    first: dict[str, int] = {}
+    for index, repository in enumerate(settings.repositories):
+        earlier = first.setdefault(repository.name.casefold(), index)
+        if earlier != index:
+            path = ("repositories", index, "name")
+            yield Broken(path, f"'{repository.name}' is already configured as repositories[{earlier}]")
+
+
+def _distinct_prefixes(settings: Settings) -> Iterator[Broken]:
+    for index, repository in enumerate(settings.repositories):
+        labels = repository.labels
+        if labels.status_prefix.casefold() == labels.flag_prefix.casefold():
+            path: KeyPath = ("repositories", index, "labels")
+            message = f"must differ from status_prefix '{labels.status_prefix}'"
+            yield Broken((*path, "flag_prefix"), message, ((*path, "status_prefix"),))
+
+
+def _safe_times(settings: Settings) -> Iterator[Broken]:
+    lock, github = settings.lock, settings.github
+    least = 3 * lock.heartbeat
+    if lock.timeout < least:
+        message = f"must be at least 3 heartbeats ({least:g}), not {lock.timeout:g}"
+        yield Broken(("lock", "timeout"), message, (("lock", "heartbeat"), _API))
+    if lock.self_fence >= lock.timeout:
+        message = f"must be less than lock.timeout ({lock.timeout:g}), not {lock.self_fence:g}"
+        yield Broken(("lock", "self_fence"), message, (("lock", "timeout"), _API))
+    if lock.self_fence <= lock.heartbeat:
+        message = f"must be greater than lock.heartbeat ({lock.heartbeat:g}), not {lock.self_fence:g}"
+        yield Broken(("lock", "self_fence"), message, (("lock", "heartbeat"), _API))
+    if lock.settle < 2:
+        yield Broken(("lock", "settle"), f"must be at least 2, not {lock.settle:g}", (_API,))
+    if github.write_interval_seconds <= 0:
+        yield Broken(("github", "write_interval_seconds"), "must be greater than 0", (_API,))
+
+
+def _safe_transport(settings: Settings) -> Iterator[Broken]:
+    if not settings.github.api_url.startswith("https://"):
+        yield Broken(_API, "must begin with https://; http is for loopback only")
+
+
+_API: KeyPath = ("github", "api_url")
+
+
+def unsupported(settings: Settings) -> tuple[str, ...]:
+    """One sentence for each key that asks for what this version does not do; a start refuses on any."""
+    found = [sentence for asks, sentence in _NOT_BUILT if asks(settings)]
+    for index, repository in enumerate(settings.repositories):
+        if repository.refactor == "approve":
+            found.append(f"repositories[{index}].refactor: 'approve' is not available yet; choose 'auto' or 'off'.")
+    return tuple(found)
+
+
+_NOT_BUILT: tuple[tuple[Callable[[Settings], bool], str], ...] = (
+    (
+        lambda s: s.sandbox == "bubblewrap",
+        "sandbox: 'bubblewrap' (the default) is not available yet; write 'sandbox: none' if tests and coding "
+        "backends may run with this account's rights, on a machine made for that.",
+    ),
+    (
+        lambda s: s.sandbox == "container",
+        "sandbox: 'container' is not available yet; write 'sandbox: none' inside a container made for the engine.",
+    ),
+    (lambda s: s.github.app is not None, "github.app: GitHub Apps are not available yet; use github.token_file."),
+    (lambda s: s.events.url is not None, "events.url: an event database is not available yet; remove the key."),
+    (lambda s: s.notify.webhook is not None, "notify.webhook: webhooks are not available yet; remove the key."),
+    (lambda s: s.notify.smtp is not None, "notify.smtp: mail is not available yet; remove the key."),
+    (lambda s: s.llm.record is not None, "llm.record: recording is not available yet; remove the key."),
+)

@@ -1,0 +1,204 @@
+"""The whole configuration: one strict frozen model, read once; objects get values from it, never it.
+
+Reading files is `config.loading`; rules that span several keys are `config.rules`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, model_validator
+
+from config.repository import Backend, RepositorySettings, Section, Text
+from config.rules import RulesBroken, broken
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+"""Hosts against which values are accepted that would be unsafe elsewhere: the lab runs there."""
+
+DEFAULT_STATE_DIR = Path("~/.workflow-engine")
+
+RoleName = Literal["architect", "test-automation", "developer", "code-reviewer", "debugger", "qa", "generalist"]
+
+
+def _in_home(path: Path, info: ValidationInfo) -> Path:
+    home = (info.context or {}).get("home")
+    if home and path.parts[:1] == ("~",):
+        return Path(home, *path.parts[1:])
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError("starts with ~, but no home directory is known; write the whole path") from None
+
+
+UserPath = Annotated[Path, AfterValidator(_in_home)]
+"""A path in which a leading `~` stands for the home directory."""
+
+
+def _api_root(url: str) -> str:
+    message = "is not the root of a GitHub API; write https://HOST, or https://HOST/api/v3 for an Enterprise Server"
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        raise ValueError(message) from None
+    plain = parts.scheme in {"http", "https"} and parts.hostname and not (parts.query or parts.fragment)
+    if not plain or "@" in parts.netloc or any(c.isspace() for c in url):
+        raise ValueError(message)
+    return url.rstrip("/")
+
+
+class GitHubApp(Section):
+    """The GitHub App that the engine acts as."""
+
+    id: int = Field(ge=1)
+    """The App's id."""
+    private_key_file: UserPath
+    """File with the App's private key (PEM)."""
+
+
+class GitHubSettings(Section):
+    """How GitHub is reached, and as whom."""
+
+    token_env: Text = "GITHUB_TOKEN"
+    """Environment variable that holds the token when `token_file` is null."""
+    token_file: UserPath | None = None
+    """File (mode 0600) that holds the token; it goes before `token_env`."""
+    reviewer_token_file: UserPath | None = None
+    """File (mode 0600) with the reviewer's own token; null means that it shares the others' account."""
+    app: GitHubApp | None = None
+    """The GitHub App to act as; null means a token."""
+    api_url: Annotated[Text, AfterValidator(_api_root)] = "https://api.github.com"
+    """Root of the REST API."""
+    share: float = Field(1.0, gt=0, le=1)
+    """Fraction of the account's request limits that this process may use."""
+    write_interval_seconds: float = Field(1, ge=0)
+    """Seconds between two writes."""
+
+    @property
+    def loopback(self) -> bool:
+        """Whether the API is on this machine, as the lab's is."""
+        return urlsplit(self.api_url).hostname in LOOPBACK
+
+
+class LockSettings(Section):
+    """The times of the lock, in seconds."""
+
+    timeout: int = Field(1800, ge=1)
+    """Seconds after its last sign of life at which a lock may be taken over."""
+    self_fence: float = Field(1500, gt=0)
+    """Seconds without a successful heartbeat after which an agent stops by itself."""
+    heartbeat: float = Field(300, gt=0)
+    """Seconds between two signs of life."""
+    settle: float = Field(5, ge=0)
+    """Seconds between a claim and reading who has won."""
+    key_files: tuple[UserPath, ...] = ()
+    """Files with the secrets that sign the engine's comments; the first signs, all verify."""
+
+
+class BudgetSettings(Section):
+    """How much may be spent, in US dollars."""
+
+    run: float = Field(5, gt=0)
+    """Limit of one run of a coding backend."""
+    issue: float = Field(25, gt=0)
+    """Limit of one issue over all its runs."""
+    day: float = Field(100, gt=0)
+    """Limit of 24 hours."""
+    week: float = Field(500, gt=0)
+    """Limit of 7 days."""
+    warn: float = Field(0.8, gt=0, le=1)
+    """Fraction of a limit from which a warning is given."""
+    unknown_run: float = Field(15, gt=0)
+    """What a run counts whose cost nobody knows."""
+    scope: Literal["repository"] = "repository"
+    """What the limits of day and week are counted over."""
+
+
+class RoleSettings(Section):
+    """Which backend and model play a role."""
+
+    backend: Backend | None = None
+    """The backend of this role; null means the repository's `llm_backend`."""
+    model: Text | None = None
+    """The model of this role, in the backend's own words; null means the backend's default."""
+
+
+class LLMSettings(Section):
+    """How the coding backends are run, whichever they are."""
+
+    record: UserPath | None = None
+    """Directory into which every exchange is recorded."""
+    scenario: UserPath | None = None
+    """The file from which the `scripted` backend answers."""
+
+
+class NotifySettings(Section):
+    """Where escalations go beside the issue."""
+
+    webhook: SecretStr | None = None
+    """URL that receives a signed POST."""
+    smtp: SecretStr | None = None
+    """URL of a mail server, as in `smtp://user:password@host:587`."""
+
+
+class EventSettings(Section):
+    """Where the engine's events are kept."""
+
+    url: SecretStr | None = None
+    """Database URL; null means a file in the state directory."""
+    retention_days: int = Field(90, ge=1)
+    """Days after which events are deleted."""
+
+
+class Settings(Section):
+    """Everything that can be configured."""
+
+    repositories: tuple[RepositorySettings, ...] = Field(min_length=1)
+    """The repositories to work in."""
+    state_dir: UserPath = Field(
+        default_factory=DEFAULT_STATE_DIR.expanduser, json_schema_extra={"default": str(DEFAULT_STATE_DIR)}
+    )
+    """Directory of locks, mirrors, workspaces and what failed runs left; `$STATE_DIRECTORY` replaces the default."""
+    work_dir: UserPath = Field(
+        default_factory=lambda known: known["state_dir"] / "workspaces",
+        json_schema_extra={"default": str(DEFAULT_STATE_DIR / "workspaces")},
+    )
+    """Directory of the work trees; it follows `state_dir`."""
+    claude_cli: Text = "claude"
+    """The Claude Code command."""
+    codex_cli: Text = "codex"
+    """The Codex command."""
+    gh_cli: Text = "gh"
+    """The GitHub command."""
+    github: GitHubSettings = GitHubSettings()
+    """How GitHub is reached, and as whom."""
+    lock: LockSettings = LockSettings()
+    """The times of the lock, in seconds."""
+    budgets: BudgetSettings = BudgetSettings()
+    """How much may be spent, in US dollars."""
+    sandbox: Literal["bubblewrap", "container", "none"] = "bubblewrap"
+    """How tests and coding backends are kept apart from this machine; `none` means not at all."""
+    roles: dict[RoleName, RoleSettings] = Field(default_factory=dict)
+    """Which backend and model play a role, as in `{code-reviewer: {backend: codex}}`."""
+    llm: LLMSettings = LLMSettings()
+    """How the coding backends are run, whichever they are."""
+    notify: NotifySettings = NotifySettings()
+    """Where escalations go beside the issue."""
+    events: EventSettings = EventSettings()
+    """Where the engine's events are kept."""
+    max_concurrent: int = Field(1, ge=1)
+    """How many items one agent works on at a time."""
+    max_per_repository: int = Field(3, ge=1)
+    """How many items of one repository one agent works on at a time."""
+    cooldown: float = Field(10, ge=0)
+    """Seconds between the end of one item and the next claim."""
+    max_iterations: int = Field(0, ge=0)
+    """Ticks after which an agent ends; 0 means never."""
+
+    @model_validator(mode="after")
+    def _rules(self) -> Self:
+        if found := tuple(broken(self)):
+            raise RulesBroken(found)
+        return self

@@ -1,0 +1,111 @@
+"""Commits and changed files as values, and how they are read from git's output. No I/O."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+LOG_FORMAT = "--format=tformat:%H%x00%P%x00%T%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
+"""For `git log -z`: ten fields, each ended by NUL, so that no message can be taken for a field."""
+
+_FIELDS = 10
+_NO_OBJECT = "0" * 40
+_STATUS = {"A": "added", "M": "modified", "D": "removed", "R": "renamed", "C": "copied", "T": "changed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who, and when (UTC)."""
+
+    name: str
+    email: str
+    date: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CommitInfo:
+    """One commit; `tree` and `parents` are 40 hex digits."""
+
+    sha: str
+    parents: tuple[str, ...]
+    tree: str
+    author: Signature
+    committer: Signature
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """One file of a comparison, with GitHub's words for `status`; `patch` is None for binary files."""
+
+    path: str
+    previous_path: str | None
+    status: str
+    additions: int
+    deletions: int
+    sha: str
+    patch: str | None
+
+
+def commits(log: bytes) -> list[CommitInfo]:
+    """What `git log -z LOG_FORMAT` printed."""
+    fields = log.decode("utf-8", "replace").split("\0")[:-1]
+    rows = [fields[at : at + _FIELDS] for at in range(0, len(fields), _FIELDS)]
+    return [
+        CommitInfo(
+            sha, tuple(parents.split()), tree, _signature(an, ae, ad), _signature(cn, ce, cd), message.rstrip("\n")
+        )
+        for sha, parents, tree, an, ae, ad, cn, ce, cd, message in rows
+    ]
+
+
+def files(diff: bytes) -> list[ChangedFile]:
+    """What `git diff --raw -p --no-abbrev -z` printed."""
+    raw, _, patch = diff.partition(b"\0\0")
+    sections = _sections(patch.decode("utf-8", "replace"))
+    rows = _rows(raw.decode("utf-8", "replace"))
+    return [_file(*row, section) for row, section in zip(rows, sections, strict=True)]
+
+
+def _signature(name: str, email: str, date: str) -> Signature:
+    return Signature(name, email, datetime.fromisoformat(date).astimezone(UTC))
+
+
+def _rows(raw: str) -> Iterator[tuple[str, str, str, str | None]]:
+    """Letter, blob, path and previous path of each changed file."""
+    fields = iter(raw.split("\0") if raw else ())
+    for header in fields:
+        _, _, old, new, letter = header.split(" ")
+        first = next(fields)
+        path, previous = (next(fields), first) if letter[0] in "RC" else (first, None)
+        yield letter[0], old if new == _NO_OBJECT else new, path, previous
+
+
+def _sections(patch: str) -> list[str]:
+    """The patch cut into files; a file that changes its type has two sections with one header line."""
+    starts = itertools.accumulate(line.startswith("diff --git ") for line in patch.split("\n"))
+    groups = itertools.groupby(zip(starts, patch.split("\n"), strict=True), key=lambda pair: pair[0])
+    sections: list[list[str]] = []
+    for _, group in groups:
+        lines = [line for _, line in group]
+        if sections and sections[-1][0] == lines[0]:
+            sections[-1] += lines
+        elif lines[0]:
+            sections.append(lines)
+    return ["\n".join(lines) for lines in sections]
+
+
+def _file(letter: str, sha: str, path: str, previous: str | None, section: str) -> ChangedFile:
+    _, mark, hunks = section.partition("\n@@ ")
+    lines = hunks.split("\n")[1:]
+    return ChangedFile(
+        path=path,
+        previous_path=previous,
+        status=_STATUS[letter],
+        additions=sum(line.startswith("+") for line in lines),
+        deletions=sum(line.startswith("-") for line in lines),
+        sha=sha,
+        patch=f"@@ {hunks}".rstrip("\n") if mark else None,
+    )

@@ -1,0 +1,12 @@
+"""Who is in the directory."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class User:
+    """One person; `login` is unique in a directory."""
+
+    login: str
+    name: str
+    email: str

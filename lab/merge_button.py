@@ -1,0 +1,154 @@
+"""Merging a pull request: GitHub's conditions, the merge itself, and the issues it closes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lab.refusals import Refusal
+from lab.world.accounts import AccountRecord
+from lab.world.checks import FAILED
+from lab.world.pulls import PullRecord
+from lab.world.repository import RepositoryRecord
+
+_CLOSES = re.compile(
+    r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s+(?P<repository>[\w.-]+/[\w.-]+)?#(?P<number>\d+)\b",
+    re.IGNORECASE,
+)
+
+COMMITS_READ = 250
+"""How many commits of a pull request are looked at, as GitHub does."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeOrder:
+    """What the caller of the merge operation asks for; None leaves it to GitHub."""
+
+    method: str = "merge"
+    sha: str | None = None
+    title: str | None = None
+    message: str | None = None
+
+
+async def press(repository: RepositoryRecord, number: int, order: MergeOrder, actor: AccountRecord) -> str:
+    """Merge and return the new commit; raises 405 or 409 with GitHub's sentence."""
+    async with repository.merging:
+        pull = repository.pulls.require(number)
+        _permit(repository, pull, order)
+        if not await mergeable(repository, pull):
+            raise Refusal(405, "Pull Request is not mergeable")
+        repository.merging_number = number
+        try:
+            sha = await _merge(repository, pull, order, actor)
+        finally:
+            repository.merging_number = 0
+        repository.pulls.merge(number, actor.login, sha)
+        if pull.base_branch == repository.facts.default_branch:
+            _close_issues(repository, pull, actor.login, sha)
+        return sha
+
+
+async def mergeable(repository: RepositoryRecord, pull: PullRecord) -> bool:
+    """Whether head merges into base now; remembered until either moves."""
+    if pull.mergeable is not None:
+        return pull.mergeable
+    found = await repository.bare.mergeable(pull.base_branch, pull.head_sha)
+    current = repository.pulls.require(pull.number)
+    if current.head_sha == pull.head_sha and current.merged_at is None:
+        repository.pulls.records.change(pull.number, mergeable=found)
+    return found
+
+
+def state(repository: RepositoryRecord, pull: PullRecord) -> str:
+    """GitHub's `mergeable_state`."""
+    if pull.mergeable is None:
+        return "unknown"
+    if pull.draft:
+        return "draft"
+    if not pull.mergeable:
+        return "dirty"
+    if _missing(repository, pull) is not None:
+        return "blocked"
+    return "clean" if _checks_passed(repository, pull.head_sha) else "unstable"
+
+
+def closing_numbers(text: str, full_name: str) -> list[int]:
+    """The issues of this repository that a text promises to close (`Closes #12`)."""
+    mentions = _CLOSES.finditer(text)
+    return [int(found["number"]) for found in mentions if (found["repository"] or full_name) == full_name]
+
+
+def _permit(repository: RepositoryRecord, pull: PullRecord, order: MergeOrder) -> None:
+    if not repository.pulls.thread(pull.number).open:
+        raise Refusal(405, "Pull Request is not mergeable")
+    if pull.draft:
+        raise Refusal(405, "Pull Request is still a draft")
+    if order.sha is not None and order.sha != pull.head_sha:
+        raise Refusal(409, "Head branch was modified. Review and try the merge again.")
+    missing = _missing(repository, pull)
+    if missing is not None:
+        raise Refusal(405, missing)
+
+
+def _missing(repository: RepositoryRecord, pull: PullRecord) -> str | None:
+    """What branch protection still wants, as GitHub says it."""
+    protection = repository.facts.protections.get(pull.base_branch)
+    if protection is None:
+        return None
+    passed = _passed(repository, pull.head_sha)
+    for name in protection.checks:
+        if name not in passed:
+            return f'Required status check "{name}" is expected.'
+    if _approvals(repository, pull) < protection.approvals:
+        plural = "s are" if protection.approvals > 1 else " is"
+        return f"At least {protection.approvals} approving review{plural} required by reviewers with write access."
+    return None
+
+
+def _approvals(repository: RepositoryRecord, pull: PullRecord) -> int:
+    """Approvals by people with write access; an open request for changes outweighs them all."""
+    verdicts = {
+        review.author: review.state
+        for review in repository.pulls.reviews_of(pull.number)
+        if review.state != "COMMENTED" and repository.facts.reaches(review.author, "write")
+    }
+    states = list(verdicts.values())
+    return 0 if "CHANGES_REQUESTED" in states else states.count("APPROVED")
+
+
+def _passed(repository: RepositoryRecord, sha: str) -> set[str]:
+    checks = {c.name for c in repository.checks.of(sha) if c.status == "completed" and c.conclusion not in FAILED}
+    return checks | {status.context for status in repository.checks.statuses_of(sha) if status.state == "success"}
+
+
+def _checks_passed(repository: RepositoryRecord, sha: str) -> bool:
+    names = {check.name for check in repository.checks.of(sha)}
+    names |= {status.context for status in repository.checks.statuses_of(sha)}
+    return names <= _passed(repository, sha)
+
+
+async def _merge(repository: RepositoryRecord, pull: PullRecord, order: MergeOrder, actor: AccountRecord) -> str:
+    thread, owner = repository.pulls.thread(pull.number), repository.facts.owner
+    if order.method == "merge":
+        title, message = f"Merge pull request #{pull.number} from {owner}/{pull.head_branch}", thread.title
+    else:
+        title, message = f"{thread.title} (#{pull.number})", ""
+    sha = await repository.bare.merge(
+        pull.base_branch,
+        pull.head_sha,
+        method=order.method,
+        title=title if order.title is None else order.title,
+        message=message if order.message is None else order.message,
+        author=(actor.login, f"{actor.id}+{actor.login}@users.noreply.github.com"),
+    )
+    if sha is None:
+        raise Refusal(405, "Pull Request is not mergeable")
+    return sha
+
+
+def _close_issues(repository: RepositoryRecord, pull: PullRecord, actor: str, sha: str) -> None:
+    body = repository.pulls.thread(pull.number).body or ""
+    for number in closing_numbers(body, repository.full_name):
+        issue = repository.issues.records.get(number)
+        if issue is not None and issue.open and not issue.is_pull:
+            repository.issues.close(number, actor, commit=sha)

@@ -1,0 +1,42 @@
+"""Who is assigned to an issue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lab.call import Call, Operations, Reply
+from lab.refusals import invalid
+from lab.wire import threads as wire
+from lab.world.issues import IssueRecord
+
+routes = Operations()
+
+
+@routes.write("POST", "/issues/{issue_number}/assignees", "issues", "pull_requests")
+async def add_assignees(call: Call) -> Reply:
+    """Assign people; who may not be assigned is passed over silently, as GitHub does here."""
+    number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
+    fit = [login for login in names if _may_be_assigned(call, login)]
+    return _shown(call, call.repository.issues.assign(number, fit, call.login), 201)
+
+
+@routes.write("DELETE", "/issues/{issue_number}/assignees", "issues", "pull_requests")
+async def remove_assignees(call: Call) -> Reply:
+    """Take people off."""
+    number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
+    return _shown(call, call.repository.issues.unassign(number, names, call.login), 200)
+
+
+def assignable(call: Call, logins: Iterable[str]) -> None:
+    """422 when one of these people may not be assigned."""
+    if not all(_may_be_assigned(call, login) for login in logins):
+        raise invalid("Issue", "assignees")
+
+
+def _may_be_assigned(call: Call, login: str) -> bool:
+    exists = call.site.world.find_account(login) is not None
+    return exists and call.repository.facts.reaches(login, "write")
+
+
+def _shown(call: Call, issue: IssueRecord, status: int) -> Reply:
+    return Reply(status, wire.issue(call.site, call.repository, issue))

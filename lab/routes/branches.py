@@ -1,0 +1,53 @@
+"""Branches, and what protects them."""
+
+from __future__ import annotations
+
+from lab.call import Call, Operations, Reply
+from lab.refusals import Refusal
+from lab.wire import commits as commit_wire
+from lab.wire import repositories as wire
+
+routes = Operations()
+
+_HEADS = "refs/heads/"
+
+
+@routes.get("/branches", "contents")
+async def list_branches(call: Call) -> Reply:
+    """All branches by name."""
+    heads = await call.repository.bare.refs(_HEADS)
+    found = [(ref.removeprefix(_HEADS), sha) for ref, sha in heads.items()]
+    return call.page(found, lambda head: wire.short_branch(call.site, call.repository, *head))
+
+
+@routes.read_as_admin("/branches/{branch}/protection")
+async def get_protection(call: Call) -> Reply:
+    """How a branch is protected; 404 when it is not."""
+    name, _ = await _branch(call)
+    protection = call.repository.facts.protections.get(name)
+    if protection is None:
+        raise Refusal(404, "Branch not protected")
+    return Reply(body=wire.protection(call.site, call.repository, name, protection))
+
+
+@routes.get("/branches/{branch}", "contents")
+async def get_branch(call: Call) -> Reply:
+    """One branch with its newest commit."""
+    name, sha = await _branch(call)
+    info = (await call.repository.bare.log(None, sha, 1))[0]
+    commit = commit_wire.commit(call.site, call.repository, info)
+    return Reply(body=wire.branch(call.site, call.repository, name, commit))
+
+
+@routes.get("/rules/branches/{branch}")
+async def list_rules(call: Call) -> Reply:
+    """The rules that hold for a branch, whether it exists or not."""
+    return call.page(wire.rules(call.repository, call.match["branch"]), lambda rule: rule)
+
+
+async def _branch(call: Call) -> tuple[str, str]:
+    name = call.match["branch"]
+    sha = await call.repository.bare.sha(f"{_HEADS}{name}")
+    if sha is None:
+        raise Refusal(404, "Branch not found")
+    return name, sha

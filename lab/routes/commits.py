@@ -1,0 +1,71 @@
+"""Commits and comparisons."""
+
+from __future__ import annotations
+
+from lab.call import Call, Operations, Reply
+from lab.changes import CommitInfo
+from lab.refusals import Refusal, not_found
+from lab.routes.checks import resolved
+from lab.wire import commits as wire
+
+routes = Operations()
+
+DIFF = "application/vnd.github.diff; charset=utf-8"
+
+LISTED = 1000
+"""How many commits a list can reach."""
+
+COMPARED = 250
+"""How many commits a comparison shows."""
+
+
+@routes.get("/commits", "contents")
+async def list_commits(call: Call) -> Reply:
+    """The history of a branch or commit, newest first."""
+    wanted = call.query.get("sha") or call.repository.facts.default_branch
+    sha = await call.repository.bare.sha(wanted)
+    if sha is None:
+        raise not_found()
+    found = await call.repository.bare.log(None, sha, LISTED)
+    return call.page(found, lambda info: wire.commit(call.site, call.repository, info))
+
+
+@routes.get("/commits/{ref}", "contents")
+async def get_commit(call: Call) -> Reply:
+    """One commit with its files, or (by media type) its diff or its bare SHA."""
+    sha, bare = await resolved(call), call.repository.bare
+    if call.wants("sha"):
+        return Reply(content=sha.encode(), content_type="application/vnd.github.sha; charset=utf-8")
+    info = await _info(call, sha)
+    parent = info.parents[0] if info.parents else None
+    if call.wants("diff"):
+        diff = "" if parent is None else await bare.diff(parent, sha)
+        return Reply(content=diff.encode(), content_type=DIFF)
+    files = [] if parent is None else await bare.changed_files(parent, sha)
+    body = wire.commit(call.site, call.repository, info)
+    added, removed = sum(one.additions for one in files), sum(one.deletions for one in files)
+    body["stats"] = {"total": added + removed, "additions": added, "deletions": removed}
+    body["files"] = [wire.changed_file(call.site, call.repository, one, sha) for one in files]
+    return Reply(body=body)
+
+
+@routes.get("/compare/{basehead}", "contents")
+async def compare(call: Call) -> Reply:
+    """What `head` has that `base` has not: `base...head`."""
+    bare, (left, _, right) = call.repository.bare, call.match["basehead"].partition("...")
+    base, head = await bare.sha(left), await bare.sha(right)
+    if base is None or head is None:
+        raise not_found()
+    if call.wants("diff"):
+        return Reply(content=(await bare.diff(base, head)).encode(), content_type=DIFF)
+    fork = await bare.merge_base(base, head)
+    if fork is None:
+        raise Refusal(404, f"No common ancestor between {left} and {right}.")
+    ends = (await _info(call, base), await _info(call, fork))
+    ahead, behind = await bare.log(base, head, COMPARED), await bare.log(head, base, COMPARED)
+    files = await bare.changed_files(base, head)
+    return Reply(body=wire.comparison(call.site, call.repository, ends, ahead, len(behind), files))
+
+
+async def _info(call: Call, sha: str) -> CommitInfo:
+    return (await call.repository.bare.log(None, sha, 1))[0]

@@ -1,0 +1,122 @@
+"""Issues: list, create, read, change; their events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lab.call import Call, Operations, Reply
+from lab.refusals import invalid, no_rights
+from lab.routes.assignees import assignable
+from lab.wire import threads as wire
+from lab.world.issues import IssueRecord
+
+routes = Operations()
+
+THREADS = ("issues", "pull_requests")
+"""Either permission reaches issues and pull requests through the issue operations."""
+
+
+@routes.get("/issues", *THREADS)
+async def list_issues(call: Call) -> Reply:
+    """Issues and pull requests; labels are ANDed, `since` counts by `updated_at` and is inclusive."""
+    state = call.choice("Issue", "state", ("open", "closed", "all"))
+    labels = {name.strip().lower() for name in call.query.get("labels", "").split(",") if name.strip()}
+    since, creator, assignee = call.since("Issue"), call.query.get("creator"), call.query.get("assignee")
+
+    def wanted(issue: IssueRecord) -> bool:
+        return (
+            (state == "all" or issue.open == (state == "open"))
+            and labels <= {name.lower() for name in issue.labels}
+            and issue.updated_at >= since
+            and creator in {None, issue.author}
+            and _assigned(issue, assignee)
+        )
+
+    found = call.repository.issues.records.seen(call.stale, wanted)
+    sort = call.choice("Issue", "sort", ("created", "updated", "comments"))
+    field = {"created": "created_at", "updated": "updated_at", "comments": "comments"}[sort]
+    descending = call.choice("Issue", "direction", ("desc", "asc")) == "desc"
+    found.sort(key=lambda issue: (getattr(issue, field), issue.number), reverse=descending)
+    return call.page(found, lambda issue: wire.issue(call.site, call.repository, issue))
+
+
+@routes.write("POST", "/issues", "issues", role="read")
+async def create_issue(call: Call) -> Reply:
+    """A new issue; labels and assignees of those who may not set them are dropped silently."""
+    title, body = call.text("Issue", "title"), call.optional_text("Issue", "body")
+    labels, assignees = call.names("Issue", "labels") or [], call.names("Issue", "assignees") or []
+    issues, trusted = call.repository.issues, call.repository.facts.reaches(call.login, "write")
+    if trusted:
+        assignable(call, assignees)
+    issue = issues.open(call.login, title, body)
+    if trusted:
+        issues.add_labels(issue.number, labels, call.login)
+        issues.assign(issue.number, assignees, call.login)
+    return _shown(call, issue.number, status=201)
+
+
+@routes.get("/issues/{issue_number}", *THREADS)
+async def get_issue(call: Call) -> Reply:
+    """One issue or pull request."""
+    issue = call.repository.issues.require(call.number("issue_number"), call.stale)
+    return Reply(body=wire.issue(call.site, call.repository, issue))
+
+
+@routes.write("PATCH", "/issues/{issue_number}", *THREADS, role="read")
+async def update_issue(call: Call) -> Reply:
+    """Change title, body, state, labels and assignees, whichever are given, in one step."""
+    number, issues = call.number("issue_number"), call.repository.issues
+    trusted = call.repository.facts.reaches(call.login, "write")
+    if not trusted and issues.require(number).author != call.login:
+        raise no_rights()
+    labels, assignees = call.names("Issue", "labels"), call.names("Issue", "assignees")
+    title, body = call.optional_text("Issue", "title"), call.optional_text("Issue", "body")
+    state, reason = _state(call.fields)
+    assignable(call, assignees or [])
+    if title is not None or body is not None:
+        issues.edit(number, call.login, title=title, body=body)
+    if labels is not None and trusted:
+        issues.set_labels(number, labels, call.login)
+    if assignees is not None and trusted:
+        gone = [login for login in issues.require(number).assignees if login not in assignees]
+        issues.unassign(number, gone, call.login)
+        issues.assign(number, assignees, call.login)
+    if state == "closed":
+        issues.close(number, call.login, reason)
+    elif state == "open":
+        issues.reopen(number, call.login)
+    return _shown(call, number)
+
+
+@routes.get("/issues/{issue_number}/events", *THREADS)
+async def list_events(call: Call) -> Reply:
+    """What happened to the thread, oldest first."""
+    number = call.repository.issues.require(call.number("issue_number")).number
+    found = [event for event in call.repository.issues.events if event.number == number]
+    return call.page(found, lambda event: wire.event(call.site, call.repository, event))
+
+
+def _state(fields: dict[str, Any]) -> tuple[str | None, str | None]:
+    state, reason = fields.get("state"), fields.get("state_reason")
+    if state not in {None, "open", "closed"}:
+        raise invalid("Issue", "state")
+    if reason not in {None, "completed", "not_planned", "duplicate", "reopened"}:
+        raise invalid("Issue", "state_reason")
+    return state, reason
+
+
+def _assigned(issue: IssueRecord, assignee: str | None) -> bool:
+    match assignee:
+        case None:
+            return True
+        case "*":
+            return bool(issue.assignees)
+        case "none":
+            return not issue.assignees
+        case login:
+            return login in issue.assignees
+
+
+def _shown(call: Call, number: int, *, status: int = 200) -> Reply:
+    issue = wire.issue(call.site, call.repository, call.repository.issues.require(number))
+    return Reply(status, issue, {"Location": issue["url"]} if status == 201 else {})

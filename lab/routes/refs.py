@@ -1,0 +1,68 @@
+"""Git refs: read, create, move, delete."""
+
+from __future__ import annotations
+
+from lab.bare import ABSENT
+from lab.call import Call, Operations, Reply
+from lab.refusals import Refusal, invalid, not_found
+from lab.wire import repositories as wire
+
+routes = Operations()
+
+
+@routes.get("/git/ref/{ref}", "contents")
+async def get_ref(call: Call) -> Reply:
+    """One ref by its whole name without `refs/`."""
+    name = f"refs/{call.match['ref']}"
+    sha = await call.repository.bare.sha(name)
+    if sha is None:
+        raise not_found()
+    return Reply(body=wire.ref(call.site, call.repository, name, sha))
+
+
+@routes.get("/git/matching-refs/{ref}", "contents")
+async def list_matching_refs(call: Call) -> Reply:
+    """All refs whose name begins so; an empty list when there are none."""
+    found = await call.repository.bare.refs(f"refs/{call.match['ref']}")
+    return call.page(list(found.items()), lambda pair: wire.ref(call.site, call.repository, *pair))
+
+
+@routes.write("POST", "/git/refs", "contents")
+async def create_ref(call: Call) -> Reply:
+    """A new ref; 422 when it exists already: creation is atomic."""
+    name, sha, bare = call.text("Reference", "ref"), call.text("Reference", "sha"), call.repository.bare
+    if not name.startswith("refs/") or name.count("/") < 2:
+        raise invalid("Reference", "ref")
+    if await bare.sha(sha) is None:
+        raise Refusal(422, "Object does not exist")
+    if not await bare.update_ref(name, sha, expected=ABSENT):
+        raise Refusal(422, "Reference already exists")
+    body = wire.ref(call.site, call.repository, name, sha)
+    return Reply(201, body, {"Location": body["url"]})
+
+
+@routes.write("PATCH", "/git/refs/{ref}", "contents")
+async def move_ref(call: Call) -> Reply:
+    """Move a ref, forward only unless `force`."""
+    name, sha, bare = f"refs/{call.match['ref']}", call.text("Reference", "sha"), call.repository.bare
+    old = await bare.sha(name)
+    if old is None:
+        raise Refusal(422, "Reference does not exist")
+    if await bare.sha(sha) is None:
+        raise Refusal(422, "Object does not exist")
+    forced = call.fields.get("force") is True
+    if not forced and await bare.merge_base(old, sha) != old:
+        raise Refusal(422, "Update is not a fast forward")
+    if not await bare.update_ref(name, sha, expected=old):
+        raise Refusal(409, "Reference cannot be updated")
+    return Reply(body=wire.ref(call.site, call.repository, name, sha))
+
+
+@routes.write("DELETE", "/git/refs/{ref}", "contents")
+async def delete_ref(call: Call) -> Reply:
+    """Delete a ref; 422 when there is none."""
+    name, bare = f"refs/{call.match['ref']}", call.repository.bare
+    old = await bare.sha(name)
+    if old is None or not await bare.update_ref(name, None, expected=old):
+        raise Refusal(422, "Reference does not exist")
+    return Reply(204)

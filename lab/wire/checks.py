@@ -1,0 +1,186 @@
+"""Check runs, statuses, workflow runs and jobs as GitHub's JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lab.wire import pulls, repositories
+from lab.wire.site import Json, Site, node, stamp, stamp_or_none
+from lab.world.checks import AnnotationRecord, CheckRecord, RunRecord, StatusRecord
+from lab.world.repository import RepositoryRecord
+
+WORKFLOW_ID = 1
+"""The lab's repositories have one workflow."""
+
+WORKFLOW_NAME = "CI"
+
+ACTIONS_APP_ID = 15368
+"""The id of GitHub Actions among the Apps."""
+
+
+def check_run(site: Site, repository: RepositoryRecord, check: CheckRecord) -> Json:
+    """One check run."""
+    url = f"{site.api(repository)}/check-runs/{check.id}"
+    page = f"{site.html(repository)}/actions/runs/{check.run_id}/job/{check.id}"
+    open_pulls = [p for p in repository.pulls.records.values() if p.head_sha == check.head_sha and p.merged_at is None]
+    return {
+        "id": check.id,
+        "node_id": node("CR", check.id),
+        "head_sha": check.head_sha,
+        "name": check.name,
+        "external_id": "",
+        "url": url,
+        "html_url": page,
+        "details_url": page,
+        "status": check.status,
+        "conclusion": check.conclusion,
+        "started_at": stamp(check.started_at),
+        "completed_at": stamp_or_none(check.completed_at),
+        "output": {
+            "title": check.name if check.summary else None,
+            "summary": check.summary or None,
+            "text": None,
+            "annotations_count": len(check.annotations),
+            "annotations_url": f"{url}/annotations",
+        },
+        "check_suite": {"id": check.run_id},
+        "app": _actions(site),
+        "pull_requests": [pulls.minimal(site, repository, pull) for pull in open_pulls],
+    }
+
+
+def annotation(site: Site, repository: RepositoryRecord, check: CheckRecord, record: AnnotationRecord) -> Json:
+    """One remark of a check."""
+    return {
+        "path": record.path,
+        "blob_href": f"{site.html(repository)}/blob/{check.head_sha}/{record.path}",
+        "start_line": record.start_line,
+        "end_line": record.end_line,
+        "start_column": None,
+        "end_column": None,
+        "annotation_level": record.level,
+        "title": record.title,
+        "message": record.message,
+        "raw_details": None,
+    }
+
+
+def status(site: Site, repository: RepositoryRecord, record: StatusRecord) -> Json:
+    """One commit status."""
+    return {**_status(site, repository, record), "creator": site.user(record.creator)}
+
+
+def combined(site: Site, repository: RepositoryRecord, sha: str, found: Sequence[StatusRecord]) -> Json:
+    """All statuses of a commit and what they add up to."""
+    states = {record.state for record in found}
+    failed = states & {"failure", "error"}
+    state = "failure" if failed else "success" if states == {"success"} else "pending"
+    return {
+        "state": state,
+        "statuses": [_status(site, repository, record) for record in found],
+        "sha": sha,
+        "total_count": len(found),
+        "repository": repositories.repository(site, repository),
+        "commit_url": f"{site.api(repository)}/commits/{sha}",
+        "url": f"{site.api(repository)}/commits/{sha}/status",
+    }
+
+
+def job(site: Site, repository: RepositoryRecord, check: CheckRecord) -> Json:
+    """A check run seen as a job of its workflow run."""
+    run_url = f"{site.api(repository)}/actions/runs/{check.run_id}"
+    return {
+        "id": check.id,
+        "run_id": check.run_id,
+        "run_url": run_url,
+        "run_attempt": check.attempt,
+        "node_id": node("CR", check.id),
+        "head_sha": check.head_sha,
+        "head_branch": repository.checks.require_run(check.run_id).head_branch,
+        "url": f"{site.api(repository)}/actions/jobs/{check.id}",
+        "html_url": f"{site.html(repository)}/actions/runs/{check.run_id}/job/{check.id}",
+        "status": check.status,
+        "conclusion": check.conclusion,
+        "created_at": stamp(check.started_at),
+        "started_at": stamp(check.started_at),
+        "completed_at": stamp_or_none(check.completed_at),
+        "name": check.name,
+        "workflow_name": WORKFLOW_NAME,
+        "check_run_url": f"{site.api(repository)}/check-runs/{check.id}",
+        "labels": ["ubuntu-latest"],
+        "runner_id": 1,
+        "runner_name": "lab",
+        "runner_group_id": 1,
+        "runner_group_name": "lab",
+        "steps": [],
+    }
+
+
+def run(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
+    """One workflow run."""
+    url = f"{site.api(repository)}/actions/runs/{record.id}"
+    workflow = f"{site.api(repository)}/actions/workflows/{WORKFLOW_ID}"
+    state, conclusion = repository.checks.conclusion(record)
+    home = repositories.repository(site, repository)
+    return {
+        "id": record.id,
+        "node_id": node("WFR", record.id),
+        "name": WORKFLOW_NAME,
+        "display_title": WORKFLOW_NAME,
+        "path": ".github/workflows/ci.yml",
+        "workflow_id": WORKFLOW_ID,
+        "workflow_url": workflow,
+        "run_number": record.number,
+        "run_attempt": record.attempt,
+        "event": "push",
+        "head_branch": record.head_branch,
+        "head_sha": record.head_sha,
+        "head_commit": None,
+        "status": state,
+        "conclusion": conclusion,
+        "url": url,
+        "html_url": f"{site.html(repository)}/actions/runs/{record.id}",
+        "jobs_url": f"{url}/jobs",
+        "logs_url": f"{url}/logs",
+        "artifacts_url": f"{url}/artifacts",
+        "cancel_url": f"{url}/cancel",
+        "rerun_url": f"{url}/rerun",
+        "check_suite_url": f"{site.api(repository)}/check-suites/{record.id}",
+        "created_at": stamp(record.created_at),
+        "updated_at": stamp(record.created_at),
+        "pull_requests": [],
+        "repository": home,
+        "head_repository": home,
+    }
+
+
+def _status(site: Site, repository: RepositoryRecord, record: StatusRecord) -> Json:
+    return {
+        "url": f"{site.api(repository)}/statuses/{record.sha}",
+        "avatar_url": site.actor(record.creator)["avatar_url"],
+        "id": record.id,
+        "node_id": node("SC", record.id),
+        "state": record.state,
+        "context": record.context,
+        "description": record.description,
+        "target_url": record.target_url,
+        "created_at": stamp(record.at),
+        "updated_at": stamp(record.at),
+    }
+
+
+def _actions(site: Site) -> Json:
+    return {
+        "id": ACTIONS_APP_ID,
+        "slug": "github-actions",
+        "node_id": node("A", ACTIONS_APP_ID),
+        "owner": site.actor("github"),
+        "name": "GitHub Actions",
+        "description": "Runs the repository's checks.",
+        "external_url": site.root,
+        "html_url": f"{site.root}/apps/github-actions",
+        "created_at": stamp(0),
+        "updated_at": stamp(0),
+        "permissions": {"checks": "write", "contents": "read", "metadata": "read"},
+        "events": [],
+    }

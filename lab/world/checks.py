@@ -1,0 +1,152 @@
+"""What continuous integration says of commits: workflow runs, their jobs as check runs, commit statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lab.refusals import not_found
+from lab.world.registrar import Registrar
+from lab.world.shelf import Shelf
+
+FAILED = frozenset({"failure", "timed_out", "cancelled", "action_required"})
+"""Conclusions of a check run that are not good."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationRecord:
+    """A remark of a check on lines of a file; `level` is notice, warning or failure."""
+
+    path: str
+    start_line: int
+    end_line: int
+    level: str
+    title: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRecord:
+    """One check run, which is also one job; `conclusion` is None while it runs."""
+
+    id: int
+    run_id: int
+    attempt: int
+    name: str
+    head_sha: str
+    started_at: int
+    status: str = "in_progress"
+    conclusion: str | None = None
+    completed_at: int | None = None
+    summary: str = ""
+    log: str | None = None
+    annotations: tuple[AnnotationRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One workflow run on one commit; a re-run is a further attempt of it."""
+
+    id: int
+    number: int
+    head_sha: str
+    head_branch: str
+    created_at: int
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRecord:
+    """One commit status."""
+
+    id: int
+    sha: str
+    state: str
+    context: str
+    description: str | None
+    target_url: str | None
+    creator: str
+    at: int
+
+
+class Checks:
+    """Every run, check run and status of one repository."""
+
+    def __init__(self, registrar: Registrar) -> None:
+        self._registrar = registrar
+        self.runs: Shelf[int, RunRecord] = Shelf(registrar)
+        self.checks: Shelf[int, CheckRecord] = Shelf(registrar)
+        self.statuses: Shelf[int, StatusRecord] = Shelf(registrar)
+
+    def start(self, sha: str, name: str, branch: str = "") -> CheckRecord:
+        """A job begins; all jobs of one commit belong to one workflow run."""
+        run = next((run for run in self.runs.values() if run.head_sha == sha), None) or self._run(sha, branch)
+        record = CheckRecord(self._registrar.new_id(), run.id, run.attempt, name, sha, self._registrar.now())
+        return self.checks.put(record.id, record)
+
+    def finish(
+        self,
+        check: CheckRecord,
+        conclusion: str,
+        summary: str,
+        log: str,
+        annotations: Sequence[AnnotationRecord] = (),
+    ) -> CheckRecord:
+        """A job ends; `conclusion` is GitHub's word (success, failure, cancelled, timed_out ...)."""
+        return self.checks.change(
+            check.id,
+            status="completed",
+            conclusion=conclusion,
+            completed_at=self._registrar.now(),
+            summary=summary,
+            log=log,
+            annotations=tuple(annotations),
+        )
+
+    def require_check(self, check_id: int) -> CheckRecord:
+        """The check run, or 404."""
+        found = self.checks.get(check_id)
+        if found is None:
+            raise not_found()
+        return found
+
+    def require_run(self, run_id: int) -> RunRecord:
+        """The workflow run, or 404."""
+        found = self.runs.get(run_id)
+        if found is None:
+            raise not_found()
+        return found
+
+    def of(self, sha: str, *, latest: bool = True) -> list[CheckRecord]:
+        """The check runs of a commit; with `latest` only the newest of each name."""
+        found = [check for check in self.checks.values() if check.head_sha == sha]
+        return list({check.name: check for check in found}.values()) if latest else found
+
+    def jobs(self, run: RunRecord, *, latest: bool = True) -> list[CheckRecord]:
+        """The jobs of a run; with `latest` only the newest of each name."""
+        found = [check for check in self.checks.values() if check.run_id == run.id]
+        return list({check.name: check for check in found}.values()) if latest else found
+
+    def conclusion(self, run: RunRecord) -> tuple[str, str | None]:
+        """Status and conclusion of a run, from its newest jobs."""
+        jobs = self.jobs(run)
+        if any(job.status != "completed" for job in jobs):
+            return "in_progress", None
+        return "completed", "failure" if any(job.conclusion in FAILED for job in jobs) else "success"
+
+    def rerun(self, run: RunRecord) -> RunRecord:
+        """Count a further attempt; jobs that start from now on belong to it."""
+        return self.runs.change(run.id, attempt=run.attempt + 1)
+
+    def set_status(self, status: StatusRecord) -> StatusRecord:
+        """Add a commit status; the newest of each context counts."""
+        return self.statuses.put(status.id, status)
+
+    def statuses_of(self, sha: str) -> list[StatusRecord]:
+        """The newest status of each context of a commit."""
+        found = [status for status in self.statuses.values() if status.sha == sha]
+        return list({status.context: status for status in found}.values())
+
+    def _run(self, sha: str, branch: str) -> RunRecord:
+        run = RunRecord(self._registrar.new_id(), len(self.runs) + 1, sha, branch, self._registrar.now())
+        return self.runs.put(run.id, run)

@@ -1,0 +1,69 @@
+"""Comments in the threads of one repository, ordered by id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lab.refusals import invalid, not_found
+from lab.world.issues import Issues, check_body
+from lab.world.registrar import Registrar
+from lab.world.shelf import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class CommentRecord:
+    """One comment in the thread of `number`; times are epoch seconds."""
+
+    id: int
+    number: int
+    author: str
+    body: str
+    created_at: int
+    updated_at: int
+
+
+class Comments:
+    """Every comment of one repository."""
+
+    def __init__(self, registrar: Registrar, issues: Issues) -> None:
+        self._registrar, self._issues = registrar, issues
+        self.records: Shelf[int, CommentRecord] = Shelf(registrar)
+
+    def require(self, comment_id: int) -> CommentRecord:
+        """The comment, or 404."""
+        found = self.records.get(comment_id)
+        if found is None:
+            raise not_found()
+        return found
+
+    def of(self, number: int) -> list[CommentRecord]:
+        """The comments of one thread."""
+        return [record for record in self.records.values() if record.number == number]
+
+    def add(self, number: int, author: str, body: str) -> CommentRecord:
+        """Append a comment to a thread."""
+        _check(body)
+        count, now = self._issues.require(number).comments, self._registrar.now()
+        record = CommentRecord(self._registrar.new_id(), number, author, body, now, now)
+        self._issues.records.change(number, comments=count + 1, updated_at=now)
+        return self.records.put(record.id, record)
+
+    def edit(self, comment_id: int, body: str) -> CommentRecord:
+        """Replace the body; the thread counts as updated."""
+        _check(body)
+        record = self.require(comment_id)
+        self._issues.touch(record.number)
+        return self.records.change(comment_id, body=body, updated_at=self._registrar.now())
+
+    def delete(self, comment_id: int) -> None:
+        """Take a comment away; the thread counts as updated."""
+        record = self.require(comment_id)
+        count = self._issues.require(record.number).comments
+        self._issues.records.change(record.number, comments=count - 1, updated_at=self._registrar.now())
+        self.records.remove(comment_id)
+
+
+def _check(body: str) -> None:
+    if not body.strip():
+        raise invalid("IssueComment", "body", "missing_field")
+    check_body("IssueComment", body)

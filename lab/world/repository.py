@@ -1,0 +1,86 @@
+"""One repository: who may do what in it, its threads, pull requests and checks, and its git half."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from lab.bare import Bare
+from lab.world.accounts import LEVELS
+from lab.world.checks import Checks
+from lab.world.comments import Comments
+from lab.world.issues import Issues
+from lab.world.labels import LabelBook
+from lab.world.pulls import Pulls
+from lab.world.registrar import Registrar
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What a protected branch asks of a merge."""
+
+    checks: tuple[str, ...] = ()
+    approvals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryFacts:
+    """What a repository is, apart from what happens in it; `collaborators` maps login to level."""
+
+    id: int
+    full_name: str
+    created_at: int
+    default_branch: str = "main"
+    private: bool = False
+    archived: bool = False
+    collaborators: Mapping[str, str] = field(default_factory=dict)
+    check_command: str | None = None
+    protections: Mapping[str, Protection] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str:
+        """The part of the name before the slash: the login of the owner."""
+        return self.full_name.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The part of the name after the slash."""
+        return self.full_name.partition("/")[2]
+
+    def level(self, login: str) -> str:
+        """`admin`, `write`, `read` or `none` for an account."""
+        if login.lower() == self.owner.lower():
+            return "admin"
+        return self.collaborators.get(login, "none" if self.private else "read")
+
+    def reaches(self, login: str, level: str) -> bool:
+        """Whether the account has at least this level."""
+        return LEVELS.index(self.level(login)) >= LEVELS.index(level)
+
+
+class RepositoryRecord:
+    """A repository with everything in it. `bare` is its git half.
+
+    `rerun`, set where there is a CI, queues jobs again: it takes a commit and the jobs' names.
+    `merging_number` is the pull request that is being merged while `merging` is held.
+    """
+
+    def __init__(self, facts: RepositoryFacts, bare: Bare, registrar: Registrar) -> None:
+        self.facts = facts
+        self.bare = bare
+        self.registrar = registrar
+        self.labels = LabelBook(registrar)
+        self.issues = Issues(registrar, self.labels)
+        self.comments = Comments(registrar, self.issues)
+        self.pulls = Pulls(registrar, self.issues)
+        self.checks = Checks(registrar)
+        self.merging = asyncio.Lock()
+        self.merging_number = 0
+        self.pushed_at = facts.created_at
+        self.rerun: Callable[[str, Collection[str]], None] | None = None
+
+    @property
+    def full_name(self) -> str:
+        """`owner/name`."""
+        return self.facts.full_name

@@ -1,0 +1,236 @@
+"""git as verbs on one git directory: the only module that spells git's environment and options.
+
+Nothing of the machine's git configuration reaches it, no hook, filter or helper runs, no directory
+is changed into, and only the protocol that the given URL needs is allowed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+
+import anyio
+
+from shared import process
+from shared.errors import Misconfigured, Transient, UnknownOutcome
+from shared.git import failures, names, push_report
+from shared.git.credentials import Credentials
+from shared.lock.port import RefUpdate
+from shared.process import Finished
+
+NETWORK_SECONDS = 120.0
+"""How long one fetch or push may take before the server counts as not answering."""
+
+_PASSED_ON = frozenset(
+    f"{name}" for base in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (base, base.upper())
+) | {"PATH", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+"""The only variables that git gets from its surroundings."""
+
+_FIXED = {
+    "HOME": "/nonexistent",  # curl would answer from a ~/.netrc
+    "LC_ALL": "C",
+    "GIT_ASKPASS": "",  # set and empty: git asks nobody, not even SSH_ASKPASS
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_LFS_SKIP_SMUDGE": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+
+_SETTINGS = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.attributesFile": "/dev/null",
+    "core.excludesFile": "/dev/null",
+    "core.protectHFS": "true",
+    "core.protectNTFS": "true",
+    "core.quotePath": "false",
+    "core.packedRefsTimeout": "10000",
+    "credential.helper": "",
+    "gc.auto": "0",
+    "init.defaultBranch": "main",
+    "log.showSignature": "false",
+    "maintenance.auto": "false",
+    "submodule.recurse": "false",
+    "protocol.allow": "never",
+}
+"""What `-c` would set; given by environment, so that an error shows the verb and not these."""
+
+_LOOPBACK = re.compile(r"http://(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?/[^\s]*")
+_SECURE = re.compile(r"https://[A-Za-z0-9.:\[\]-]+/[^\s]*")
+_PLAIN_FILE = re.compile(r"(?:file://)?/[^\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whom commits name: the engine's account, never a person."""
+
+    name: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who commits and when; without `at` git takes its own time."""
+
+    by: Identity
+    at: datetime | None = None
+
+    def variables(self) -> dict[str, str]:
+        """The environment variables that make git commit as this."""
+        when = f"{int(self.at.timestamp())} +0000" if self.at else ""
+        return {
+            f"GIT_{role}_{field}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for field, value in (("NAME", self.by.name), ("EMAIL", self.by.email), ("DATE", when))
+            if value
+        }
+
+
+class Git:
+    """Verbs on one git directory."""
+
+    def __init__(
+        self, git_dir: Path, environment: Mapping[str, str], *, credentials: Credentials | None = None
+    ) -> None:
+        """`environment` needs `PATH`; of the rest only proxies and certificate paths are passed on."""
+        self.git_dir = git_dir.absolute()
+        self._environment = {name: environment[name] for name in environment if name in _PASSED_ON} | _FIXED
+        self._credentials = credentials
+
+    def at(self, git_dir: Path) -> Git:
+        """The same git on another directory."""
+        return Git(git_dir, self._environment, credentials=self._credentials)
+
+    async def run(
+        self,
+        *args: str,
+        stdin: bytes = b"",
+        work_tree: Path | None = None,
+        index: Path | None = None,
+        ok: Collection[int] = (0,),
+        signature: Signature | None = None,
+    ) -> Finished:
+        """A command that talks to nobody.
+
+        Raises `TooMuchOutput`, and for an exit code outside `ok` `StaleLock`, `Transient` (disk
+        full) or `CommandFailed`.
+        """
+        where = [f"--git-dir={self.git_dir}"] + ([f"--work-tree={work_tree}"] if work_tree else [])
+        variables = {"GIT_INDEX_FILE": str(index)} if index else {}
+        if signature:
+            variables |= signature.variables()
+        finished = await self._start((*where, *args), variables, stdin)
+        if finished.truncated:
+            raise failures.TooMuchOutput(f"git {args[0]} printed more than {process.OUTPUT_CAP // 2**20} MiB.")
+        if finished.code not in ok:
+            raise failures.local(finished)
+        return finished
+
+    async def init(self, *, bare: bool = True) -> None:
+        """Make the git directory; with `bare=False` its parent becomes a work tree."""
+        shape = ("--bare", str(self.git_dir)) if bare else (str(self.git_dir.parent),)
+        finished = await self._start(("init", "--quiet", "--template=", *shape), {})
+        if finished.code != 0:
+            raise failures.local(finished)
+
+    async def clone(self, source: Path) -> None:
+        """Make the git directory a bare copy of another one of ours.
+
+        Without `--local` git links objects where it can and copies them where it cannot (another
+        file system).
+        """
+        verb = ("clone", "--bare", "--quiet", "--no-tags", "--template=", "--", str(source), str(self.git_dir))
+        finished = await self._talk(source, verb, NETWORK_SECONDS)
+        if finished is None:
+            raise Transient(f"git clone did not end within {NETWORK_SECONDS:.0f} s.")
+        if finished.code != 0:
+            raise failures.local(finished)
+
+    async def fetch(
+        self,
+        source: str | Path,
+        *refspecs: str,
+        options: Sequence[str] = (),
+        deadline_seconds: float = NETWORK_SECONDS,
+    ) -> None:
+        """Fetch from a URL, or from another git directory of ours (a Path).
+
+        Raises `NoSuchRef`, `Transient`, `Unauthorized`, `NotAllowed`, `Gone`, `StaleLock`.
+        """
+        fixed = ("--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--quiet")
+        verb = (f"--git-dir={self.git_dir}", "fetch", *fixed, *options, "--end-of-options", str(source), *refspecs)
+        finished = await self._talk(source, verb, deadline_seconds)
+        if finished is None:
+            raise Transient(f"git fetch did not end within {deadline_seconds:.0f} s.")
+        if finished.code != 0:
+            raise failures.fetching(finished)
+
+    async def push(self, url: str, moves: Sequence[RefUpdate], *, deadline_seconds: float = NETWORK_SECONDS) -> bool:
+        """Move all these refs or none, each from its expected value; an empty `new` deletes.
+
+        False when a ref had another value. Raises `UnknownOutcome` when the reply was lost, and
+        `Transient`, `Unauthorized`, `NotAllowed`, `Gone` when certainly nothing moved.
+        """
+        leases = [f"--force-with-lease={names.ref(m.ref)}:{names.oid(m.expected) if m.expected else ''}" for m in moves]
+        refspecs = [f"{names.oid(m.new) if m.new else ''}:{m.ref}" for m in moves]
+        fixed = ("--atomic", "--porcelain", "--no-verify", "--no-signed", "--no-recurse-submodules")
+        verb = (f"--git-dir={self.git_dir}", "push", *fixed, *leases, "--end-of-options", url, *refspecs)
+        finished = await self._talk(url, verb, deadline_seconds)
+        if finished is None:
+            raise UnknownOutcome(f"git push did not end within {deadline_seconds:.0f} s.")
+        return push_report.moved(finished)
+
+    async def commit(self, tree: str, parents: Sequence[str], message: str, signature: Signature) -> str:
+        """Write a commit object and return its id; no ref moves."""
+        lineage = [option for parent in dict.fromkeys(parents) for option in ("-p", names.oid(parent))]
+        arguments = ("commit-tree", names.oid(tree), *lineage, "-F", "-")
+        return (await self.run(*arguments, stdin=message.encode("utf-8", "replace"), signature=signature)).text
+
+    async def _talk(self, remote: str | Path, verb: Sequence[str], deadline_seconds: float) -> Finished | None:
+        settings = _allowed(remote)
+        asks = self._credentials is not None and not isinstance(remote, Path)
+        variables = await self._credentials.variables() if self._credentials and asks else {}
+        with anyio.move_on_after(deadline_seconds):
+            return await self._start(verb, variables, settings=settings)
+        return None
+
+    async def _start(
+        self,
+        args: Sequence[str],
+        variables: Mapping[str, str],
+        stdin: bytes = b"",
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> Finished:
+        env = {**self._environment, **_as_variables({**_SETTINGS, **settings}), **variables}
+        try:
+            # The root directory is never a work tree and always there; every path is absolute.
+            return await process.run(("git", *args), cwd=Path("/"), env=env, stdin=stdin)
+        except FileNotFoundError as error:
+            raise Misconfigured("There is no git on PATH.") from error
+
+
+def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
+    """https://git-scm.com/docs/git-config#Documentation/git-config.txt-GITCONFIGCOUNT"""
+    variables = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings.items()):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
+
+
+def _allowed(remote: str | Path) -> dict[str, str]:
+    """The settings that allow the one protocol which this remote needs."""
+    if isinstance(remote, Path):
+        return {"protocol.file.allow": "always"}
+    if _SECURE.fullmatch(remote):
+        return {"protocol.https.allow": "always"}
+    if _LOOPBACK.fullmatch(remote):
+        return {"protocol.http.allow": "always", "http.proxy": ""}
+    if _PLAIN_FILE.fullmatch(remote):
+        return {"protocol.file.allow": "always"}
+    raise Misconfigured(f"Repositories are reached by https only, not by {remote.rpartition('@')[2]!r}.")

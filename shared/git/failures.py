@@ -1,0 +1,88 @@
+"""What git says when it fails, divided by what the caller does about it (pure)."""
+
+from __future__ import annotations
+
+import re
+
+from shared.errors import Blocked, Gone, NotAllowed, Transient, Unauthorized, UnknownOutcome
+from shared.process import CommandFailed, Finished
+
+
+class NoSuchRef(Blocked):
+    """The other repository has no such ref or commit."""
+
+
+class StaleLock(Transient):
+    """A lock file of a git that was killed is in the way."""
+
+
+class TooMuchOutput(Blocked):
+    """git printed more than is kept in memory."""
+
+
+_STALE_LOCK = re.compile(r"Unable to create '.*\.lock': File exists")
+_NO_SUCH_REF = re.compile(r"couldn't find remote ref|upload-pack: not our ref|no such remote ref")
+_UNAUTHORIZED = re.compile(
+    r"Authentication failed|could not read (?:Username|Password)|returned error: 401|HTTP 401|Invalid username or"
+)
+_GONE = re.compile(
+    r"Repository not found|repository '.*' not found|does not appear to be a git repo|returned error: 404"
+)
+_NOT_ALLOWED = re.compile(r"returned error: 403|HTTP 403|Permission to .* denied|[Ww]rite access to repository not gr")
+_UNREACHABLE = re.compile(
+    r"unable to access|RPC failed|hung up|early EOF|unexpected disconnect|unable to connect|"
+    r"Could not resolve|Could not read from remote|timed out|Connection (?:reset|refused)|"
+    r"Operation too slow|returned error: (?:429|5\d\d)|HTTP (?:429|5\d\d)|expected flush|bad line length"
+)
+_NOTHING_SENT = re.compile(r"unable to access|Could not resolve|unable to connect|Could not read from remote")
+_LIMITED = re.compile(r"rate limit|abuse detection|returned error: 429|HTTP 429", re.IGNORECASE)
+
+
+def local(finished: Finished) -> Exception:
+    """The error for a command that talks to nobody."""
+    said = _said(finished)
+    if _STALE_LOCK.search(said):
+        return StaleLock(_sentence(finished))
+    if "No space left on device" in said:
+        return Transient(_sentence(finished))
+    return CommandFailed(finished)
+
+
+def fetching(finished: Finished) -> Exception:
+    """The error for a fetch that failed."""
+    said = _said(finished)
+    if _NO_SUCH_REF.search(said):
+        return NoSuchRef(_sentence(finished))
+    refused = _refused(finished, said)
+    if refused is not None:
+        return refused
+    return Transient(_sentence(finished)) if _UNREACHABLE.search(said) else local(finished)
+
+
+def pushing(finished: Finished) -> Exception:
+    """The error for a push that ended without a report: was anything sent, or nothing for certain?"""
+    said = _said(finished)
+    refused = _refused(finished, said)
+    if refused is not None:
+        return refused
+    if _NOTHING_SENT.search(said) and "RPC failed" not in said:
+        return Transient(_sentence(finished))
+    return UnknownOutcome(_sentence(finished))
+
+
+def _refused(finished: Finished, said: str) -> Exception | None:
+    if _LIMITED.search(said):
+        return Transient(_sentence(finished))
+    for pattern, error in ((_UNAUTHORIZED, Unauthorized), (_GONE, Gone), (_NOT_ALLOWED, NotAllowed)):
+        if pattern.search(said):
+            return error(_sentence(finished))
+    return None
+
+
+def _said(finished: Finished) -> str:
+    return finished.stderr.decode("utf-8", "replace")
+
+
+def _sentence(finished: Finished) -> str:
+    lines = [line.strip() for line in _said(finished).splitlines() if line.strip()]
+    return f"git: {' | '.join(lines[-6:])[-1000:]}"

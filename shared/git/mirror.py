@@ -1,0 +1,156 @@
+"""One bare mirror per repository: what the engine knows of the remote, and where every push starts.
+
+It fetches by explicit URL and refspec, under one lock, and has no remote configured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import anyio.to_thread
+
+from shared.git import directories, names, objects
+from shared.git.command import NETWORK_SECONDS, Git
+from shared.git.failures import NoSuchRef, StaleLock
+from shared.git.fetch_lock import FetchLock
+from shared.git.output import fields
+
+BRANCHES = "+refs/heads/*:refs/heads/*"
+
+FIRST_FETCH_SECONDS = 3600.0
+"""How long the first fetch of a whole repository may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit of a history."""
+
+    oid: str
+    parents: tuple[str, ...]
+    at: datetime
+    message: str
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+
+class Mirror:
+    """The local copy of one repository; many tasks and processes may use it at once."""
+
+    def __init__(self, git: Git, url: str) -> None:
+        """`git` is bound to the mirror's directory (`names.mirror_path`) and answers for the URL's server."""
+        self.git = git
+        self.url = url
+        self.lock = FetchLock(git.git_dir.with_name(f"{git.git_dir.name}.lock"))
+
+    async def ensure(self) -> None:
+        """Make the mirror and fetch all branches, unless it is there already; errors as `Git.fetch`."""
+        async with self.lock.held():
+            await anyio.to_thread.run_sync(clear_locks, self.git.git_dir)
+            if _exists(self.git.git_dir):
+                return
+            fresh = self.git.at(self.git.git_dir.with_name(f"{self.git.git_dir.name}.new"))
+            await anyio.to_thread.run_sync(directories.remove, fresh.git_dir)
+            await fresh.init()
+            await fresh.fetch(self.url, BRANCHES, deadline_seconds=FIRST_FETCH_SECONDS)
+            fresh.git_dir.rename(self.git.git_dir)
+
+    async def fetch(self, *refspecs: str) -> None:
+        """Fetch all branches and forget deleted ones, or fetch exactly `refspecs`; errors as `Git.fetch`."""
+        async with self.lock.held():
+            await self._fetch(*(refspecs or (BRANCHES,)), prune=not refspecs)
+
+    async def refresh(self, ref: str) -> str | None:
+        """Bring one ref as the server has it now; None, and the local copy removed, when it has none."""
+        names.ref(ref)
+        async with self.lock.held():
+            try:
+                await self._fetch(f"+{ref}:{ref}")
+            except NoSuchRef:
+                await self.git.run("update-ref", "--no-deref", "-d", ref)
+                return None
+            return await self.sha(ref)
+
+    async def refresh_all(self, prefix: str) -> dict[str, tuple[str, str]]:
+        """Bring every ref below `prefix` (ends with a slash), forget deleted ones: ref -> (commit id, message)."""
+        names.ref(prefix.removesuffix("/"))
+        async with self.lock.held():
+            await self._fetch(f"+{prefix}*:{prefix}*", prune=True)
+            layout = "--format=%(refname)%00%(objectname)%00%(contents)%00"
+            columns = (await self.git.run("for-each-ref", layout, prefix)).stdout.decode("utf-8", "replace").split("\0")
+        rows = zip(columns[0::3], columns[1::3], columns[2::3], strict=False)
+        return {ref.removeprefix("\n"): (oid, message.rstrip("\n")) for ref, oid, message in rows}
+
+    async def adopt(self, git: Git, *commits: str) -> None:
+        """Bring commits, with all they need, from another git directory of ours."""
+        await self.git.fetch(git.git_dir, *map(names.oid, commits), deadline_seconds=NETWORK_SECONDS)
+
+    async def sha(self, ref: str) -> str | None:
+        """The commit that a full ref or object id names here; None when there is none."""
+        wanted = f"{names.revision(ref)}^{{commit}}"
+        return (await self.git.run("rev-parse", "--verify", "--quiet", wanted, ok=(0, 1))).text or None
+
+    async def tip(self, branch: str) -> str | None:
+        """The commit at the head of a branch (a name without `refs/heads/`), as last fetched."""
+        return await self.sha(f"refs/heads/{branch}")
+
+    async def message(self, oid: str) -> str:
+        """A commit's whole message."""
+        return (await self.git.run("log", "-1", "--format=%B", names.oid(oid), "--")).text
+
+    async def is_ancestor(self, ancestor: str, commit: str) -> bool:
+        """Whether `commit` has `ancestor` in its history; a commit is its own ancestor."""
+        arguments = ("merge-base", "--is-ancestor", names.revision(ancestor), names.revision(commit))
+        return (await self.git.run(*arguments, ok=(0, 1))).code == 0
+
+    async def show(self, commit: str, path: str) -> bytes | None:
+        """A file at a commit; None when the commit has no such file (at most 16 MiB)."""
+        if path.startswith(("./", "../")) or "\0" in path:
+            return None
+        (found,) = await objects.read(self.git, [f"{names.revision(commit)}:{path}"])
+        return found
+
+    async def paths(self, commit: str) -> tuple[str, ...]:
+        """Every path at a commit, in git's order; bytes that are not UTF-8 come as surrogates."""
+        arguments = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", names.revision(commit))
+        return fields((await self.git.run(*arguments)).stdout)
+
+    async def diff(self, base: str, head: str) -> str:
+        """What `head` changed since it left `base`, as a unified diff with renames."""
+        span = f"{names.revision(base)}...{names.revision(head)}"
+        finished = await self.git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", "-M", span, "--")
+        return finished.stdout.decode("utf-8", "replace")
+
+    async def log(self, ref: str, limit: int) -> tuple[Commit, ...]:
+        """At most `limit` commits of a ref's history, newest first."""
+        layout = "--format=%H%n%P%n%cI%n%B"
+        finished = await self.git.run("log", "-z", layout, f"--max-count={limit}", names.revision(ref), "--")
+        return tuple(_commit(entry) for entry in finished.stdout.decode("utf-8", "replace").split("\0") if entry)
+
+    async def _fetch(self, *refspecs: str, prune: bool = False) -> None:
+        """Under the lock, a lock file of git is a dead git's: remove it and try once more."""
+        options = ("--prune",) if prune else ()
+        try:
+            await self.git.fetch(self.url, *refspecs, options=options)
+        except StaleLock:
+            await anyio.to_thread.run_sync(clear_locks, self.git.git_dir)
+            await self.git.fetch(self.url, *refspecs, options=options)
+
+
+def clear_locks(git_dir: Path) -> None:
+    """Remove the lock files that a killed git left; only for who holds the directory alone."""
+    for path in (*git_dir.glob("*.lock"), *git_dir.glob("refs/**/*.lock")):
+        path.unlink(missing_ok=True)
+
+
+def _exists(git_dir: Path) -> bool:
+    return (git_dir / "HEAD").is_file()
+
+
+def _commit(entry: str) -> Commit:
+    oid, parents, at, message = entry.split("\n", 3)
+    return Commit(oid, tuple(parents.split()), datetime.fromisoformat(at), message.rstrip("\n"))

@@ -1,0 +1,54 @@
+"""What git calls things, checked before it reaches a command line: refs, object ids, repositories.
+
+Whatever passes begins with `refs/` or is hexadecimal, so it can never be read as an option.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REF = re.compile(r"refs(?:/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+(?<!\.lock)(?<!\.))+")
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?")
+_FULL_NAME = re.compile(r"([A-Za-z0-9_-][A-Za-z0-9_.-]*)/(\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*)")
+
+
+def oid(text: str) -> str:
+    """`text` if it is a whole object id in lower case; raises ValueError."""
+    if not _OID.fullmatch(text):
+        raise ValueError(f"{text!r} is not a whole object id")
+    return text
+
+
+def ref(text: str) -> str:
+    """`text` if it is a full ref name (https://git-scm.com/docs/git-check-ref-format); raises ValueError."""
+    if not _REF.fullmatch(text) or ".." in text or "@{" in text:
+        raise ValueError(f"{text!r} is not a full ref name")
+    return text
+
+
+def revision(text: str) -> str:
+    """`text` if it is a full ref name or a whole object id; raises ValueError."""
+    return ref(text) if text.startswith("refs/") else oid(text)
+
+
+def mirror_path(mirrors: Path, host: str, full_name: str) -> Path:
+    """Where the mirror of a repository lies: `<mirrors>/<host>/<owner>/<repo>.git`; raises ValueError."""
+    if not _HOST.fullmatch(host):
+        raise ValueError(f"{host!r} is not a host name")
+    owner, name = _parts(full_name)
+    return mirrors / host / owner / f"{name}.git"
+
+
+def workspace_path(workspaces: Path, full_name: str, number: int) -> Path:
+    """Where the work on one issue lies: `<workspaces>/<owner>__<repo>/issue-<n>`; raises ValueError."""
+    owner, name = _parts(full_name)
+    return workspaces / f"{owner}__{name}" / f"issue-{int(number)}"
+
+
+def _parts(full_name: str) -> tuple[str, str]:
+    found = _FULL_NAME.fullmatch(full_name)
+    if found is None or ".." in full_name:
+        raise ValueError(f"{full_name!r} is not owner/repository")
+    return found[1], found[2]

@@ -1,0 +1,132 @@
+"""What each phase left behind: one signed JSON note per phase commit, and the git notes that hold them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from shared import marks
+from shared.git import names, objects
+from shared.git.command import Git, Identity, Signature
+from shared.marks import Authenticity, Keyring
+
+VERSION = 1
+
+_PURPOSE = "note"
+
+
+class Phase(StrEnum):
+    """What a phase commit is."""
+
+    RED = "red"
+    GREEN = "green"
+    REFACTOR = "refactor"
+    FIX = "fix"
+    SYNC = "sync"
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """How the tests stood before the cycle; `ids_sha` is the SHA-256 of the sorted ids that passed."""
+
+    passed: int
+    failed: int
+    ids_sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteError:
+    """Why a phase did not succeed; `timestamp` is server time in ISO 8601."""
+
+    type: str
+    message: str
+    details: str = ""
+    retry_count: int = 0
+    timestamp: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One phase of one cycle. `red` and `green` map a test id to its outcome; `cost_usd` None: unknown."""
+
+    issue: int
+    cycle: int
+    phase: Phase
+    next_phase: str
+    base: str
+    current_test: str = ""
+    new_tests: tuple[str, ...] = ()
+    red: Mapping[str, str] = field(default_factory=dict)
+    green: Mapping[str, str] = field(default_factory=dict)
+    baseline: Baseline | None = None
+    test_result: str = ""
+    attempts: int = 0
+    cost_usd: float | None = None
+    cost_source: str = "unknown"
+    error: NoteError | None = None
+    v: int = VERSION
+    mac: str = ""
+
+
+_NOTE = TypeAdapter(Note)
+
+
+def write(note: Note, keys: Keyring) -> str:
+    """The note as one line of JSON, signed; whatever stands in `note.mac` is replaced."""
+    content = asdict(replace(note, mac=""))
+    signed = keys.sign(_PURPOSE, note.issue, _body(content, mac=""))
+    mark = marks.find(signed)
+    return _json(content | {"mac": mark.fields["mac"] if mark else ""})
+
+
+def read(text: str, keys: Keyring) -> Note | None:
+    """The note that `text` spells; None when it is none of ours, of another version, or not signed by our keys."""
+    try:
+        content = json.loads(text)
+        note = _NOTE.validate_json(text, strict=True)
+    except (ValueError, RecursionError, ValidationError):
+        return None
+    if note.v != VERSION or keys.verify(_PURPOSE, note.issue, _body(content, note.mac)) is not Authenticity.VALID:
+        return None
+    return note
+
+
+def _body(content: Mapping[str, Any], mac: str) -> str:
+    """What the MAC covers. The marker comes first, so that no text inside the note can pose as it."""
+    mark = marks.render("engine-note", {}).replace(" mac= ", f" mac={mac} ")
+    return f"{mark}\n{_json({**content, 'mac': ''})}"
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+class Notes:
+    """The notes in one clean git directory; a ref is full, for example `refs/notes/workflow/issue-42`."""
+
+    def __init__(self, git: Git, identity: Identity) -> None:
+        self._git = git
+        self._identity = identity
+
+    async def add(self, ref: str, commit: str, text: str) -> str:
+        """Attach `text` to a commit, replacing what was there; returns the ref's new commit id."""
+        blob = (await self._git.run("hash-object", "-w", "--stdin", stdin=text.encode())).text
+        verb = ("notes", f"--ref={names.ref(ref)}", "add", "--force", f"--reuse-message={blob}", names.oid(commit))
+        await self._git.run(*verb, signature=Signature(self._identity))
+        return (await self._git.run("rev-parse", "--verify", f"{ref}^{{commit}}")).text
+
+    async def read(self, ref: str, commit: str) -> str | None:
+        """The note of one commit, or None."""
+        return (await self.all(ref)).get(names.oid(commit))
+
+    async def all(self, ref: str) -> dict[str, str]:
+        """Every note of a ref: commit id -> text; empty when the ref does not exist."""
+        listed = (await self._git.run("notes", f"--ref={names.ref(ref)}", "list")).text.split()
+        blobs, commits = listed[0::2], listed[1::2]
+        texts = await objects.read(self._git, blobs)
+        return {commit: (text or b"").decode("utf-8", "replace") for commit, text in zip(commits, texts, strict=True)}

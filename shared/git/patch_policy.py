@@ -1,0 +1,186 @@
+"""Which changes the engine may publish: the gate between a coder's work tree and a push (pure).
+
+A refusal hands the item to a person with the patch attached; nothing is lost.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+from shared.errors import Blocked
+
+SYMLINK, GITLINK, EXECUTABLE = "120000", "160000", "100755"
+"""File modes as git prints them."""
+
+PROTECTED = (
+    *(".github/**", ".gitlab/**", ".gitlab-ci*", ".circleci/**", ".buildkite/**", ".travis.yml", ".drone.yml"),
+    *("Jenkinsfile", "azure-pipelines*", "bitbucket-pipelines.yml", "appveyor.yml", "CODEOWNERS"),
+    *("AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md", ".cursorrules", ".windsurfrules"),
+    *(".claude/**", ".codex/**", ".cursor/**", ".gemini/**", ".vscode/**", ".idea/**", ".devcontainer/**"),
+    *(".mcp.json", ".envrc", ".husky/**", ".pre-commit-config.yaml", ".gitmodules", ".gitattributes"),
+)
+"""CI, ownership and instruction files: only a person changes them."""
+
+MANIFESTS = (
+    *("pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "constraints*.txt", "Pipfile", "tox.ini"),
+    *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", ".npmrc", "*.lock"),
+    *("go.mod", "go.sum", "Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle*"),
+    *(".git*", ".git*/**"),
+)
+"""What decides what is installed, built or ignored: changed only when the approved specification lists it."""
+
+FLAGGED = ("*.pth", "conftest.py", "sitecustomize.py", "usercustomize.py")
+"""Code that runs without being called: allowed, and shown to the reviewer."""
+
+_INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+"""Letters that print as nothing; everything else invisible has Unicode's category Cf."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path between two trees. Modes are git's six digits; `size` is the new file's in bytes.
+
+    `status` is git's letter (A, M, D, T); `added_text` holds the lines that the old file does not have.
+    """
+
+    path: str
+    status: str
+    old_mode: str
+    new_mode: str
+    added: int
+    deleted: int
+    binary: bool
+    size: int
+    added_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a change may not be published; `path` is empty when it is about the whole patch."""
+
+    path: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The limits and lists of one repository. Patterns: see `matches`."""
+
+    protected: tuple[str, ...] = PROTECTED
+    manifests: tuple[str, ...] = MANIFESTS
+    flagged: tuple[str, ...] = FLAGGED
+    planned: frozenset[str] = frozenset()
+    """Paths that the approved specification lists."""
+    executables: tuple[str, ...] = ()
+    """Where new executable files are allowed."""
+    max_lines: int = 2000
+    max_files: int = 50
+    max_bytes: int = 1_000_000
+    max_binary_bytes: int = 100_000
+
+
+class PatchRefused(Blocked):
+    """The patch policy refuses this change."""
+
+    def __init__(self, refusals: Sequence[Refusal]) -> None:
+        lines = "\n".join(f"- `{r.path}`: {r.sentence}" if r.path else f"- {r.sentence}" for r in refusals)
+        super().__init__(f"The patch policy refuses this change:\n{lines}")
+        self.refusals = tuple(refusals)
+
+
+def judge(changes: Sequence[Change], *, policy: Policy) -> tuple[Refusal, ...]:
+    """Every reason not to publish `changes`, in their order; empty when they may be published."""
+    return (*(refusal for change in changes for refusal in _of(change, policy)), *_of_all(changes, policy))
+
+
+def flagged(changes: Iterable[Change], *, policy: Policy) -> tuple[str, ...]:
+    """Paths that may be published and that the reviewer must be shown."""
+    watched = (*policy.flagged, *policy.manifests)
+    return tuple(change.path for change in changes if any(matches(change.path, p) for p in watched))
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Whether a path is meant by a pattern, letter case apart.
+
+    `name*` means a file of that name in any directory, `dir/**` everything below a directory of that
+    name anywhere, anything else with a slash the whole path.
+    """
+    path, pattern = path.casefold(), pattern.casefold()
+    if pattern.endswith("/**"):
+        return any(fnmatchcase(part, pattern[:-3]) for part in PurePosixPath(path).parts[:-1])
+    if "/" in pattern:
+        return fnmatchcase(path, pattern)
+    return fnmatchcase(PurePosixPath(path).name, pattern)
+
+
+def names_git_directory(path: str) -> bool:
+    """Whether some file system would take a part of this path for `.git`."""
+    return any(_plain(part) == ".git" or re.fullmatch(r"git~\d", _plain(part)) for part in re.split(r"[/\\]", path))
+
+
+def _of(change: Change, policy: Policy) -> Iterator[Refusal]:
+    yield from (Refusal(change.path, sentence) for sentence in _of_path(change.path, policy))
+    yield from (Refusal(change.path, sentence) for sentence in _of_content(change, policy))
+
+
+def _of_path(path: str, policy: Policy) -> Iterator[str]:
+    parts = path.split("/")
+    if path.startswith("/") or re.match(r"[A-Za-z]:", path) or not {"", ".", ".."}.isdisjoint(parts):
+        yield "The path leads out of the repository."
+    if "\\" in path or any(not char.isprintable() for char in path):
+        yield "The path has characters that cannot be shown."
+    if names_git_directory(path):
+        yield "The path reaches into a git directory."
+    plain = "/".join(map(_plain, parts))
+    if any(matches(plain, pattern) for pattern in policy.protected):
+        yield "Only a person may change this file."
+    elif path not in policy.planned and any(matches(plain, pattern) for pattern in policy.manifests):
+        yield "The approved specification does not list this file."
+
+
+def _of_content(change: Change, policy: Policy) -> Iterator[str]:
+    if change.new_mode == SYMLINK:
+        yield "Symbolic links are not published."
+    if change.new_mode == GITLINK:
+        yield "Submodules and embedded repositories are not published."
+    if change.new_mode == EXECUTABLE != change.old_mode and not _any(change.path, policy.executables):
+        yield "A new executable file is not published."
+    if change.binary and change.size > policy.max_binary_bytes:
+        yield f"A binary file of {change.size} bytes is larger than {policy.max_binary_bytes}."
+    if invisible := _invisible(change.added_text):
+        yield f"An added line has the invisible character U+{ord(invisible):04X}."
+
+
+def _of_all(changes: Sequence[Change], policy: Policy) -> Iterator[Refusal]:
+    lines = sum(change.added + change.deleted for change in changes)
+    size = sum(
+        change.size if change.binary else len(change.added_text.encode("utf-8", "replace")) for change in changes
+    )
+    if lines > policy.max_lines:
+        yield Refusal("", f"{lines} changed lines are more than {policy.max_lines}.")
+    if len(changes) > policy.max_files:
+        yield Refusal("", f"{len(changes)} changed files are more than {policy.max_files}.")
+    if size > policy.max_bytes:
+        yield Refusal("", f"{size} added bytes are more than {policy.max_bytes}.")
+
+
+def _any(path: str, patterns: Iterable[str]) -> bool:
+    return any(matches(path, pattern) for pattern in patterns)
+
+
+def _plain(part: str) -> str:
+    """A path's part as forgiving file systems read it: no invisible characters, dots or streams at the end."""
+    folded = unicodedata.normalize("NFKC", part)
+    visible = "".join(char for char in folded if unicodedata.category(char) != "Cf")
+    return visible.partition(":")[0].rstrip(" .").casefold()
+
+
+def _invisible(text: str) -> str | None:
+    """The first character that cannot be seen; a byte order mark at the start is none."""
+    body = text.removeprefix("\ufeff")
+    return next((c for c in body if unicodedata.category(c) == "Cf" or c in _INVISIBLE_LETTERS), None)

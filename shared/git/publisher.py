@@ -1,0 +1,82 @@
+"""The one door to a push: what leaves for the server has been judged and adopted by the mirror here.
+
+The push itself is the fence's (`Fences.advance`), so that state, code and lock move together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio.to_thread
+
+from shared.git import directories, names
+from shared.git.mirror import Mirror
+from shared.git.patch_policy import PatchRefused, Policy, Refusal, judge
+from shared.git.workspace import Workspace
+from shared.lock.port import RefUpdate
+
+OURS = re.compile(r"refs/(?:heads/auto/issue-[0-9]+(?:-[a-z0-9-]+)?|notes/workflow/issue-[0-9]+)")
+"""The only refs that move with a fence: work branches and phase notes."""
+
+
+class Publisher:
+    """Prepares what a fence carries to one repository."""
+
+    def __init__(self, mirror: Mirror, policy: Policy) -> None:
+        self._mirror = mirror
+        self._policy = policy
+
+    async def prepare(
+        self,
+        workspace: Workspace,
+        base: str,
+        commit: str,
+        updates: Sequence[RefUpdate],
+        *,
+        policy: Policy | None = None,
+    ) -> tuple[RefUpdate, ...]:
+        """Judge everything between the fenced base and `commit`, bring it into the mirror, return `updates`.
+
+        They are then moved by the lock together with its fence. `policy` replaces the repository's
+        own, with the paths that this issue's specification lists. Raises `PatchRefused`, and
+        ValueError for an update of a ref that is not ours or of a branch to another commit.
+        """
+        for update in updates:
+            _expect_ours(update, commit)
+        await self._expect_descent(workspace, [base, *_branch_tips(updates)], commit)
+        refusals = judge(await workspace.changes(base, commit), policy=policy or self._policy)
+        if refusals:
+            raise PatchRefused(refusals)
+        await self._mirror.adopt(workspace.git, *dict.fromkeys([commit, *(update.new for update in updates)]))
+        return tuple(updates)
+
+    async def _expect_descent(self, workspace: Workspace, ancestors: Sequence[str], commit: str) -> None:
+        for ancestor in ancestors:
+            verb = ("merge-base", "--is-ancestor", names.oid(ancestor), names.oid(commit))
+            if (await workspace.git.run(*verb, ok=(0, 1, 128))).code != 0:  # 128: it is not known here
+                raise PatchRefused([Refusal("", f"The commit is not built on {ancestor[:12]}.")])
+
+
+async def keep(patch: str, directory: Path) -> Path:
+    """Save a patch that could not be published as `patch.diff`, readable by us alone; nothing is lost."""
+    path = directory / "patch.diff"
+    await anyio.to_thread.run_sync(_replace, path, patch.encode("utf-8", "surrogateescape"))
+    return path
+
+
+def _replace(path: Path, content: bytes) -> None:
+    directories.remove(path)
+    directories.write(path, content)
+
+
+def _expect_ours(update: RefUpdate, commit: str) -> None:
+    if not OURS.fullmatch(update.ref):
+        raise ValueError(f"{update.ref} is not a ref of ours")
+    if update.ref.startswith("refs/heads/") and update.new != commit:
+        raise ValueError(f"{update.ref} would move to a commit that nobody judged")
+
+
+def _branch_tips(updates: Sequence[RefUpdate]) -> list[str]:
+    return [update.expected for update in updates if update.expected and update.ref.startswith("refs/heads/")]

@@ -1,0 +1,136 @@
+"""The directories in which one issue is worked on, and the clean git directory that reads and writes them.
+
+`git` is the daemon's own and never visible to a child. `tree`, `evidence` and `base` are shown to
+children and share no object with it; the daemon runs no git inside them once a child has been there.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import anyio.to_thread
+
+from shared.git import capture, changes, directories, names
+from shared.git.command import Git, Identity, Signature
+from shared.git.mirror import BRANCHES, Mirror, clear_locks
+from shared.git.output import joined
+from shared.git.patch_policy import Change
+
+Place = Literal["evidence", "base"]
+
+
+class Workspace:
+    """One issue's directories below `root` (`names.workspace_path`); only the lease's holder uses them."""
+
+    def __init__(self, root: Path, mirror: Mirror, identity: Identity) -> None:
+        self.root = root.absolute()
+        self.tree = self.root / "tree"
+        self.git: Git = mirror.git.at(self.root / "git")
+        self._mirror = mirror
+        self._identity = identity
+
+    @classmethod
+    async def open(cls, root: Path, mirror: Mirror, identity: Identity) -> Workspace:
+        """The workspace at `root` with all that the mirror's branches have; made when it is not there."""
+        workspace = cls(root, mirror, identity)
+        if await anyio.to_thread.run_sync(workspace._prepare):
+            await workspace.git.fetch(mirror.git.git_dir, BRANCHES, options=("--prune",))
+        else:
+            await workspace._clone()
+        return workspace
+
+    async def bring(self, commit: str) -> None:
+        """Make a commit of the mirror known here; raises `NoSuchRef` when the mirror does not have it."""
+        await self.git.fetch(self._mirror.git.git_dir, names.oid(commit))
+
+    async def follow(self, ref: str) -> str | None:
+        """Copy the mirror's value of a ref (its notes, say) and return it; None, and none here, when it has none."""
+        value = await self._mirror.sha(names.ref(ref))
+        if value is None:
+            await self.git.run("update-ref", "--no-deref", "-d", ref)
+        else:
+            await self.git.fetch(self._mirror.git.git_dir, f"+{ref}:{ref}")
+        return value
+
+    async def reset_tree(self, commit: str) -> Path:
+        """A fresh `tree` at a commit, with a throw-away `.git` of that one commit that shares no object with ours."""
+        await anyio.to_thread.run_sync(directories.renew, self.tree)
+        inner = self.git.at(self.tree / ".git")
+        await inner.init(bare=False)
+        await inner.fetch(self.git.git_dir, f"{names.oid(commit)}:refs/heads/work", options=("--depth=1",))
+        await inner.run("checkout", "--quiet", "--force", "work", work_tree=self.tree)
+        return self.tree
+
+    async def capture(self, base: str) -> str:
+        """What `tree` holds now, as a tree object; `base` is the commit it started from. See `capture.capture`."""
+        async with self._scratch() as scratch:
+            return await capture.capture(self.git, self.tree, names.oid(base), scratch)
+
+    async def commit(self, tree: str, parents: Sequence[str], message: str, at: datetime) -> str:
+        """Commit a tree object as the engine at server time `at`; returns the commit id, moves no ref."""
+        return await self.git.commit(tree, parents, message, Signature(self._identity, at))
+
+    async def tree_of(self, commit: str) -> str:
+        """The tree object of a commit."""
+        return (await self.git.run("rev-parse", "--verify", f"{names.oid(commit)}^{{tree}}")).text
+
+    async def checkout(self, commit_or_tree: str, into: Place) -> Path:
+        """Write exactly this commit or tree, and no `.git`, into a fresh `evidence` or `base`."""
+        target = await anyio.to_thread.run_sync(directories.renew, self.root / into)
+        async with self._scratch() as scratch:
+            index = scratch / "index"
+            await self.git.run("read-tree", names.oid(commit_or_tree), index=index)
+            await self.git.run("checkout-index", "--all", "--quiet", work_tree=target, index=index)
+        return target
+
+    async def overlay(self, commit: str, paths: Sequence[str], into: Place) -> None:
+        """Lay these files of a commit over a checkout; a link in the way is replaced, not followed.
+
+        Raises `CommandFailed` when the commit has no such file.
+        """
+        async with self._scratch() as scratch:
+            index = scratch / "index"
+            await self.git.run("read-tree", names.oid(commit), index=index)
+            verb = ("checkout-index", "--force", "--quiet", "-z", "--stdin")
+            await self.git.run(*verb, stdin=joined(list(paths)), work_tree=self.root / into, index=index)
+
+    async def changes(self, old: str, new: str) -> tuple[Change, ...]:
+        """What differs between two commits or trees, for the patch policy."""
+        return await changes.between(self.git, old, new)
+
+    async def diff(self, old: str, new: str) -> str:
+        """The same as a unified diff."""
+        return await changes.diff(self.git, old, new)
+
+    async def remove(self) -> None:
+        """Delete the whole workspace."""
+        await anyio.to_thread.run_sync(directories.remove, self.root)
+
+    async def _clone(self) -> None:
+        fresh = self.git.at(self.root / "git.new")
+        async with self._mirror.lock.held():
+            await fresh.clone(self._mirror.git.git_dir)
+        await anyio.to_thread.run_sync(fresh.git_dir.rename, self.git.git_dir)
+
+    def _prepare(self) -> bool:
+        """Whether the git directory is there; what an interrupted run left is removed."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        clear_locks(self.git.git_dir)
+        directories.remove(self.root / "git.new")
+        for left in self.root.glob("scratch-*"):
+            directories.remove(left)
+        return (self.git.git_dir / "HEAD").is_file()
+
+    @asynccontextmanager
+    async def _scratch(self) -> AsyncIterator[Path]:
+        path = Path(await anyio.to_thread.run_sync(lambda: tempfile.mkdtemp(prefix="scratch-", dir=self.root)))
+        try:
+            yield path
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(directories.remove, path)

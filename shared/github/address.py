@@ -1,0 +1,65 @@
+"""Addresses of one GitHub server: paths to URLs and back, and which URLs the token may be shown to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from urllib.parse import quote, urlencode, urljoin, urlsplit
+
+from shared.errors import Transient
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class ApiRoot:
+    """The root of the REST API, for example `https://api.github.com` or `https://ghe.example/api/v3`."""
+
+    def __init__(self, api_url: str) -> None:
+        self.root = api_url.rstrip("/")
+        self._parts = urlsplit(self.root)
+
+    @property
+    def loopback(self) -> bool:
+        """Whether the server runs on this machine."""
+        return self._parts.hostname in _LOOPBACK
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether it is https."""
+        return self._parts.scheme == "https"
+
+    def url(self, path: str) -> str:
+        """The URL of a path that begins with a slash."""
+        return self.root + path
+
+    def path(self, url: str) -> str:
+        """The path and query of a URL below this root (relative ones too); any other raises `Transient`."""
+        absolute = urljoin(self.root + "/", url)
+        if not absolute.startswith(self.root + "/"):
+            raise Transient(f"GitHub points to another server: {urlsplit(absolute).hostname}")
+        return absolute.removeprefix(self.root)
+
+    def download(self, location: str) -> str:
+        """The URL of a download elsewhere; anything but https (or this machine's own) raises `Transient`."""
+        absolute = urljoin(self.root + "/", location)
+        parts = urlsplit(absolute)
+        if parts.scheme != "https" and not (self.loopback and parts.hostname in _LOOPBACK):
+            raise Transient(f"GitHub points to an unsafe download: {parts.scheme}://{parts.hostname}")
+        return absolute
+
+
+def query(params: Mapping[str, object]) -> str:
+    """The query string in the order given, byte-stable; None is left out, times become UTC seconds."""
+    pairs = [(name, _text(value)) for name, value in params.items() if value is not None]
+    return "?" + urlencode(pairs, quote_via=quote, safe=":") if pairs else ""
+
+
+def segment(name: str) -> str:
+    """A name as one path segment, whatever characters it has."""
+    return quote(name, safe="")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,83 @@
+"""What is open in a repository, kept fresh with one conditional request per poll."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from shared.clock import Clock
+from shared.errors import Gone
+from shared.models import Issue
+
+SWEEP_SECONDS = 600.0
+"""How often everything is listed by label, whatever the change list said."""
+
+PAGE = 100
+"""A change list shorter than one page is the whole list of open items."""
+
+
+class IssueLists(Protocol):
+    """What the inbox asks of the issues adapter."""
+
+    async def recent(self) -> tuple[Issue, ...] | None: ...
+
+    async def labelled(self, label: str) -> tuple[Issue, ...]: ...
+
+    async def issue(self, number: int) -> Issue: ...
+
+
+class Inbox:
+    """The open items that carry one of an agent's labels, as last seen. Lists only hint: re-read to act."""
+
+    def __init__(self, issues: IssueLists, labels: Iterable[str], clock: Clock) -> None:
+        self._issues = issues
+        self._labels = tuple(labels)
+        self._clock = clock
+        self._known: dict[int, Issue] = {}
+        self._next_sweep: float | None = None
+
+    @property
+    def known(self) -> Mapping[int, Issue]:
+        """What the last look showed."""
+        return self._known
+
+    async def look(self) -> Mapping[int, Issue]:
+        """Refresh: a sweep by label at first and every ten minutes, else one conditional request."""
+        if self._next_sweep is None or self._clock.boot() >= self._next_sweep:
+            await self._sweep()
+        recent = await self._issues.recent()
+        if recent is not None:
+            await self._merge(recent)
+        return self._known
+
+    async def _sweep(self) -> None:
+        found: dict[int, Issue] = {}
+        for label in self._labels:
+            found |= {issue.number: issue for issue in await self._issues.labelled(label)}
+        for number in self._known.keys() - found.keys():
+            await self._read_missing(number)
+        self._known |= found
+        self._next_sweep = self._clock.boot() + SWEEP_SECONDS
+
+    async def _merge(self, recent: tuple[Issue, ...]) -> None:
+        listed = {issue.number: issue for issue in recent}
+        if len(recent) < PAGE:
+            for number in self._known.keys() - listed.keys():
+                await self._read_missing(number)
+        self._known |= {number: issue for number, issue in listed.items() if self._concerns(number, issue)}
+
+    async def _read_missing(self, number: int) -> None:
+        """A list can be stale or short with status 200; only the item itself says that it is closed."""
+        try:
+            issue = await self._issues.issue(number)
+        except Gone:
+            del self._known[number]
+            return
+        if issue.open:
+            self._known[number] = issue
+        else:
+            del self._known[number]
+
+    def _concerns(self, number: int, issue: Issue) -> bool:
+        wanted = {label.casefold() for label in self._labels}
+        return number in self._known or any(label.casefold() in wanted for label in issue.labels)

@@ -1,0 +1,92 @@
+"""Issues: the one conditional poll, single readings before acting, and the few changes to them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from shared.errors import Transient
+from shared.github import wire
+from shared.github.client import GitHub
+from shared.models import Issue, LabelEvent
+from shared.warrant import Warrant
+
+_LABEL_EVENTS = frozenset({"labeled", "unlabeled"})
+
+
+class Issues:
+    """The issues (and, as issues, the pull requests) of one repository."""
+
+    def __init__(self, github: GitHub, repository: str) -> None:
+        self._github = github
+        self._path = f"/repos/{repository}/issues"
+
+    async def recent(self) -> tuple[Issue, ...] | None:
+        """The 100 open items that changed last, newest change first; None when nothing changed.
+
+        One URL, always the same bytes, so that an unchanged list costs nothing.
+        """
+        params = {"state": "open", "sort": "updated", "direction": "desc", "per_page": 100}
+        found = await self._github.changed(self._path, **params)
+        try:
+            return None if found is None else wire.read(_issues, found)
+        except Transient:
+            self._github.forget(self._path, **params)  # else the next poll would be told "unchanged"
+            raise
+
+    async def labelled(self, label: str) -> tuple[Issue, ...]:
+        """The open items that carry a label, oldest first. May be stale: read the single issue to act."""
+        # By creation, because an order by update shifts items between pages while they are read.
+        found = await self._github.pages(self._path, labels=label, state="open", sort="created", direction="asc")
+        return tuple({issue.number: issue for issue in wire.each(wire.issue, found)}.values())
+
+    async def issue(self, number: int) -> Issue:
+        """One item as it is now; raises `Gone` when it was deleted or transferred."""
+        return wire.read(wire.issue, await self._github.get(f"{self._path}/{number}"))
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
+        """Every time a label was added to or removed from an item, oldest first."""
+        events = await self._github.pages(f"{self._path}/{number}/events")
+        return wire.each(wire.label_event, [e for e in events if wire.read(_kind, e) in _LABEL_EVENTS])
+
+    async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue:
+        """A new issue. `UnknownOutcome` means: look for it before creating it again."""
+        content = {"title": title, "body": body, "labels": sorted(labels)}
+        return wire.reply(wire.issue, await self._github.write("POST", self._path, content, warrant))
+
+    async def close(self, number: int, warrant: Warrant) -> Issue:
+        """Close an item; already closed is fine."""
+        return await self._patch(number, {"state": "closed"}, warrant)
+
+    async def reopen(self, number: int, warrant: Warrant) -> Issue:
+        """Open an item again; already open is fine."""
+        return await self._patch(number, {"state": "open"}, warrant)
+
+    async def retitle(self, number: int, title: str, warrant: Warrant) -> Issue:
+        """Replace the title."""
+        return await self._patch(number, {"title": title}, warrant)
+
+    async def edit_body(self, number: int, body: str, warrant: Warrant) -> Issue:
+        """Replace the body."""
+        return await self._patch(number, {"body": body}, warrant)
+
+    async def assign(self, number: int, login: str, warrant: Warrant) -> None:
+        """Add an assignee; GitHub silently ignores people who cannot be assigned."""
+        await self._github.write("POST", f"{self._path}/{number}/assignees", {"assignees": [login]}, warrant)
+
+    async def unassign(self, number: int, login: str, warrant: Warrant) -> None:
+        """Remove an assignee; not being one is fine."""
+        await self._github.write("DELETE", f"{self._path}/{number}/assignees", {"assignees": [login]}, warrant)
+
+    async def _patch(self, number: int, change: dict[str, str], warrant: Warrant) -> Issue:
+        return wire.reply(wire.issue, await self._github.write("PATCH", f"{self._path}/{number}", change, warrant))
+
+
+def _issues(value: Any) -> tuple[Issue, ...]:
+    if not isinstance(value, list):
+        raise TypeError("not a list")
+    return tuple(wire.issue(item) for item in value)
+
+
+def _kind(value: Any) -> str:
+    return str(value["event"])

@@ -1,0 +1,120 @@
+"""Labels: the only writer of stage labels, the flags beside them, and their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from shared.github import wire
+from shared.github.address import segment
+from shared.github.client import GitHub
+from shared.github.errors import NotFound, Refused
+from shared.warrant import Operator, Warrant
+from shared.workflow import UNLABELLED, Flag, Labels, Stage
+
+LOOKS: dict[Stage | Flag, tuple[str, str]] = {
+    Stage.PLANNING: ("c5def5", "The planner is at work"),
+    Stage.AWAITING_APPROVAL: ("fbca04", "Waits for a person's answer or /approve"),
+    Stage.SPECIFIED: ("bfdadc", "Its specification issues exist"),
+    Stage.READY: ("0e8a16", "Free for a worker to take"),
+    Stage.IMPLEMENTING: ("1d76db", "A worker writes tests and code"),
+    Stage.TESTING: ("5319e7", "Tests run, or CI is watched"),
+    Stage.REVIEWING: ("d4c5f9", "Ready for review"),
+    Stage.IN_REVIEW: ("bfd4f2", "A reviewer is at work"),
+    Stage.APPROVED: ("0e8a16", "The review approves this commit"),
+    Stage.CHANGES_REQUESTED: ("f9d0c4", "The review asks for changes"),
+    Stage.CI_FAILED: ("b60205", "CI stayed red; a person leads on"),
+    Stage.FAILED: ("b60205", "Given up; a person leads on"),
+    Flag.MANUAL_INTERVENTION: ("d93f0b", "A person has to act"),
+    Flag.HAD_CONFLICT: ("e99695", "Contains a resolved merge conflict; a person merges"),
+    Flag.SPEC_REVIEW_NEEDED: ("e99695", "The specification needs another look"),
+    Flag.BUDGET_EXCEEDED: ("e99695", "The budget was used up"),
+    Flag.PROBLEMATIC_TEST: ("e99695", "A test cannot do what it should"),
+    Flag.NEEDS_ANSWER: ("fbca04", "Questions are open"),
+    Flag.PAUSED: ("cccccc", "The engine keeps away while this is set"),
+}
+"""Colour and description of each label."""
+
+STORY_LOOK = ("a2eeef", "A wish in a user's words, for the planner")
+
+
+class LabelBoard:
+    """The stage and flags that the labels of a repository's items show."""
+
+    def __init__(self, github: GitHub, repository: str, names: Labels) -> None:
+        self._github = github
+        self._path = f"/repos/{repository}"
+        self._names = names
+
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        warrant: Warrant,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]:
+        """Make `stage` the only stage label of an item and set flags; return all its labels then.
+
+        Adds first, reads the reply (the whole set), then removes: a person's label added in between
+        survives, and a crash in between leaves two stages rather than none. With `known`, the labels
+        just read, nothing is sent that is so already. A stage without a label leaves the stage
+        labels as they are.
+        """
+        labelled = stage not in UNLABELLED
+        on: tuple[Stage | Flag, ...] = (stage, *flags_on) if labelled else tuple(flags_on)
+        wanted = [self._names.of(what) for what in on]
+        missing = [name for name in wanted if known is None or name.casefold() not in _folded(known)]
+        current = await self._current(number, missing, known, warrant)
+        others = [s for s in Stage if s not in UNLABELLED] if labelled else []
+        off: tuple[Stage | Flag, ...] = (*others, *flags_off)
+        unwanted = _folded(self._names.of(what) for what in off) - _folded(wanted)
+        for name in sorted(current):
+            if name.casefold() in unwanted:
+                await self.remove(number, name, warrant)
+                current -= {name}
+        return current
+
+    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]:
+        """Add labels in one request; return all labels of the item."""
+        path = f"{self._path}/issues/{number}/labels"
+        return wire.reply(wire.label_names, await self._github.write("POST", path, {"labels": sorted(names)}, warrant))
+
+    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
+        """Remove a label; one that is not there is fine."""
+        try:
+            path = f"{self._path}/issues/{number}/labels/{segment(name)}"
+            await self._github.write("DELETE", path, None, warrant)
+        except NotFound:
+            return
+
+    async def create_all(self, warrant: Operator) -> tuple[str, ...]:
+        """Define every label that the repository lacks; those that exist keep their looks. Returns the new names."""
+        existing = _folded(wire.read(wire.label_names, await self._github.pages(f"{self._path}/labels")))
+        looks = {self._names.of(what): look for what, look in LOOKS.items()} | {self._names.story: STORY_LOOK}
+        created = [name for name in looks if name.casefold() not in existing]
+        for name in created:
+            colour, description = looks[name]
+            await self._define({"name": name, "color": colour, "description": description}, warrant)
+        return tuple(created)
+
+    async def _current(
+        self, number: int, missing: Collection[str], known: frozenset[str] | None, warrant: Warrant
+    ) -> frozenset[str]:
+        if missing:
+            return await self.add(number, missing, warrant)
+        if known is not None:
+            return known
+        return wire.read(wire.label_names, await self._github.pages(f"{self._path}/issues/{number}/labels"))
+
+    async def _define(self, definition: dict[str, str], warrant: Operator) -> None:
+        try:
+            await self._github.write("POST", f"{self._path}/labels", definition, warrant)
+        except Refused as refused:
+            if not refused.says("already_exists", "already exists"):
+                raise
+
+
+def _folded(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.casefold() for name in names)

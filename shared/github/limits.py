@@ -1,0 +1,104 @@
+"""What GitHub's headers say of its limits, and whether a request may go out now.
+
+Kept per `x-ratelimit-resource` from every answer, 304 included; secondary limits stop everything.
+https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from shared.github.errors import Limited
+from shared.github.server_time import ServerTime, http_date
+
+RESERVE = 0.1
+"""Fraction of the hourly budget that only urgent requests may use, so that leases stay alive."""
+
+SECONDARY_SECONDS = 60.0
+"""Shortest pause after a secondary limit that names no time; doubled each time in a row."""
+
+SECONDARY_MAX_SECONDS = 15 * 60.0
+"""Longest of those pauses."""
+
+RESOURCE = "core"
+"""The only resource that the engine's requests are charged to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The primary limit of one resource: requests per hour, what is left, when it starts again."""
+
+    limit: int
+    remaining: int
+    reset: datetime
+
+
+class Limits:
+    """The budgets and the pause that GitHub has ordered."""
+
+    def __init__(self, server: ServerTime) -> None:
+        self._server = server
+        self._budgets: dict[str, Budget] = {}
+        self._pause: tuple[datetime, str] | None = None
+        self._strikes = 0
+
+    @property
+    def budget(self) -> Budget | None:
+        """The primary budget as the last answer stated it; None before the first answer."""
+        return self._budgets.get(RESOURCE)
+
+    def note(self, headers: Mapping[str, str]) -> None:
+        """Take over the budget of an answer that has just arrived."""
+        try:
+            budget = Budget(
+                int(headers["x-ratelimit-limit"]),
+                int(headers["x-ratelimit-remaining"]),
+                datetime.fromtimestamp(int(headers["x-ratelimit-reset"]), UTC),
+            )
+        except (KeyError, ValueError, OverflowError):
+            return  # not every answer carries them: GHES may have limits switched off
+        self._budgets[headers.get("x-ratelimit-resource", RESOURCE)] = budget
+
+    def admit(self, *, urgent: bool) -> None:
+        """Raise `Limited`, without sending anything, while GitHub would refuse or the reserve is touched."""
+        if self._pause is not None and self._server.now() < self._pause[0]:
+            raise Limited(*self._pause)
+        budget = self.budget
+        if budget is None or self._server.now() >= budget.reset:
+            return
+        if budget.remaining <= 0:
+            raise Limited(budget.reset, "the hourly budget is used up")
+        if not urgent and budget.remaining <= budget.limit * RESERVE:
+            raise Limited(budget.reset, "the rest of the hourly budget is kept for leases and releases")
+
+    def succeeded(self) -> None:
+        """A request went through: secondary limits are no longer in a row."""
+        self._strikes = 0
+
+    def refusal(self, status: int, headers: Mapping[str, str], message: str) -> Limited | None:
+        """The limit that an answer states, from now on in force; None when it states none."""
+        exhausted = headers.get("x-ratelimit-remaining") == "0"
+        named = any(words in message.casefold() for words in ("rate limit", "abuse detection"))
+        if status != 429 and not (status == 403 and (exhausted or named or "retry-after" in headers)):
+            return None
+        self._pause = self._until(headers, exhausted), message
+        return Limited(*self._pause)
+
+    def _until(self, headers: Mapping[str, str], exhausted: bool) -> datetime:
+        now, budget = self._server.now(), self.budget
+        if "retry-after" in headers:
+            return _retry_after(headers["retry-after"], now)
+        if exhausted and budget is not None:
+            return max(budget.reset, now) + timedelta(seconds=1)
+        pause = min(SECONDARY_SECONDS * 2**self._strikes, SECONDARY_MAX_SECONDS)
+        self._strikes += 1
+        return now + timedelta(seconds=pause)
+
+
+def _retry_after(value: str, now: datetime) -> datetime:
+    """`Retry-After` in seconds or as a date; at least one second from now."""
+    seconds = float(value) if value.isdecimal() else None
+    until = http_date(value) if seconds is None else now + timedelta(seconds=seconds)
+    return max(until or now + timedelta(seconds=SECONDARY_SECONDS), now + timedelta(seconds=1))

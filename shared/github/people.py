@@ -1,0 +1,68 @@
+"""Who we are, which repository this is, and who may write in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.errors import Misconfigured
+from shared.github import wire
+from shared.github.address import segment
+from shared.github.client import GitHub
+from shared.github.errors import NotFound
+from shared.models import Account, Permission, Repository
+
+PERMISSION_SECONDS = 300.0
+"""How long a person's permission is believed."""
+
+MAX_PEOPLE = 1000
+"""How many permissions are remembered."""
+
+
+class People:
+    """Accounts and permissions around one repository."""
+
+    def __init__(self, github: GitHub, repository: str) -> None:
+        self._github = github
+        self._repository = repository
+        self._known: dict[str, tuple[Permission, float]] = {}
+
+    async def me(self) -> Account:
+        """The account that the token belongs to."""
+        return wire.read(wire.account, await self._github.get("/user"))
+
+    async def repository(self) -> Repository:
+        """The repository; raises `Misconfigured` when the token does not see one of this name."""
+        try:
+            return wire.read(wire.repository, await self._github.get(f"/repos/{self._repository}"))
+        except NotFound as error:
+            raise Misconfigured(
+                f"GitHub does not show the repository {self._repository} to this token: "
+                "check the spelling, and that the token was given access to it."
+            ) from error
+
+    async def permission(self, login: str) -> Permission:
+        """What a person may do, at most five minutes old; strangers have `NONE`.
+
+        A failed question raises and is not remembered: it is no answer, and nobody is trusted by it.
+        """
+        now, key = self._github.clock.boot(), login.casefold()
+        known = self._known.get(key)
+        if known is not None and now - known[1] < PERMISSION_SECONDS:
+            return known[0]
+        permission = await self._ask(login)
+        if len(self._known) >= MAX_PEOPLE:
+            self._known.clear()
+        self._known[key] = permission, now
+        return permission
+
+    async def _ask(self, login: str) -> Permission:
+        path = f"/repos/{self._repository}/collaborators/{segment(login)}/permission"
+        try:
+            return wire.read(_permission, await self._github.get(path))
+        except NotFound:
+            return Permission.NONE
+
+
+def _permission(value: Any) -> Permission:
+    """GitHub reports `maintain` as write and `triage` as read; a custom role by what it is based on."""
+    return Permission(value["permission"])

@@ -1,0 +1,96 @@
+"""Pull requests: one per branch, adopted when it exists, merged only at the commit that was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shared.errors import Transient
+from shared.github import wire
+from shared.github.client import GitHub
+from shared.github.errors import HeadMoved, Refused
+from shared.lock.hold import Held
+from shared.models import PullRequest
+from shared.warrant import Warrant
+
+
+class Pulls:
+    """The pull requests of one repository, from branches of its own."""
+
+    def __init__(self, github: GitHub, repository: str) -> None:
+        self._github = github
+        self._path = f"/repos/{repository}/pulls"
+        self._owner = repository.partition("/")[0]
+
+    async def pull_request(self, number: int) -> PullRequest:
+        """One pull request as it is now; `mergeable` is None while GitHub computes it."""
+        return wire.read(wire.pull_request, await self._github.get(f"{self._path}/{number}"))
+
+    async def of_branch(self, branch: str) -> tuple[PullRequest, ...]:
+        """The pull requests from a branch of this repository, open or not, newest first."""
+        found = await self._github.pages(self._path, head=f"{self._owner}:{branch}", state="all")
+        pulls = wire.each(wire.pull_request, found)
+        # GitHub ignores a head filter that it cannot parse and lists everything.
+        return tuple(sorted((p for p in pulls if p.head_branch == branch), key=lambda p: -p.number))
+
+    async def open(self, title: str, body: str, head: str, base: str, held: Held) -> PullRequest:
+        """Open a pull request, or adopt the open one that this branch already has."""
+        content = {"title": title, "body": body, "head": head, "base": base}
+        try:
+            return wire.reply(wire.pull_request, await self._github.write("POST", self._path, content, held))
+        except Refused as refused:
+            if not refused.says("already exists", "already_exists"):
+                raise
+            adopted = next((pull for pull in await self.of_branch(head) if pull.open), None)
+            if adopted is None:
+                raise
+            return adopted
+
+    async def edit(
+        self, number: int, *, title: str | None = None, body: str | None = None, warrant: Warrant
+    ) -> PullRequest:
+        """Replace the title, the body or both."""
+        change = {key: value for key, value in (("title", title), ("body", body)) if value is not None}
+        return await self._patch(number, change, warrant)
+
+    async def close(self, number: int, warrant: Warrant) -> PullRequest:
+        """Close without merging; already closed is fine."""
+        return await self._patch(number, {"state": "closed"}, warrant)
+
+    async def request_reviewers(self, number: int, logins: Sequence[str], held: Held) -> None:
+        """Ask people for a review; raises `Refused` when one of them cannot be asked."""
+        path = f"{self._path}/{number}/requested_reviewers"
+        await self._github.write("POST", path, {"reviewers": list(logins)}, held)
+
+    async def merge(self, number: int, sha: str, method: str, title: str, held: Held) -> str:
+        """Merge if the head is still `sha`; return the commit on the base branch.
+
+        Already merged is success. Raises `HeadMoved` when the head is another commit, `Refused` when
+        GitHub does not allow the merge (conflict, protection, merge queue).
+        """
+        wish = {"sha": sha, "merge_method": method, "commit_title": title}
+        try:
+            reply = await self._github.write("PUT", f"{self._path}/{number}/merge", wish, held, urgent=True)
+        except Refused as refused:
+            return await self._merged_already(number, sha, refused)
+        return wire.reply(_merge_sha, reply)
+
+    async def _merged_already(self, number: int, sha: str, refused: Refused) -> str:
+        if refused.status not in {405, 409}:
+            raise refused
+        pull = await self.pull_request(number)
+        if pull.merged and pull.merge_sha:
+            return pull.merge_sha
+        if refused.status == 409 or pull.head_sha != sha:
+            raise HeadMoved(f"The head of #{number} is no longer {sha[:12]}.") from refused
+        if refused.says("base branch was modified"):
+            raise Transient(f"The base of #{number} moved during the merge.") from refused
+        raise refused
+
+    async def _patch(self, number: int, change: dict[str, str], warrant: Warrant) -> PullRequest:
+        reply = await self._github.write("PATCH", f"{self._path}/{number}", change, warrant)
+        return wire.reply(wire.pull_request, reply)
+
+
+def _merge_sha(value: Any) -> str:
+    return str(value["sha"])

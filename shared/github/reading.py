@@ -1,0 +1,136 @@
+"""Reads: conditional, tried again, redirected only as far as is safe; a failed read is never an empty one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from gidgethub import HTTPException
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
+
+from shared.errors import EngineError, Transient
+from shared.github.address import ApiRoot
+from shared.github.cache import Cache, Entry
+from shared.github.errors import Limited, NotFound, failure
+from shared.github.moves import Moves, repository_id
+from shared.github.transport import JSON, Answer, Call, Transport
+
+T = TypeVar("T")
+
+TRIES = 3
+"""How often a read is sent before `Transient` reaches the caller."""
+
+BACKOFF_SECONDS = 0.5
+"""Pause before the second try; doubled for the third."""
+
+MOVED = frozenset({301, 307, 308})
+"""Redirections that speak of a moved repository or issue; 302 leads to a download."""
+
+
+class Reads:
+    """Everything that asks without changing."""
+
+    def __init__(self, transport: Transport, root: ApiRoot) -> None:
+        self._transport, self._root = transport, root
+        self._cache, self._moves = Cache(), Moves()
+
+    def address(self, path: str) -> str:
+        """The URL that a path has now, renames included."""
+        return self._root.url(self._moves.rewritten(path))
+
+    def forget(self, path: str) -> None:
+        """Make the next read of this path a full one."""
+        self._cache.forget(self.address(path), JSON)
+
+    async def entry(self, path: str, *, urgent: bool) -> tuple[Entry, bool]:
+        """The answer to a JSON read, and whether it is new to this client."""
+        return await self._patiently(lambda: self._entry_once(path, urgent))
+
+    async def text(self, path: str, accept: str) -> str:
+        """The answer to a text read; its end when it is long."""
+        return await self._patiently(lambda: self._text_once(path, accept))
+
+    async def learn(self, call: Call, answer: Answer) -> None:
+        """Follow a rename that `answer` tells of; raises `Moved` for everything else."""
+        target = self._root.path(answer.headers.get("location", ""))
+        await self._moves.learn(self._root.path(call.url), target, self._id_of)
+
+    def refusal(self, call: Call, answer: Answer, error: HTTPException) -> EngineError:
+        """What an answer that is no success means; a limit is in force from now on."""
+        limited = self._transport.limits.refusal(answer.status, answer.headers, str(error))
+        return limited or failure(self.name(call), error)
+
+    def name(self, call: Call) -> str:
+        """A call in words, for errors."""
+        return f"{call.method} {call.url.removeprefix(self._root.root)}"
+
+    async def _entry_once(self, path: str, urgent: bool) -> tuple[Entry, bool]:
+        url = self.address(path)
+        cached = self._cache.find(url, JSON)
+        call = Call("GET", url, etag=cached.etag if cached else None)
+        answer = await self._transport.exchange(call, lambda: self._transport.limits.admit(urgent=urgent))
+        if answer.status == 304 and cached is not None:
+            entry = Entry(answer.headers.get("etag", cached.etag), cached.body, cached.next)
+            self._cache.keep(url, JSON, entry)
+            return entry, False
+        if answer.status in MOVED:
+            await self.learn(call, answer)
+            return await self._entry_once(path, urgent)
+        self._check(call, answer)
+        entry = Entry(answer.headers.get("etag", ""), answer.body, answer.next)
+        self._cache.keep(url, JSON, entry)
+        return entry, True
+
+    async def _text_once(self, path: str, accept: str) -> str:
+        call = Call("GET", self.address(path), accept)
+        answer = await self._transport.download(call, lambda: self._transport.limits.admit(urgent=False))
+        if answer.status in MOVED:
+            await self.learn(call, answer)
+            return await self._text_once(path, accept)
+        if answer.status == 302:
+            answer = await self._downloaded(call, self._root.download(answer.headers.get("location", "")))
+        elif answer.status != 200:
+            self._check(call, answer)
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            raise Transient(f"GitHub answered {self.name(call)} with a web page")
+        return answer.body.decode("utf-8", "replace")
+
+    async def _downloaded(self, call: Call, url: str) -> Answer:
+        """What lies at a signed URL; its host is not GitHub's API and its limits are not ours."""
+        answer = await self._transport.download_elsewhere(url)
+        if answer.status in {404, 410}:
+            raise NotFound(f"GitHub no longer keeps {self.name(call)}")
+        if answer.status != 200:
+            raise Transient(f"The download of {self.name(call)} was answered with {answer.status}")
+        return answer
+
+    async def _id_of(self, root: str) -> int | None:
+        """The id of the repository at `/repos/owner/name`, itself renamed or not."""
+        call = Call("GET", self._root.url(root))
+        answer = await self._transport.exchange(call, lambda: self._transport.limits.admit(urgent=True))
+        if answer.status in MOVED:
+            return repository_id(self._root.path(answer.headers.get("location", "")))
+        self._check(call, answer)
+        found = answer.decode()
+        return found.get("id") if isinstance(found, dict) else None
+
+    def _check(self, call: Call, answer: Answer) -> None:
+        try:
+            answer.decode()
+        except HTTPException as error:
+            raise self.refusal(call, answer, error) from error
+        self._transport.limits.succeeded()
+
+    async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+        """Try a read again when it failed for a passing reason other than a limit."""
+        retrying = AsyncRetrying(
+            sleep=self._transport.sleep,
+            stop=stop_after_attempt(TRIES),
+            wait=wait_exponential(BACKOFF_SECONDS),
+            retry=retry_if_exception(lambda e: isinstance(e, Transient) and not isinstance(e, Limited)),
+            reraise=True,
+        )
+        async for attempt in retrying:
+            with attempt:
+                return await read()
+        raise AssertionError("tenacity ends by returning or raising")

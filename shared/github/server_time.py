@@ -1,0 +1,40 @@
+"""GitHub's time: the `Date` of its last answer, carried on by the boot clock. The only time that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from shared.clock import Clock
+from shared.errors import Transient
+
+
+class ServerTime:
+    """What time it is on the server."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._read: tuple[datetime, float] | None = None
+
+    def note(self, headers: Mapping[str, str]) -> None:
+        """Take over the `Date` of an answer that has just arrived; one that cannot be read is ignored."""
+        date = http_date(headers.get("date", ""))
+        if date is not None:
+            self._read = date, self._clock.boot()
+
+    def now(self) -> datetime:
+        """Server time, aware, in UTC; raises `Transient` before the first answer."""
+        if self._read is None:
+            raise Transient("GitHub has not answered yet, so its time is not known.")
+        date, boot = self._read
+        return date + timedelta(seconds=self._clock.boot() - boot)
+
+
+def http_date(text: str) -> datetime | None:
+    """An HTTP date in UTC, or None when it is not one."""
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)

@@ -1,0 +1,96 @@
+"""The one status comment per thread and kind of agent: found by its mark, edited in place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from shared import marks
+from shared.marks import Authenticity, Keyring
+from shared.models import Comment
+from shared.text import neutralise
+from shared.warrant import Warrant
+from shared.workflow import Role
+
+MARK = "engine-status"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a status comment says: one sentence, a small table, and data for programs."""
+
+    sentence: str
+    rows: Sequence[tuple[str, str]] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    notes: str = ""
+
+
+class Thread(Protocol):
+    """What the status comment needs of the comments adapter."""
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
+
+    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None: ...
+
+
+class StatusBoard:
+    """Writes the status comments of one kind of agent in one repository."""
+
+    def __init__(self, comments: Thread, role: Role, accounts: Collection[int], keys: Keyring) -> None:
+        self._comments = comments
+        self._role = role
+        self._accounts = accounts
+        self._keys = keys
+
+    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+        """Post it, or edit the one that stands there; nothing is sent when it says the same."""
+        found = await self._find(number)
+        revision = 1
+        if found is not None:
+            mark = marks.find(found.body)
+            revision = int(mark.fields.get("rev", "0")) + 1 if mark else 1
+            if _content(found.body) == _content(self._body(number, status, revision)):
+                return
+            if await self._comments.edit(found.id, self._body(number, status, revision), warrant) is not None:
+                return
+        await self._comments.post(number, self._body(number, status, revision), warrant)
+
+    async def _find(self, number: int) -> Comment | None:
+        for comment in await self._comments.thread(number):
+            if comment.author.id in self._accounts and self._is_mine(number, comment.body):
+                return comment
+        return None
+
+    def _is_mine(self, number: int, body: str) -> bool:
+        mark = marks.find(body.partition("\n")[0])
+        if mark is None or mark.name != MARK or mark.fields.get("kind") != self._role:
+            return False
+        return self._keys.verify(self._purpose(), number, body) is Authenticity.VALID
+
+    def _body(self, number: int, status: Status, revision: int) -> str:
+        head = marks.render(MARK, {"kind": self._role, "n": str(number), "rev": str(revision)})
+        lines = [head, neutralise(status.sentence)]
+        if status.rows:
+            lines += ["", "| | |", "|---|---|", *(f"| {name} | {_cell(value)} |" for name, value in status.rows)]
+        if status.notes:
+            lines += ["", neutralise(status.notes)]
+        if status.data:
+            data = json.dumps(status.data, indent=1, sort_keys=True, default=str)
+            lines += ["", "<details><summary>For programs</summary>", "", "```json", data, "```", "", "</details>"]
+        return self._keys.sign(self._purpose(), number, "\n".join(lines))
+
+    def _purpose(self) -> str:
+        return f"status:{self._role}"
+
+
+def _cell(value: str) -> str:
+    return neutralise(" ".join(value.split())).replace("|", "\\|")
+
+
+def _content(body: str) -> str:
+    return body.replace("\r\n", "\n").partition("\n")[2].strip()

@@ -1,0 +1,191 @@
+"""One request, one answer: gidgethub's protocol over one aiohttp session. Retries are decided above.
+
+gidgethub's `_make_request` hides the answer's headers, which the conditional cache, the limits and
+the server's time are read from, so `exchange` joins the same sans-I/O parts itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
+from gidgethub import HTTPException, sansio
+from gidgethub.abc import GitHubAPI
+from yarl import URL
+
+from shared.clock import Clock
+from shared.errors import Transient, UnknownOutcome
+from shared.github.errors import NeverSent
+from shared.github.limits import Limits
+from shared.github.server_time import ServerTime
+
+TokenSource = Callable[[], Awaitable[str]]
+"""Gives the token to use now; asked before each request, because tokens of Apps rotate."""
+
+JSON = "application/vnd.github+json"
+"""The media type of all reads and writes that carry JSON."""
+
+API_VERSION = "2022-11-28"
+"""The REST API version whose fields `wire` reads."""
+
+REQUEST_SECONDS = 10.0
+"""GitHub itself ends requests after 10 s."""
+
+CONNECT_SECONDS = 5.0
+"""How long to wait for a connection; until then nothing was sent."""
+
+DOWNLOAD_SECONDS = 120.0
+"""Longest download of a log or diff; each read of it has `REQUEST_SECONDS`."""
+
+TEXT_CAP = 2 * 2**20
+"""Bytes kept of a log or diff: its end, where failures are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What to ask. `etag` makes a read conditional; `payload` is the JSON value of a write."""
+
+    method: str
+    url: str
+    accept: str = JSON
+    etag: str | None = None
+    payload: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back: status, headers by any case, body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def decode(self) -> Any:
+        """The JSON value of a success; raises gidgethub's `HTTPException`, or `Transient` when unreadable."""
+        try:
+            value, _, _ = sansio.decipher_response(self.status, self.headers, self.body)
+        except HTTPException:
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise Transient(f"GitHub's answer ({self.status}) cannot be read: {type(error).__name__}") from error
+        if self.status != 204 and (not self.body or isinstance(value, str)):
+            raise Transient(f"GitHub's answer ({self.status}) is not JSON")
+        return value
+
+    @property
+    def next(self) -> str | None:
+        """The next page's URL."""
+        return sansio._next_link(self.headers.get("link"))
+
+
+class Transport(GitHubAPI):
+    """The only place where a request leaves the process."""
+
+    def __init__(self, session: aiohttp.ClientSession, *, token: TokenSource, api_url: str, clock: Clock) -> None:
+        super().__init__("workflow-engine", base_url=api_url)
+        self._session, self._token, self._clock = session, token, clock
+        self.timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
+        self.server = ServerTime(clock)
+        self.limits = Limits(self.server)
+
+    async def exchange(self, call: Call, admit: Callable[[], None]) -> Answer:
+        """Send `call` once and return the answer, whatever its status.
+
+        `admit` is called right before sending and stops it by raising. Raises `NeverSent` when no
+        connection could be made; when the answer was lost, `Transient` for a GET and else `UnknownOutcome`.
+        """
+        headers = await self._headers(call)
+        body = b"" if call.payload is None else json.dumps(call.payload).encode()
+        admit()
+        return Answer(*await self._request(call.method, call.url, headers, body))
+
+    async def download(self, call: Call, admit: Callable[[], None]) -> Answer:
+        """`exchange` for a text of any size, of which the last `TEXT_CAP` bytes are kept."""
+        headers = await self._headers(call)
+        admit()
+        async with self._opened(call.method, call.url, headers, patience=_download()) as response:
+            self._note(response.headers)
+            return Answer(response.status, response.headers, await _tail(response))
+
+    async def download_elsewhere(self, url: str) -> Answer:
+        """Read a signed URL that GitHub handed out, without showing it our token."""
+        headers = {"user-agent": self.requester}
+        async with self._opened("GET", url, headers, patience=_download()) as response:
+            return Answer(response.status, response.headers, await _tail(response))
+
+    async def sleep(self, seconds: float) -> None:
+        """Let `seconds` pass."""
+        await self._clock.sleep(seconds)
+
+    async def _headers(self, call: Call) -> dict[str, str]:
+        headers = sansio.create_headers(self.requester, accept=call.accept, oauth_token=await self._token())
+        headers["x-github-api-version"] = API_VERSION
+        if call.etag is not None:
+            headers["if-none-match"] = call.etag
+        if call.payload is not None:
+            headers["content-type"] = "application/json; charset=utf-8"
+        return headers
+
+    async def _request(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        async with self._opened(method, url, headers, body=body, patience=self.timeout) as response:
+            self._note(response.headers)
+            return response.status, response.headers, await response.read()
+
+    def _note(self, headers: Mapping[str, str]) -> None:
+        self.server.note(headers)
+        self.limits.note(headers)
+
+    @asynccontextmanager
+    async def _opened(
+        self, method: str, url: str, headers: Mapping[str, str], *, patience: aiohttp.ClientTimeout, body: bytes = b""
+    ) -> AsyncIterator[ClientResponse]:
+        try:
+            async with self._session.request(
+                method,
+                URL(url, encoded=True),
+                headers=headers,
+                data=body or None,
+                timeout=patience,
+                allow_redirects=False,
+                middlewares=(_once,),
+            ) as response:
+                yield response
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            raise NeverSent(f"GitHub cannot be reached: {error}") from error
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise _broken(method, error) from error
+
+
+async def _once(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
+    """Stop aiohttp from sending a PUT or DELETE again when the connection broke after the first."""
+    try:
+        return await handler(request)
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise _broken(request.method, error) from error
+
+
+def _broken(method: str, error: Exception) -> Transient:
+    lost = Transient if method == "GET" else UnknownOutcome
+    return lost(f"The connection to GitHub broke during a {method}: {type(error).__name__}")
+
+
+def _download() -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=DOWNLOAD_SECONDS, connect=CONNECT_SECONDS, sock_read=REQUEST_SECONDS)
+
+
+async def _tail(response: ClientResponse) -> bytes:
+    kept = bytearray()
+    async for chunk in response.content.iter_chunked(2**16):
+        kept += chunk
+        if len(kept) > 2 * TEXT_CAP:
+            del kept[:-TEXT_CAP]
+    return bytes(kept[-TEXT_CAP:])

@@ -1,0 +1,209 @@
+"""GitHub's JSON into our models: the only place that knows GitHub's field names.
+
+Deleted accounts become `GHOST`, a missing body the empty text. Whatever else is missing makes the
+whole answer unusable (`read`, `each`) or a write's outcome unknown (`reply`), never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from shared.errors import Transient, UnknownOutcome
+from shared.models import (
+    GHOST_ID,
+    Account,
+    Check,
+    CheckOutcome,
+    Comment,
+    Issue,
+    LabelEvent,
+    PullRequest,
+    Repository,
+    Review,
+    ReviewComment,
+    ReviewState,
+)
+
+T = TypeVar("T")
+
+GHOST = Account(GHOST_ID, "ghost")
+"""Stands for a deleted account."""
+
+_JOB = re.compile(r"/actions/runs/\d+/jobs?/(\d+)")
+_MALFORMED = (KeyError, TypeError, ValueError, AttributeError)
+
+
+def read(convert: Callable[[Any], T], value: Any) -> T:
+    """Convert what was read; raises `Transient` when a field is missing or of another type."""
+    try:
+        return convert(value)
+    except _MALFORMED as error:
+        raise Transient(f"GitHub's answer is not a complete {convert.__name__}: {error!r}") from error
+
+
+def each(convert: Callable[[Any], T], values: Iterable[Any]) -> tuple[T, ...]:
+    """Convert a list that was read, in its order; raises `Transient` as `read` does."""
+    return tuple(read(convert, value) for value in values)
+
+
+def reply(convert: Callable[[Any], T], value: Any) -> T:
+    """Convert the reply to a write; raises `UnknownOutcome` when it is not what was expected."""
+    try:
+        return convert(value)
+    except _MALFORMED as error:
+        raise UnknownOutcome(f"GitHub's reply is not a complete {convert.__name__}: {error!r}") from error
+
+
+def account(value: Any) -> Account:
+    """A user, an organisation or a bot."""
+    return Account(int(value["id"]), str(value["login"]))
+
+
+def author(value: Any) -> Account:
+    """Who did something; null is a deleted account."""
+    return GHOST if value is None else account(value)
+
+
+def repository(value: Any) -> Repository:
+    """A repository."""
+    return Repository(
+        id=int(value["id"]),
+        full_name=str(value["full_name"]),
+        default_branch=str(value["default_branch"]),
+        private=bool(value.get("private")),
+        archived=bool(value.get("archived")),
+    )
+
+
+def label_names(value: Any) -> frozenset[str]:
+    """The names in a list of labels."""
+    return frozenset(str(label if isinstance(label, str) else label["name"]) for label in value)
+
+
+def issue(value: Any) -> Issue:
+    """An issue, or a pull request in the form of an issue."""
+    return Issue(
+        number=int(value["number"]),
+        title=str(value["title"]),
+        body=value.get("body") or "",
+        labels=label_names(value["labels"]),
+        author=author(value["user"]),
+        created_at=_time(value["created_at"]),
+        updated_at=_time(value["updated_at"]),
+        open=value["state"] == "open",
+        locked=bool(value.get("locked")),
+        is_pull_request=bool(value.get("pull_request")),
+    )
+
+
+def comment(value: Any) -> Comment:
+    """A comment in a thread, whose number is the end of its `issue_url`."""
+    return Comment(
+        id=int(value["id"]),
+        number=int(str(value["issue_url"]).rpartition("/")[2]),
+        author=author(value["user"]),
+        body=value.get("body") or "",
+        created_at=_time(value["created_at"]),
+        updated_at=_time(value["updated_at"]),
+    )
+
+
+def label_event(value: Any) -> LabelEvent:
+    """An event of kind `labeled` or `unlabeled`."""
+    return LabelEvent(
+        id=int(value["id"]),
+        label=str(value["label"]["name"]),
+        added=value["event"] == "labeled",
+        actor=author(value["actor"]),
+        at=_time(value["created_at"]),
+    )
+
+
+def pull_request(value: Any) -> PullRequest:
+    """A pull request, from the single resource or from a list (which lacks `merged` and `mergeable`)."""
+    merged = bool(value.get("merged") or value.get("merged_at"))
+    return PullRequest(
+        number=int(value["number"]),
+        title=str(value["title"]),
+        body=value.get("body") or "",
+        author=author(value["user"]),
+        labels=label_names(value["labels"]),
+        head_branch=str(value["head"]["ref"]),
+        head_sha=str(value["head"]["sha"]),
+        base_branch=str(value["base"]["ref"]),
+        open=value["state"] == "open",
+        merged=merged,
+        # Before the merge this field names GitHub's trial merge, which is on no branch.
+        merge_sha=value.get("merge_commit_sha") if merged else None,
+        mergeable=value.get("mergeable"),
+    )
+
+
+def review(value: Any) -> Review:
+    """A submitted review."""
+    return Review(
+        id=int(value["id"]),
+        author=author(value["user"]),
+        state=ReviewState(value["state"]),
+        body=value.get("body") or "",
+        head_sha=value.get("commit_id") or "",
+        submitted_at=_time(value["submitted_at"]),
+    )
+
+
+def review_comment(value: Any) -> ReviewComment:
+    """An inline comment; one on a line that is no longer in the diff has no line."""
+    return ReviewComment(
+        id=int(value["id"]),
+        author=author(value["user"]),
+        path=str(value["path"]),
+        line=value.get("line"),
+        body=value.get("body") or "",
+        created_at=_time(value["created_at"]),
+        updated_at=_time(value["updated_at"]),
+        in_reply_to=value.get("in_reply_to_id"),
+    )
+
+
+def check_run(value: Any) -> Check:
+    """A check run; `summary` begins with GitHub's conclusion, `job_id` is set for jobs of GitHub Actions."""
+    conclusion, output = value.get("conclusion") or "", value.get("output") or {}
+    texts = (conclusion, output.get("title"), output.get("summary"))
+    return Check(
+        name=str(value["name"]),
+        outcome=_outcome(value["status"], conclusion),
+        summary=": ".join(str(text) for text in texts if text),
+        job_id=_job_id(value),
+    )
+
+
+def commit_status(value: Any) -> Check:
+    """A commit status."""
+    outcomes = {"pending": CheckOutcome.RUNNING, "success": CheckOutcome.PASSED}
+    return Check(
+        name=str(value["context"]),
+        outcome=outcomes.get(value["state"], CheckOutcome.FAILED),
+        summary=value.get("description") or "",
+    )
+
+
+def _outcome(status: str, conclusion: str) -> CheckOutcome:
+    if status != "completed":
+        return CheckOutcome.RUNNING
+    passing = {"success": CheckOutcome.PASSED, "neutral": CheckOutcome.NEUTRAL, "skipped": CheckOutcome.NEUTRAL}
+    return passing.get(conclusion, CheckOutcome.FAILED)
+
+
+def _job_id(value: Any) -> int | None:
+    """A job's check run has the job's id; apps other than Actions have no job."""
+    found = _JOB.search(value.get("details_url") or "")
+    if found is not None:
+        return int(found[1])
+    return int(value["id"]) if (value.get("app") or {}).get("slug") == "github-actions" else None
+
+
+def _time(value: str) -> datetime:
+    return datetime.fromisoformat(value)

@@ -1,0 +1,219 @@
+"""The YAML of a scenario, read into answers; every fault is listed with its line and column."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import yaml
+
+from shared.errors import Misconfigured
+from shared.llm.answer import ANY, Answer, Edit
+from shared.llm.port import Call, Ending
+
+T = TypeVar("T")
+E = TypeVar("E", bound=StrEnum)
+
+_KEYS = (
+    *("call", "for", "attempt", "round", "retry", "times", "takes"),
+    *("edits", "answer", "text", "fails"),
+)
+_EDIT_KEYS = ("path", "content", "replace", "delete")
+_REPLACE_KEYS = ("old", "new")
+
+
+def answers_of(text: str, source: str) -> tuple[Answer, ...]:
+    """The answers that `text` lists; raises `Misconfigured` with every fault found."""
+    reader = _Reader(source, yaml.SafeLoader(text))
+    try:
+        node = reader.loader.get_single_node()
+        answers = tuple(reader.answers(node))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise Misconfigured(f"{_place(source, mark)}: {error.problem or error.context}.") from error
+    except yaml.YAMLError as error:
+        raise Misconfigured(f"{source}: {' '.join(str(error).split())}.") from error
+    faults = reader.faults + list(_rivals(answers))
+    if faults:
+        raise Misconfigured("\n".join(faults))
+    return answers
+
+
+def _place(source: str, mark: yaml.Mark | None) -> str:
+    return f"{source}:{mark.line + 1}:{mark.column + 1}" if mark else source
+
+
+def _rivals(answers: tuple[Answer, ...]) -> Iterator[str]:
+    for at, one in enumerate(answers):
+        for other in answers[:at]:
+            if one.rivals(other):
+                yield f"{one.where}: the answer at {other.where} is meant for the same calls."
+
+
+Fields = dict[str, yaml.Node]
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads nodes and collects faults; a fault yields None, so that the reading goes on."""
+
+    source: str
+    loader: yaml.SafeLoader
+    faults: list[str] = field(default_factory=list)
+
+    def answers(self, root: yaml.Node | None) -> Iterator[Answer]:
+        if not isinstance(root, yaml.SequenceNode):
+            self._fault(root, "a scenario is a list of answers, each with a `call`")
+            return
+        for node in root.value:
+            fields = self._fields(node, _KEYS)
+            before = len(self.faults)
+            answer = self._answer(node, fields) if fields is not None else None
+            if answer and len(self.faults) == before:
+                yield answer
+
+    def _answer(self, node: yaml.Node, fields: Fields) -> Answer | None:
+        call = self._get(fields, "call", lambda n: self._word(n, Call), None)
+        if call is None:
+            if "call" not in fields:
+                self._fault(node, "`call` is missing")
+            return None
+        answer = Answer(
+            call=call,
+            where=_place(self.source, node.start_mark),
+            part=self._get(fields, "for", self._text, ""),
+            attempt=self._counter(fields, "attempt", 1),
+            round=self._counter(fields, "round", 0),
+            retry=self._counter(fields, "retry", 0),
+            times=self._get(fields, "times", lambda n: self._number(n, least=1), 1),
+            takes_seconds=self._get(fields, "takes", self._seconds, 0.0),
+            edits=self._get(fields, "edits", self._edits, ()),
+            answer=self._get(fields, "answer", self._json, None),
+            text=self._get(fields, "text", self._text, ""),
+            fails=self._get(fields, "fails", lambda n: self._word(n, Ending), None),
+        )
+        for fault in _contradictions(answer, fields):
+            self._fault(node, fault)
+        return answer
+
+    def _edits(self, node: yaml.Node) -> tuple[Edit, ...]:
+        if not isinstance(node, yaml.SequenceNode):
+            self._fault(node, "`edits` is a list")
+            return ()
+        edits = (self._edit(entry, self._fields(entry, _EDIT_KEYS)) for entry in node.value)
+        return tuple(edit for edit in edits if edit)
+
+    def _edit(self, node: yaml.Node, fields: Fields | None) -> Edit | None:
+        if fields is None:
+            return None
+        if "path" not in fields or len(fields) != 2:
+            self._fault(node, "an edit has a `path` and one of `content`, `replace` and `delete: true`")
+            return None
+        path = self._text(fields["path"])
+        replace = self._get(fields, "replace", self._replace, None)
+        content = self._get(fields, "content", self._text, None)
+        delete = self._get(fields, "delete", self._true, False)
+        where = _place(self.source, node.start_mark)
+        return Edit(path, where, content, replace, delete) if path else None
+
+    def _replace(self, node: yaml.Node) -> tuple[str, str] | None:
+        fields = self._fields(node, _REPLACE_KEYS)
+        if fields is None or len(fields) != 2:
+            self._fault(node, "`replace` has `old` and `new`")
+            return None
+        old, new = self._text(fields["old"]), self._text(fields["new"])
+        if not old or old == new:
+            self._fault(node, "`old` is empty or the same as `new`")
+        return old, new
+
+    def _fields(self, node: yaml.Node, known: Iterable[str]) -> Fields | None:
+        if not isinstance(node, yaml.MappingNode):
+            self._fault(node, f"here a mapping is expected, with keys such as {', '.join(list(known)[:3])}")
+            return None
+        fields: Fields = {}
+        for key_node, value in node.value:
+            key = str(key_node.value)
+            if key in fields:
+                self._fault(key_node, f"`{key}` stands here twice")
+            elif key not in known:
+                near = difflib.get_close_matches(key, list(known), 1)
+                self._fault(key_node, f"unknown key `{key}`{f'; did you mean `{near[0]}`?' if near else ''}")
+            else:
+                fields[key] = value
+        return fields
+
+    def _get(self, fields: Fields, name: str, read: Callable[[yaml.Node], T], default: T) -> T:
+        return read(fields[name]) if name in fields else default
+
+    def _text(self, node: yaml.Node) -> str:
+        value = self.loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+        if not isinstance(value, str):
+            self._fault(node, "here a text is expected; put it in quotes")
+            return ""
+        return value
+
+    def _word(self, node: yaml.Node, words: type[E]) -> E | None:
+        word = str(node.value)
+        if word in set(words):
+            return words(word)
+        near = difflib.get_close_matches(word, list(words), 1)
+        self._fault(node, f"`{word}` is none of {', '.join(words)}{f'; did you mean `{near[0]}`?' if near else ''}")
+        return None
+
+    def _counter(self, fields: Fields, name: str, default: int) -> int | None:
+        node = fields.get(name)
+        if node is None:
+            return default
+        return None if node.value == ANY else self._number(node, least=default and 1)
+
+    def _number(self, node: yaml.Node, least: int) -> int:
+        value = self.loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+        if type(value) is not int or value < least:
+            self._fault(node, f"here a number from {least} is expected")
+            return least
+        return value
+
+    def _seconds(self, node: yaml.Node) -> float:
+        value = self.loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+        if type(value) not in {int, float} or not 0 <= value <= 10**6:
+            self._fault(node, "here a number of seconds is expected")
+            return 0.0
+        return float(value)
+
+    def _true(self, node: yaml.Node) -> bool:
+        if self.loader.construct_object(node, deep=True) is not True:  # type: ignore[no-untyped-call]
+            self._fault(node, "`delete` is `true` or left out")
+        return True
+
+    def _json(self, node: yaml.Node) -> str | None:
+        value: Any = self.loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+        try:
+            if isinstance(value, dict):
+                return json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            self._fault(node, f"`answer` is not JSON: {error}")
+            return None
+        self._fault(node, "`answer` is a JSON object")
+        return None
+
+    def _fault(self, node: yaml.Node | None, sentence: str) -> None:
+        self.faults.append(f"{_place(self.source, node.start_mark if node else None)}: {sentence}.")
+
+
+def _contradictions(answer: Answer, fields: Fields) -> Iterator[str]:
+    if answer.fails is Ending.COMPLETED:
+        yield "`fails` is an ending other than completed"
+    if answer.call.edits and "answer" in fields:
+        yield f"{answer.call} edits files and has no `answer`"
+    if not answer.call.edits and "edits" in fields:
+        yield f"{answer.call} only reads and has no `edits`"
+    if "fails" in fields and "answer" in fields:
+        yield "a call that fails has no `answer`; what it said is its `text`"
+    if not {"edits", "answer", "text", "fails"} & fields.keys():
+        yield "nothing is answered: `edits`, `answer`, `text` or `fails` is missing"
+    if answer.times > 1 and answer.retry is None:
+        yield "`times` counts retries from a number, not from `any`"

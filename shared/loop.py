@@ -1,0 +1,189 @@
+"""The polling loop, stop and drain, and the real clock: the only place that waits."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from shared.clock import Clock
+from shared.errors import EngineError
+from shared.items import Agent, Candidate, Ended, Rest, Result, Skip
+from shared.lock.claim import Lease
+from shared.pursuit import Pursuit
+from shared.telemetry.logging import bind_item
+
+log = structlog.get_logger()
+
+LOST_CLAIMS_PER_TICK = 3
+"""After so many lost races the rest of the candidates waits for the next tick."""
+
+JITTER = 0.1
+"""The part of the interval by which a poll may be late, so that agents do not poll in step."""
+
+
+class RealClock:
+    """The machine's clocks. `boot` counts suspend where the system can (Linux)."""
+
+    def __init__(self) -> None:
+        self._boot = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+    def now(self) -> float:
+        """Wall clock."""
+        return time.time()
+
+    def boot(self) -> float:
+        """Boot clock."""
+        return time.clock_gettime(self._boot)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let `seconds` pass."""
+        await anyio.sleep(seconds)
+
+
+class Loop:
+    """Drives one agent: wake what rests, stop what is revoked, claim what is free.
+
+    Used as `async with loop.open():`; `tick` may be called by hand, `run` calls it for ever and
+    `once` until one item has ended.
+    """
+
+    def __init__(self, agent: Agent, clock: Clock, *, slots: int = 1, interval_seconds: float = 30.0) -> None:
+        self._agent = agent
+        self._clock = clock
+        self._slots = slots
+        self._interval = interval_seconds
+        self._items: dict[int, Pursuit] = {}
+        self._skipped: dict[int, tuple[str, float]] = {}
+        self._changed = anyio.Event()
+        self._group: TaskGroup | None = None
+        self.ended: list[Ended] = []
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Loop]:
+        """The block in which items live; leaving it stops them and releases their leases."""
+        async with anyio.create_task_group() as group:
+            self._group = group
+            yield self
+            group.cancel_scope.cancel()
+        self._group = None
+
+    @property
+    def resting(self) -> tuple[Rest, ...]:
+        """What the held items wait for."""
+        return tuple(item.resting for item in self._items.values() if item.resting)
+
+    async def tick(self, *, claims: bool = True) -> int:
+        """One look at everything; returns how many items are in work. Errors of one item stay there."""
+        candidates = await self._agent.discover()
+        for item in tuple(self._items.values()):
+            reason = await self._agent.revoked(item.number)
+            if reason:
+                item.revoke(reason)
+            item.wake()
+        if claims:
+            await self._claim(candidates)
+        return len(self._items)
+
+    async def quiet(self) -> None:
+        """Return when every held item rests or has ended."""
+        while any(item.active for item in self._items.values()):
+            await self._changed.wait()
+
+    async def run(self, stop: anyio.Event) -> None:
+        """Tick until `stop`; a bad tick is logged and the loop goes on."""
+        while not stop.is_set():
+            try:
+                await self.tick()
+            except EngineError as error:
+                log.warning("tick_failed", outcome="retrying", error=str(error))
+            except Exception:
+                log.exception("tick_failed", outcome="retrying")
+            await self._pause(stop)
+
+    async def once(self, stop: anyio.Event, *, wait: bool) -> Ended | Rest | None:
+        """Work on exactly one item; None when there was nothing to do.
+
+        With `wait` false, or when a person has to act, it returns at the first wait.
+        """
+        self._slots = 1
+        while not stop.is_set():
+            await self.tick(claims=not self.ended)
+            if not self._items and not self.ended:
+                return None
+            await self.quiet()
+            if self.ended:
+                return self.ended[0]
+            if not wait and self.resting:
+                return self.resting[0]
+            await self._pause(stop)
+        return Ended(Result.LOST, "stopped by a signal")
+
+    async def _pause(self, stop: anyio.Event) -> None:
+        with anyio.move_on_after(self._interval * (1 + JITTER * random.random())):
+            await stop.wait()
+
+    async def _claim(self, candidates: Sequence[Candidate]) -> None:
+        lost = 0
+        for candidate in candidates:
+            busy = sum(item.resting is None for item in self._items.values())
+            if busy >= self._slots or lost >= LOST_CLAIMS_PER_TICK:
+                return
+            if candidate.number in self._items or self._is_skipped(candidate):
+                continue
+            match await self._attempt(candidate):
+                case Lease() as lease:
+                    self._begin(candidate.number, lease)
+                case Skip(seconds=seconds):
+                    self._skipped[candidate.number] = (candidate.version, self._clock.boot() + seconds)
+                    lost += seconds == 0
+
+    async def _attempt(self, candidate: Candidate) -> Lease | Skip:
+        with bind_item(issue=candidate.number):
+            try:
+                got = await self._agent.claim(candidate)
+            except EngineError as error:
+                got = Skip(f"{type(error).__name__}: {error}", self._interval)
+            if isinstance(got, Skip):
+                log.info("item_skipped", outcome="skipped", reason=got.reason)
+            return got
+
+    def _is_skipped(self, candidate: Candidate) -> bool:
+        version, until = self._skipped.get(candidate.number, ("", 0.0))
+        return version == candidate.version and self._clock.boot() < until
+
+    def _begin(self, number: int, lease: Lease) -> None:
+        if self._group is None:
+            raise RuntimeError("tick() belongs inside `async with loop.open()`")
+        pursuit = Pursuit(number, self._agent, self._clock, self._interval, self._note_change)
+        self._items[number] = pursuit
+        self._group.start_soon(self._pursue, pursuit, lease)
+
+    async def _pursue(self, pursuit: Pursuit, lease: Lease) -> None:
+        try:
+            ended = await pursuit.run(lease)
+        finally:
+            del self._items[pursuit.number]
+            self._note_change()
+        self.ended.append(ended)
+
+    def _note_change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+async def stop_on_signal(stop: anyio.Event) -> None:
+    """The first TERM or INT sets `stop`; a second one ends the process at once."""
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
+        async for number in received:
+            if stop.is_set():
+                os._exit(128 + number)
+            log.info("stopping", signal=int(number))
+            stop.set()

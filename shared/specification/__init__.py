@@ -1,0 +1,23 @@
+"""The specification issue: what is to be built, read from and written to an issue's body.
+
+A body that a person wrote is as good as one that the planner wrote; only `authentic` tells them
+apart. The format is in `docs/specifications.md`.
+"""
+
+from shared.specification.layout import body_sha256
+from shared.specification.model import BODY_LIMIT, Criterion, Settings, Specification, Trailer
+from shared.specification.reading import read
+from shared.specification.writing import Provenance, authentic, write
+
+__all__ = [
+    "BODY_LIMIT",
+    "Criterion",
+    "Provenance",
+    "Settings",
+    "Specification",
+    "Trailer",
+    "authentic",
+    "body_sha256",
+    "read",
+    "write",
+]

@@ -1,0 +1,109 @@
+"""What the text of a specification issue looks like, for its reader and its writer alike.
+
+Text that would be taken for structure is written with a backslash, as Markdown does it, so that
+reading what was written gives back the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from enum import StrEnum
+
+from shared.markdown import lines
+from shared.specification.model import Trailer
+
+MARK = "engine-spec"
+PURPOSE = "spec"
+"""What the MAC of a specification is made for; its number is the story's."""
+
+
+class Part(StrEnum):
+    """The sections of a body, by the heading that the writer gives them."""
+
+    GOAL = "Goal"
+    CRITERIA = "Acceptance criteria"
+    FILES = "Files"
+    MAY_CHANGE = "Tests that may change"
+    OUT_OF_SCOPE = "Out of scope"
+
+
+_HEADINGS = {
+    Part.GOAL: re.compile(r"goals?"),
+    Part.MAY_CHANGE: re.compile(r"tests that may change"),
+    Part.CRITERIA: re.compile(r".*(?:acceptance|criteri(?:a|on)).*"),
+    Part.FILES: re.compile(r"files(?: to change| affected| involved)?"),
+    Part.OUT_OF_SCOPE: re.compile(r"(?:out of|not in) scope|non-?goals"),
+}
+
+_NUMBERS = r"#\d{1,9}(?!\d)(?:(?:[ \t]*[,&][ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+)#\d{1,9}(?!\d))*"
+RELATION = re.compile(rf"\b(depends on|blocked by|part of):?[ \t]+({_NUMBERS})", re.IGNORECASE)
+RELATION_LINE = re.compile(rf"\s*(?:[-*+]\s+)?{RELATION.pattern}[.;\s]*", re.IGNORECASE)
+TDD_LINE = re.compile(r"\s*@tdd-(max-attempts|timeout)\b[ \t:=]*(\S*)\s*", re.IGNORECASE)
+
+_MAC = re.compile(r"( mac)(\\*=[A-Za-z0-9._-]* -->)")
+_LOUD = (
+    re.compile(r"^( {0,3})(\\*#{1,6}(?:[ \t]|$))"),
+    re.compile(r"^(\s*)(\\*@tdd-(?:max-attempts|timeout)\b)", re.IGNORECASE),
+    re.compile(r"(\b(?:depends on|blocked by|part of):?[ \t]+)(\\*#\d)", re.IGNORECASE),
+)
+_QUIET = tuple(re.compile(pattern.pattern.replace(r"(\\*", r"\\(\\*", 1), pattern.flags) for pattern in _LOUD)
+_QUIET_MAC = re.compile(_MAC.pattern.replace(r"(\\*", r"\\(\\*", 1))
+
+
+def part_of(title: str) -> Part | None:
+    """Which section a heading opens."""
+    title = title.strip("*_: \t").casefold()
+    return next((part for part, pattern in _HEADINGS.items() if pattern.fullmatch(title)), None)
+
+
+def escape(content: str) -> str:
+    """`content` with nothing in it that `read` would take for structure or `Keyring.sign` for the marker."""
+    content = "\n".join(line.text if line.fenced else _each(_LOUD, r"\1\\\2", line.text) for line in lines(content))
+    return _MAC.sub(r"\1\\\2", content)
+
+
+def unescape(content: str) -> str:
+    """What `escape` was given."""
+    content = "\n".join(line.text if line.fenced else _each(_QUIET, r"\1\2", line.text) for line in lines(content))
+    return _QUIET_MAC.sub(r"\1\2", content)
+
+
+def _each(patterns: tuple[re.Pattern[str], ...], replacement: str, line: str) -> str:
+    for pattern in patterns:
+        line = pattern.sub(replacement, line)
+    return line
+
+
+_TRAILER = re.compile(
+    rf"<!-- {MARK}/1 parent=(\d{{1,9}}) key=([A-Za-z0-9._-]+) plan=([0-9a-f]{{8}}) body=([0-9a-f]{{64}}) mac=\S* -->"
+)
+
+
+def trailer_of(body: str) -> tuple[str, Trailer] | None:
+    """The text above the engine's last line, and that line; None when the last line is none of ours."""
+    content, _, last = _normal(body).rpartition("\n")
+    found = _TRAILER.fullmatch(last)
+    return (content, Trailer(int(found[1]), found[2], found[3], found[4])) if found else None
+
+
+def content_sha256(content: str) -> str:
+    """What `body=` in the trailer says: the hash of the text above it."""
+    return _sha256(_normal(content))
+
+
+def body_sha256(title: str, body: str) -> str:
+    """The hash that an approval is bound to, over title and body.
+
+    Line ends, trailing space and empty lines at either end do not count: GitHub's editor changes them.
+    """
+    return _sha256(f"{title.strip()}\0{_normal(body)}")
+
+
+def _normal(text: str) -> str:
+    unified = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "\n".join(line.rstrip() for line in unified.split("\n")).strip("\n")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

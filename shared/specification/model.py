@@ -1,0 +1,140 @@
+"""A specification as a value in normal form: the constructor brings every text into it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+
+from shared.markdown import open_fence
+from shared.text import clean
+
+BODY_LIMIT = 65_536
+"""Characters that GitHub accepts in an issue's body."""
+
+GOAL_LIMIT = 40_000
+CRITERION_LIMIT = 1_000
+ITEM_LIMIT = 500
+CRITERIA_LIMIT = 50
+LIST_LIMIT = 200
+NUMBER_LIMIT = 10**9
+"""Issue numbers are below this."""
+
+IMPLIED_ID = "AC1"
+
+_ID = re.compile(r"AC[1-9]\d{0,3}")
+_BOX = re.compile(r"^(?:\[[ xX]\](?:\s+|$))+")
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One acceptance criterion on one line; `implied` when the body names none and is its own criterion."""
+
+    id: str
+    text: str
+    implied: bool = False
+
+    def __post_init__(self) -> None:
+        if not _ID.fullmatch(self.id):
+            raise ValueError(f"'{self.id}' is no criterion id; AC1 is one")
+        object.__setattr__(self, "text", line_of(self.text, CRITERION_LIMIT))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What this one specification overrides; None keeps the configured value."""
+
+    max_attempts: int | None = None
+    timeout_minutes: int | None = None
+    max_budget_usd: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_attempts is not None and not 1 <= self.max_attempts <= 20:
+            raise ValueError("max_attempts is a number from 1 to 20")
+        if self.timeout_minutes is not None and not 1 <= self.timeout_minutes <= 1440:
+            raise ValueError("timeout_minutes is a number from 1 to 1440")
+        if self.max_budget_usd is not None:
+            if not (math.isfinite(self.max_budget_usd) and 0.01 <= self.max_budget_usd <= 1000):
+                raise ValueError("max_budget_usd is an amount from 0.01 to 1000")
+            object.__setattr__(self, "max_budget_usd", round(float(self.max_budget_usd), 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Trailer:
+    """The engine's last line: story, key of the specification in its plan, plan hash (8), body hash (64)."""
+
+    parent: int
+    key: str
+    plan: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """What is to be built. Two are equal when they ask for the same, whoever wrote them.
+
+    `goal` is Markdown without hidden parts and with closed fences, every other text is one line.
+    There is always a criterion. `remarks` are sentences about what `read` cut or ignored.
+    Raises `ValueError` for more entries or longer texts than the limits above, for two criteria
+    with one id, and for numbers that are no issue numbers.
+    """
+
+    goal: str
+    criteria: tuple[Criterion, ...] = ()
+    files: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
+    out_of_scope: tuple[str, ...] = ()
+    depends_on: tuple[int, ...] = ()
+    part_of: int | None = None
+    settings: Settings = Settings()
+    trailer: Trailer | None = field(default=None, compare=False)
+    remarks: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        put = partial(object.__setattr__, self)
+        put("goal", prose(self.goal))
+        put("criteria", self._criteria())
+        put("files", _distinct(path_of(path) for path in self.files))
+        put("may_change", _distinct(path_of(path) for path in self.may_change))
+        put("out_of_scope", _distinct(_BOX.sub("", line_of(item, ITEM_LIMIT)) for item in self.out_of_scope))
+        put("depends_on", tuple(dict.fromkeys(self.depends_on)))
+        self._check()
+
+    def _criteria(self) -> tuple[Criterion, ...]:
+        named = tuple(criterion for criterion in self.criteria if criterion.text and not criterion.implied)
+        return named or (Criterion(IMPLIED_ID, self.goal, implied=True),)
+
+    def _check(self) -> None:
+        if len(self.goal) > GOAL_LIMIT:
+            raise ValueError(f"the goal is longer than {GOAL_LIMIT} characters")
+        if len(self.criteria) > CRITERIA_LIMIT:
+            raise ValueError(f"there are more than {CRITERIA_LIMIT} acceptance criteria")
+        if len({criterion.id for criterion in self.criteria}) < len(self.criteria):
+            raise ValueError("two acceptance criteria have one id")
+        if max(map(len, (self.files, self.may_change, self.out_of_scope, self.depends_on))) > LIST_LIMIT:
+            raise ValueError(f"a list has more than {LIST_LIMIT} entries")
+        if not all(0 < number < NUMBER_LIMIT for number in (*self.depends_on, self.part_of or 1)):
+            raise ValueError("an issue number is above zero")
+
+
+def prose(text: str) -> str:
+    """Markdown in normal form: cleaned, no trailing space, no empty line at either end, fences closed."""
+    text = "\n".join(line.rstrip() for line in clean(text).split("\n")).strip("\n")
+    fence = open_fence(text)
+    return f"{text}\n{fence}" if fence else text
+
+
+def line_of(text: str, limit: int) -> str:
+    """One cleaned line of at most `limit` characters."""
+    return clean(" ".join(clean(text).split())[:limit]).strip()
+
+
+def path_of(text: str) -> str:
+    """A path in normal form: one line without back quotes."""
+    return " ".join(line_of(text, ITEM_LIMIT).replace("`", " ").split())
+
+
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in texts if text))

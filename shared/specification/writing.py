@@ -1,0 +1,84 @@
+"""Writing a specification issue's body, and telling whether a body is still what the engine wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from shared import marks
+from shared.errors import Blocked
+from shared.marks import Authenticity, Keyring
+from shared.specification.layout import MARK, PURPOSE, Part, content_sha256, escape, trailer_of
+from shared.specification.model import BODY_LIMIT, Settings, Specification
+
+
+class Provenance(StrEnum):
+    """Who stands behind a body: EDITED was the engine's and is not any more, so a person approves it once."""
+
+    HAND_WRITTEN = "hand-written"
+    ENGINE = "engine"
+    EDITED = "edited"
+
+
+class TooLong(Blocked):
+    """The specification is longer than GitHub accepts: split it."""
+
+
+def write(specification: Specification, *, keys: Keyring, parent: int, key: str, plan_sha: str) -> str:
+    """The body of a specification issue, signed for the story `parent`.
+
+    `key` names the specification in its plan (`12-2`), `plan_sha` is the plan's hash in hex, of
+    which 8 digits are written. Raises `TooLong` above GitHub's 65,536 characters.
+    """
+    content = "\n\n".join(_blocks(specification))
+    fields = {"parent": str(parent), "key": key, "plan": plan_sha[:8], "body": content_sha256(content)}
+    body = keys.sign(PURPOSE, parent, f"{content}\n\n{marks.render(MARK, fields)}")
+    if len(body) > BODY_LIMIT:
+        raise TooLong
+    if trailer_of(body) is None:
+        raise ValueError(f"parent {parent}, key '{key}' or plan '{plan_sha}' cannot stand in a trailer")
+    return body
+
+
+def authentic(body: str, keys: Keyring) -> Provenance:
+    """Whether `body` is exactly what `write` made with one of `keys`."""
+    found = trailer_of(body)
+    if found is None:
+        return Provenance.EDITED if f"<!-- {MARK}/" in body else Provenance.HAND_WRITTEN
+    content, trailer = found
+    unchanged = content_sha256(content) == trailer.body
+    signed = keys.verify(PURPOSE, trailer.parent, body) is Authenticity.VALID
+    return Provenance.ENGINE if unchanged and signed else Provenance.EDITED
+
+
+def _blocks(specification: Specification) -> Iterator[str]:
+    yield f"## {Part.GOAL}"
+    yield escape(specification.goal)
+    criteria = [f"[ ] {c.id}: {c.text}" for c in specification.criteria if not c.implied]
+    sections = {
+        Part.CRITERIA: criteria,
+        Part.FILES: [f"`{path}`" for path in specification.files],
+        Part.MAY_CHANGE: [f"`{path}`" for path in specification.may_change],
+        Part.OUT_OF_SCOPE: list(specification.out_of_scope),
+    }
+    for part, entries in sections.items():
+        if entries:
+            yield f"## {part}"
+            yield "\n".join(escape(f"- {entry}") for entry in entries)
+    relations = [f"Depends on #{number}" for number in specification.depends_on]
+    if specification.part_of is not None:
+        relations.append(f"Part of #{specification.part_of}")
+    if relations:
+        yield "\n".join(relations)
+    if specification.settings != Settings():
+        yield _settings(specification.settings)
+
+
+def _settings(settings: Settings) -> str:
+    values = {
+        "max_attempts": settings.max_attempts,
+        "timeout_minutes": settings.timeout_minutes,
+        "max_budget_usd": settings.max_budget_usd,
+    }
+    pairs = (f"{name}: {value:g}" for name, value in values.items() if value is not None)
+    return f"<!-- workflow: {', '.join(pairs)} -->"

@@ -1,0 +1,159 @@
+"""Logs are events with fields: one line each on standard error, JSON or for a terminal, redacted.
+
+Event names are fixed lower-case words joined by underscores; what varies is a field. Logging never
+ends the process: a line that cannot be written is dropped and counted.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from shared.redaction import redact
+
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+"""Written out, so that a title from GitHub can neither forge a line nor drive a terminal."""
+
+_IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\n\t"}
+
+
+def configure(*, json: bool, verbose: bool, secrets: Sequence[str]) -> None:
+    """Set up logging for the whole process; call it once, before the first event.
+
+    `json` gives one JSON object per line, otherwise lines for a terminal. `verbose` adds debug
+    events. No value of `secrets`, in no common encoding, reaches the output. Libraries that log
+    through the standard library appear from WARNING on.
+    """
+    sink = _Sink()
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.format_exc_info,
+    ]
+    ending: list[Processor] = [_Redaction(secrets), _renderer(json)]
+    structlog.configure(
+        processors=[*shared, *ending],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else logging.INFO),
+        logger_factory=lambda *_: sink,
+        cache_logger_on_first_use=False,
+    )
+    handler = _Libraries(sink)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *ending],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+
+
+def bind_agent(agent: str) -> None:
+    """Give every event of this process the field `agent`."""
+    structlog.contextvars.bind_contextvars(agent=agent)
+
+
+@contextmanager
+def bind_item(*, repo: str, issue: int, run: str | None = None) -> Iterator[None]:
+    """Give every event inside the block, and of the tasks that it starts, these fields."""
+    fields: dict[str, object] = {"repo": repo, "issue": issue} | ({} if run is None else {"run": run})
+    with structlog.contextvars.bound_contextvars(**fields):
+        yield
+
+
+def _renderer(json: bool) -> Processor:
+    if json:
+        return structlog.processors.JSONRenderer(sort_keys=False)
+    colours = sys.stderr is not None and sys.stderr.isatty()
+    return structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback)
+
+
+class _Redaction:
+    """The last processor before rendering: only plain values without secrets or control characters pass."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        self._secrets = tuple(secret for secret in secrets if secret)
+
+    def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+        return {
+            self._clean(name): self._text(value, _IN_TEXT) if name in {"exception", "stack"} else self._plain(value)
+            for name, value in event.items()
+        }
+
+    def _plain(self, value: Any) -> Any:
+        match value:
+            case None | bool() | int() | float():
+                return value
+            case Mapping():
+                return {self._clean(str(name)): self._plain(item) for name, item in value.items()}
+            case list() | tuple() | set() | frozenset():
+                return [self._plain(item) for item in value]
+            case _:
+                return self._clean(value)
+
+    def _clean(self, value: object) -> str:
+        return self._text(value, _CONTROLS)
+
+    def _text(self, value: object, controls: Mapping[int, str]) -> str:
+        text = str(value).encode("utf-8", "replace").decode()  # lone surrogates cannot be written
+        return redact(text, self._secrets).translate(controls)
+
+
+class _Sink:
+    """Standard error as it is at the moment of writing; a failure to write is nobody's problem."""
+
+    def __init__(self) -> None:
+        self._dropped = 0
+
+    def line(self, text: str) -> None:
+        """Write one line; when an earlier one was dropped, say so first."""
+        lost = f'{{"event": "log_lines_dropped", "count": {self._dropped}}}\n' if self._dropped else ""
+        try:
+            if sys.stderr is None:
+                return
+            sys.stderr.write(f"{lost}{text}\n")
+            sys.stderr.flush()
+        except BrokenPipeError:
+            self._dropped += 1
+            _discard_from_now_on()
+        except (OSError, ValueError):  # disk full; stream closed
+            self._dropped += 1
+        else:
+            self._dropped = 0
+
+    debug = info = warning = error = critical = exception = msg = line
+
+
+def _discard_from_now_on() -> None:
+    """Nobody reads any more. Python would fail again when it flushes at exit, and exit with 120."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stderr.fileno())
+        os.close(nowhere)
+
+
+class _Libraries(logging.Handler):
+    """What libraries log through the standard library, in the same form."""
+
+    def __init__(self, sink: _Sink) -> None:
+        super().__init__(logging.WARNING)
+        self._sink = sink
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record; one whose arguments do not fit its message is only named."""
+        try:
+            line = self.format(record)
+        except (TypeError, ValueError, KeyError) as error:
+            structlog.get_logger().warning("library_record_malformed", logger=record.name, error=repr(error))
+        else:
+            self._sink.line(line)

@@ -1,0 +1,298 @@
+"""Pull requests, reviews, checks and people over the REST client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from github_script import Plan, lease, pull, scripted, user
+
+from shared.errors import Gone, Misconfigured, Transient, UnknownOutcome
+from shared.github.checks import Checks
+from shared.github.errors import HeadMoved, Refused
+from shared.github.people import People
+from shared.github.pulls import Pulls
+from shared.github.reviews import Reviews
+from shared.models import Account, CheckOutcome, Finding, Permission, ReviewState
+from shared.warrant import Operator
+
+PERSON = Operator("test")
+HEAD, MERGED = "a" * 40, "c" * 40
+EXISTS = {
+    "message": "Validation Failed",
+    "errors": [{"resource": "PullRequest", "code": "custom", "message": "A pull request already exists for o:x."}],
+}
+
+
+def review(state: str = "APPROVED", **changes: Any) -> dict[str, Any]:
+    return {
+        "id": 3,
+        "user": user(),
+        "state": state,
+        "body": "",
+        "commit_id": HEAD,
+        "submitted_at": "2023-11-21T09:00:00Z",
+    } | changes
+
+
+async def test_a_pull_request_before_and_after_its_merge() -> None:
+    after = pull(merged=True, state="closed", mergeable=None)
+    async with scripted(Plan(body=pull(mergeable=False)), Plan(body=after)) as (github, _):
+        pulls = Pulls(github, "o/r")
+        before, done = await pulls.pull_request(57), await pulls.pull_request(57)
+    assert (before.open, before.merged, before.merge_sha, before.mergeable) == (True, False, None, False)
+    assert (before.head_branch, before.head_sha, before.base_branch) == ("auto/issue-42", HEAD, "main")
+    assert (done.open, done.merged, done.merge_sha) == (False, True, MERGED)
+
+
+async def test_the_pull_requests_of_a_branch_newest_first() -> None:
+    listed = [
+        pull(5, state="closed", merged_at="2023-11-21T09:00:00Z"),
+        pull(9),
+        pull(7, head={"ref": "x", "sha": HEAD}),
+    ]
+    async with scripted(Plan(body=listed)) as (github, script):
+        found = await Pulls(github, "o/r").of_branch("auto/issue-42")
+    assert [(one.number, one.merged) for one in found] == [(9, False), (5, True)]
+    assert script.calls == ["GET /repos/o/r/pulls?per_page=100&head=o:auto%2Fissue-42&state=all"]
+
+
+@pytest.mark.fault(32)
+async def test_an_open_pull_request_of_the_branch_is_adopted() -> None:
+    async with scripted(Plan(201, pull(57)), Plan(422, EXISTS), Plan(body=[pull(60, state="closed"), pull(57)])) as (
+        github,
+        script,
+    ):
+        pulls, held = Pulls(github, "o/r"), lease(script.clock)
+        assert (await pulls.open("T", "B", "auto/issue-42", "main", held)).number == 57
+        assert (await pulls.open("T", "B", "auto/issue-42", "main", held)).number == 57
+    assert script.asked[0].body == {"title": "T", "body": "B", "head": "auto/issue-42", "base": "main"}
+
+
+@pytest.mark.fault(36)
+async def test_a_pull_request_without_commits_is_refused() -> None:
+    nothing = {
+        "message": "Validation Failed",
+        "errors": [{"code": "custom", "message": "No commits between main and x"}],
+    }
+    async with scripted(Plan(422, nothing), Plan(422, EXISTS), Plan(body=[])) as (github, script):
+        pulls, held = Pulls(github, "o/r"), lease(script.clock)
+        with pytest.raises(Refused, match="No commits between"):
+            await pulls.open("T", "B", "auto/issue-42", "main", held)
+        with pytest.raises(Refused, match="already exists"):
+            await pulls.open("T", "B", "auto/issue-42", "main", held)
+
+
+async def test_changes_to_a_pull_request() -> None:
+    async with scripted(Plan(body=pull()), Plan(body=pull()), Plan(201, pull())) as (github, script):
+        pulls = Pulls(github, "o/r")
+        await pulls.edit(57, body="", warrant=PERSON)
+        await pulls.close(57, PERSON)
+        await pulls.request_reviewers(57, ["ada"], lease(script.clock))
+    assert [(asked.call, asked.body) for asked in script.asked] == [
+        ("PATCH /repos/o/r/pulls/57", {"body": ""}),
+        ("PATCH /repos/o/r/pulls/57", {"state": "closed"}),
+        ("POST /repos/o/r/pulls/57/requested_reviewers", {"reviewers": ["ada"]}),
+    ]
+
+
+async def test_a_merge_is_bound_to_the_head_that_was_judged() -> None:
+    async with scripted(Plan(body={"sha": MERGED, "merged": True, "message": "ok"})) as (github, script):
+        assert await Pulls(github, "o/r").merge(57, HEAD, "squash", "Title (#57)", lease(script.clock)) == MERGED
+    assert script.asked[0].call == "PUT /repos/o/r/pulls/57/merge"
+    assert script.asked[0].body == {"sha": HEAD, "merge_method": "squash", "commit_title": "Title (#57)"}
+
+
+@pytest.mark.fault(44)
+@pytest.mark.parametrize(
+    ("status", "message", "now", "error"),
+    [
+        (409, "Head branch was modified. Review and try the merge again.", pull(), HeadMoved),
+        (405, "Pull Request is not mergeable", pull(head={"ref": "x", "sha": "d" * 40}), HeadMoved),
+        (405, "Base branch was modified. Review and try the merge again.", pull(), Transient),
+        (405, "Pull Request is not mergeable", pull(), Refused),
+        (405, "Changes must be made through the merge queue", pull(), Refused),
+    ],
+)
+async def test_a_merge_that_is_refused(status: int, message: str, now: dict[str, Any], error: type[Exception]) -> None:
+    async with scripted(Plan(status, {"message": message}), Plan(body=now)) as (github, script):
+        with pytest.raises(error):
+            await Pulls(github, "o/r").merge(57, HEAD, "merge", "T", lease(script.clock))
+
+
+@pytest.mark.fault(44)
+async def test_merging_again_after_a_lost_reply_is_success() -> None:
+    refused = Plan(405, {"message": "Pull Request is not mergeable"})
+    async with scripted(Plan(drop=True), refused, Plan(body=pull(merged=True, state="closed"))) as (github, script):
+        pulls, held = Pulls(github, "o/r"), lease(script.clock)
+        with pytest.raises(UnknownOutcome):
+            await pulls.merge(57, HEAD, "merge", "T", held)
+        assert await pulls.merge(57, HEAD, "merge", "T", held) == MERGED
+
+
+async def test_submitted_reviews_and_inline_comments() -> None:
+    inline = {
+        "id": 4,
+        "user": None,
+        "path": "a.py",
+        "line": None,
+        "body": "why",
+        "created_at": "2023-11-21T09:00:00Z",
+        "updated_at": "2023-11-21T09:00:00Z",
+        "in_reply_to_id": 2,
+    }
+    draft = review("PENDING")
+    del draft["submitted_at"]
+    async with scripted(Plan(body=[review(), draft, review("DISMISSED", id=5)]), Plan(body=[inline])) as (github, _):
+        reviews = await Reviews(github, "o/r").of(57)
+        comments = await Reviews(github, "o/r").comments(57)
+    assert [(one.id, one.state, one.head_sha) for one in reviews] == [
+        (3, ReviewState.APPROVED, HEAD),
+        (5, ReviewState.DISMISSED, HEAD),
+    ]
+    assert (comments[0].line, comments[0].in_reply_to, comments[0].author.login) == (None, 2, "ghost")
+
+
+FINDINGS = [Finding("a.py", 3, "Off by one"), Finding("b.py", 9, "Unused")]
+OWN = {"message": "Unprocessable Entity", "errors": ["Review Can not approve your own pull request"]}
+LINE = {"message": "Unprocessable Entity", "errors": ["Line could not be resolved"]}
+
+
+async def test_a_review_is_one_request() -> None:
+    async with scripted(Plan(body=review())) as (github, script):
+        found = await Reviews(github, "o/r").submit(
+            57, HEAD, ReviewState.APPROVED, "Good", FINDINGS, lease(script.clock)
+        )
+    assert found.state is ReviewState.APPROVED
+    assert script.asked[0].body == {
+        "commit_id": HEAD,
+        "event": "APPROVE",
+        "body": "Good",
+        "comments": [
+            {"path": "a.py", "line": 3, "side": "RIGHT", "body": "Off by one"},
+            {"path": "b.py", "line": 9, "side": "RIGHT", "body": "Unused"},
+        ],
+    }
+
+
+@pytest.mark.fault(41)
+async def test_a_review_gives_up_verdict_and_lines_rather_than_itself() -> None:
+    async with scripted(Plan(422, OWN), Plan(422, LINE), Plan(body=review("COMMENTED"))) as (github, script):
+        found = await Reviews(github, "o/r").submit(
+            57, HEAD, ReviewState.CHANGES_REQUESTED, "Text", FINDINGS, lease(script.clock)
+        )
+    assert found.state is ReviewState.COMMENTED
+    assert [asked.body["event"] for asked in script.asked] == ["REQUEST_CHANGES", "COMMENT", "COMMENT"]
+    assert script.asked[2].body["comments"] == []
+    assert script.asked[2].body["body"] == "Text\n\n- `a.py:3` Off by one\n- `b.py:9` Unused"
+
+
+@pytest.mark.parametrize(
+    ("refusals", "state"),
+    [
+        ([Plan(422, {"message": "commit_id is not part of the pull request"})], ReviewState.APPROVED),
+        ([Plan(422, LINE), Plan(422, LINE)], ReviewState.APPROVED),
+        ([Plan(422, OWN)], ReviewState.COMMENTED),
+        ([Plan(409, LINE)], ReviewState.APPROVED),
+    ],
+)
+async def test_a_review_that_cannot_be_given_is_refused(refusals: list[Plan], state: ReviewState) -> None:
+    async with scripted(*refusals) as (github, script):
+        with pytest.raises(Refused):
+            await Reviews(github, "o/r").submit(57, HEAD, state, "Text", FINDINGS, lease(script.clock))
+
+
+async def test_a_reply_to_an_inline_comment() -> None:
+    answer = {
+        "id": 6,
+        "user": user(),
+        "path": "a.py",
+        "line": 3,
+        "body": "done",
+        "created_at": "2023-11-21T09:00:00Z",
+        "updated_at": "2023-11-21T09:00:00Z",
+        "in_reply_to_id": 4,
+    }
+    async with scripted(Plan(201, answer)) as (github, script):
+        assert (await Reviews(github, "o/r").reply(57, 4, "done", lease(script.clock))).in_reply_to == 4
+    assert script.calls == ["POST /repos/o/r/pulls/57/comments/4/replies"]
+
+
+async def test_checks_are_runs_and_statuses_of_one_commit() -> None:
+    job = "https://github.com/o/r/actions/runs/11/job/12"
+    runs = [
+        {"id": 12, "name": "test", "status": "completed", "conclusion": "failure", "details_url": job, "output": {}},
+        {"id": 13, "name": "lint", "status": "in_progress", "conclusion": None, "app": {"slug": "github-actions"}},
+        {"id": 14, "name": "docs", "status": "completed", "conclusion": "skipped", "output": {"title": "Not needed"}},
+    ]
+    statuses = [
+        {"context": "ci/a", "state": "success", "description": None},
+        {"context": "ci/b", "state": "error", "description": "broke"},
+        {"context": "ci/c", "state": "pending", "description": ""},
+    ]
+    async with scripted(
+        Plan(body={"total_count": 3, "check_runs": runs}),
+        Plan(body={"state": "failure", "total_count": 3, "statuses": statuses, "repository": {"id": 9}}),
+    ) as (github, script):
+        found = await Checks(github, "o/r").of(HEAD)
+    assert [(check.name, check.outcome, check.summary, check.job_id) for check in found] == [
+        ("test", CheckOutcome.FAILED, "failure", 12),
+        ("lint", CheckOutcome.RUNNING, "", 13),
+        ("docs", CheckOutcome.NEUTRAL, "skipped: Not needed", None),
+        ("ci/a", CheckOutcome.PASSED, "", None),
+        ("ci/b", CheckOutcome.FAILED, "broke", None),
+        ("ci/c", CheckOutcome.RUNNING, "", None),
+    ]
+    assert script.calls == [
+        f"GET /repos/o/r/commits/{HEAD}/check-runs?per_page=100&filter=latest",
+        f"GET /repos/o/r/commits/{HEAD}/status?per_page=100",
+    ]
+
+
+@pytest.mark.fault(42)
+async def test_no_checks_is_said_as_such_and_an_expired_log_is_gone() -> None:
+    nothing = Plan(body={"total_count": 0, "check_runs": []})
+    gone = Plan(410, {"message": "Server Error"})
+    async with scripted(nothing, Plan(body={"total_count": 0, "statuses": []}), gone) as (github, script):
+        checks = Checks(github, "o/r")
+        assert await checks.of(HEAD) == ()
+        with pytest.raises(Gone):
+            await checks.log(12)
+    assert script.calls[-1] == "GET /repos/o/r/actions/jobs/12/logs"
+
+
+async def test_who_we_are_and_where() -> None:
+    where = {"id": 9, "full_name": "o/r", "default_branch": "trunk", "private": True, "archived": False}
+    async with scripted(Plan(body=user("engine", 8)), Plan(body=where)) as (github, _):
+        assert await People(github, "o/r").me() == Account(8, "engine")
+        found = await People(github, "o/r").repository()
+    assert (found.id, found.default_branch, found.private, found.owner) == (9, "trunk", True, "o")
+
+
+@pytest.mark.fault(3)
+async def test_an_unknown_repository_is_a_sentence_about_what_to_do() -> None:
+    async with scripted(Plan(404, {"message": "Not Found"})) as (github, _):
+        with pytest.raises(Misconfigured, match=r"o/r to this token: check the spelling"):
+            await People(github, "o/r").repository()
+
+
+async def test_a_permission_is_believed_for_five_minutes() -> None:
+    write, none = Plan(body={"permission": "write", "role_name": "maintain"}), Plan(404, {"message": "Not Found"})
+    async with scripted(write, none) as (github, script):
+        people = People(github, "o/r")
+        assert await people.permission("ada[bot]") is Permission.WRITE
+        script.clock.time += 299
+        assert await people.permission("Ada[bot]") is Permission.WRITE
+        script.clock.time += 1
+        assert await people.permission("ada[bot]") is Permission.NONE
+        assert await people.permission("ada[bot]") is Permission.NONE
+    assert script.calls[0] == "GET /repos/o/r/collaborators/ada%5Bbot%5D/permission"
+
+
+async def test_a_failed_question_about_a_permission_is_no_answer_and_not_remembered() -> None:
+    broken = Plan(502)
+    async with scripted(broken, broken, broken, Plan(body={"permission": "admin"})) as (github, _):
+        people = People(github, "o/r")
+        with pytest.raises(Transient):
+            await people.permission("ada")
+        assert await people.permission("ada") is Permission.ADMIN

@@ -1,0 +1,293 @@
+"""Reads of the REST client: conditional, tried again, redirected with care, never empty by mistake."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import aiohttp
+import pytest
+from github_script import NOW, TOKEN, Plan, comment, issue, scripted
+from structlog.testing import capture_logs
+
+from shared.errors import Gone, Misconfigured, NotAllowed, Transient, Unauthorized
+from shared.github.client import GitHub
+from shared.github.comments import Comments
+from shared.github.errors import Limited, Moved, NotFound
+from shared.github.pacing import Pacing
+from shared.warrant import Operator
+
+
+async def test_an_unchanged_resource_is_confirmed_and_never_shared() -> None:
+    etag = {"ETag": '"one"'}
+    async with scripted(Plan(body={"a": [1]}, headers=etag), Plan(304, headers={"ETag": '"two"'}), Plan(304)) as (
+        github,
+        script,
+    ):
+        first = await github.get("/repos/o/r", q="x y")
+        first["a"].append(2)
+        assert await github.get("/repos/o/r", q="x y") == {"a": [1]}
+        assert await github.get("/repos/o/r", q="x y") == {"a": [1]}
+    validators = [asked.headers.get("if-none-match") for asked in script.asked]
+    assert validators == [None, '"one"', '"two"']  # a rotated ETag on a 304 is taken over
+    assert {asked.path for asked in script.asked} == {"/repos/o/r?q=x%20y"}
+
+
+async def test_changed_tells_news_from_a_304() -> None:
+    async with scripted(
+        Plan(body=[1], headers={"ETag": '"e"'}), Plan(304), Plan(body=[2], headers={"ETag": '"f"'})
+    ) as (
+        github,
+        _,
+    ):
+        assert await github.changed("/x") == [1]
+        assert await github.changed("/x") is None
+        assert await github.changed("/x") == [2]
+
+
+async def test_forgetting_makes_the_next_read_a_full_one() -> None:
+    async with scripted(Plan(body=[1], headers={"ETag": '"e"'}), Plan(body=[1])) as (github, script):
+        await github.changed("/x", state="open")
+        github.forget("/x", state="open")
+        assert await github.changed("/x", state="open") == [1]
+    assert "if-none-match" not in script.asked[1].headers
+
+
+async def test_the_next_page_survives_a_304() -> None:
+    link = {"ETag": '"p1"', "Link": '<ROOT/repositories/9/issues?page=2>; rel="next"'}
+    async with scripted(
+        Plan(body=[1], headers=link), Plan(body=[2], headers={"ETag": '"p2"'}), Plan(304), Plan(304)
+    ) as (github, script):
+        assert await github.pages("/repos/o/r/issues", state="open") == [1, 2]
+        assert await github.pages("/repos/o/r/issues", state="open") == [1, 2]
+    assert script.calls[:2] == ["GET /repos/o/r/issues?per_page=100&state=open", "GET /repositories/9/issues?page=2"]
+    assert script.calls[2:] == script.calls[:2]
+
+
+async def test_the_token_does_not_follow_a_link_to_another_server() -> None:
+    link = {"Link": '<http://127.0.0.1:9/elsewhere?page=2>; rel="next"'}
+    async with scripted(Plan(body=[1], headers=link)) as (github, _):
+        with pytest.raises(Transient, match="another server"):
+            await github.pages("/x")
+
+
+async def test_pages_that_lead_in_a_circle_end() -> None:
+    link = {"Link": '<ROOT/x?page=2>; rel="next"'}
+    async with scripted(*(Plan(body=[1], headers=link) for _ in range(2))) as (github, _):
+        with pytest.raises(Transient, match="circle"):
+            await github.pages("/x")
+
+
+async def test_a_list_shorter_than_its_count_is_no_answer() -> None:
+    async with scripted(Plan(body={"total_count": 2, "check_runs": [{}]})) as (github, _):
+        with pytest.raises(Transient, match="1 of 2"):
+            await github.pages("/x")
+
+
+@pytest.mark.fault(9)
+@pytest.mark.parametrize("failing", [Plan(500), Plan(502, raw=b"<html>", type="text/html"), Plan(drop=True)])
+async def test_a_read_survives_passing_failures(failing: Plan) -> None:
+    async with scripted(failing, failing, Plan(body={"ok": 1})) as (github, script):
+        assert await github.get("/x") == {"ok": 1}
+    assert script.clock.slept == [0.5, 1.0]
+
+
+@pytest.mark.fault(9)
+async def test_a_lasting_failure_is_transient_after_three_tries() -> None:
+    async with scripted(Plan(503), Plan(503), Plan(503)) as (github, _):
+        with pytest.raises(Transient, match="503"):
+            await github.get("/x")
+
+
+@pytest.mark.fault(10)
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Plan(raw=b"<html>it works</html>", type="text/html"),
+        Plan(raw=b'[{"id": 1}, {"i'),
+        Plan(raw=b""),
+        Plan(raw=b"[]", type="text/plain"),
+        Plan(raw=b"[]", type="application/octet-stream"),
+        Plan(raw=b"\xff\xfe[]"),
+        Plan(body="a string"),
+        Plan(body=None),
+        Plan(body={"message": "hello"}),
+    ],
+)
+async def test_an_unusable_answer_is_never_an_empty_thread(plan: Plan) -> None:
+    async with scripted(plan, plan, plan) as (github, script):
+        with pytest.raises(Transient):
+            await Comments(github, "o/r").thread(42)
+        script.plans.clear()  # what is JSON, but no list, is not asked for again
+
+
+@pytest.mark.fault(10)
+async def test_a_comment_without_its_fields_is_no_answer() -> None:
+    broken = comment(1)
+    del broken["updated_at"]
+    async with scripted(Plan(body=[broken])) as (github, _):
+        with pytest.raises(Transient, match="updated_at"):
+            await Comments(github, "o/r").thread(42)
+
+
+@pytest.mark.fault(5)
+async def test_a_revoked_token_is_named_without_being_shown() -> None:
+    async with scripted(Plan(401, {"message": "Bad credentials"})) as (github, script):
+        with pytest.raises(Unauthorized) as caught:
+            await github.get("/user")
+    assert "Bad credentials" in str(caught.value)
+    assert TOKEN not in str(caught.value)
+    assert script.asked[0].headers["authorization"] == f"token {TOKEN}"
+
+
+@pytest.mark.fault(6)
+async def test_a_missing_permission_is_permanent_and_names_the_endpoint() -> None:
+    refused = Plan(403, {"message": "Resource not accessible by integration"}, {"x-ratelimit-remaining": "4000"})
+    async with scripted(refused, Plan(body={})) as (github, _):
+        with pytest.raises(NotAllowed, match=r"GET /x/y.*Resource not accessible by integration"):
+            await github.get("/x/y")
+        await github.get("/other")  # only that operation is refused
+
+
+@pytest.mark.fault(12)
+@pytest.mark.parametrize(("status", "error"), [(404, NotFound), (410, Gone)])
+async def test_what_is_gone_is_gone(status: int, error: type[Gone]) -> None:
+    async with scripted(Plan(status, {"message": "Not Found"})) as (github, _):
+        with pytest.raises(error):
+            await github.get("/repos/o/r/issues/42")
+
+
+@pytest.mark.fault(7)
+@pytest.mark.parametrize("status", [403, 429])
+async def test_an_exhausted_budget_stops_everything_until_its_reset(status: int) -> None:
+    reset = NOW + timedelta(minutes=40)
+    spent = {
+        "x-ratelimit-limit": "5000",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": str(int(reset.timestamp())),
+    }
+    async with scripted(Plan(status, {"message": "API rate limit exceeded"}, spent)) as (github, script):
+        with pytest.raises(Limited) as caught:
+            await github.get("/x")
+        assert caught.value.until == reset + timedelta(seconds=1)
+        with pytest.raises(Limited):
+            await github.write("POST", "/y", {}, Operator("test"))
+        script.clock.time += 40 * 60 + 2
+        script.plan(Plan(body={}))
+        await github.get("/x")
+    assert script.calls == ["GET /x", "GET /x"]
+
+
+@pytest.mark.fault(7)
+async def test_the_last_tenth_of_the_budget_is_kept_for_leases() -> None:
+    low = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "500", "x-ratelimit-reset": "1700564400"}
+    async with scripted(Plan(body={}, headers=low), Plan(body={}, headers=low), Plan(body={}, headers=low)) as (
+        github,
+        script,
+    ):
+        await github.get("/x")
+        for refused in (github.changed("/x"), github.pages("/x"), github.write("POST", "/x", {}, Operator("t"))):
+            with pytest.raises(Limited, match="kept for leases"):
+                await refused
+        await github.get("/ack")
+        await github.write("PATCH", "/ack", {}, Operator("heartbeat"), urgent=True)
+    assert script.calls == ["GET /x", "GET /ack", "PATCH /ack"]
+
+
+async def test_server_time_is_the_date_carried_on() -> None:
+    async with scripted(Plan(body={})) as (github, script):
+        with pytest.raises(Transient):
+            _ = github.server_time
+        await github.synchronise()
+        assert github.server_time == NOW
+        script.clock.time += 90
+        assert github.server_time == NOW + timedelta(seconds=90)
+    assert script.calls == ["GET /rate_limit"]
+
+
+async def test_a_log_is_read_at_its_signed_address_without_the_token() -> None:
+    async with scripted(
+        Plan(302, raw=b"", headers={"Location": "ROOT/blob?sig=1"}, type="text/html"),
+        Plan(raw="line 1\nlïne 2\n".encode(), type="text/plain"),
+    ) as (github, script):
+        assert await github.text("/repos/o/r/actions/jobs/5/logs", accept="text/plain") == "line 1\nlïne 2\n"
+    assert "authorization" in script.asked[0].headers
+    assert script.calls[1] == "GET /blob?sig=1"
+    assert "authorization" not in script.asked[1].headers
+
+
+@pytest.mark.fault(42)
+async def test_of_a_huge_log_the_end_is_kept() -> None:
+    async with scripted(Plan(raw=b"x" * 6_000_000 + b"the failure", type="text/plain")) as (github, _):
+        text = await github.text("/log", accept="text/plain")
+    assert len(text) == 2 * 2**20
+    assert text.endswith("xthe failure")
+
+
+@pytest.mark.fault(42)
+@pytest.mark.parametrize(
+    ("second", "error"), [(Plan(404), NotFound), (Plan(410), NotFound), (Plan(403), Transient), (Plan(302), Transient)]
+)
+async def test_a_log_that_cannot_be_downloaded(second: Plan, error: type[Exception]) -> None:
+    first = Plan(302, raw=b"", headers={"Location": "ROOT/blob?sig=secret"})
+    tries = 3 if error is Transient else 1
+    async with scripted(*((first, second) * tries)) as (github, _):
+        with pytest.raises(error) as caught:
+            await github.text("/log", accept="text/plain")
+    assert "secret" not in str(caught.value)
+
+
+async def test_a_diff_that_is_a_web_page_is_no_diff() -> None:
+    page = Plan(raw=b"<html>", type="text/html")
+    async with scripted(page, page, page) as (github, _):
+        with pytest.raises(Transient, match="web page"):
+            await github.text("/diff", accept="application/vnd.github.diff")
+
+
+@pytest.mark.fault(3)
+async def test_a_renamed_repository_is_followed_with_one_warning() -> None:
+    moved = {"message": "Moved Permanently"}
+    async with scripted(
+        Plan(301, moved, {"Location": "ROOT/repositories/9/issues/42"}),
+        Plan(301, moved, {"Location": "ROOT/repositories/9"}),
+        Plan(body=issue(42)),
+        Plan(body=issue(43)),
+        Plan(204),
+    ) as (github, script):
+        with capture_logs() as logs:
+            await github.get("/repos/old/name/issues/42")
+            await github.get("/repos/Old/Name/issues/43")
+            await github.write("DELETE", "/repos/old/name/issues/comments/1", None, Operator("test"))
+    assert script.calls[1:] == [
+        "GET /repos/old/name",
+        "GET /repositories/9/issues/42",
+        "GET /repositories/9/issues/43",
+        "DELETE /repositories/9/issues/comments/1",
+    ]
+    assert [log["event"] for log in logs] == ["repository renamed"]
+
+
+@pytest.mark.fault(13)
+async def test_a_transferred_issue_is_not_followed() -> None:
+    moved = Plan(301, {"message": "Moved Permanently"}, {"Location": "ROOT/repositories/10/issues/1"})
+    async with scripted(moved, Plan(body={"id": 9, "full_name": "o/r"})) as (github, script):
+        with pytest.raises(Moved):
+            await github.get("/repos/o/r/issues/42")
+    assert script.calls == ["GET /repos/o/r/issues/42", "GET /repos/o/r"]
+
+
+@pytest.mark.fault(47)
+@pytest.mark.parametrize(("url", "interval"), [("http://ghe.example/api/v3", 1.0), ("https://api.github.com", 0.0)])
+async def test_unsafe_settings_are_refused_away_from_loopback(url: str, interval: float) -> None:
+    async with scripted() as (_, script), aiohttp.ClientSession() as session:
+
+        async def token() -> str:
+            return TOKEN
+
+        with pytest.raises(Misconfigured):
+            GitHub(
+                session,
+                token=token,
+                api_url=url,
+                clock=script.clock,
+                pacing=Pacing(script.clock, write_interval_seconds=interval),
+            )

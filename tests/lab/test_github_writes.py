@@ -1,0 +1,190 @@
+"""Writes of the REST client: warranted, sent once, and honest about what is not known."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import aiohttp
+import pytest
+from github_script import NOW, TOKEN, Plan, comment, lease, scripted
+
+from shared.errors import Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
+from shared.github.comments import Comments
+from shared.github.errors import Limited, Moved, NeverSent, Refused
+from shared.warrant import Operator
+
+PERSON = Operator("test")
+
+
+class Unreachable(aiohttp.TCPConnector):
+    """Refuses the first `times` connections."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
+
+    async def connect(self, req: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.times:
+            self.times -= 1
+            raise aiohttp.ClientConnectorError(req.connection_key, OSError(111, "refused"))
+        return await super().connect(req, *args, **kwargs)
+
+
+async def test_a_write_carries_its_body_and_returns_the_reply() -> None:
+    async with scripted(Plan(201, {"id": 5}), Plan(204)) as (github, script):
+        assert await github.write("POST", "/x", {"body": "hé"}, PERSON) == {"id": 5}
+        assert await github.write("DELETE", "/x/5", None, PERSON) is None
+    assert script.asked[0].body == {"body": "hé"}
+    assert script.asked[0].headers["content-type"] == "application/json; charset=utf-8"
+    assert script.asked[1].body is None
+
+
+async def test_a_lost_lease_writes_nothing() -> None:
+    async with scripted() as (github, script):
+        held = lease(script.clock)
+        script.clock.time += 1500
+        with pytest.raises(Lost):
+            await github.write("POST", "/x", {}, held)
+    assert script.calls == []
+
+
+@pytest.mark.fault(38)
+async def test_the_lease_is_asked_after_the_wait_not_before() -> None:
+    async with scripted(connector=Unreachable(1)) as (github, script):
+        held = lease(script.clock)
+        script.clock.time += 1499.8  # it ends during the half second before the second try
+        with pytest.raises(Lost):
+            await github.write("PATCH", "/x", {}, held)
+    assert script.calls == []
+
+
+@pytest.mark.fault(9)
+@pytest.mark.parametrize("method", ["POST", "PATCH", "PUT", "DELETE"])
+@pytest.mark.parametrize(
+    "plan", [Plan(drop=True), Plan(500), Plan(502, raw=b"<html>", type="text/html"), Plan(raw=b'{"id": 1')]
+)
+async def test_a_write_whose_reply_is_lost_is_unknown_and_not_repeated(method: str, plan: Plan) -> None:
+    async with scripted(plan) as (github, script):
+        with pytest.raises(UnknownOutcome):
+            await github.write(method, "/x", {}, PERSON)
+    assert script.calls == [f"{method} /x"]
+
+
+@pytest.mark.fault(9)
+async def test_a_broken_reused_connection_does_not_repeat_a_write() -> None:
+    async with scripted(Plan(body={}), Plan(drop=True)) as (github, script):
+        await github.get("/x")  # leaves an idle connection; on these aiohttp would send a PUT again
+        with pytest.raises(UnknownOutcome):
+            await github.write("PUT", "/merge", {}, PERSON)
+    assert script.calls == ["GET /x", "PUT /merge"]
+
+
+@pytest.mark.fault(9)
+async def test_a_post_that_was_never_sent_is_known_not_to_have_happened() -> None:
+    async with scripted(connector=Unreachable(1)) as (github, script):
+        with pytest.raises(NeverSent) as caught:
+            await github.write("POST", "/x", {}, PERSON)
+    assert not isinstance(caught.value, UnknownOutcome)
+    assert script.calls == []
+
+
+@pytest.mark.fault(9)
+async def test_a_patch_that_was_never_sent_is_sent_once_more() -> None:
+    async with scripted(Plan(body={"id": 1}), connector=Unreachable(1)) as (github, script):
+        assert await github.write("PATCH", "/x", {}, PERSON) == {"id": 1}
+        assert script.clock.slept == [0.5]
+    async with scripted(connector=Unreachable(2)) as (github, script):
+        with pytest.raises(NeverSent):
+            await github.write("PATCH", "/x", {}, PERSON)
+
+
+@pytest.mark.fault(8)
+@pytest.mark.parametrize(
+    ("status", "message", "headers", "pause"),
+    [
+        (403, "You have exceeded a secondary rate limit", {}, 60),
+        (403, "You have exceeded a secondary rate limit", {"retry-after": "30"}, 30),
+        (403, "Please wait", {"retry-after": "1"}, 1),
+        (429, "Too many requests", {}, 60),
+        (429, "Too many requests", {"retry-after": "Tue, 21 Nov 2023 10:02:00 GMT"}, 120),
+    ],
+)
+async def test_a_secondary_limit_is_obeyed(status: int, message: str, headers: dict[str, str], pause: int) -> None:
+    async with scripted(Plan(status, {"message": message}, headers), Plan(body={})) as (github, script):
+        with pytest.raises(Limited) as caught:
+            await github.write("POST", "/x", {}, PERSON)
+        assert caught.value.until == NOW + timedelta(seconds=pause)
+        script.clock.time += pause - 0.5
+        with pytest.raises(Limited):
+            await github.write("POST", "/x", {}, PERSON)
+        script.clock.time += 0.5
+        await github.write("POST", "/x", {}, PERSON)
+    assert script.calls == ["POST /x", "POST /x"]
+
+
+@pytest.mark.fault(8)
+async def test_secondary_limits_in_a_row_pause_longer_each_time() -> None:
+    limited = Plan(403, {"message": "You have exceeded a secondary rate limit"})
+    pauses = []
+    async with scripted(limited, limited, limited, Plan(body={}), limited) as (github, script):
+        for step in range(5):
+            started = script.clock.time
+            if step == 3:
+                await github.get("/x")
+                continue
+            with pytest.raises(Limited) as caught:
+                await github.write("POST", "/x", {}, PERSON)
+            pauses.append((caught.value.until - github.server_time).total_seconds())
+            script.clock.time = started + pauses[-1]
+    assert pauses == [60, 120, 240, 60]
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(401, Unauthorized), (403, NotAllowed), (404, Gone), (410, Gone), (409, Refused), (422, Refused)],
+)
+async def test_a_refusal_says_what_github_said(status: int, error: type[Exception]) -> None:
+    async with scripted(Plan(status, {"message": "Because of reasons"})) as (github, _):
+        with pytest.raises(error, match="Because of reasons") as caught:
+            await github.write("POST", "/x", {}, PERSON)
+    assert TOKEN not in str(caught.value)
+
+
+async def test_a_refusal_keeps_status_message_and_errors() -> None:
+    errors = [{"resource": "Label", "code": "invalid", "field": "color"}, "Line could not be resolved"]
+    async with scripted(Plan(422, {"message": "Validation Failed", "errors": errors})) as (github, _):
+        with pytest.raises(Refused) as caught:
+            await github.write("POST", "/x", {}, PERSON)
+    assert caught.value.status == 422
+    assert "Validation Failed" in caught.value.message
+    assert caught.value.errors == ("Label color invalid", "Line could not be resolved")
+    assert caught.value.says("LINE could")
+
+
+@pytest.mark.fault(13)
+async def test_a_write_is_not_carried_into_another_repository() -> None:
+    moved = Plan(301, {"message": "Moved Permanently"}, {"Location": "ROOT/repositories/10/issues/1/comments"})
+    async with scripted(moved, Plan(body={"id": 9})) as (github, script):
+        with pytest.raises(Moved):
+            await github.write("POST", "/repos/o/r/issues/42/comments", {}, PERSON)
+    assert script.calls[-1] == "GET /repos/o/r"
+
+
+@pytest.mark.fault(3)
+async def test_a_write_to_a_renamed_repository_goes_through_the_next_time() -> None:
+    moved = Plan(307, {"message": "Temporary Redirect"}, {"Location": "ROOT/repositories/9/issues/42/comments"})
+    root = Plan(301, {}, {"Location": "ROOT/repositories/9"})
+    async with scripted(moved, root, Plan(201, comment())) as (github, script):
+        comments = Comments(github, "old/name")
+        with pytest.raises(Transient) as caught:
+            await comments.post(42, "hello", PERSON)
+        assert not isinstance(caught.value, UnknownOutcome)
+        await comments.post(42, "hello", PERSON)
+    assert script.calls[-1] == "POST /repositories/9/issues/42/comments"
+
+
+async def test_a_reply_without_its_fields_leaves_the_outcome_unknown() -> None:
+    async with scripted(Plan(201, {"id": 1})) as (github, _):
+        with pytest.raises(UnknownOutcome):
+            await Comments(github, "o/r").post(42, "hello", PERSON)

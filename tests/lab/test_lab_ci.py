@@ -1,0 +1,243 @@
+"""The lab's CI: real commands on real checkouts, reported into the world."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lab import job_log, target_project
+from lab.bare import Bare
+from lab.ci import Ci, CiSettings
+from lab.clock import LabClock
+from lab.world.checks import AnnotationRecord, CheckRecord, Checks
+from lab.world.registrar import Registrar
+from shared import process
+
+STAMPED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z (.*)")
+SEARCH = "def search_users(directory, text):\n    return [user for user in directory if text in user.name]\n"
+
+
+@dataclass
+class Shop:
+    """One repository with its CI."""
+
+    bare: Bare
+    ci: Ci
+    checks: Checks
+
+    async def push(self, branch: str = "main") -> str:
+        sha = await self.bare.sha(branch)
+        assert sha is not None
+        await self.ci.pushed(f"refs/heads/{branch}", None, sha)
+        return sha
+
+    async def run(self, command: str) -> CheckRecord:
+        """The check run of one job, when it has ended."""
+        self.ci.settings.jobs = {"check": command}
+        sha = await self.push()
+        await self.ci.idle()
+        (check,) = self.checks.of(sha, latest=False)
+        return check
+
+    def states(self, sha: str) -> list[tuple[str, str, str | None]]:
+        return [(check.name, check.status, check.conclusion) for check in self.checks.of(sha, latest=False)]
+
+
+@pytest.fixture
+async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
+    clock = LabClock()
+    bare = await Bare.create(tmp_path / "thing.git", "octo/thing", "main", target_project.files())
+    workdir = tmp_path / "ci"
+    workdir.mkdir()
+    checks = Checks(Registrar(clock))
+    settings = CiSettings({"check": "true"}, search_path=f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    ci = Ci(checks, bare, workdir, clock, settings)
+    bare.on_update = ci.pushed
+    yield Shop(bare, ci, checks)
+    await ci.close()
+    assert list(workdir.iterdir()) == []
+
+
+def spoken(log: str | None) -> list[str]:
+    """The lines of a job's log without their time stamps."""
+    matches = [STAMPED.fullmatch(line) for line in (log or "").removesuffix("\n").split("\n")]
+    return [match[1] if match else f"unstamped {log}" for match in matches]
+
+
+async def commit(shop: Shop, tmp_path: Path, path: str, text: str, *, branch: str) -> None:
+    """Put one more commit on `branch`, as a push would."""
+    tree = tmp_path / "tree"
+    git = shop.bare.git
+    await git.check("worktree", "add", "--quiet", "--detach", str(tree), "main")
+    (tree / path).write_text(text)
+    identity = {f"GIT_{role}_{part}": "ada" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+    for arguments in (("add", "--all"), ("commit", "--quiet", "-m", "Change")):
+        await git.check("-C", str(tree), *arguments, env=identity)
+    tip = (await git.check("-C", str(tree), "rev-parse", "HEAD")).text
+    assert await shop.bare.update_ref(f"refs/heads/{branch}", tip)
+
+
+async def test_the_demo_project_is_green(shop: Shop) -> None:
+    check = await shop.run(target_project.CHECK_COMMAND)
+    assert (check.status, check.conclusion, check.annotations) == ("completed", "success", ())
+    said = spoken(check.log)
+    assert said[:4] == [
+        "##[group]Run python ci/check.py",
+        "\x1b[36;1mpython ci/check.py\x1b[0m",
+        "shell: /bin/sh -c {0}",
+        "##[endgroup]",
+    ]
+    assert any("4 passed" in line for line in said)
+    assert not any("##[error]" in line for line in said)
+
+
+async def test_the_demo_project_is_red_without_a_docstring(shop: Shop, tmp_path: Path) -> None:
+    shop.ci.settings.jobs = {"check": target_project.CHECK_COMMAND}
+    await commit(shop, tmp_path, "directory/search.py", f'"""Search."""\n\n{SEARCH}', branch="topic")
+    await shop.ci.idle()
+    sha = await shop.bare.sha("topic") or ""
+    (check,) = shop.checks.of(sha)
+    assert (check.conclusion, check.summary) == ("failure", "Exit code 1")
+    said = spoken(check.log)
+    assert "directory/search.py:3: public function 'search_users' has no docstring" in said
+    assert said[-1] == "##[error]Process completed with exit code 1."
+    assert check.annotations == (
+        AnnotationRecord("directory/search.py", 3, 3, "failure", "", "public function 'search_users' has no docstring"),
+        AnnotationRecord(".github", 1, 1, "failure", "", "Process completed with exit code 1."),
+    )
+
+
+async def test_a_job_sees_its_commit_and_nothing_of_the_engine(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANARY", "must not be seen")
+    check = await shop.run("env; git status || true; cat AGENTS.md; echo to stderr >&2")
+    said = spoken(check.log)
+    assert f"GITHUB_SHA={check.head_sha}" in said
+    assert "GITHUB_REPOSITORY=octo/thing" in said
+    assert "# Conventions" in said
+    assert "to stderr" in said
+    assert "CANARY" not in (check.log or "")
+    assert any("not a git repository" in line for line in said)
+
+
+async def test_a_check_is_queued_as_soon_as_the_push_is_told(shop: Shop) -> None:
+    shop.ci.settings.jobs = {"lint": "true", "test": "exit 3"}
+    sha = await shop.push()
+    assert shop.states(sha) == [("lint", "queued", None), ("test", "queued", None)]
+    await shop.ci.idle()
+    assert shop.states(sha) == [("lint", "completed", "success"), ("test", "completed", "failure")]
+
+
+async def test_a_commit_runs_once_however_many_branches_name_it(shop: Shop) -> None:
+    sha = await shop.push()
+    assert await shop.bare.update_ref("refs/heads/same", sha)
+    assert await shop.bare.update_ref("refs/heads/same", None)
+    await shop.ci.idle()
+    assert len(shop.checks.of(sha, latest=False)) == 1
+
+
+async def test_only_branches_are_checked(shop: Shop) -> None:
+    sha = await shop.bare.sha("main") or ""
+    for ref in ("refs/ack/worker/1", "refs/notes/x", "refs/tags/v1"):
+        assert await shop.bare.update_ref(ref, sha)
+    assert shop.checks.of(sha) == []
+
+
+async def test_failed_jobs_run_again(shop: Shop, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    shop.ci.settings.jobs = {"good": "true", "flaky": f"test -e {marker} || {{ touch {marker}; exit 1; }}"}
+    sha = await shop.push()
+    await shop.ci.idle()
+    shop.ci.rerun(sha, ["flaky"])
+    await shop.ci.idle()
+    assert shop.states(sha) == [
+        ("good", "completed", "success"),
+        ("flaky", "completed", "failure"),
+        ("flaky", "completed", "success"),
+    ]
+
+
+async def test_a_job_that_passes_its_deadline_is_ended(shop: Shop) -> None:
+    shop.ci.settings.deadline_seconds = 0.2
+    check = await shop.run("echo begun; sleep 60")
+    assert check.conclusion == "timed_out"
+    assert spoken(check.log)[-2:] == [
+        "begun",
+        "##[error]The job has exceeded the maximum execution time of 0.2 seconds.",
+    ]
+
+
+async def test_closing_ends_every_process_of_a_job(shop: Shop, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    shop.ci.settings.jobs = {"check": f"sleep 60 & echo $$ $! > {pids}.new; mv {pids}.new {pids}; wait"}
+    sha = await shop.push()
+    async with asyncio.timeout(10):
+        while not pids.exists():  # noqa: ASYNC110 - the other side is a shell
+            await asyncio.sleep(0.01)
+    running = pids.read_text().split()
+    assert [alive(pid) for pid in running] == [True, True]
+    await shop.ci.close()
+    assert [alive(pid) for pid in running] == [False, False]
+    assert shop.states(sha) == [("check", "in_progress", None)]
+
+
+def alive(pid: str) -> bool:
+    """Whether a process runs; one that waits to be reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+async def test_a_fault_of_the_ci_itself_is_not_swallowed(shop: Shop) -> None:
+    await shop.ci.pushed("refs/heads/main", None, "1" * 40)
+    with pytest.raises(process.CommandFailed):
+        await shop.ci.idle()
+
+
+async def test_a_ci_that_never_comes_stays_queued(shop: Shop) -> None:
+    shop.ci.settings.never = True
+    sha = await shop.push()
+    await shop.ci.idle()
+    assert shop.states(sha) == [("check", "queued", None)]
+
+
+async def test_forced_conclusions_are_used_once_each(shop: Shop, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    shop.ci.settings = CiSettings(
+        {"first": f"touch {ran}", "second": f"touch {ran}", "third": "exit 1"},
+        forced=deque(["cancelled", "neutral"]),
+    )
+    sha = await shop.push()
+    await shop.ci.idle()
+    assert [conclusion for _, _, conclusion in shop.states(sha)] == ["cancelled", "neutral", "failure"]
+    assert not ran.exists()
+    cancelled, neutral, _ = shop.checks.of(sha)
+    assert spoken(cancelled.log)[-1] == "##[error]The lab was told to conclude cancelled."
+    assert neutral.annotations == ()
+
+
+async def test_a_delayed_run_waits_in_the_queue(shop: Shop) -> None:
+    shop.ci.settings.delay_seconds = 60
+    sha = await shop.push()
+    await asyncio.sleep(0.05)
+    assert shop.states(sha) == [("check", "queued", None)]
+
+
+def test_annotations_name_only_files_of_the_commit_and_are_limited() -> None:
+    output = "\n".join([f"a.py:{n}: wrong" for n in range(1, 15)] + ["gone.py:1: no such file", "12:30: a time"])
+    found = job_log.annotate(output, "Ended.", frozenset({"a.py"}))
+    assert [remark.start_line for remark in found[:-1]] == list(range(1, 11))
+    assert found[-1].message == "Ended."
+
+
+def test_the_log_carries_github_s_time_stamps() -> None:
+    log = job_log.render("true", "said\n", "", started=0.5, ended=1.25)
+    assert log.startswith("1970-01-01T00:00:00.5000000Z ##[group]Run true\n")
+    assert log.endswith("1970-01-01T00:00:01.2500000Z said\n")

@@ -1,0 +1,177 @@
+"""The lock's port, driven by hand: `Run.step` carries out one operation of one coroutine.
+
+A test chooses every interleaving. Faults are planned per port; a test checks that each was met.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Coroutine, Generator
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from fake_server import Fault, Plan, Server
+
+from shared.errors import EngineError, Transient, UnknownOutcome
+from shared.lock.port import Operation, Reply
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass
+class Step(Generic[T]):
+    """What a coroutine waits for: an operation, or so many seconds."""
+
+    wish: Operation[T] | float
+
+    def __await__(self) -> Generator[Step[T], Reply[T], Reply[T]]:
+        return (yield self)
+
+
+@dataclass
+class FakePort:
+    """One agent's port. `boot_offset` grows in `suspend`, `skew` is its wall clock's error, in seconds."""
+
+    server: Server
+    skew: float = 0.0
+    boot_offset: float = 1000.0
+    done: list[Operation[Any]] = field(default_factory=list)
+    slept: list[float] = field(default_factory=list)
+    plans: list[tuple[type[Operation[Any]], Plan | None]] = field(default_factory=list)
+
+    def plan(self, on: type[Operation[Any]], *plans: Plan | None) -> None:
+        """The next operations of a kind meet these faults, in order; None: no fault."""
+        self.plans += [(on, plan) for plan in plans]
+
+    def count(self, *kinds: type[Operation[Any]]) -> int:
+        """How many operations of these kinds were sent."""
+        return sum(isinstance(operation, kinds) for operation in self.done)
+
+    async def request(self, operation: Operation[T]) -> Reply[T]:
+        """Wait until the test lets it through."""
+        return await Step(operation)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait until the test lets the time pass."""
+        await Step[None](seconds)
+
+    def now(self) -> float:
+        """The local wall clock."""
+        return self.server.at.timestamp() + self.skew
+
+    def boot(self) -> float:
+        """The boot clock, which has nothing to do with the wall clock."""
+        return self.server.seconds + self.boot_offset
+
+    def answer(self, operation: Operation[Any]) -> Reply[Any]:
+        """Carry out one operation, with the fault that is planned for it."""
+        self.done.append(operation)
+        plan = self._next_plan(operation)
+        if isinstance(plan, EngineError):
+            raise plan
+        if plan in {Fault.FAILED, Fault.LOST, Fault.LATE}:
+            if plan is Fault.LATE:
+                self.server.delay(operation)
+            raise Transient if plan is Fault.FAILED else UnknownOutcome
+        value = self.server.carry_out(operation, plan)
+        if plan is Fault.TWICE:
+            value = self.server.carry_out(operation, None)
+        if plan is Fault.REPLY_LOST:
+            raise UnknownOutcome
+        return Reply(value, self.server.at)
+
+    def _next_plan(self, operation: Operation[Any]) -> Plan | None:
+        for index, (kind, plan) in enumerate(self.plans):
+            if isinstance(operation, kind):
+                del self.plans[index]
+                return plan
+        return None
+
+
+class Run(Generic[R]):
+    """A coroutine and where it stands; `step` lets exactly one wish come true."""
+
+    def __init__(self, port: FakePort, coroutine: Coroutine[Any, Any, R]) -> None:
+        self._port = port
+        self._coroutine = coroutine
+        self.error: BaseException | None = None
+        self.result: R | None = None
+        self.finished = False
+        self.waits_for: Operation[Any] | float = 0.0
+        self._wakes_at = 0.0
+        self._resume(lambda: coroutine.send(None))
+
+    def step(self) -> None:
+        """Carry out the operation it waits for, or let its pause pass."""
+        wish = self.waits_for
+        if isinstance(wish, Operation):
+            try:
+                reply: Reply[Any] | None = self._port.answer(wish)
+            except EngineError as error:
+                raised = error
+                self._resume(lambda: self._coroutine.throw(raised))
+                return
+        else:
+            self._port.slept.append(wish)
+            self._port.server.seconds = max(self._port.server.seconds, self._wakes_at)
+            reply = None
+        self._resume(lambda: self._coroutine.send(reply))
+
+    def until(self, kind: type[Operation[Any]]) -> None:
+        """Go on until an operation of this kind is next; it is not carried out."""
+        while not isinstance(self.waits_for, kind):
+            assert not self.finished, f"ended without any {kind.__name__}"
+            self.step()
+
+    def finish(self) -> R:
+        """Go on to the end; returns the result or raises what the coroutine raised."""
+        while not self.finished:
+            self.step()
+        if self.error is not None:
+            raise self.error
+        return cast("R", self.result)
+
+    def crash(self) -> None:
+        """The process dies here."""
+        self._coroutine.close()
+        self.finished = True
+
+    def _resume(self, go: Callable[[], Step[Any]]) -> None:
+        try:
+            self.waits_for = go().wish
+            if not isinstance(self.waits_for, Operation):
+                self._wakes_at = self._port.server.seconds + self.waits_for
+        except StopIteration as stop:
+            self.result, self.finished = stop.value, True
+        except EngineError as error:
+            self.error, self.finished = error, True
+
+
+def run(port: FakePort, coroutine: Coroutine[Any, Any, R]) -> R:
+    """Drive one coroutine alone to its end."""
+    return Run(port, coroutine).finish()
+
+
+class FakeNonces:
+    """Nonces of one state directory; counted, so that a test can tell them apart."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._count = 0
+        self.kept: set[str] = set()
+
+    def fresh(self) -> str:
+        """A new nonce."""
+        self._count += 1
+        nonce = hashlib.md5(f"{self._name}{self._count}".encode()).hexdigest()
+        self.kept.add(nonce)
+        return nonce
+
+    def mine(self, nonce: str) -> bool:
+        """Whether it is remembered."""
+        return nonce in self.kept
+
+    def forget(self, nonce: str) -> None:
+        """Remove it; removing it twice is a mistake of the lock."""
+        self.kept.remove(nonce)

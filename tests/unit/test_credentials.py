@@ -1,0 +1,101 @@
+"""Tokens and signing keys: where they come from, what is refused, and that they are never shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from config.credentials import MissingCredentials, credentials, signing_keys
+from config.settings import GitHubSettings, LockSettings
+from shared.errors import Misconfigured, Unauthorized
+
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+def secret(file: Path, content: str | bytes, mode: int = 0o600) -> Path:
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    file.chmod(mode)
+    return file
+
+
+def test_the_token_comes_from_the_named_variable() -> None:
+    found = credentials(GitHubSettings(token_env="MY_TOKEN"), {"MY_TOKEN": f" {TOKEN}\n"}, reviewer=False)
+    assert found.get_secret_value() == TOKEN
+    assert TOKEN not in f"{found!r} {found}"
+
+
+def test_a_token_file_goes_before_the_variable(tmp_path: Path) -> None:
+    github = GitHubSettings(token_file=secret(tmp_path / "token", TOKEN + "\n"))
+    assert credentials(github, {"GITHUB_TOKEN": "other"}, reviewer=False).get_secret_value() == TOKEN
+
+
+def test_the_reviewer_has_its_own_token_or_the_others(tmp_path: Path) -> None:
+    own = GitHubSettings(reviewer_token_file=secret(tmp_path / "token", "reviewers"))
+    environment = {"GITHUB_TOKEN": "others"}
+    assert credentials(own, environment, reviewer=True).get_secret_value() == "reviewers"
+    assert credentials(own, environment, reviewer=False).get_secret_value() == "others"
+    assert credentials(GitHubSettings(), environment, reviewer=True).get_secret_value() == "others"
+
+
+@pytest.mark.fault(4)
+@pytest.mark.parametrize("environment", [{}, {"MY_TOKEN": ""}, {"MY_TOKEN": " \n"}, {"GITHUB_TOKEN": TOKEN}])
+def test_a_missing_token_names_the_variable(environment: dict[str, str]) -> None:
+    with pytest.raises(MissingCredentials, match="set the environment variable MY_TOKEN") as caught:
+        credentials(GitHubSettings(token_env="MY_TOKEN"), environment, reviewer=False)
+    assert isinstance(caught.value, Unauthorized)
+
+
+@pytest.mark.fault(4)
+@pytest.mark.parametrize(
+    ("content", "mode", "message"),
+    [
+        (TOKEN, 0o640, r"can be read by others \(mode 0640\): run chmod 600"),
+        (TOKEN, 0o604, r"can be read by others \(mode 0604\)"),
+        ("", 0o600, "is not a token"),
+        ("two words", 0o600, "is not a token"),
+        (f"{TOKEN}\n{TOKEN}", 0o600, "is not a token"),
+        (b"\xff\xfe", 0o600, "does not hold a token"),
+    ],
+)
+def test_an_unusable_token_file_is_not_passed_over(
+    tmp_path: Path, content: str | bytes, mode: int, message: str
+) -> None:
+    github = GitHubSettings(token_file=secret(tmp_path / "token", content, mode))
+    with pytest.raises(MissingCredentials, match=message) as caught:
+        credentials(github, {"GITHUB_TOKEN": "other"}, reviewer=False)
+    assert "github.token_file" in str(caught.value)
+    assert TOKEN not in str(caught.value)
+
+
+@pytest.mark.fault(4)
+def test_a_token_file_that_is_not_there(tmp_path: Path) -> None:
+    github = GitHubSettings(reviewer_token_file=tmp_path / "none")
+    with pytest.raises(MissingCredentials, match=r"github.reviewer_token_file\) cannot be read: No such file"):
+        credentials(github, {"GITHUB_TOKEN": "other"}, reviewer=True)
+
+
+def test_signing_keys_keep_their_order_and_a_newline_is_not_part_of_a_textual_key(tmp_path: Path) -> None:
+    text, raw = b"k" * 32, bytes(range(128, 159)) + b"\n"
+    files = (secret(tmp_path / "new", text + b"\n"), secret(tmp_path / "old", raw))
+    assert signing_keys(LockSettings(key_files=files)) == (text, raw)
+
+
+def test_a_key_file_open_to_others_is_used_with_a_warning(tmp_path: Path) -> None:
+    file = secret(tmp_path / "key", "k" * 32, 0o644)
+    with capture_logs() as events:
+        assert signing_keys(LockSettings(key_files=(file,))) == (b"k" * 32,)
+    assert [event["event"] for event in events] == ["key_file_open_to_others"]
+
+
+@pytest.mark.parametrize("content", [b"", b"k" * 31, b" " * 40 + b"k" * 31 + b"\n"])
+def test_a_short_key_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = secret(tmp_path / "key", content)
+    with pytest.raises(Misconfigured, match="at least 32 are needed"):
+        signing_keys(LockSettings(key_files=(file,)))
+
+
+def test_a_key_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match=r"none \(lock.key_files\) cannot be read: No such file"):
+        signing_keys(LockSettings(key_files=(tmp_path / "none",)))

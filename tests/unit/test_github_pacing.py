@@ -1,0 +1,74 @@
+"""Pacing as arithmetic: when the next write may go out."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.github.pacing import Pacing
+
+
+class HandClock:
+    """Time that passes only when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.time = 50.0
+
+    def now(self) -> float:
+        return self.time
+
+    def boot(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        self.time += seconds
+
+
+async def times(count: int, *, urgent: bool = False, share: float = 1.0, interval: float = 1.0) -> list[float]:
+    """When `count` writes in a row go out, in seconds after the first."""
+    clock = HandClock()
+    pacing = Pacing(clock, share=share, write_interval_seconds=interval)
+    granted = []
+    for _ in range(count):
+        await pacing.wait(urgent=urgent)
+        granted.append(clock.time)
+    return [time - granted[0] for time in granted]
+
+
+async def test_writes_keep_their_distance() -> None:
+    assert await times(4) == [0, 1, 2, 3]
+
+
+@pytest.mark.fault(8)
+@pytest.mark.parametrize(
+    ("urgent", "share", "per_minute", "per_hour"),
+    [(False, 1.0, 72, 450), (True, 1.0, 80, 500), (False, 0.25, 18, 112), (True, 0.25, 20, 125)],
+)
+async def test_no_window_holds_more_than_its_share(urgent: bool, share: float, per_minute: int, per_hour: int) -> None:
+    granted = await times(700, urgent=urgent, share=share, interval=0.01)
+    for window, allowed in ((60, per_minute), (3600, per_hour)):
+        gaps = [later - earlier for earlier, later in zip(granted, granted[allowed:], strict=False)]
+        assert min(gaps) >= window - 1e-6  # one more than allowed never fits into the window
+    assert granted[per_minute - 1] < 1  # but all that is allowed goes out at once
+
+
+async def test_urgent_writes_find_room_when_ordinary_ones_wait() -> None:
+    clock = HandClock()
+    pacing = Pacing(clock, write_interval_seconds=0.1)
+    for _ in range(72):
+        await pacing.wait()
+    assert pacing.delay(clock.time) > 50
+    assert pacing.delay(clock.time, urgent=True) == pytest.approx(0.1)
+
+
+async def test_an_interval_of_zero_switches_pacing_off() -> None:
+    assert set(await times(1000, interval=0)) == {0}
+
+
+async def test_the_smallest_share_still_writes() -> None:
+    assert len(await times(3, share=0.001)) == 3
+
+
+@pytest.mark.parametrize("share", [0, -1, 1.01])
+def test_a_share_is_a_fraction(share: float) -> None:
+    with pytest.raises(ValueError, match="share"):
+        Pacing(HandClock(), share=share)

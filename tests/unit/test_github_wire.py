@@ -1,0 +1,96 @@
+"""GitHub's JSON and refusals: what is tolerated, and what makes an answer unusable."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from gidgethub import sansio
+
+from shared.errors import Blocked, Transient, UnknownOutcome
+from shared.github import wire
+from shared.github.errors import Refused, failure
+from shared.github.transport import Answer
+from shared.models import GHOST_ID, CheckOutcome
+
+JSON = {"content-type": "application/json"}
+
+
+def test_a_deleted_account_is_the_ghost_but_only_where_one_can_be_deleted() -> None:
+    assert wire.read(wire.author, None).id == GHOST_ID
+    with pytest.raises(Transient):
+        wire.read(wire.account, None)
+
+
+def test_label_names_come_as_objects_or_strings() -> None:
+    assert wire.label_names([{"name": "a"}, "b"]) == {"a", "b"}
+
+
+@pytest.mark.fault(10)
+@pytest.mark.parametrize("value", [None, {}, [], "x", {"id": "x", "login": "y"}])
+def test_whatever_is_missing_makes_the_answer_unusable(value: Any) -> None:
+    with pytest.raises(Transient):
+        wire.read(wire.account, value)
+    with pytest.raises(UnknownOutcome):
+        wire.reply(wire.account, value)
+    with pytest.raises(Transient):
+        wire.each(wire.account, [{"id": 1, "login": "ada"}, value])
+
+
+@pytest.mark.parametrize(
+    ("status", "conclusion", "outcome"),
+    [
+        ("queued", None, CheckOutcome.RUNNING),
+        ("waiting", None, CheckOutcome.RUNNING),
+        ("completed", "success", CheckOutcome.PASSED),
+        ("completed", "neutral", CheckOutcome.NEUTRAL),
+        ("completed", "skipped", CheckOutcome.NEUTRAL),
+        ("completed", "failure", CheckOutcome.FAILED),
+        ("completed", "timed_out", CheckOutcome.FAILED),
+        ("completed", "cancelled", CheckOutcome.FAILED),
+        ("completed", "something new", CheckOutcome.FAILED),
+    ],
+)
+def test_conclusions(status: str, conclusion: str | None, outcome: CheckOutcome) -> None:
+    check = wire.check_run({"id": 1, "name": "x", "status": status, "conclusion": conclusion, "output": None})
+    assert check.outcome is outcome
+    assert check.summary == (conclusion or "")
+
+
+@pytest.mark.parametrize(
+    ("errors", "sentences"),
+    [
+        (None, ()),
+        ("one", ("one",)),
+        (["one", {"message": "two"}], ("one", "two")),
+        ([{"resource": "Label", "code": "already_exists", "field": "name"}], ("Label name already_exists",)),
+        ([None, 5], ("None", "5")),
+    ],
+)
+def test_the_errors_of_a_refusal(errors: Any, sentences: tuple[str, ...]) -> None:
+    error = sansio.HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, "Validation Failed")
+    error.errors = errors  # type: ignore[attr-defined]  # gidgethub's 422 errors have it
+    found = failure("POST /x", error)
+    assert isinstance(found, Refused)
+    assert found.errors == sentences
+
+
+@pytest.mark.parametrize(("status", "family"), [(304, Transient), (408, Transient), (500, Transient), (400, Blocked)])
+def test_families_of_statuses(status: int, family: type[Exception]) -> None:
+    assert isinstance(failure("GET /x", sansio.HTTPException(HTTPStatus(status))), family)
+
+
+@pytest.mark.fault(10)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(520, JSON, b""),  # a status that Python does not know
+        Answer(422, JSON, b'{"errors": {"a": 1}}'),  # gidgethub expects a message and a list
+        Answer(422, JSON, b'{"message": "x", "errors": [["y"]]}'),
+        Answer(200, {"content-type": "application/json; charset=klingon"}, b"[]"),
+    ],
+)
+def test_answers_that_break_the_protocol_are_transient(answer: Answer) -> None:
+    with pytest.raises(Transient):
+        answer.decode()

@@ -1,0 +1,258 @@
+"""The model: its defaults, its strictness, its rules across keys, and what it refuses for today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from config.repository import LabelSettings, RepositorySettings
+from config.rules import RulesBroken, unsupported
+from config.settings import (
+    EventSettings,
+    GitHubApp,
+    GitHubSettings,
+    LLMSettings,
+    LockSettings,
+    NotifySettings,
+    Settings,
+)
+from shared.workflow import Flag, Stage
+
+REPOSITORY = RepositorySettings(name="owner/repo")
+LAB = GitHubSettings(api_url="http://127.0.0.1:8080", write_interval_seconds=0)
+
+
+def settings(**changes: Any) -> Settings:
+    return Settings(**({"repositories": (REPOSITORY,), "sandbox": "none"} | changes))
+
+
+def test_the_defaults_are_the_documented_ones() -> None:
+    found = Settings(repositories=(REPOSITORY,)).model_dump(mode="json")
+    (repository,) = found.pop("repositories")
+    assert repository == {
+        "name": "owner/repo",
+        "base_branch": None,
+        "poll_interval": 30,
+        "llm_backend": "claude",
+        "test_command": None,
+        "test_report": None,
+        "setup_command": None,
+        "quality_commands": None,
+        "labels": {
+            "include": [],
+            "exclude": ["blocked", "do-not-automate"],
+            "status_prefix": "status:",
+            "flag_prefix": "flag:",
+            "story": "story",
+        },
+        "priority_labels": ["priority:critical", "priority:high", "priority:medium", "priority:low"],
+        "pr_labels": ["automated"],
+        "reviewers": [],
+        "assign": None,
+        "approval": "comment",
+        "approval_timeout_hours": 24,
+        "refactor": "auto",
+        "merge": "never",
+        "merge_method": "squash",
+        "delete_branch": True,
+        "max_attempts": 3,
+        "max_turns": 50,
+        "run_timeout_minutes": 45,
+        "stall_timeout_minutes": 25,
+        "ci": {"interval": 30, "timeout": 600, "max_retries": 3, "none_is_green": False},
+        "tdd": {"cycles": "whole-spec"},
+    }
+    home = Path("~/.workflow-engine").expanduser()
+    assert found == {
+        "state_dir": str(home),
+        "work_dir": str(home / "workspaces"),
+        "claude_cli": "claude",
+        "codex_cli": "codex",
+        "gh_cli": "gh",
+        "github": {
+            "token_env": "GITHUB_TOKEN",
+            "token_file": None,
+            "reviewer_token_file": None,
+            "app": None,
+            "api_url": "https://api.github.com",
+            "share": 1.0,
+            "write_interval_seconds": 1,
+        },
+        "lock": {"timeout": 1800, "self_fence": 1500, "heartbeat": 300, "settle": 5, "key_files": []},
+        "budgets": {
+            "run": 5,
+            "issue": 25,
+            "day": 100,
+            "week": 500,
+            "warn": 0.8,
+            "unknown_run": 15,
+            "scope": "repository",
+        },
+        "sandbox": "bubblewrap",
+        "roles": {},
+        "llm": {"record": None, "scenario": None},
+        "notify": {"webhook": None, "smtp": None},
+        "events": {"url": None, "retention_days": 90},
+        "max_concurrent": 1,
+        "max_per_repository": 3,
+        "cooldown": 10,
+        "max_iterations": 0,
+    }
+
+
+def test_work_trees_follow_the_state_directory() -> None:
+    assert settings(state_dir=Path("/srv/engine")).work_dir == Path("/srv/engine/workspaces")
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        settings().max_concurrent = 5  # type: ignore[misc]  # that it is refused is the point
+
+
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [
+        ("owner/repo", True),
+        ("o/r", True),
+        ("my-org/my.repo_1", True),
+        ("enterprise_managed/repo", True),
+        ("owner", False),
+        ("owner/", False),
+        ("/repo", False),
+        ("a/b/c", False),
+        ("owner/..", False),
+        ("owner/repo.git", False),
+        ("https://github.com/owner/repo", False),
+        ("owner/re po", False),
+        ("-rf/repo", False),
+        ("owner/repo\n", False),
+        ("o" * 40 + "/repo", False),
+    ],
+)
+@pytest.mark.fault(3)
+def test_a_repository_is_owner_slash_repo(name: str, good: bool) -> None:
+    if good:
+        assert RepositorySettings(name=name).name == name
+    else:
+        with pytest.raises(ValidationError, match="write owner/repo"):
+            RepositorySettings(name=name)
+
+
+@pytest.mark.fault(47)
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("https://api.github.com", "https://api.github.com"),
+        ("https://ghe.example.org/api/v3/", "https://ghe.example.org/api/v3"),
+        ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+        ("http://[::1]:8080", "http://[::1]:8080"),
+        ("api.github.com", None),
+        ("ftp://api.github.com", None),
+        ("https://", None),
+        ("https://user:secret@api.github.com", None),
+        ("https://api.github.com?x=1", None),
+        ("https://api.github.com:port", None),
+        ("https://[::1", None),
+    ],
+)
+def test_the_api_root(url: str, kept: str | None) -> None:
+    if kept is not None:
+        assert GitHubSettings(api_url=url).api_url == kept
+    else:
+        with pytest.raises(ValidationError, match="not the root of a GitHub API"):
+            GitHubSettings(api_url=url)
+
+
+UNSAFE: list[tuple[dict[str, Any], str, str]] = [
+    ({"lock": LockSettings(timeout=899, self_fence=800)}, "lock.timeout", "at least 3 heartbeats (900), not 899"),
+    ({"lock": LockSettings(self_fence=1800)}, "lock.self_fence", "less than lock.timeout (1800), not 1800"),
+    ({"lock": LockSettings(self_fence=300)}, "lock.self_fence", "greater than lock.heartbeat (300), not 300"),
+    ({"lock": LockSettings(settle=1.9)}, "lock.settle", "at least 2, not 1.9"),
+    ({"github": GitHubSettings(write_interval_seconds=0)}, "github.write_interval_seconds", "greater than 0"),
+    ({"github": GitHubSettings(api_url="http://example.org")}, "github.api_url", "begin with https://"),
+    ({"github": GitHubSettings(api_url="http://localhost.example.org")}, "github.api_url", "begin with https://"),
+]
+
+
+@pytest.mark.fault(2)
+@pytest.mark.parametrize(("changes", "key", "message"), UNSAFE)
+def test_unsafe_values_are_refused(changes: dict[str, Any], key: str, message: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        settings(**changes)
+    (error,) = caught.value.errors()
+    assert isinstance(error["ctx"]["error"], RulesBroken)
+    (broken,) = error["ctx"]["error"].broken
+    assert ".".join(map(str, broken.path)) == key
+    assert message in broken.message
+
+
+@pytest.mark.parametrize("changes", [change for change, _, _ in UNSAFE if "lock" in change])
+def test_unsafe_times_are_accepted_against_loopback(changes: dict[str, Any]) -> None:
+    assert settings(github=LAB, **changes).lock == changes["lock"]
+
+
+@pytest.mark.parametrize(
+    "lock",
+    [
+        LockSettings(timeout=900, self_fence=899, heartbeat=300, settle=2),
+        LockSettings(timeout=1800, self_fence=301, heartbeat=300),
+    ],
+)
+def test_the_last_safe_values_are_accepted(lock: LockSettings) -> None:
+    assert settings(lock=lock).lock == lock
+
+
+@pytest.mark.fault(2)
+def test_one_repository_is_configured_once_whatever_its_case() -> None:
+    with pytest.raises(ValidationError, match=r"'Owner/Repo' is already configured as repositories\[0\]"):
+        settings(repositories=(REPOSITORY, RepositorySettings(name="Owner/Repo")), github=LAB)
+
+
+def test_stages_and_flags_must_be_told_apart() -> None:
+    alike = RepositorySettings(name="a/b", labels=LabelSettings(status_prefix="auto:", flag_prefix="AUTO:"))
+    with pytest.raises(ValidationError, match=r"repositories\[0\].labels.flag_prefix: must differ"):
+        settings(repositories=(alike,))
+
+
+def test_the_configured_prefixes_spell_the_labels() -> None:
+    names = LabelSettings(status_prefix="bot/", flag_prefix="bot-flag/", story="idea").names()
+    assert names.of(Stage.READY) == "bot/ready"
+    assert names.of(Flag.PAUSED) == "bot-flag/paused"
+    assert names.read(["Idea"]).story
+
+
+def test_what_this_version_does_not_do_is_refused_and_not_ignored() -> None:
+    app = GitHubApp(id=7, private_key_file=Path("/key.pem"))
+    asked = settings(
+        sandbox="container",
+        repositories=(REPOSITORY, RepositorySettings(name="a/b", refactor="approve")),
+        github=GitHubSettings(app=app),
+        events=EventSettings(url=SecretStr("postgresql://u:p@h/d")),
+        notify=NotifySettings(webhook=SecretStr("https://h/x"), smtp=SecretStr("smtp://h")),
+        llm=LLMSettings(record=Path("/r")),
+    )
+    keys = [sentence.partition(":")[0] for sentence in unsupported(asked)]
+    assert keys == [
+        "sandbox",
+        "github.app",
+        "events.url",
+        "notify.webhook",
+        "notify.smtp",
+        "llm.record",
+        "repositories[1].refactor",
+    ]
+    assert "p@h" not in "".join(unsupported(asked))
+
+
+def test_the_default_sandbox_is_refused_with_the_word_to_write() -> None:
+    (sentence,) = unsupported(Settings(repositories=(REPOSITORY,)))
+    assert "sandbox: none" in sentence
+    assert unsupported(settings()) == ()
+
+
+def test_secret_values_are_not_printed() -> None:
+    shown = settings(events=EventSettings(url=SecretStr("postgresql://u:hunter2@h/d")))
+    assert "hunter2" not in f"{shown!r} {shown} {shown.model_dump_json()}"

@@ -1,0 +1,220 @@
+"""The state directory: who may use it, and identities that outlive their process."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from config.state import StateDirectory
+from shared.errors import Misconfigured
+from shared.process import run
+from shared.workflow import Role
+
+NONCE, OTHER = "a" * 32, "b" * 32
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> StateDirectory:
+    return StateDirectory(tmp_path / "state").open()
+
+
+def test_it_is_created_for_this_account_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "state"
+    StateDirectory(path).open()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    assert (path / "VERSION").read_text() == "1\n"
+    assert StateDirectory(path).open().path == path
+
+
+def test_one_that_is_open_to_others_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    path.mkdir(mode=0o755)
+    with capture_logs() as events:
+        StateDirectory(path).open()
+    assert [event["event"] for event in events] == ["state_directory_open_to_others"]
+
+
+@pytest.mark.fault(30)
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("2\n", r"of a newer version of the engine \(layout 2, this one knows 1\): upgrade the engine"),
+        ("next", "VERSION does not hold a version"),
+        ("9" * 5000, "VERSION does not hold a version"),
+    ],
+)
+def test_a_directory_of_a_newer_version_is_refused(state: StateDirectory, version: str, message: str) -> None:
+    (state.path / "VERSION").write_text(version)
+    with pytest.raises(Misconfigured, match=message):
+        state.open()
+
+
+@pytest.mark.fault(30)
+def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Misconfigured, match=r"cannot be used: .*/file/state: Not a directory\. Make it writable"):
+        StateDirectory(tmp_path / "file" / "state").open()
+
+
+@pytest.mark.fault(30)
+async def test_a_read_only_directory_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    path.mkdir()
+    path.chmod(0o500)
+    tmp_path.chmod(0o755)
+    script = (
+        "import os, sys; from pathlib import Path; from config.state import StateDirectory\n"
+        "if os.geteuid() == 0: os.seteuid(65534)\n"
+        "try: StateDirectory(Path(sys.argv[1])).open()\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
+    )
+    finished = await run((sys.executable, "-c", script, str(path)), cwd=Path.cwd(), env={"PYTHONPATH": "."})
+    assert re.match(r"Misconfigured The state directory cannot be used: .*: Permission denied", finished.text)
+
+
+@pytest.mark.fault(30)
+def test_a_deleted_directory_starts_anew(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER) as first:
+        first.remember(NONCE)
+    shutil.rmtree(state.path)
+    with state.open().claim_identity(Role.WORKER) as second:
+        assert second.id != first.id
+        assert second.nonces == frozenset()
+
+
+@pytest.mark.parametrize("kind", [Role.PLANNER, Role.WORKER, Role.REVIEWER])
+def test_a_new_id_is_the_kind_and_eight_hex_digits(state: StateDirectory, kind: Role) -> None:
+    with state.claim_identity(kind) as identity:
+        assert re.fullmatch(rf"{kind}-[0-9a-f]{{8}}", identity.id)
+        assert identity.nonces == frozenset()
+
+
+def test_a_restarted_agent_is_who_it_was_and_knows_its_locks(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER) as first:
+        first.remember(NONCE)
+        first.remember(OTHER)
+        first.forget(OTHER)
+        first.forget("never seen")
+    with state.claim_identity(Role.WORKER) as again:
+        assert (again.id, again.nonces) == (first.id, {NONCE})
+        assert again.id == json.loads((state.path / "agents" / f"{again.id}.json").read_text())["id"]
+
+
+def test_an_agent_of_another_kind_is_somebody_else(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER) as worker:
+        pass
+    with state.claim_identity(Role.REVIEWER) as reviewer:
+        assert reviewer.id != worker.id
+
+
+def test_an_identity_with_locks_is_taken_up_before_one_without(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER, "worker-a"), state.claim_identity(Role.WORKER, "worker-b") as holder:
+        holder.remember(NONCE)
+    with state.claim_identity(Role.WORKER) as first, state.claim_identity(Role.WORKER) as second:
+        assert (first.id, second.id) == ("worker-b", "worker-a")
+
+
+@pytest.mark.fault(2)
+@pytest.mark.fault(30)
+def test_two_agents_at_a_time_are_two_identities(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER) as first:
+        with state.claim_identity(Role.WORKER) as second:
+            assert first.id != second.id
+        with pytest.raises(Misconfigured, match=f"already runs as '{first.id}' .* choose another --agent-id"):
+            state.claim_identity(Role.WORKER, first.id).__enter__()
+    with state.claim_identity(Role.WORKER, first.id) as again:
+        assert again.id == first.id
+
+
+@pytest.mark.fault(30)
+async def test_a_killed_process_leaves_its_identity_to_the_next(state: StateDirectory) -> None:
+    script = (
+        "import os, sys; from pathlib import Path; from config.state import StateDirectory\n"
+        "from shared.workflow import Role\n"
+        "with StateDirectory(Path(sys.argv[1])).open().claim_identity(Role.WORKER, 'worker-x') as identity:\n"
+        f"    identity.remember('{NONCE}')\n"
+        "    os.kill(os.getpid(), 9)\n"
+    )
+    finished = await run((sys.executable, "-c", script, str(state.path)), cwd=Path.cwd(), env={"PYTHONPATH": "."})
+    assert finished.code == -9
+    with state.claim_identity(Role.WORKER) as identity:
+        assert (identity.id, identity.nonces) == ("worker-x", {NONCE})
+
+
+@pytest.mark.parametrize("wanted", ["", "Worker", "a b", "../x", "a" * 65, "-rf", "a\n", "wörker"])
+def test_an_id_that_no_ack_could_carry_is_refused(state: StateDirectory, wanted: str) -> None:
+    with pytest.raises(Misconfigured, match="is no agent id"):
+        state.claim_identity(Role.WORKER, wanted).__enter__()
+
+
+def test_an_id_is_of_one_kind(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER, "mine"):
+        pass
+    with pytest.raises(Misconfigured, match="'mine' is the id of a worker"):
+        state.claim_identity(Role.REVIEWER, "mine").__enter__()
+    with state.claim_identity(Role.WORKER, "mine") as still_usable:
+        assert still_usable.id == "mine"
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"kind": "cook", "nonces": []}', '{"kind": "worker"}', "\xff"])
+def test_a_damaged_identity_has_only_lost_its_nonces(state: StateDirectory, damage: str) -> None:
+    with state.claim_identity(Role.WORKER, "mine") as identity:
+        identity.remember(NONCE)
+    (state.path / "agents" / "mine.json").write_bytes(damage.encode("latin-1"))
+    with capture_logs() as events, state.claim_identity(Role.WORKER, "mine") as again:
+        assert again.nonces == frozenset()
+    assert [event["event"] for event in events] == ["identity_unreadable"]
+
+
+@pytest.mark.fault(30)
+def test_a_directory_deleted_under_a_running_agent_is_made_again(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER) as identity:
+        shutil.rmtree(state.path)
+        identity.remember(NONCE)
+        with state.claim_identity(Role.WORKER) as other:
+            assert other.id != identity.id
+    with state.claim_identity(Role.WORKER, identity.id) as again:
+        assert again.nonces == {NONCE}
+
+
+@pytest.mark.fault(30)
+def test_an_agent_whose_id_was_taken_after_its_lock_was_deleted_stops(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER, "mine") as identity:
+        (state.path / "agents" / "mine.lock").unlink()
+        with state.claim_identity(Role.WORKER, "mine") as usurper:
+            with pytest.raises(Misconfigured, match="another process has taken this id"):
+                identity.remember(NONCE)
+            assert usurper.nonces == frozenset()
+
+
+def test_an_identity_that_was_given_back_cannot_be_written(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER) as identity:
+        pass
+    with pytest.raises(RuntimeError, match="given back"):
+        identity.remember(NONCE)
+
+
+def test_a_write_that_fails_keeps_what_was_there(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER, "mine") as identity:
+        identity.remember(NONCE)
+        file = state.path / "agents" / "mine.json"
+        file.unlink()
+        file.mkdir()  # stands for a disk that refuses the last step
+        with pytest.raises(Misconfigured, match=r"mine\.json: Is a directory"):
+            identity.remember(OTHER)
+        assert identity.nonces == {NONCE}
+        assert sorted(one.name for one in (state.path / "agents").iterdir()) == ["mine.json", "mine.lock"]
+
+
+def test_files_are_for_this_account_alone(state: StateDirectory) -> None:
+    with state.claim_identity(Role.WORKER) as identity:
+        identity.remember(NONCE)
+        modes = {stat.S_IMODE(file.stat().st_mode) for file in (state.path / "agents").iterdir()}
+    assert modes == {0o600}

@@ -1,0 +1,41 @@
+"""Why the worker gives an item to a person: one class per reason, with the flags it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shared.errors import Blocked
+from shared.workflow import Flag
+from worker_agent.tdd.judge import ErrorType
+
+
+class Aborted(Blocked):
+    """The cycle was given up."""
+
+    flags: tuple[Flag, ...] = (Flag.MANUAL_INTERVENTION,)
+
+
+class CycleAborted(Aborted):
+    """A test-first phase could not be completed."""
+
+    def __init__(self, error: ErrorType, sentence: str, details: Sequence[str] = ()) -> None:
+        listed = "".join(f"\n- {detail}" for detail in details[:10])
+        super().__init__(f"{error}: {sentence}{listed}")
+        self.error = error
+        if error is ErrorType.TEST_UNEXPECTED_PASS:
+            self.flags = (Flag.PROBLEMATIC_TEST,)
+
+
+class CiGivenUp(Aborted):
+    """CI stays red."""
+
+    def __init__(self, fixes: int) -> None:
+        super().__init__(f"CI stays red after {fixes} repairs.")
+
+
+class BranchTaken(Aborted):
+    """The pull request's head is not the commit that this engine pushed; it is left untouched."""
+
+
+class CoderFailed(Aborted):
+    """The coding backend could not do what was asked."""

@@ -1,0 +1,227 @@
+"""The worker's tick: discover, claim, and one step at a time (observe, decide, act)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import assert_never
+
+import structlog
+
+from shared.errors import Blocked, Gone
+from shared.items import Candidate, Ended, Rest, Result, Skip, Step
+from shared.lock.claim import Claimant, Lease, View, claim, observe
+from shared.lock.codec import ItemKey
+from shared.lock.hold import Held
+from shared.lock.port import Port
+from shared.lock.scope import hold
+from shared.models import Issue, PullRequest
+from shared.order import ordered
+from shared.workflow import Event, Flag, Role, Stage
+from worker_agent import links
+from worker_agent.aborts import Aborted, BranchTaken, CiGivenUp
+from worker_agent.decide import WORKING, Action, Snapshot, decide, intent, ordered_to_stop, projection
+from worker_agent.handover import Handover
+from worker_agent.observe import Observer
+from worker_agent.policy import Policy
+from worker_agent.ports import Forge
+from worker_agent.rounds import Rounds
+
+log = structlog.get_logger()
+
+STAGES = (Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.CHANGES_REQUESTED)
+"""Labels under which the worker finds work."""
+
+
+class Worker:
+    """Specification issue -> tests -> code -> pull request -> green CI; review feedback -> fixes."""
+
+    role = Role.WORKER
+
+    def __init__(self, forge: Forge, port: Port, claimant: Claimant, rounds: Rounds, policy: Policy) -> None:
+        self._forge = forge
+        self._port = port
+        self._claimant = claimant
+        self._rounds = rounds
+        self._policy = policy
+        self._handover = Handover(forge, policy)
+        self._observer = Observer(forge, rounds.history, policy)
+        self._held: dict[int, Held] = {}
+
+    async def discover(self) -> Sequence[Candidate]:
+        """Issues with a worker's stage, and pull requests of ours that ask for changes."""
+        known = await self._forge.inbox.look()
+        found: dict[int, Candidate] = {}
+        issues = [issue for issue in known.values() if self._wanted(issue)]
+        policy = self._policy
+        for item in ordered(
+            issues, agent=self._claimant.agent, priorities=policy.priorities, slots=policy.slots
+        ):
+            number = links.issue_named_by(item.body) if item.is_pull_request else item.number
+            if number is not None:
+                found.setdefault(number, Candidate(number, f"{item.number}@{item.updated_at.isoformat()}"))
+        return tuple(found.values())
+
+    def _wanted(self, issue: Issue) -> bool:
+        labels = {label.casefold() for label in issue.labels}
+        if labels & {label.casefold() for label in self._policy.exclude}:
+            return False
+        include = {label.casefold() for label in self._policy.include}
+        if include and not issue.is_pull_request and not labels & include:
+            return False
+        read = self._policy.names.read(issue.labels)
+        stages = {Stage.CHANGES_REQUESTED} | WORKING if issue.is_pull_request else {Stage.READY} | WORKING
+        return bool(read.stages & stages) and Flag.PAUSED not in read.flags
+
+    async def claim(self, candidate: Candidate) -> Lease | Skip:
+        """Look at lock, issue and pull request; claim when there is something to do and it is free."""
+        view = await observe(self._port, ItemKey(Role.WORKER, candidate.number), self._claimant)
+        if self._taken(view):
+            holder = view.holder.agent if view.holder else "another agent"
+            return Skip(f"{holder} holds it", self._claimant.terms.heartbeat)
+        issue = await self._forge.issues.issue(candidate.number)
+        pull_request = await self._pull_request(candidate, view)
+        wish = intent(issue, pull_request, view.fence, self._policy.names)
+        if isinstance(wish, str):
+            return Skip(wish, self._claimant.terms.timeout)
+        reason = await self._refusal(issue, view)
+        if reason:
+            return Skip(reason, self._claimant.terms.timeout)
+        lease = await claim(self._port, view, self._claimant, wish)
+        return lease or Skip("another agent won the claim")
+
+    def _taken(self, view: View) -> bool:
+        holder = view.holder
+        mine = holder is not None and holder.agent == self._claimant.agent and self._claimant.nonces.mine(holder.nonce)
+        return view.live(self._claimant.terms) and not mine
+
+    async def _pull_request(self, candidate: Candidate, view: View) -> PullRequest | None:
+        number = view.fence.pr if view.fence else 0
+        named = int(candidate.version.partition("@")[0])
+        if not number and named != candidate.number:
+            number = named
+        if not number:
+            return None
+        found = await self._forge.pulls.pull_request(number)
+        return found if links.issue_of(found) == candidate.number else None
+
+    async def _refusal(self, issue: Issue, view: View) -> str:
+        """Why a first claim is not allowed: an open blocker, or a label set by somebody without write."""
+        if view.fence is not None and view.fence.stage in WORKING:
+            return ""
+        for blocker in self._rounds.depends_on(issue):
+            if await self._is_open(blocker):
+                return f"blocked by #{blocker}"
+        if view.fence is not None and view.fence.stage is Stage.REVIEWING:
+            return ""
+        label = self._policy.names.of(Stage.READY).casefold()
+        events = await self._forge.issues.label_events(issue.number)
+        newest = next((e for e in reversed(events) if e.added and e.label.casefold() == label), None)
+        if newest is None or not (await self._forge.people.permission(newest.actor.login)).may_write:
+            return "the label was not set by somebody with write access"
+        return ""
+
+    async def _is_open(self, number: int) -> bool:
+        try:
+            return (await self._forge.issues.issue(number)).open
+        except Gone:
+            return False
+
+    @asynccontextmanager
+    async def hold(self, lease: Lease) -> AsyncIterator[Held]:
+        """The lease as a block; while it lasts, `revoked` watches over the item."""
+        number = lease.fence.key.number
+        async with hold(self._port, lease, self._claimant) as held:
+            self._held[number] = held
+            try:
+                yield held
+            finally:
+                del self._held[number]
+
+    async def revoked(self, number: int) -> str | None:
+        """Closed, locked, paused, or a stage label that a person moved or removed."""
+        held = self._held.get(number)
+        listed = self._forge.inbox.known.get(number)
+        if held is None or (listed is not None and not self._order(listed, held)):
+            return None
+        try:
+            issue = await self._forge.issues.issue(number)
+        except Gone:
+            return "the issue is gone"
+        return self._order(issue, held)
+
+    def _order(self, issue: Issue, held: Held) -> str | None:
+        labels = self._policy.names.read(issue.labels)
+        shown = projection(held.fence).issue
+        if not issue.open or issue.locked:
+            return "the issue was closed or locked"
+        if Flag.PAUSED in labels.flags:
+            return f"'{self._policy.names.of(Flag.PAUSED)}' was set"
+        if shown is not None and ordered_to_stop(labels.stages, shown):
+            return "a person moved or removed the stage label"
+        return None
+
+    async def step(self, held: Held) -> Step:
+        """Observe, let the labels follow the fence, decide, act."""
+        snapshot = await self._observer.look(held)
+        order = self._order(snapshot.issue, held)
+        if order and snapshot.issue.open:
+            await self.stop(held, order)
+            return Ended(Result.WITHDRAWN, order)
+        await self._handover.show(held, snapshot.issue, snapshot.pull_request)
+        action = decide(snapshot, now=held.server_now())
+        log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
+        return await self._act(action, held, snapshot)
+
+    async def _act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
+        match action:
+            case Action.WRITE_TESTS:
+                await self._handover.assign(held)
+                return await self._rounds.write_tests(held, snapshot.issue)
+            case Action.IMPLEMENT:
+                return await self._rounds.implement(held, snapshot.issue, snapshot.bounds.attempts)
+            case Action.FIX_CI:
+                return await self._rounds.fix_ci(held, snapshot.issue, snapshot.ci_fixes)
+            case Action.ADDRESS_REVIEW:
+                return await self._rounds.address_review(held, snapshot.issue)
+            case Action.OPEN_PULL_REQUEST:
+                body = await self._rounds.pull_request_body(held, snapshot.issue)
+                await self._handover.open_pull_request(held, snapshot, body)
+                return None
+            case Action.WAIT_FOR_CI:
+                return Rest("ci")
+            case Action.REPAIR:
+                await self._handover.repair(held, snapshot)
+                return None
+            case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
+                return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
+            case Action.FINISH:
+                return await self._handover.finish(held)
+            case Action.WITHDRAW:
+                return await self._handover.withdraw(held, "the issue or its pull request was closed")
+            case Action.SHOW_HALT:
+                return Ended(Result.FAILED, f"halted at {held.fence.stage}")
+            case Action.GIVE_UP_ON_ATTEMPTS:
+                raise self._rounds.attempts_used_up(held, snapshot.bounds.attempts)
+            case Action.GIVE_UP_ON_CI:
+                raise CiGivenUp(snapshot.bounds.ci_fixes)
+            case Action.ASK_ABOUT_HEAD:
+                raise BranchTaken
+            case _:
+                assert_never(action)
+
+    async def stop(self, held: Held, reason: str) -> None:
+        """A person's order, noticed between or during steps."""
+        snapshot = await self._observer.look(held)
+        if decide(snapshot, now=held.server_now()) is Action.FINISH:
+            await self._handover.finish(held)
+        elif Flag.PAUSED in self._policy.names.read(snapshot.issue.labels).flags:
+            await self._handover.pause(held)
+        else:
+            await self._handover.withdraw(held, reason)
+
+    async def fail(self, held: Held, error: Blocked) -> None:
+        """Hand the item to a person, with the flags and the stage that fit the error."""
+        flags = error.flags if isinstance(error, Aborted) else (Flag.MANUAL_INTERVENTION,)
+        event = Event.CI_GIVEN_UP if isinstance(error, CiGivenUp) else Event.GAVE_UP
+        await self._handover.give_up(held, error, flags, event=event)

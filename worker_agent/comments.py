@@ -1,0 +1,139 @@
+"""Every sentence the worker posts: pure functions from facts to Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shared.errors import Blocked
+from shared.github.status import Status
+from shared.lock.codec import Fence
+from shared.models import Check, Issue
+from shared.text import neutralise, one_line
+from shared.workflow import Stage
+
+TITLE_LIMIT = 240
+"""GitHub refuses longer titles at 256 characters."""
+
+
+def branch(number: int) -> str:
+    """The work branch of an issue."""
+    return f"auto/issue-{number}"
+
+
+def commit_message(subject: str, *, fence: Fence, phase: str) -> str:
+    """A commit message with the trailers by which phases are found again."""
+    trailers = {
+        "Issue": f"#{fence.key.number}",
+        "Agent": fence.agent,
+        "Run": fence.nonce[:12],
+        "Phase": phase,
+        "Round": str(fence.round),
+    }
+    return f"{one_line(subject, 100)}\n\n" + "".join(f"{name}: {value}\n" for name, value in trailers.items())
+
+
+def pull_request_title(prefix: str, issue: Issue) -> str:
+    """`[auto] <issue title>`."""
+    return one_line(f"[{prefix}] {issue.title}", TITLE_LIMIT)
+
+
+def pull_request_body(issue: Issue, summary: str, evidence: str, *, implied_criteria: bool) -> str:
+    """What a person who opens the pull request needs: the issue, what was done, and the proof."""
+    parts = [
+        f"Closes #{issue.number}",
+        "",
+        "## What this does",
+        "",
+        neutralise(summary),
+        "",
+        "## Evidence",
+        "",
+        evidence,
+    ]
+    if implied_criteria:
+        parts += ["", "The issue lists no acceptance criteria; its whole text was taken as the only one."]
+    return "\n".join(parts)
+
+
+def _where(fence: Fence) -> tuple[tuple[str, str], ...]:
+    rows = [("Stage", fence.stage), ("Agent", fence.agent), ("Attempts", str(fence.attempt))]
+    if fence.round:
+        rows.append(("Review round", str(fence.round)))
+    if fence.pr:
+        rows.append(("Pull request", f"#{fence.pr}"))
+    return tuple(rows)
+
+
+def _data(fence: Fence, **more: object) -> dict[str, object]:
+    return {"stage": fence.stage, "holder": fence.agent, "attempts": fence.attempt, **more}
+
+
+def tests_written(fence: Fence, new_tests: Sequence[str]) -> Status:
+    """The red phase is done."""
+    count = len(new_tests)
+    names = ", ".join(f"`{one_line(name, 120)}`" for name in new_tests[:5])
+    return Status(
+        f"{count} new test{'s' * (count != 1)} written; red on the base. Implementing now.",
+        (*_where(fence), ("New tests", names)),
+        _data(fence, new_tests=list(new_tests)),
+    )
+
+
+def attempt_failed(fence: Fence, limit: int, details: Sequence[str]) -> Status:
+    """An implementation did not pass; another one follows or not."""
+    sentence = f"Attempt {fence.attempt} of {limit} did not pass the tests."
+    return Status(sentence, _where(fence), _data(fence, error=list(details[:5])), _list(details))
+
+
+def waiting_for_ci(fence: Fence) -> Status:
+    """The pull request is open."""
+    return Status(
+        f"Tests pass. Waiting for CI on #{fence.pr} since {fence.at:%H:%M} UTC.",
+        _where(fence),
+        _data(fence, waiting={"why": "ci", "since": fence.at.isoformat()}),
+    )
+
+
+def ci_red(fence: Fence, checks: Sequence[Check]) -> Status:
+    """CI is red and is being repaired."""
+    names = ", ".join(one_line(check.name, 60) for check in checks)
+    return Status(f"CI is red ({names}); repairing.", _where(fence), _data(fence))
+
+
+def handed_over(fence: Fence) -> Status:
+    """CI is green, review begins."""
+    return Status(f"CI is green; #{fence.pr} waits for review.", _where(fence), _data(fence))
+
+
+def handed_over_unchecked(fence: Fence) -> Status:
+    """CI did not finish in time."""
+    return Status(
+        f"CI has not finished in time; #{fence.pr} goes to review **without a green CI** and is not merged before it.",
+        _where(fence),
+        _data(fence, waiting={"why": "ci overdue"}),
+    )
+
+
+def given_up(fence: Fence, error: Blocked, kept: str) -> Status:
+    """A person has to act."""
+    where = "the pull request" if fence.pr else "the issue"
+    lines = [
+        f"**What was kept:** {kept}",
+        f"**What to do:** correct the specification or the code, then set the label `status:{Stage.READY}` on the "
+        f"issue again to start over (or `status:{Stage.CHANGES_REQUESTED}` on {where} to go on from the branch).",
+    ]
+    return Status(str(error), _where(fence), _data(fence, error=str(error)), "\n\n".join(lines))
+
+
+def paused(fence: Fence) -> Status:
+    """A person paused it."""
+    return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))
+
+
+def withdrawn(fence: Fence, reason: str) -> Status:
+    """A person stopped it."""
+    return Status(f"Stopped: {reason}. The branch is kept.", _where(fence), _data(fence))
+
+
+def _list(details: Sequence[str]) -> str:
+    return "\n".join(f"- {one_line(detail, 300)}" for detail in details[:10])

@@ -1,0 +1,127 @@
+"""What the worker shows on GitHub: labels after the fence, the pull request, handing over, giving up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from shared.errors import Blocked
+from shared.items import Ended, Result
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.models import Issue, PullRequest
+from shared.workflow import Event, Flag, Stage, Track, move
+from worker_agent import comments
+from worker_agent.decide import WORKING, Phase, Snapshot, projection
+from worker_agent.policy import Policy
+from worker_agent.ports import Forge
+
+
+class PullRequestClosed(Blocked):
+    """A person closed this issue's pull request without merging it; reopen it or remove its branch to go on."""
+
+
+class Handover:
+    """The worker's effects on issues and pull requests; every one is convergent."""
+
+    def __init__(self, forge: Forge, policy: Policy) -> None:
+        self._forge = forge
+        self._policy = policy
+
+    async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None) -> None:
+        """Make the stage labels of the issue and its pull request follow the fence."""
+        wanted = projection(held.fence)
+        for item, stage in ((issue, wanted.issue), (pull_request, wanted.pull_request)):
+            if item is not None and stage is not None:
+                await self._forge.labels.show(item.number, stage, held, known=item.labels)
+
+    async def open_pull_request(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
+        """The open pull request of the work branch: adopted when it exists, opened when not."""
+        number = held.fence.key.number
+        found = await self._forge.pulls.of_branch(comments.branch(number))
+        opened = next((pull for pull in found if pull.open), None)
+        if opened is None and any(not pull.merged for pull in found):
+            raise PullRequestClosed
+        if opened is None:
+            title = comments.pull_request_title(self._policy.title_prefix, snapshot.issue)
+            base = self._policy.base_branch
+            opened = await self._forge.pulls.open(title, body, comments.branch(number), base, held)
+        missing = set(self._policy.pull_request_labels) - opened.labels
+        if missing:
+            await self._forge.labels.add(opened.number, sorted(missing), held)
+        await advance(held, pr=opened.number)
+        await self._forge.status.show(number, comments.waiting_for_ci(held.fence), held)
+        return opened
+
+    async def hand_over(self, held: Held, snapshot: Snapshot, *, checked: bool) -> Ended:
+        """To review: the fence first, then the labels; a crash in between is finished by the next claim."""
+        event = Event.CI_PASSED if checked else Event.CI_OVERDUE
+        if held.fence.stage is Stage.TESTING:
+            await advance(held, stage=move(_track(held), Stage.TESTING, event).to, phase="")
+        await self.show(held, snapshot.issue, snapshot.pull_request)
+        if self._policy.reviewers and not held.fence.round:
+            await self._forge.pulls.request_reviewers(held.fence.pr, self._policy.reviewers, held)
+        status = comments.handed_over if checked else comments.handed_over_unchecked
+        await self._forge.status.show(held.fence.key.number, status(held.fence), held)
+        return Ended(Result.HANDED_OVER, f"pull request #{held.fence.pr} waits for review")
+
+    async def repair(self, held: Held, snapshot: Snapshot) -> None:
+        """CI is red: back to implementing, so that the next step fixes it."""
+        failed = [check for check in await self._forge.checks.of(held.fence.work_head) if check.outcome == "failed"]
+        await advance(
+            held, stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=Phase.FIX
+        )
+        await self._forge.status.show(held.fence.key.number, comments.ci_red(held.fence, failed), held)
+
+    async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag], *, event: Event = Event.GAVE_UP) -> None:
+        """To a person: fence, labels and flags, and one comment that says what was kept."""
+        number = held.fence.key.number
+        if held.fence.stage in WORKING:
+            await advance(held, stage=move(_track(held), held.fence.stage, event).to)
+        issue = await self._forge.issues.issue(number)
+        pull_request = await self._forge.pulls.pull_request(held.fence.pr) if held.fence.pr else None
+        for item in (issue, pull_request):
+            if item is not None:
+                await self._forge.labels.show(
+                    item.number, held.fence.stage, held, known=item.labels, flags_on=tuple(flags)
+                )
+        await self._forge.status.show(number, comments.given_up(held.fence, error, _kept(held)), held)
+        await self._unassign(held)
+
+    async def pause(self, held: Held) -> None:
+        """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
+        await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
+
+    async def withdraw(self, held: Held, reason: str) -> Ended:
+        """A person ended it: the fence remembers, nothing else is touched, the branch stays."""
+        if held.fence.stage is not Stage.WITHDRAWN:
+            await advance(held, stage=Stage.WITHDRAWN)
+        await self._forge.status.show(held.fence.key.number, comments.withdrawn(held.fence, reason), held)
+        await self._unassign(held)
+        return Ended(Result.WITHDRAWN, reason)
+
+    async def finish(self, held: Held) -> Ended:
+        """The pull request is merged: a tombstone in the fence."""
+        await advance(held, stage=Stage.DONE)
+        return Ended(Result.FINISHED, f"pull request #{held.fence.pr} is merged")
+
+    async def assign(self, held: Held) -> None:
+        """Show a person's name on the issue, where configured."""
+        if self._policy.assign:
+            await self._forge.issues.assign(held.fence.key.number, self._policy.assign, held)
+
+    async def _unassign(self, held: Held) -> None:
+        if self._policy.assign:
+            await self._forge.issues.unassign(held.fence.key.number, self._policy.assign, held)
+
+
+def _track(held: Held) -> Track:
+    return Track.PULL_REQUEST if held.fence.round else Track.SPECIFICATION
+
+
+def _kept(held: Held) -> str:
+    fence = held.fence
+    if fence.pr:
+        return f"branch `{comments.branch(fence.key.number)}` and #{fence.pr}"
+    if fence.work_head:
+        return f"commit {fence.work_head[:12]} in `{fence.key.ref}` (`git fetch origin {fence.key.ref}`)"
+    return "nothing was written yet"

@@ -1,0 +1,22 @@
+"""How an issue and its pull request name each other (pure)."""
+
+from __future__ import annotations
+
+import re
+
+from shared.models import PullRequest
+
+_CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
+_BRANCH = re.compile(r"auto/issue-(\d{1,10})")
+
+
+def issue_named_by(body: str) -> int | None:
+    """The issue that a pull request body says it closes: a hint, the branch decides."""
+    found = _CLOSES.search(body)
+    return int(found[1]) if found else None
+
+
+def issue_of(pull_request: PullRequest) -> int | None:
+    """The issue whose work branch a pull request has as its head; None for a person's branch."""
+    found = _BRANCH.fullmatch(pull_request.head_branch)
+    return int(found[1]) if found else None

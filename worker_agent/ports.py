@@ -1,0 +1,109 @@
+"""What the worker needs of the world; the adapters in `shared` satisfy these without importing them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from shared.github.status import Status
+from shared.lock.hold import Held
+from shared.models import Check, Issue, LabelEvent, Permission, PullRequest, Review, ReviewComment
+from shared.warrant import Warrant
+from shared.workflow import Flag, Stage
+
+
+class Inbox(Protocol):
+    """Open items, as hints."""
+
+    @property
+    def known(self) -> Mapping[int, Issue]: ...
+
+    async def look(self) -> Mapping[int, Issue]: ...
+
+
+class Issues(Protocol):
+    """Single issues, read before acting."""
+
+    async def issue(self, number: int) -> Issue: ...
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
+
+    async def assign(self, number: int, login: str, warrant: Warrant) -> None: ...
+
+    async def unassign(self, number: int, login: str, warrant: Warrant) -> None: ...
+
+
+class People(Protocol):
+    """Who may do what."""
+
+    async def permission(self, login: str) -> Permission: ...
+
+
+class LabelBoard(Protocol):
+    """Stage labels and flags."""
+
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        warrant: Warrant,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]: ...
+
+    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]: ...
+
+
+class Pulls(Protocol):
+    """Pull requests."""
+
+    async def pull_request(self, number: int) -> PullRequest: ...
+
+    async def of_branch(self, branch: str) -> tuple[PullRequest, ...]: ...
+
+    async def open(self, title: str, body: str, head: str, base: str, held: Held) -> PullRequest: ...
+
+    async def edit(
+        self, number: int, *, title: str | None = None, body: str | None = None, warrant: Warrant
+    ) -> PullRequest: ...
+
+    async def request_reviewers(self, number: int, logins: Sequence[str], held: Held) -> None: ...
+
+
+class Reviews(Protocol):
+    """What reviewers said."""
+
+    async def of(self, number: int) -> tuple[Review, ...]: ...
+
+    async def comments(self, number: int) -> tuple[ReviewComment, ...]: ...
+
+
+class Checks(Protocol):
+    """CI of one SHA."""
+
+    async def of(self, sha: str) -> tuple[Check, ...]: ...
+
+    async def log(self, job_id: int) -> str: ...
+
+
+class StatusBoard(Protocol):
+    """The worker's one status comment per thread."""
+
+    async def show(self, number: int, status: Status, warrant: Warrant) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forge:
+    """The GitHub side of one repository, as the worker uses it."""
+
+    inbox: Inbox
+    issues: Issues
+    people: People
+    labels: LabelBoard
+    pulls: Pulls
+    reviews: Reviews
+    checks: Checks
+    status: StatusBoard

@@ -1,0 +1,109 @@
+"""What a test run says, test by test: frozen values, no I/O."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar
+
+TestId = str
+"""Names one test for ever: `path::Class::name` with `path` relative to the repository."""
+
+MESSAGE_LIMIT = 4000
+"""Characters of a failure's text that are kept; the error itself stands at its end."""
+
+
+class Outcome(StrEnum):
+    """How one test ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+class Kind(StrEnum):
+    """Why a test did not pass, as far as its text tells."""
+
+    ASSERTION_OR_EXCEPTION = "assertion or exception"
+    FIRST_PARTY_IMPORT = "a name of this repository is missing"
+    THIRD_PARTY_IMPORT = "a third-party module is missing"
+    SYNTAX = "syntax error"
+    MISSING_FIXTURE = "missing fixture"
+    COLLECTION = "collection error"
+    TIMEOUT = "timeout"
+    OTHER = "other"
+
+
+ACCEPTED = frozenset({Kind.ASSERTION_OR_EXCEPTION, Kind.FIRST_PARTY_IMPORT})
+"""The reasons for which a new test may be red."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """One test, or one file that could not be collected. `kind` is None unless it failed."""
+
+    __test__: ClassVar[bool] = False  # pytest takes every class named Test* for tests
+
+    id: TestId
+    file: str
+    outcome: Outcome
+    kind: Kind | None = None
+    message: str = ""
+
+    @property
+    def first_line(self) -> str:
+        """The line of the message that names the error; raw text made by tests."""
+        return next((line.strip() for line in self.message.splitlines() if line.strip()), "")
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """One run of the whole test command.
+
+    `broken_files` are the paths that could not be collected; a directory stands for all below it.
+    `finished` is False when the run was cut short (deadline, crash, no readable report): then
+    absent tests mean nothing, and `output_tail` says what the command printed last.
+    """
+
+    __test__: ClassVar[bool] = False  # see TestResult
+
+    results: Mapping[TestId, TestResult] = field(default_factory=dict)
+    broken_files: Mapping[str, TestResult] = field(default_factory=dict)
+    finished: bool = True
+    code: int = 0
+    output_tail: str = ""
+    timed_out: bool = False
+
+    @property
+    def passed(self) -> frozenset[TestId]:
+        """The tests that passed."""
+        return frozenset(r.id for r in self.results.values() if r.outcome is Outcome.PASSED)
+
+    @property
+    def failed(self) -> frozenset[TestId]:
+        """The tests that failed or ended in an error; broken files are not among them."""
+        return frozenset(r.id for r in self.results.values() if r.outcome in {Outcome.FAILED, Outcome.ERROR})
+
+    def broken(self, path: str) -> TestResult | None:
+        """Why `path` could not be collected: it, or a directory above it, is broken."""
+        parts = path.split("/")
+        prefixes = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))
+        return next((self.broken_files[prefix] for prefix in prefixes if prefix in self.broken_files), None)
+
+    def digest(self) -> str:
+        """SHA-256 (hex) of the sorted ids of the passing tests."""
+        return hashlib.sha256("\n".join(sorted(self.passed)).encode("utf-8", "surrogateescape")).hexdigest()
+
+    def one_line(self) -> str:
+        """For people, for example `12 passed, 1 failed, 2 files not collected`."""
+        skipped = sum(r.outcome is Outcome.SKIPPED for r in self.results.values())
+        counts = {"passed": len(self.passed), "failed": len(self.failed), "skipped": skipped}
+        parts = [f"{count} {word}" for word, count in counts.items() if count]
+        if broken := len(self.broken_files):
+            parts.append(f"{broken} file{'s' * (broken > 1)} not collected")
+        if not self.finished:
+            parts.append("stopped at the deadline" if self.timed_out else f"not finished (exit code {self.code})")
+        return ", ".join(parts) or "no tests"

@@ -1,0 +1,137 @@
+"""Where a model and the tests work on one item: edits in `tree`, test runs in clean checkouts only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shared.git.workspace import Place, Workspace
+from shared.governance.endings import completed
+from shared.llm.port import Call, Coder, Request
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.prompts import Prompts, Untrusted
+from shared.specification import Specification, read
+from worker_agent.policy import Policy
+from worker_agent.tdd.files import is_test_file
+from worker_agent.tdd.registry import Choice, choose
+from worker_agent.tdd.report import TestRun
+from worker_agent.tdd.run import TestBench
+from worker_agent.worksite import Worksite, texts
+
+CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
+"""Instruction files; read from the base commit only, so that no change can instruct its own author."""
+
+CONVENTIONS_CHARS = 8000
+
+RUNNER_FILES = ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", "package.json")
+"""What a test runner is detected by, besides paths."""
+
+ROLES: Mapping[Call, str] = {
+    Call.WRITE_TESTS: "test-automation",
+    Call.IMPLEMENT: "developer",
+    Call.FIX_CI: "debugger",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One item as its phases see it; `base` is the commit on which its new tests must be red."""
+
+    issue: Issue
+    specification: Specification
+    space: Workspace
+    base: str
+    choice: Choice
+    conventions: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Which try of a call this is; see `shared.llm.port.Request`."""
+
+    attempt: int = 1
+    round: int = 0
+    retry: int = 0
+
+
+class Workshop:
+    """What every phase uses: a coder on a throw-away tree, and a bench for clean checkouts."""
+
+    def __init__(
+        self, worksite: Worksite, coder: Coder, bench: TestBench, prompts: Prompts, policy: Policy
+    ) -> None:
+        self.worksite = worksite
+        self._coder = coder
+        self._bench = bench
+        self._prompts = prompts
+        self._policy = policy
+        self._runs: dict[tuple[str, str], TestRun] = {}
+
+    async def open(self, held: Held, issue: Issue) -> Job:
+        """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
+        base = held.fence.base or await self.worksite.base(self._policy.base_branch)
+        space = await self.worksite.open(held.fence)
+        paths = await self.worksite.mirror.paths(base)
+        read_files = await texts(space, base, RUNNER_FILES + CONVENTIONS)
+        choice = choose(self._policy.test_command, self._policy.test_report, paths, read_files.get)
+        conventions = "\n\n".join(
+            read_files[name].decode("utf-8", "replace") for name in CONVENTIONS if name in read_files
+        )
+        return Job(issue, read(issue.body), space, base, choice, conventions[:CONVENTIONS_CHARS])
+
+    def prompt(self, name: str, job: Job, **variables: str | Untrusted) -> str:
+        """A prompt of this agent; what strangers wrote goes in as `Untrusted`."""
+        return self._prompts.render(
+            name, title=Untrusted(job.issue.title), specification=Untrusted(job.issue.body), **variables
+        )
+
+    async def edit(self, job: Job, call: Call, start: str, turn: Turn, prompt: str) -> str:
+        """Let the model change the tree of commit `start`; returns the tree object of what it made.
+
+        Raises `RunFailed` or `RunEnded` when the run itself failed.
+        """
+        where = await job.space.reset_tree(start)
+        request = Request(
+            call=call,
+            item=f"#{job.issue.number}",
+            title=job.issue.title,
+            role=ROLES[call],
+            prompt=prompt,
+            tree=where,
+            attempt=turn.attempt,
+            round=turn.round,
+            retry=turn.retry,
+            limits=self._policy.limits,
+        )
+        completed(await self._coder.run(request), call)
+        return await job.space.capture(start)
+
+    async def test(self, job: Job, commit_or_tree: str, into: Place = "evidence") -> TestRun:
+        """The tests of exactly this commit or tree, in a fresh checkout; run once per tree."""
+        tree = await job.space.tree_of(commit_or_tree)
+        known = self._runs.get((tree, job.choice.test_command))
+        if known is None:
+            where = await job.space.checkout(tree, into)
+            scratch = job.space.root / "scratch"
+            scratch.mkdir(exist_ok=True)
+            known = await self._bench.run(job.choice.runner, job.choice.test_command, where, scratch)
+            self._remember((tree, job.choice.test_command), known)
+        return known
+
+    async def test_files(self, job: Job, commit_or_tree: str) -> dict[str, bytes]:
+        """The test files that differ from the base, and those of the base itself, as they are there."""
+        changed = {change.path for change in await job.space.changes(job.base, commit_or_tree)}
+        return await texts(job.space, commit_or_tree, {path for path in changed if is_test_file(path)})
+
+    def _remember(self, key: tuple[str, str], run: TestRun) -> None:
+        if len(self._runs) >= 32:
+            self._runs.pop(next(iter(self._runs)))
+        self._runs[key] = run
+
+
+def criteria(job: Job) -> Untrusted:
+    """The acceptance criteria as a list for a prompt."""
+    return Untrusted("\n".join(f"- {criterion.id}: {criterion.text}" for criterion in job.specification.criteria))
+
+

@@ -1,0 +1,151 @@
+"""The git side of an item: its workspace, its phase commits with their notes, and what history says.
+
+Nothing here decides anything and nothing here runs what a model wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from shared.errors import Misconfigured
+from shared.git import objects
+from shared.git.command import Identity
+from shared.git.mirror import Mirror
+from shared.git.names import workspace_path
+from shared.git.notes import Note, Notes, Phase, read, write
+from shared.git.patch_policy import PatchRefused, Policy
+from shared.git.publisher import Publisher, keep
+from shared.git.workspace import Workspace
+from shared.lock.codec import Fence
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.lock.port import RefUpdate
+from shared.marks import Keyring
+from shared.specification import Specification
+from worker_agent import comments
+from worker_agent.decide import Head
+
+HISTORY_LIMIT = 500
+"""Commits looked through for the phases of one branch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where one repository's work lies on this machine."""
+
+    full_name: str
+    workspaces: Path
+    kept: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Phased:
+    """A finished phase, ready to be recorded: what was made on top of `parent`, and its note."""
+
+    tree: str
+    parent: str
+    subject: str
+    note: Note
+
+
+class Worksite:
+    """One repository's mirror and the workspaces of its issues."""
+
+    def __init__(
+        self, mirror: Mirror, identity: Identity, publisher: Publisher, places: Places, keys: Keyring
+    ) -> None:
+        self.mirror = mirror
+        self._identity = identity
+        self._publisher = publisher
+        self._places = places
+        self._keys = keys
+
+    async def base(self, branch: str) -> str:
+        """The head of the base branch as the server has it now."""
+        await self.mirror.ensure()
+        await self.mirror.fetch()
+        tip = await self.mirror.tip(branch)
+        if tip is None:
+            raise Misconfigured(f"The branch '{branch}' does not exist: set base_branch to one that does.")
+        return tip
+
+    async def open(self, fence: Fence) -> Workspace:
+        """The issue's workspace, with its phase commits so far, wherever they were made."""
+        await self.mirror.ensure()
+        root = workspace_path(self._places.workspaces, self._places.full_name, fence.key.number)
+        space = await Workspace.open(root, self.mirror, self._identity)
+        if fence.work_head:
+            await self.mirror.refresh(fence.key.ref)
+            await space.bring(fence.work_head)
+        await self.mirror.refresh(_notes_ref(fence))
+        await space.follow(_notes_ref(fence))
+        return space
+
+    async def record(self, held: Held, space: Workspace, phased: Phased, specification: Specification, **to: object) -> str:
+        """Commit a phase, note it, and move fence, notes and (with `stage` testing) the branch together.
+
+        `to` are the fence's new fields. Returns the commit. A refused patch is kept on disk and
+        raises `PatchRefused`.
+        """
+        fence = held.fence
+        message = comments.commit_message(phased.subject, fence=fence, phase=phased.note.phase)
+        commit = await space.commit(phased.tree, (phased.parent,), message, held.server_now())
+        notes = _notes_ref(fence)
+        before = await self.mirror.sha(notes)
+        noted = await Notes(space.git, self._identity).add(notes, commit, write(phased.note, self._keys))
+        updates = [RefUpdate(notes, before, noted)]
+        if "stage" in to:
+            updates.append(await self._branch(fence, commit))
+        policy = Policy(planned=frozenset(specification.files) | frozenset(specification.may_change))
+        try:
+            ready = await self._publisher.prepare(space, phased.note.base, commit, updates, policy=policy)
+        except PatchRefused:
+            await keep(await space.diff(phased.note.base, commit), self._kept(fence))
+            raise
+        await advance(held, updates=ready, work_head=commit, base=phased.note.base, **to)
+        return commit
+
+    async def _branch(self, fence: Fence, commit: str) -> RefUpdate:
+        ref = f"refs/heads/{comments.branch(fence.key.number)}"
+        return RefUpdate(ref, await self.mirror.refresh(ref), commit)
+
+    async def notes(self, space: Workspace, fence: Fence) -> Mapping[str, Note]:
+        """The authentic notes of an issue: phase commit -> note."""
+        texts = await Notes(space.git, self._identity).all(_notes_ref(fence))
+        read_back = {commit: read(text, self._keys) for commit, text in texts.items()}
+        return {commit: note for commit, note in read_back.items() if note is not None}
+
+    async def relation(self, ours: str, head_sha: str) -> Head:
+        """How a pull request's head relates to our commit: the same, older (not seen yet), or foreign."""
+        if ours == head_sha:
+            return Head.OURS
+        known = await self.mirror.sha(head_sha)
+        return Head.BEHIND if known and await self.mirror.is_ancestor(head_sha, ours) else Head.FOREIGN
+
+    async def fixes(self, fence: Fence) -> int:
+        """How many CI repairs the current round has committed."""
+        if await self.mirror.sha(fence.work_head) is None:
+            await self.mirror.refresh(fence.key.ref)
+        count = 0
+        for commit in await self.mirror.log(fence.work_head, HISTORY_LIMIT):
+            if commit.oid == fence.base:
+                break
+            count += f"\nPhase: {Phase.FIX}\nRound: {fence.round}" in commit.message and "Fix CI" in commit.subject
+        return count
+
+    def _kept(self, fence: Fence) -> Path:
+        run = f"{fence.at:%Y%m%dT%H%M%SZ}-{fence.nonce[:8]}"
+        return workspace_path(self._places.kept, self._places.full_name, fence.key.number) / run
+
+
+async def texts(space: Workspace, commit_or_tree: str, paths: Collection[str]) -> dict[str, bytes]:
+    """The content of those `paths` that exist in a commit or tree."""
+    ordered = sorted(paths)
+    found = await objects.read(space.git, [f"{commit_or_tree}:{path}" for path in ordered])
+    return {path: content for path, content in zip(ordered, found, strict=True) if content is not None}
+
+
+def _notes_ref(fence: Fence) -> str:
+    return f"refs/notes/workflow/issue-{fence.key.number}"
