@@ -10,12 +10,12 @@ from config.documentation import generated
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def main() -> int:
+def main(root: Path = ROOT) -> int:
     """Write what differs and name it."""
-    for file, text in generated(ROOT).items():
+    for file, text in generated(root).items():
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")
-            sys.stdout.write(f"wrote {file.relative_to(ROOT)}\n")
+            sys.stdout.write(f"wrote {file.relative_to(root)}\n")
     return 0
 
 

@@ -14,7 +14,7 @@ import yaml
 
 from config.rules import KeyPath, dotted
 
-MAX_BYTES = 1_000_000
+MAX_BYTES = 262_144
 """A configuration larger than this is refused unread."""
 
 MAX_NODES = 20_000

@@ -140,7 +140,8 @@ class _Lock:
     def acquire(self) -> bool:
         """Whether the lock is ours now."""
         try:
-            self.path.parent.mkdir(mode=0o700, exist_ok=True)
+            for directory in (self.path.parent.parent, self.path.parent):
+                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             while True:
                 descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
                 try:
@@ -162,7 +163,6 @@ class _Lock:
             raise RuntimeError("this identity has been given back")
         if not self._in_place():
             self.close()
-            self.path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not self.acquire():
                 raise Misconfigured(f"{self.path} was deleted, and another process has taken this id: stopping.")
 

@@ -103,9 +103,10 @@ class Call:
         if not isinstance(found, list):
             raise invalid(resource, name)
         values = [one.get("name") if isinstance(one, dict) else one for one in found]
-        if not all(isinstance(value, str) and value for value in values):
+        strings = [value for value in values if isinstance(value, str) and value]
+        if len(strings) < len(values):
             raise invalid(resource, name)
-        return values
+        return strings
 
     def choice(self, resource: str, name: str, allowed: Sequence[str]) -> str:
         """A query parameter with few values, the first of which is the default; 422 for others."""

@@ -42,6 +42,8 @@ def lines(patch: str) -> Iterator[DiffLine]:
             case " ":
                 yield DiffLine(text[1:], old, new, position, hunk)
                 old, new = old + 1, new + 1
+            case _:
+                continue  # "\\ No newline at end of file"
 
 
 def place(path: str, patch: str | None, *, line: int, side: str, start_line: int | None = None) -> Place | None:

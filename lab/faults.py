@@ -26,10 +26,6 @@ class FaultKind(StrEnum):
     SECONDARY_LIMIT = "secondary limit"
 
 
-EXECUTED = frozenset({FaultKind.DELAY, FaultKind.LOST_REPLY, FaultKind.ERROR_AFTER, FaultKind.STALE})
-"""Kinds after which a write has still happened; of the others only TRUNCATED and HTML execute too."""
-
-
 @dataclass(slots=True)
 class Fault:
     """One fault on the `nth` request (from 1) that matches, and on the `times - 1` matches after it.

@@ -54,9 +54,8 @@ def invalid(resource: str, field: str, code: str = "invalid") -> Refusal:
 def custom(resource: str, message: str, field: str | None = None) -> Refusal:
     """422 with GitHub's own sentence."""
     where = {} if field is None else {"field": field}
-    return Refusal(
-        422, "Validation Failed", errors=({"resource": resource, "code": "custom", **where, "message": message},)
-    )
+    error = {"resource": resource, "code": "custom", **where, "message": message}
+    return Refusal(422, "Validation Failed", errors=(error,))
 
 
 def unprocessable(message: str) -> Refusal:

@@ -10,12 +10,13 @@ from email.utils import formatdate
 from typing import Any
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from lab.call import REPOSITORY, Call, Operation, Reply
 from lab.exchanges import Exchange, Exchanges
 from lab.faults import staleness
 from lab.refusals import Refusal, no_rights, not_accessible, not_found
-from lab.spoil import FAULTS, Handler
+from lab.spoil import FAULTS
 from lab.wire.site import Site
 from lab.world.accounts import AccountRecord, TokenRecord
 from lab.world.repository import RepositoryRecord
@@ -26,8 +27,8 @@ _UNLISTED = "/{tail:.*}"
 _NUMBERED = "/repositories/{repository_id}"
 """The other beginning of a path inside a repository: it survives a renaming."""
 
-GREEDY = frozenset({"ref", "branch", "basehead", "path", "name", "sha"})
-"""Path parameters that may contain slashes."""
+GREEDY = {**dict.fromkeys(("ref", "branch", "basehead", "name", "sha"), ".+"), "path": ".*"}
+"""Path parameters that may contain slashes; the path of a file may be empty: the root."""
 
 _TOKEN = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
 
@@ -44,7 +45,7 @@ class Service:
     def mount(self, router: web.UrlDispatcher, operations: list[Operation]) -> None:
         """Route every operation, by the repository's name and by its id."""
         for operation in operations:
-            path = re.sub(r"{(\w+)}", lambda m: f"{{{m[1]}:.+}}" if m[1] in GREEDY else m[0], operation.template)
+            path = re.sub(r"{(\w+)}", _pattern, operation.template)
             handler = self._handler(operation)
             router.add_route(operation.method, path, handler)
             if path.startswith(REPOSITORY):
@@ -147,6 +148,11 @@ class Service:
             "x-ratelimit-reset": str(allowance.reset),
             "x-ratelimit-resource": "core",
         }
+
+
+def _pattern(parameter: re.Match[str]) -> str:
+    name = parameter[1]
+    return f"{{{name}:{GREEDY[name]}}}" if name in GREEDY else parameter[0]
 
 
 def is_git(path: str) -> bool:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from lab.faults import Fault, FaultKind, Faults
 from lab.refusals import Refusal
 from shared.clock import Clock
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 FAULTS: web.RequestKey[list[Fault]] = web.RequestKey("faults", list)
 """The faults that hit a request, for those behind the middleware."""
@@ -22,7 +21,7 @@ _PAGE = b"<!DOCTYPE html><html><head><title>Unicorn!</title></head><body>We had 
 _NEVER_SPOILED = ("/_lab/", "/_logs/")
 
 
-def spoiler(faults: Faults, clock: Clock) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+def spoiler(faults: Faults, clock: Clock) -> Middleware:
     """A middleware for `faults`."""
 
     @web.middleware
@@ -56,6 +55,8 @@ async def _before(fault: Fault, request: web.Request, clock: Clock) -> web.Respo
             return _limited(fault, clock.now())
         case FaultKind.SECONDARY_LIMIT:
             return _slowed(fault)
+        case _:
+            return None  # the others spoil the answer, see `_after` and `staleness`
     return None
 
 
@@ -69,6 +70,8 @@ def _after(fault: Fault, request: web.Request, response: web.StreamResponse) -> 
             return web.Response(body=_PAGE, content_type="text/html", charset="utf-8")
         case FaultKind.TRUNCATED if isinstance(response, web.Response) and isinstance(response.body, bytes):
             response.body = response.body[: len(response.body) // 2]
+        case _:
+            return response  # the others came before the answer
     return response
 
 

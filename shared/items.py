@@ -70,6 +70,11 @@ class Agent(Protocol):
         """Which kind of agent this is."""
         ...
 
+    @property
+    def repository(self) -> str:
+        """`owner/repo`."""
+        ...
+
     async def discover(self) -> Sequence[Candidate]:
         """Everything that may have work, in the order in which to try."""
         ...

@@ -48,6 +48,23 @@ class RealClock:
         await anyio.sleep(seconds)
 
 
+class Slots:
+    """How many items may be in work at once, over all repositories of one process."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._loops: list[Loop] = []
+
+    def join(self, loop: Loop) -> None:
+        """Count the items of `loop`."""
+        self._loops.append(loop)
+
+    @property
+    def free(self) -> bool:
+        """Whether one more may begin; resting items take no slot."""
+        return sum(loop.busy for loop in self._loops) < self._limit
+
+
 class Loop:
     """Drives one agent: wake what rests, stop what is revoked, claim what is free.
 
@@ -55,10 +72,13 @@ class Loop:
     `once` until one item has ended.
     """
 
-    def __init__(self, agent: Agent, clock: Clock, *, slots: int = 1, interval_seconds: float = 30.0) -> None:
+    def __init__(
+        self, agent: Agent, clock: Clock, *, slots: Slots | None = None, interval_seconds: float = 30.0
+    ) -> None:
         self._agent = agent
         self._clock = clock
-        self._slots = slots
+        self._slots = slots or Slots(1)
+        self._slots.join(self)
         self._interval = interval_seconds
         self._items: dict[int, Pursuit] = {}
         self._skipped: dict[int, tuple[str, float]] = {}
@@ -74,6 +94,11 @@ class Loop:
             yield self
             group.cancel_scope.cancel()
         self._group = None
+
+    @property
+    def busy(self) -> int:
+        """How many items of this loop are being worked on just now."""
+        return sum(item.resting is None for item in self._items.values())
 
     @property
     def resting(self) -> tuple[Rest, ...]:
@@ -113,9 +138,8 @@ class Loop:
 
         With `wait` false, or when a person has to act, it returns at the first wait.
         """
-        self._slots = 1
         while not stop.is_set():
-            await self.tick(claims=not self.ended)
+            await self.tick(claims=not self._items and not self.ended)
             if not self._items and not self.ended:
                 return None
             await self.quiet()
@@ -133,8 +157,7 @@ class Loop:
     async def _claim(self, candidates: Sequence[Candidate]) -> None:
         lost = 0
         for candidate in candidates:
-            busy = sum(item.resting is None for item in self._items.values())
-            if busy >= self._slots or lost >= LOST_CLAIMS_PER_TICK:
+            if not self._slots.free or lost >= LOST_CLAIMS_PER_TICK:
                 return
             if candidate.number in self._items or self._is_skipped(candidate):
                 continue
@@ -146,7 +169,7 @@ class Loop:
                     lost += seconds == 0
 
     async def _attempt(self, candidate: Candidate) -> Lease | Skip:
-        with bind_item(issue=candidate.number):
+        with bind_item(repo=self._agent.repository, issue=candidate.number):
             try:
                 got = await self._agent.claim(candidate)
             except EngineError as error:

@@ -89,7 +89,7 @@ def render(name: str, fields: dict[str, str], *, version: int = 1) -> str:
     Raises `ValueError` when a name or value would not be read back: values have no space, `<` or `>`.
     """
     marker = f"<!-- {name}/{version}{''.join(f' {key}={value}' for key, value in fields.items())} mac= -->"
-    if find(marker) != Mark(name, version, {**fields, "mac": ""}):
+    if find(marker) != Mark(name, version, {"mac": "", **fields}):
         raise ValueError(f"no marker can be written as {marker!r}")
     return marker
 

@@ -162,6 +162,7 @@ class ReviewComment:
     created_at: datetime
     updated_at: datetime
     in_reply_to: int | None = None
+    review_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

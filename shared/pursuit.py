@@ -64,7 +64,7 @@ class Pursuit:
     async def run(self, lease: Lease) -> Ended:
         """Work as the holder until the item has ended; the lease is released in any case."""
         ended = Ended(Result.LOST, "the lease was lost")
-        with bind_item(issue=self.number):
+        with bind_item(repo=self._agent.repository, issue=self.number):
             try:
                 async with self._agent.hold(lease) as held:
                     ended = await self._work(held)

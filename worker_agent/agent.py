@@ -17,15 +17,18 @@ from shared.lock.port import Port
 from shared.lock.scope import hold
 from shared.models import Issue, PullRequest
 from shared.order import ordered
+from shared.specification import read
 from shared.workflow import Event, Flag, Role, Stage
-from worker_agent import links
+from worker_agent import dossier, links
 from worker_agent.aborts import Aborted, BranchTaken, CiGivenUp
 from worker_agent.decide import WORKING, Action, Snapshot, decide, intent, ordered_to_stop, projection
 from worker_agent.handover import Handover
 from worker_agent.observe import Observer
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.rounds import Rounds
+from worker_agent.repairs import Repairs
+from worker_agent.tdd.cycle import Cycle
+from worker_agent.workshop import Workshop
 
 log = structlog.get_logger()
 
@@ -38,15 +41,22 @@ class Worker:
 
     role = Role.WORKER
 
-    def __init__(self, forge: Forge, port: Port, claimant: Claimant, rounds: Rounds, policy: Policy) -> None:
+    def __init__(self, forge: Forge, port: Port, claimant: Claimant, workshop: Workshop, policy: Policy) -> None:
         self._forge = forge
         self._port = port
         self._claimant = claimant
-        self._rounds = rounds
+        self._workshop = workshop
         self._policy = policy
         self._handover = Handover(forge, policy)
-        self._observer = Observer(forge, rounds.history, policy)
+        self._observer = Observer(forge, workshop.worksite, policy)
+        self._cycle = Cycle(workshop, forge.status)
+        self._repairs = Repairs(workshop, forge)
         self._held: dict[int, Held] = {}
+
+    @property
+    def repository(self) -> str:
+        """`owner/repo`."""
+        return self._policy.repository
 
     async def discover(self) -> Sequence[Candidate]:
         """Issues with a worker's stage, and pull requests of ours that ask for changes."""
@@ -54,9 +64,7 @@ class Worker:
         found: dict[int, Candidate] = {}
         issues = [issue for issue in known.values() if self._wanted(issue)]
         policy = self._policy
-        for item in ordered(
-            issues, agent=self._claimant.agent, priorities=policy.priorities, slots=policy.slots
-        ):
+        for item in ordered(issues, agent=self._claimant.agent, priorities=policy.priorities, slots=policy.slots):
             number = links.issue_named_by(item.body) if item.is_pull_request else item.number
             if number is not None:
                 found.setdefault(number, Candidate(number, f"{item.number}@{item.updated_at.isoformat()}"))
@@ -109,7 +117,7 @@ class Worker:
         """Why a first claim is not allowed: an open blocker, or a label set by somebody without write."""
         if view.fence is not None and view.fence.stage in WORKING:
             return ""
-        for blocker in self._rounds.depends_on(issue):
+        for blocker in read(issue.body).depends_on:
             if await self._is_open(blocker):
                 return f"blocked by #{blocker}"
         if view.fence is not None and view.fence.stage is Stage.REVIEWING:
@@ -175,24 +183,14 @@ class Worker:
 
     async def _act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         match action:
-            case Action.WRITE_TESTS:
-                await self._handover.assign(held)
-                return await self._rounds.write_tests(held, snapshot.issue)
-            case Action.IMPLEMENT:
-                return await self._rounds.implement(held, snapshot.issue, snapshot.bounds.attempts)
-            case Action.FIX_CI:
-                return await self._rounds.fix_ci(held, snapshot.issue, snapshot.ci_fixes)
-            case Action.ADDRESS_REVIEW:
-                return await self._rounds.address_review(held, snapshot.issue)
+            case Action.WRITE_TESTS | Action.IMPLEMENT | Action.FIX_CI | Action.ADDRESS_REVIEW:
+                await self._build(action, held, snapshot)
             case Action.OPEN_PULL_REQUEST:
-                body = await self._rounds.pull_request_body(held, snapshot.issue)
-                await self._handover.open_pull_request(held, snapshot, body)
-                return None
+                await self._open_pull_request(held, snapshot)
             case Action.WAIT_FOR_CI:
                 return Rest("ci")
             case Action.REPAIR:
                 await self._handover.repair(held, snapshot)
-                return None
             case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
                 return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
             case Action.FINISH:
@@ -201,14 +199,32 @@ class Worker:
                 return await self._handover.withdraw(held, "the issue or its pull request was closed")
             case Action.SHOW_HALT:
                 return Ended(Result.FAILED, f"halted at {held.fence.stage}")
-            case Action.GIVE_UP_ON_ATTEMPTS:
-                raise self._rounds.attempts_used_up(held, snapshot.bounds.attempts)
-            case Action.GIVE_UP_ON_CI:
-                raise CiGivenUp(snapshot.bounds.ci_fixes)
-            case Action.ASK_ABOUT_HEAD:
-                raise BranchTaken
+            case Action.GIVE_UP_ON_ATTEMPTS | Action.GIVE_UP_ON_CI | Action.ASK_ABOUT_HEAD:
+                raise self._reason(action, held, snapshot)
             case _:
                 assert_never(action)
+        return None
+
+    async def _build(self, action: Action, held: Held, snapshot: Snapshot) -> None:
+        """The steps that pay a coder."""
+        if action is Action.WRITE_TESTS:
+            await self._handover.assign(held)
+            await self._cycle.write_tests(held, snapshot.issue)
+        elif action is Action.IMPLEMENT:
+            await self._cycle.implement(held, snapshot.issue, snapshot.bounds.attempts)
+        elif action is Action.FIX_CI:
+            await self._repairs.fix_ci(held, snapshot.issue, snapshot.ci_fixes)
+        else:
+            await self._repairs.address_review(held, snapshot.issue)
+
+    def _reason(self, action: Action, held: Held, snapshot: Snapshot) -> Blocked:
+        if action is Action.GIVE_UP_ON_ATTEMPTS:
+            return self._cycle.attempts_used_up(held, snapshot.bounds.attempts)
+        return CiGivenUp(snapshot.bounds.ci_fixes) if action is Action.GIVE_UP_ON_CI else BranchTaken()
+
+    async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> None:
+        body = await dossier.pull_request_body(self._workshop, held, snapshot.issue)
+        await self._handover.open_pull_request(held, snapshot, body)
 
     async def stop(self, held: Held, reason: str) -> None:
         """A person's order, noticed between or during steps."""

@@ -67,12 +67,12 @@ class Handover:
     async def repair(self, held: Held, snapshot: Snapshot) -> None:
         """CI is red: back to implementing, so that the next step fixes it."""
         failed = [check for check in await self._forge.checks.of(held.fence.work_head) if check.outcome == "failed"]
-        await advance(
-            held, stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=Phase.FIX
-        )
+        await advance(held, stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=Phase.FIX)
         await self._forge.status.show(held.fence.key.number, comments.ci_red(held.fence, failed), held)
 
-    async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag], *, event: Event = Event.GAVE_UP) -> None:
+    async def give_up(
+        self, held: Held, error: Blocked, flags: Collection[Flag], *, event: Event = Event.GAVE_UP
+    ) -> None:
         """To a person: fence, labels and flags, and one comment that says what was kept."""
         number = held.fence.key.number
         if held.fence.stage in WORKING:

@@ -13,6 +13,7 @@ from worker_agent.decide import Bounds
 class Policy:
     """One repository's rules for the worker."""
 
+    repository: str
     names: Labels = field(default_factory=Labels)
     include: frozenset[str] = frozenset()
     exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})

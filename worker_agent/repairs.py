@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from shared.git.notes import Note, Phase
 from shared.llm.port import Call
 from shared.lock.hold import Held
-from shared.models import Check, CheckOutcome, Issue, Review, ReviewComment, ReviewState
+from shared.models import Check, CheckOutcome, Issue, Review, ReviewState
 from shared.prompts import Untrusted
 from shared.text import excerpt, printable
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide
 from worker_agent.aborts import CycleAborted
 from worker_agent.ports import Forge
-from worker_agent.tdd.judge import judge_kept
+from worker_agent.tdd.files import is_test_file
+from worker_agent.tdd.kept import judge_kept
 from worker_agent.tdd.old_tests import changes_by_file
 from worker_agent.tdd.verdict import ErrorType
 from worker_agent.workshop import Job, Turn, Workshop
 from worker_agent.worksite import Phased, texts
+
+_Prompt = Callable[[Sequence[str]], str]
 
 LOG_BYTES = 12_000
 """How much of the failing jobs' logs a prompt quotes, tail first."""
@@ -62,3 +65,74 @@ class Repairs:
 
         first = Turn(round=held.fence.round)
         await self._change(held, job, Call.IMPLEMENT, first, f"Address review of {issue.title}", prompt)
+
+    async def _change(self, held: Held, job: Job, call: Call, first: Turn, subject: str, prompt: _Prompt) -> None:
+        """Ask, test, and ask again with what went wrong; then commit and let CI look."""
+        start = held.fence.work_head
+        before = await self._workshop.test(job, start)
+        problems: tuple[str, ...] = ()
+        for retry in range(TRIES):
+            turn = Turn(first.attempt, first.round, retry)
+            tree = await self._workshop.edit(job, call, start, turn, prompt(problems))
+            held.check()
+            problems = await self._weakened(job, start, tree)
+            if not problems:
+                after = await self._workshop.test(job, tree)
+                problems = judge_kept(before, after, may_change=job.specification.may_change).details
+            if not problems:
+                note = _note(held, job, after.one_line())
+                stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
+                to = {"stage": stage, "phase": decide.Phase.CI}
+                phased = Phased(tree, start, subject, note)
+                await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+                return
+        raise CycleAborted(ErrorType.REGRESSION, f"{TRIES} changes in a row broke what worked.", problems)
+
+    async def _weakened(self, job: Job, start: str, tree: str) -> tuple[str, ...]:
+        """What is wrong with a change before any test is run: nothing changed, or old tests touched."""
+        changed = {change.path for change in await job.space.changes(start, tree)}
+        if not changed:
+            return ("Nothing was changed.",)
+        tests = {path for path in changed if is_test_file(path)} - set(job.specification.may_change)
+        found = changes_by_file(await texts(job.space, start, tests), await texts(job.space, tree, tests))
+        return tuple(sentence for sentences in found.values() for sentence in sentences)
+
+    async def _log(self, failed: Sequence[Check]) -> str:
+        parts = []
+        for check in failed:
+            log = await self._forge.checks.log(check.job_id) if check.job_id else check.summary
+            parts.append(f"### {check.name}\n{excerpt(printable(log), LOG_BYTES // max(1, len(failed)))}")
+        return "\n\n".join(parts)
+
+    async def _findings(self, pull_request: int) -> str:
+        """The newest request for changes, with its inline comments."""
+        reviews = await self._forge.reviews.of(pull_request)
+        asking = [review for review in reviews if await self._asks(review)]
+        if not asking:
+            return "The reviewer asked for changes without saying which."
+        newest = asking[-1]
+        comments = await self._forge.reviews.comments(pull_request)
+        inline = [c for c in comments if c.review_id == newest.id]
+        return "\n".join([newest.body, *(f"- {c.path}:{c.line or '?'}: {c.body}" for c in inline)])
+
+    async def _asks(self, review: Review) -> bool:
+        """A formal request, or a comment review by somebody whose word counts (one-account mode)."""
+        if review.state not in {ReviewState.CHANGES_REQUESTED, ReviewState.COMMENTED}:
+            return False
+        return (await self._forge.people.permission(review.author.login)).may_write
+
+
+def _listed(problems: Sequence[str]) -> str:
+    return "\n".join(f"- {problem}" for problem in problems) or "none so far"
+
+
+def _note(held: Held, job: Job, result: str) -> Note:
+    return Note(
+        issue=job.issue.number,
+        cycle=1,
+        phase=Phase.FIX,
+        next_phase=decide.Phase.CI,
+        base=job.base,
+        test_result=result,
+        attempts=held.fence.attempt,
+    )

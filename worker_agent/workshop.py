@@ -58,9 +58,7 @@ class Turn:
 class Workshop:
     """What every phase uses: a coder on a throw-away tree, and a bench for clean checkouts."""
 
-    def __init__(
-        self, worksite: Worksite, coder: Coder, bench: TestBench, prompts: Prompts, policy: Policy
-    ) -> None:
+    def __init__(self, worksite: Worksite, coder: Coder, bench: TestBench, prompts: Prompts, policy: Policy) -> None:
         self.worksite = worksite
         self._coder = coder
         self._bench = bench
@@ -133,5 +131,3 @@ class Workshop:
 def criteria(job: Job) -> Untrusted:
     """The acceptance criteria as a list for a prompt."""
     return Untrusted("\n".join(f"- {criterion.id}: {criterion.text}" for criterion in job.specification.criteria))
-
-

@@ -6,7 +6,7 @@ Nothing here decides anything and nothing here runs what a model wrote.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from shared.errors import Misconfigured
@@ -53,9 +53,7 @@ class Phased:
 class Worksite:
     """One repository's mirror and the workspaces of its issues."""
 
-    def __init__(
-        self, mirror: Mirror, identity: Identity, publisher: Publisher, places: Places, keys: Keyring
-    ) -> None:
+    def __init__(self, mirror: Mirror, identity: Identity, publisher: Publisher, places: Places, keys: Keyring) -> None:
         self.mirror = mirror
         self._identity = identity
         self._publisher = publisher
@@ -83,7 +81,9 @@ class Worksite:
         await space.follow(_notes_ref(fence))
         return space
 
-    async def record(self, held: Held, space: Workspace, phased: Phased, specification: Specification, **to: object) -> str:
+    async def record(
+        self, held: Held, space: Workspace, phased: Phased, specification: Specification, **to: object
+    ) -> str:
         """Commit a phase, note it, and move fence, notes and (with `stage` testing) the branch together.
 
         `to` are the fence's new fields. Returns the commit. A refused patch is kept on disk and

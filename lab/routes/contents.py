@@ -18,7 +18,7 @@ async def get_content(call: Call) -> Reply:
     sha = await call.repository.bare.sha(ref)
     if sha is None:
         raise Refusal(404, f"No commit found for the ref {ref}")
-    data = await call.repository.bare.read(sha, path)
+    data = await call.repository.bare.read(sha, path) if path else None
     if data is None:
         return Reply(body=await _directory(call, sha, path, ref))
     if call.wants("raw"):
@@ -28,7 +28,7 @@ async def get_content(call: Call) -> Reply:
 
 
 async def _directory(call: Call, sha: str, path: str, ref: str) -> list[Json]:
-    entries = await _entries(call, sha, f"{path}/", ref)
+    entries = await _entries(call, sha, f"{path}/" if path else ".", ref)
     if not entries:
         raise not_found()
     return entries

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from pydantic import TypeAdapter
 
@@ -22,6 +22,8 @@ from lab.world.shelf import Shelf
 
 VERSION = 1
 """Of the file's format; another version is refused."""
+
+R = TypeVar("R")
 
 OpenRepository = Callable[[RepositoryFacts], Awaitable[Bare]]
 
@@ -71,11 +73,16 @@ def save(world: World, path: Path) -> None:
     draft.replace(path)
 
 
-async def load(world: World, path: Path, open_repository: OpenRepository) -> None:
-    """Fill an empty world from `path`; `open_repository` finds the git half of each repository."""
+def read(path: Path) -> SavedWorld:
+    """The file's content; raises ValueError when another version wrote it."""
     saved = TypeAdapter(SavedWorld).validate_json(path.read_bytes())
     if saved.version != VERSION:
         raise ValueError(f"{path} was written by another version of the lab ({saved.version}, not {VERSION}).")
+    return saved
+
+
+async def restore(world: World, saved: SavedWorld, open_repository: OpenRepository) -> None:
+    """Fill an empty world; `open_repository` finds the git half of each repository."""
     world.registrar.next_id = saved.next_id
     world.accounts = {account.login.lower(): account for account in saved.accounts}
     world.tokens = {token.value: token for token in saved.tokens}
@@ -107,24 +114,18 @@ def _restored(saved: SavedRepository, repository: RepositoryRecord) -> Repositor
         repository.labels.load(label)
     repository.issues.deleted = set(saved.deleted)
     repository.issues.events = saved.events
-    by_number = [
-        (repository.issues.records, saved.issues),
-        (repository.pulls.records, saved.pulls),
-    ]
-    by_id = [
-        (repository.comments.records, saved.comments),
-        (repository.pulls.reviews, saved.reviews),
-        (repository.pulls.inline, saved.inline),
-        (repository.checks.runs, saved.runs),
-        (repository.checks.checks, saved.checks),
-        (repository.checks.statuses, saved.statuses),
-    ]
-    _fill(by_number, "number")
-    _fill(by_id, "id")
+    pulls, checks = repository.pulls, repository.checks
+    _fill(repository.issues.records, {record.number: record for record in saved.issues})
+    _fill(repository.comments.records, {record.id: record for record in saved.comments})
+    _fill(pulls.records, {record.number: record for record in saved.pulls})
+    _fill(pulls.reviews, {record.id: record for record in saved.reviews})
+    _fill(pulls.inline, {record.id: record for record in saved.inline})
+    _fill(checks.runs, {record.id: record for record in saved.runs})
+    _fill(checks.checks, {record.id: record for record in saved.checks})
+    _fill(checks.statuses, {record.id: record for record in saved.statuses})
     return repository
 
 
-def _fill(shelves: list[tuple[Shelf[int, Any], list[Any]]], key: str) -> None:
-    for shelf, records in shelves:
-        for record in records:
-            shelf.put(getattr(record, key), record)
+def _fill(shelf: Shelf[int, R], records: Mapping[int, R]) -> None:
+    for key, record in records.items():
+        shelf.put(key, record)

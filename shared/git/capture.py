@@ -15,6 +15,7 @@ from shared.git import directories, objects
 from shared.git.command import Git
 from shared.git.output import fields, joined
 from shared.git.patch_policy import GITLINK, SYMLINK, PatchRefused, Refusal
+from shared.process import CommandFailed
 
 EXCLUDED = (
     *(".venv", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "*.pyc", ".env*"),
@@ -35,7 +36,7 @@ async def capture(git: Git, tree: Path, base: str, scratch: Path) -> str:
     index = scratch / "index"
     await git.run("read-tree", base, index=index)
     await _pin_submodules(git, tree, index)
-    await git.run("add", "--update", work_tree=tree, index=index)
+    await _record(git, "add", "--update", tree=tree, index=index)
     new = await _untracked(git, tree, index)
     kept = await _not_ignored(git, new, base, scratch)
     await anyio.to_thread.run_sync(_weigh, tree, kept)
@@ -89,17 +90,25 @@ async def _lay_out_rules(git: Git, base: str, rules: Path) -> None:
 async def _stage(git: Git, paths: Sequence[str], base: str, tree: Path, index: Path) -> None:
     files = [path for path in paths if not path.endswith("/")]
     embedded = [path.rstrip("/") for path in paths if path.endswith("/")]
+    rows = [f"{GITLINK} {base} 0\t{path}" for path in embedded]
     add = ("update-index", "--add", "--replace", "-z")
     if files:
-        await git.run(*add, "--stdin", stdin=joined(files), work_tree=tree, index=index)
-    if embedded:
-        rows = [f"{GITLINK} {base} 0\t{path}" for path in embedded]
-        await git.run(*add, "--index-info", stdin=joined(rows), work_tree=tree, index=index)
+        await _record(git, *add, "--stdin", stdin=joined(files), tree=tree, index=index)
+    if rows:
+        await _record(git, *add, "--index-info", stdin=joined(rows), tree=tree, index=index)
     # git leaves out, with a warning only, what it thinks unsafe to check out (a directory `.GIT`).
     taken = set(fields((await git.run("ls-files", "-z", index=index)).stdout))
     left = [path for path in (*files, *embedded) if path not in taken]
     if left:
         raise PatchRefused([Refusal(path, "git refuses to record this path.") for path in left])
+
+
+async def _record(git: Git, *verb: str, tree: Path, index: Path, stdin: bytes = b"") -> None:
+    try:
+        await git.run(*verb, stdin=stdin, work_tree=tree, index=index)
+    except CommandFailed as error:  # a pipe where a file was, a file that may not be read
+        said = error.finished.stderr.decode("utf-8", "replace").strip()
+        raise PatchRefused([Refusal("", f"git cannot record the tree: {said[-500:]}")]) from error
 
 
 def _weigh(tree: Path, paths: Sequence[str]) -> None:

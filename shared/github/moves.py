@@ -44,7 +44,7 @@ class Moves:
         if sent != root and await id_of(root) != moved_to:
             raise Moved(f"{sent} was transferred to another repository.")
         self._ids[root.casefold()] = moved_to
-        _log.warning("repository renamed", repository=root.removeprefix("/repos/"), repository_id=moved_to)
+        _log.warning("repository_renamed", repository=root.removeprefix("/repos/"), repository_id=moved_to)
 
 
 def repository_id(path: str) -> int | None:

@@ -165,6 +165,7 @@ def review_comment(value: Any) -> ReviewComment:
         created_at=_time(value["created_at"]),
         updated_at=_time(value["updated_at"]),
         in_reply_to=value.get("in_reply_to_id"),
+        review_id=value.get("pull_request_review_id"),
     )
 
 

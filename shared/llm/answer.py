@@ -22,7 +22,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One entry; a counter of None stands for `any`. `answer` is JSON text, `where` its place in the file."""
+    """One entry; a counter of None stands for `any`. `answer` is JSON text, `where` its place in the file.
+
+    `fails` is what happens the first `times` times, or, when `times` is None, always.
+    """
 
     call: Call
     where: str
@@ -30,12 +33,12 @@ class Answer:
     attempt: int | None = 1
     round: int | None = 0
     retry: int | None = 0
-    times: int = 1
     takes_seconds: float = 0.0
     edits: tuple[Edit, ...] = ()
     answer: str | None = None
     text: str = ""
     fails: Ending | None = None
+    times: int | None = None
 
     def matches(self, request: Request) -> bool:
         """Whether this entry is meant for `request`."""
@@ -44,7 +47,7 @@ class Answer:
             and self.part.casefold() in request.title.casefold()
             and self.attempt in {None, request.attempt}
             and self.round in {None, request.round}
-            and (self.retry is None or self.retry <= request.retry < self.retry + self.times)
+            and self.retry in {None, request.retry}
         )
 
     @property
@@ -52,17 +55,10 @@ class Answer:
         """How narrowly it is meant; the narrowest entry answers."""
         return bool(self.part), sum(counter is not None for counter in (self.attempt, self.round, self.retry))
 
-    def rivals(self, other: Answer) -> bool:
-        """Whether some request would fit both equally well, whatever its title."""
-        if self.precision != other.precision or self._subject != other._subject:
-            return False
-        if self.retry is None or other.retry is None:
-            return True
-        return self.retry < other.retry + other.times and other.retry < self.retry + self.times
-
     @property
-    def _subject(self) -> tuple[object, ...]:
-        return self.call, self.part.casefold(), self.attempt, self.round
+    def subject(self) -> tuple[object, ...]:
+        """Two entries with one subject are meant for the same calls."""
+        return self.call, self.part.casefold(), self.attempt, self.round, self.retry
 
     def __str__(self) -> str:
         counters = {"attempt": self.attempt, "round": self.round, "retry": self.retry}

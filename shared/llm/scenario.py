@@ -11,13 +11,13 @@
       text: what the backend says
     - call: plan
       answer: {steps: []}        # calls that read: the JSON answer
-    - call: plan
-      retry: 1
-      fails: transient           # any ending but `completed`
-      times: 2                   # this retry and the next one
+    - call: review
+      fails: transient           # any ending but `completed`; alone: always
+      times: 2                   # fails twice, then answers
+      answer: {verdict: approved}
 
-Which answer is given depends on the request alone, so a restarted agent gets the same one again.
-An entry with `for` goes before one without, then the one with fewer `any`; a tie is an error.
+Which entry answers depends on the request alone, so a restarted agent gets the same one again. An
+entry with `for` goes before one without, then the one with fewer `any`; a tie is an error.
 """
 
 from __future__ import annotations

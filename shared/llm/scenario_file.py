@@ -32,6 +32,8 @@ def answers_of(text: str, source: str) -> tuple[Answer, ...]:
     try:
         node = reader.loader.get_single_node()
         answers = tuple(reader.answers(node))
+    except RecursionError as error:
+        raise Misconfigured(f"{source} is nested too deeply.") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise Misconfigured(f"{_place(source, mark)}: {error.problem or error.context}.") from error
@@ -48,10 +50,11 @@ def _place(source: str, mark: yaml.Mark | None) -> str:
 
 
 def _rivals(answers: tuple[Answer, ...]) -> Iterator[str]:
-    for at, one in enumerate(answers):
-        for other in answers[:at]:
-            if one.rivals(other):
-                yield f"{one.where}: the answer at {other.where} is meant for the same calls."
+    first: dict[tuple[object, ...], Answer] = {}
+    for answer in answers:
+        other = first.setdefault(answer.subject, answer)
+        if other is not answer:
+            yield f"{answer.where}: the answer at {other.where} is meant for the same calls."
 
 
 Fields = dict[str, yaml.Node]
@@ -86,15 +89,15 @@ class _Reader:
             call=call,
             where=_place(self.source, node.start_mark),
             part=self._get(fields, "for", self._text, ""),
-            attempt=self._counter(fields, "attempt", 1),
-            round=self._counter(fields, "round", 0),
-            retry=self._counter(fields, "retry", 0),
-            times=self._get(fields, "times", lambda n: self._number(n, least=1), 1),
+            attempt=self._counter(fields, "attempt", first=1),
+            round=self._counter(fields, "round", first=0),
+            retry=self._counter(fields, "retry", first=0),
             takes_seconds=self._get(fields, "takes", self._seconds, 0.0),
             edits=self._get(fields, "edits", self._edits, ()),
             answer=self._get(fields, "answer", self._json, None),
             text=self._get(fields, "text", self._text, ""),
             fails=self._get(fields, "fails", lambda n: self._word(n, Ending), None),
+            times=self._get(fields, "times", lambda n: self._number(n, least=1), _times(fields)),
         )
         for fault in _contradictions(answer, fields):
             self._fault(node, fault)
@@ -150,7 +153,7 @@ class _Reader:
         return read(fields[name]) if name in fields else default
 
     def _text(self, node: yaml.Node) -> str:
-        value = self.loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+        value = self.loader.construct_object(node, deep=True)
         if not isinstance(value, str):
             self._fault(node, "here a text is expected; put it in quotes")
             return ""
@@ -164,33 +167,33 @@ class _Reader:
         self._fault(node, f"`{word}` is none of {', '.join(words)}{f'; did you mean `{near[0]}`?' if near else ''}")
         return None
 
-    def _counter(self, fields: Fields, name: str, default: int) -> int | None:
+    def _counter(self, fields: Fields, name: str, first: int) -> int | None:
         node = fields.get(name)
         if node is None:
-            return default
-        return None if node.value == ANY else self._number(node, least=default and 1)
+            return first
+        return None if node.value == ANY else self._number(node, least=first)
 
     def _number(self, node: yaml.Node, least: int) -> int:
-        value = self.loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+        value = self.loader.construct_object(node, deep=True)
         if type(value) is not int or value < least:
             self._fault(node, f"here a number from {least} is expected")
             return least
         return value
 
     def _seconds(self, node: yaml.Node) -> float:
-        value = self.loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+        value = self.loader.construct_object(node, deep=True)
         if type(value) not in {int, float} or not 0 <= value <= 10**6:
             self._fault(node, "here a number of seconds is expected")
             return 0.0
         return float(value)
 
     def _true(self, node: yaml.Node) -> bool:
-        if self.loader.construct_object(node, deep=True) is not True:  # type: ignore[no-untyped-call]
+        if self.loader.construct_object(node, deep=True) is not True:
             self._fault(node, "`delete` is `true` or left out")
         return True
 
     def _json(self, node: yaml.Node) -> str | None:
-        value: Any = self.loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+        value: Any = self.loader.construct_object(node, deep=True)
         try:
             if isinstance(value, dict):
                 return json.dumps(value, allow_nan=False)
@@ -204,16 +207,20 @@ class _Reader:
         self.faults.append(f"{_place(self.source, node.start_mark if node else None)}: {sentence}.")
 
 
+def _times(fields: Fields) -> int | None:
+    """How often an entry fails: once when it answers as well, always when it does not."""
+    return 1 if {"edits", "answer"} & fields.keys() else None
+
+
 def _contradictions(answer: Answer, fields: Fields) -> Iterator[str]:
+    given = fields.keys()
     if answer.fails is Ending.COMPLETED:
         yield "`fails` is an ending other than completed"
-    if answer.call.edits and "answer" in fields:
+    if answer.call.edits and "answer" in given:
         yield f"{answer.call} edits files and has no `answer`"
-    if not answer.call.edits and "edits" in fields:
+    if not answer.call.edits and "edits" in given:
         yield f"{answer.call} only reads and has no `edits`"
-    if "fails" in fields and "answer" in fields:
-        yield "a call that fails has no `answer`; what it said is its `text`"
-    if not {"edits", "answer", "text", "fails"} & fields.keys():
+    if not {"edits", "answer", "text", "fails"} & given:
         yield "nothing is answered: `edits`, `answer`, `text` or `fails` is missing"
-    if answer.times > 1 and answer.retry is None:
-        yield "`times` counts retries from a number, not from `any`"
+    if "times" in given and ("fails" not in given or not {"edits", "answer"} & given):
+        yield "`times` says how often the call `fails` before its `edits` or `answer`"

@@ -20,14 +20,14 @@ _FREE = Usage(cost_usd=0.0, cost_source="scripted")
 class Scripted:
     """A coder that does what its scenario says, the same for the same request, in every process.
 
-    With a directory `used`, each answer that was given leaves one file there, so that several
-    processes and a restarted one know of each other's.
+    With a directory `used`, each answer and each failure that was given leaves one file there, so
+    that several processes and a restarted one know of each other's.
     """
 
     scenario: Scenario
     clock: Clock
     used: Path | None = None
-    _given: set[str] = field(default_factory=set, init=False, repr=False)
+    _seen: set[str] = field(default_factory=set, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -41,33 +41,52 @@ class Scripted:
         fit the tree or would leave it; then nothing is edited.
         """
         answer = self.scenario.answer_to(request)
-        writes = _planned(request, answer)
-        self._record(answer)
         deadline = request.limits.deadline_seconds
-        if answer.takes_seconds > deadline:
-            await self.clock.sleep(deadline)
-            return Outcome(Ending.TIMED_OUT, usage=_FREE)
         if answer.takes_seconds:
-            await self.clock.sleep(answer.takes_seconds)
-        for path, content in writes.items():
+            await self.clock.sleep(min(answer.takes_seconds, deadline))
+        if answer.takes_seconds > deadline:
+            self._first_time(answer, "given")
+            return Outcome(Ending.TIMED_OUT, usage=_FREE)
+        if answer.fails is not None and self._still_fails(answer):
+            return Outcome(answer.fails, answer.text or f"scripted: {answer.fails}", usage=_FREE)
+        for path, content in _planned(request, answer).items():
             _write(path, content)
-        return _outcome(answer)
+        self._first_time(answer, "given")
+        return _completed(answer)
 
     def unread(self) -> tuple[str, ...]:
         """The answers that were never given, one line each."""
         return tuple(str(answer) for answer in self.scenario.answers if not self._was_given(answer))
 
-    def _record(self, answer: Answer) -> None:
-        self._given.add(answer.where)
-        if self.used is not None:
-            self.used.mkdir(parents=True, exist_ok=True)
-            self._trace(self.used, answer).write_text(f"{answer}\n", "utf-8")
+    def _still_fails(self, answer: Answer) -> bool:
+        if answer.times is None:
+            self._first_time(answer, "given")
+            return True
+        return any(self._first_time(answer, f"failed-{time}") for time in range(1, answer.times + 1))
+
+    def _first_time(self, answer: Answer, event: str) -> bool:
+        """Note an event; False when it was noted before, here or by another process."""
+        trace = self._trace(answer, event)
+        if trace in self._seen:
+            return False
+        self._seen.add(trace)
+        if self.used is None:
+            return True
+        self.used.mkdir(parents=True, exist_ok=True)
+        try:
+            with (self.used / trace).open("x", encoding="utf-8") as file:
+                file.write(f"{answer}\n")
+        except FileExistsError:
+            return False
+        return True
 
     def _was_given(self, answer: Answer) -> bool:
-        return answer.where in self._given or (self.used is not None and self._trace(self.used, answer).exists())
+        trace = self._trace(answer, "given")
+        return trace in self._seen or (self.used is not None and (self.used / trace).exists())
 
-    def _trace(self, directory: Path, answer: Answer) -> Path:
-        return directory / f"{self.scenario.digest}-{self.scenario.answers.index(answer):04d}-{answer.call}"
+    def _trace(self, answer: Answer, event: str) -> str:
+        number = self.scenario.answers.index(answer) + 1
+        return f"{self.scenario.digest}-{number:03d}-{answer.call}-{event}"
 
 
 def build(setup: Setup) -> Coder:
@@ -77,9 +96,7 @@ def build(setup: Setup) -> Coder:
     return Scripted(Scenario.load(setup.scenario), setup.clock, setup.used)
 
 
-def _outcome(answer: Answer) -> Outcome:
-    if answer.fails is not None:
-        return Outcome(answer.fails, answer.text or f"scripted: {answer.fails}", usage=_FREE)
+def _completed(answer: Answer) -> Outcome:
     structured = None if answer.answer is None else json.loads(answer.answer)
     return Outcome(Ending.COMPLETED, answer.text or answer.answer or "", structured, _FREE)
 
@@ -93,23 +110,27 @@ def _planned(request: Request, answer: Answer) -> dict[Path, str | None]:
     planned: dict[Path, str | None] = {}
     for edit in answer.edits:
         path = _inside(request.tree.resolve(), edit)
-        before = planned[path] if path in planned else _content(path, edit)
+        before = planned[path] if path in planned else _content(path)
         planned[path] = _after(before, edit)
     return planned
 
 
 def _inside(tree: Path, edit: Edit) -> Path:
-    parts = Path(edit.path).parts
-    path = (tree / edit.path).resolve()
-    if "\0" in edit.path or Path(edit.path).is_absolute() or ".." in parts or tree not in path.parents:
-        raise Misconfigured(f"{edit.where}: '{edit.path}' is not a file inside the tree.")
+    """The file that an edit means, links followed; raises unless it is one inside `tree`."""
+    try:
+        path = (tree / edit.path).resolve()
+        fits = tree in path.parents and ".." not in Path(edit.path).parts and not Path(edit.path).is_absolute()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL
+        fits = False
+    if not fits:
+        raise Misconfigured(f"{edit.where}: {edit.path!r} is not a file inside the tree.")
+    if path.is_dir() or any(parent.is_file() for parent in path.parents):
+        raise Misconfigured(f"{edit.where}: {edit.path!r} is a directory, or a file stands where one is needed.")
     return path
 
 
-def _content(path: Path, edit: Edit) -> str | None:
-    if path.is_dir():
-        raise Misconfigured(f"{edit.where}: '{edit.path}' is a directory.")
-    return path.read_bytes().decode("utf-8") if path.exists() and edit.replace else None
+def _content(path: Path) -> str | None:
+    return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else None
 
 
 def _after(before: str | None, edit: Edit) -> str | None:
@@ -129,4 +150,4 @@ def _write(path: Path, content: str | None) -> None:
         path.unlink(missing_ok=True)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode("utf-8"))
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))

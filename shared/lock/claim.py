@@ -19,9 +19,6 @@ from shared.marks import Keyring
 from shared.models import Comment
 from shared.workflow import Stage
 
-MILLIS_MAX = 10**13 - 1
-"""The largest local time that an ACK can print: a clock that is off must not make it unreadable."""
-
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -104,7 +101,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A won claim: our ACK, the fence of our epoch, and when the ACK was written (`boot`: sent)."""
+    """A won claim: our ACK and the fence of our epoch; `at` and `boot` are times from before the ACK was sent."""
 
     ack: Ack
     fence: Fence
@@ -118,7 +115,7 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
     since = fence.at - timedelta(seconds=claimant.terms.timeout) if fence else None
     reply = await port.request(ReadComments(key.number, since))
     acks = _acks(reply.value, key, claimant)
-    return await _view(port, claimant, View(key, fence, acks, None, fence.ack_id if fence else 0, reply.at))
+    return await _fold(port, claimant, View(key, fence, acks, None, 0, reply.at))
 
 
 async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> Lease | None:
@@ -137,7 +134,7 @@ async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> L
         await _let_go(port, ack, claimant)
         raise
     if fence is not None:
-        return Lease(ack, fence, ack.updated_at, sent)
+        return Lease(ack, fence, view.at, sent)
     if not live:  # a continued ACK is superseded now, or a late write of our own came first: try again
         await _let_go(port, ack, claimant)
     return None
@@ -146,16 +143,16 @@ async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> L
 async def _continue(port: Port, view: View, claimant: Claimant) -> Ack | None:
     """Our own live ACK, renewed under a fresh nonce: an earlier life of this agent finds itself lost."""
     active = view.active()
-    if not active or not all(_mine(ack, claimant) for ack in active):
+    if not active or not all(_is_mine(ack, claimant) for ack in active):
         return None
     old = active[-1]
     ack = replace(old, nonce=claimant.nonces.fresh(), heartbeat=old.heartbeat + 1)
     edited = (await port.request(EditComment(ack.id, write_ack(ack, claimant.keys)))).value
     claimant.nonces.forget(old.nonce)
-    return None if edited is None else replace(ack, updated_at=edited.updated_at)
+    return None if edited is None else ack
 
 
-def _mine(ack: Ack, claimant: Claimant) -> bool:
+def _is_mine(ack: Ack, claimant: Claimant) -> bool:
     return not ack.opaque and ack.agent == claimant.agent and claimant.nonces.mine(ack.nonce)
 
 
@@ -172,9 +169,7 @@ async def _acknowledge(port: Port, view: View, claimant: Claimant) -> Ack | None
         return None
     # Both reads count: a second, staler read must not hide a rival that the first one showed.
     seen = {other.id: other for other in (*view.acks, *again)}
-    anchor = view.fence.ack_id if view.fence else 0
-    settled = await _view(port, claimant, replace(view, acks=tuple(seen.values()), holder_id=anchor, at=reply.at))
-    holder = settled.holder
+    holder = (await _fold(port, claimant, replace(view, acks=tuple(seen.values())))).holder
     if holder is not None and holder.nonce == ack.nonce:  # by nonce: a POST carried out twice has two ids
         return replace(ack, id=holder.id)
     claimant.nonces.forget(ack.nonce)
@@ -186,7 +181,7 @@ async def _post(port: Port, view: View, claimant: Claimant) -> Ack | None:
     draft = Ack(
         key=view.key,
         agent=claimant.agent,
-        millis=min(max(int(port.now() * 1000), 0), MILLIS_MAX),
+        millis=int(port.now() * 1000) % 10**13,  # 13 digits even when the clock is off
         prev=view.holder_id,
         nonce=claimant.nonces.fresh(),
         ttl_seconds=int(claimant.terms.timeout),
@@ -212,11 +207,8 @@ async def _let_go(port: Port, ack: Ack, claimant: Claimant) -> None:
 def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
     """The first fence of the new epoch: what the old one knew, under a new Ack-Id."""
     old = view.fence or Fence(view.key, 0, "", "", intent.stage, view.at)
-    given = {
-        name: value
-        for name in ("attempt", "round", "pr", "base", "work_head")
-        if (value := getattr(intent, name)) is not None
-    }
+    names = ("attempt", "round", "pr", "base", "work_head")
+    given = {name: value for name in names if (value := getattr(intent, name)) is not None}
     return replace(
         old,
         **given,
@@ -233,19 +225,19 @@ def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
     )
 
 
-async def _view(port: Port, claimant: Claimant, seen: View) -> View:
-    """Fold the ACKs of `seen` (its `holder_id` is the anchor) and find the holder's ACK."""
+async def _fold(port: Port, claimant: Claimant, seen: View) -> View:
+    """`seen` with its holder: the ACKs folded from the fence on; ids that are missing are asked for."""
+    anchor = seen.fence.ack_id if seen.fence else 0
     present = {ack.id: ack for ack in seen.acks}
     deleted: set[int] = set()
-    for prev in sorted({ack.prev for ack in seen.acks if ack.prev > seen.holder_id and ack.prev not in present}):
+    for prev in sorted({ack.prev for ack in seen.acks if ack.prev > anchor and ack.prev not in present}):
         if (await port.request(ReadComment(prev))).value is None:
             deleted.add(prev)
-    holder_id = fold(seen.acks, seen.holder_id, deleted=deleted)
+    holder_id = fold(seen.acks, anchor, deleted=deleted)
     holder = present.get(holder_id)
     if holder is None and holder_id:
         comment = (await port.request(ReadComment(holder_id))).value
-        found = _acks([comment] if comment else [], seen.key, claimant)
-        holder = found[0] if found else None
+        holder = next(iter(_acks([comment] if comment else [], seen.key, claimant)), None)
     return replace(seen, holder=holder, holder_id=holder_id)
 
 
@@ -255,5 +247,5 @@ def _acks(comments: Iterable[Comment], key: ItemKey, claimant: Claimant) -> tupl
 
 
 def _recent(view: View, claimant: Claimant) -> datetime:
-    """From when on a second look has to see comments: what is older, the first look has shown."""
+    """From when on a second look needs the thread: what is older, the first look has shown."""
     return view.at - timedelta(seconds=claimant.terms.timeout)

@@ -83,17 +83,15 @@ def write_ack(ack: Ack, keys: Keyring) -> str:
     first = f"ACK:{ack.key.kind}:{ack.agent}:{ack.millis:013d}"
     if not _FIRST_LINE.fullmatch(first) or not _TRAILER.fullmatch(trailer):
         raise ValueError(f"no ACK can be written as {first!r}, {trailer!r}")
-    return keys.sign(_purpose(ack.key.kind), ack.key.number, f"{first}\n{trailer}\n{_sentence(ack)}")
+    return keys.sign(_purpose(ack.key.kind), ack.key.number, f"{first}\n{trailer}\n{ack.agent} {_SAYS[ack.state]}")
 
 
-def _sentence(ack: Ack) -> str:
-    match ack.state:
-        case AckState.ACTIVE:
-            return f"{ack.agent} is working on this. Editing or deleting this comment stops it."
-        case AckState.RELEASED:
-            return f"{ack.agent} has let go of this."
-        case AckState.DONE:
-            return f"{ack.agent} has finished."
+_SAYS = {
+    AckState.ACTIVE: "is working on this. Editing or deleting this comment stops it.",
+    AckState.RELEASED: "has let go of this.",
+    AckState.DONE: "has finished.",
+}
+"""What an ACK tells people, after the agent's name."""
 
 
 def _purpose(kind: str) -> str:
@@ -112,13 +110,10 @@ def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack |
     ack = read_ack(comment)
     if ack is None:
         return None
-    match keys.verify(_purpose(ack.key.kind), comment.number, comment.body):
-        case Authenticity.VALID:
-            return ack
-        case Authenticity.UNKNOWN_KEY:
-            return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))
-        case Authenticity.INVALID:
-            return None
+    verdict = keys.verify(_purpose(ack.key.kind), comment.number, comment.body)
+    if verdict is Authenticity.UNKNOWN_KEY:
+        return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))
+    return ack if verdict is Authenticity.VALID else None
 
 
 def read_ack(comment: Comment) -> Ack | None:

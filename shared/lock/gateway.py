@@ -35,7 +35,7 @@ class CommentStore(Protocol):
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
 
-    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None: ...
+    async def edit(self, id: int, body: str, warrant: Warrant, *, urgent: bool = False) -> Comment | None: ...
 
 
 class FenceStore(Protocol):
@@ -97,7 +97,7 @@ class Gateway:
             case PostComment(number, body):
                 return await self._comments.post(number, body, Notice(number, "ack"))
             case EditComment(id, body):
-                return await self._comments.edit(id, body, Notice(0, "ack"))
+                return await self._comments.edit(id, body, Notice(0, "ack"), urgent=True)
             case AdvanceFence(fence, expected, carries, updates):
                 return await self._advance(fence, expected, carries, updates)
             case _:

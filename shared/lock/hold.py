@@ -100,6 +100,7 @@ async def beat(held: Held) -> None:
     """
     sent = held.port.boot()
     reply = await held.port.request(ReadComment(held.ack.id))
+    server = (reply.at, held.port.boot())
     if reply.value is None:
         raise _lose(held, "the ACK comment was deleted")
     if _normal(reply.value.body) not in held.written:
@@ -110,7 +111,7 @@ async def beat(held: Held) -> None:
         raise _lose(held, "another agent has taken over")
     check(held)
     held.deadline = sent + held.claimant.terms.self_fence
-    held.server = (reply.at, sent)
+    held.server = server
 
 
 async def release(held: Held, state: AckState = AckState.RELEASED) -> bool:

@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -116,17 +116,11 @@ class _Sink:
         self._dropped = 0
 
     def line(self, text: str) -> None:
-        """Write one line; when an earlier one was dropped, say so first."""
+        """Write one line; when earlier ones were dropped, say so first."""
         lost = f'{{"event": "log_lines_dropped", "count": {self._dropped}}}\n' if self._dropped else ""
         try:
-            if sys.stderr is None:
-                return
-            sys.stderr.write(f"{lost}{text}\n")
-            sys.stderr.flush()
-        except BrokenPipeError:
-            self._dropped += 1
-            _discard_from_now_on()
-        except (OSError, ValueError):  # disk full; stream closed
+            _write(f"{lost}{text}\n")
+        except (OSError, ValueError):  # nobody reads, disk full; stream closed
             self._dropped += 1
         else:
             self._dropped = 0
@@ -134,12 +128,18 @@ class _Sink:
     debug = info = warning = error = critical = exception = msg = line
 
 
-def _discard_from_now_on() -> None:
-    """Nobody reads any more. Python would fail again when it flushes at exit, and exit with 120."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stderr.fileno())
-        os.close(nowhere)
+def _write(text: str) -> None:
+    if sys.stderr is None:  # closed before the start
+        return
+    try:
+        descriptor = sys.stderr.fileno()
+    except (OSError, ValueError):  # a stream in memory, as in tests
+        sys.stderr.write(text)
+        return
+    # Past the stream's buffer: what it cannot write it keeps, and Python exits with 120 over it.
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 class _Libraries(logging.Handler):

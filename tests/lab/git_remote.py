@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 
 from aiohttp import web
 from aiohttp.test_utils import TestServer
@@ -85,9 +86,10 @@ def put(path: Path, text: str) -> None:
 
 
 def listing(directory: Path) -> dict[str, str]:
-    """Relative path -> text of every file below a directory."""
-    files = sorted(path for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
-    return {str(path.relative_to(directory)): path.read_text() for path in files}
+    """Relative path -> text of every file below a directory, without what is in a `.git`."""
+    paths = (path.relative_to(directory) for path in sorted(directory.rglob("*")))
+    files = (path for path in paths if ".git" not in path.parts and S_ISREG((directory / path).lstat().st_mode))
+    return {str(path): (directory / path).read_text() for path in files}
 
 
 @asynccontextmanager

@@ -113,7 +113,7 @@ class Script:
 
 @asynccontextmanager
 async def scripted(
-    *plans: Plan, connector: aiohttp.BaseConnector | None = None
+    *plans: Plan, connector: aiohttp.BaseConnector | None = None, interval: float = 0.0
 ) -> AsyncIterator[tuple[GitHub, Script]]:
     """A client against a script; at the end every planned answer must have been asked for, and no other."""
     script = Script(plans)
@@ -125,7 +125,7 @@ async def scripted(
 
     async with TestServer(app) as server, aiohttp.ClientSession(connector=connector) as session:
         script.root = str(server.make_url("")).rstrip("/")
-        pacing = Pacing(script.clock, write_interval_seconds=0)
+        pacing = Pacing(script.clock, write_interval_seconds=interval)
         yield GitHub(session, token=token, api_url=script.root, clock=script.clock, pacing=pacing), script
     assert script.unplanned == []
     assert script.plans == []

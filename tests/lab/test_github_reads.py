@@ -1,20 +1,16 @@
-"""Reads of the REST client: conditional, tried again, redirected with care, never empty by mistake."""
+"""Reads of the REST client: conditional, tried again, and never empty by mistake."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import aiohttp
 import pytest
-from github_script import NOW, TOKEN, Plan, comment, issue, scripted
-from structlog.testing import capture_logs
+from github_script import TOKEN, Plan, comment, scripted
 
 from shared.errors import Gone, Misconfigured, NotAllowed, Transient, Unauthorized
 from shared.github.client import GitHub
 from shared.github.comments import Comments
-from shared.github.errors import Limited, Moved, NotFound
+from shared.github.errors import NotFound
 from shared.github.pacing import Pacing
-from shared.warrant import Operator
 
 
 async def test_an_unchanged_resource_is_confirmed_and_never_shared() -> None:
@@ -154,125 +150,6 @@ async def test_what_is_gone_is_gone(status: int, error: type[Gone]) -> None:
     async with scripted(Plan(status, {"message": "Not Found"})) as (github, _):
         with pytest.raises(error):
             await github.get("/repos/o/r/issues/42")
-
-
-@pytest.mark.fault(7)
-@pytest.mark.parametrize("status", [403, 429])
-async def test_an_exhausted_budget_stops_everything_until_its_reset(status: int) -> None:
-    reset = NOW + timedelta(minutes=40)
-    spent = {
-        "x-ratelimit-limit": "5000",
-        "x-ratelimit-remaining": "0",
-        "x-ratelimit-reset": str(int(reset.timestamp())),
-    }
-    async with scripted(Plan(status, {"message": "API rate limit exceeded"}, spent)) as (github, script):
-        with pytest.raises(Limited) as caught:
-            await github.get("/x")
-        assert caught.value.until == reset + timedelta(seconds=1)
-        with pytest.raises(Limited):
-            await github.write("POST", "/y", {}, Operator("test"))
-        script.clock.time += 40 * 60 + 2
-        script.plan(Plan(body={}))
-        await github.get("/x")
-    assert script.calls == ["GET /x", "GET /x"]
-
-
-@pytest.mark.fault(7)
-async def test_the_last_tenth_of_the_budget_is_kept_for_leases() -> None:
-    low = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "500", "x-ratelimit-reset": "1700564400"}
-    async with scripted(Plan(body={}, headers=low), Plan(body={}, headers=low), Plan(body={}, headers=low)) as (
-        github,
-        script,
-    ):
-        await github.get("/x")
-        for refused in (github.changed("/x"), github.pages("/x"), github.write("POST", "/x", {}, Operator("t"))):
-            with pytest.raises(Limited, match="kept for leases"):
-                await refused
-        await github.get("/ack")
-        await github.write("PATCH", "/ack", {}, Operator("heartbeat"), urgent=True)
-    assert script.calls == ["GET /x", "GET /ack", "PATCH /ack"]
-
-
-async def test_server_time_is_the_date_carried_on() -> None:
-    async with scripted(Plan(body={})) as (github, script):
-        with pytest.raises(Transient):
-            _ = github.server_time
-        await github.synchronise()
-        assert github.server_time == NOW
-        script.clock.time += 90
-        assert github.server_time == NOW + timedelta(seconds=90)
-    assert script.calls == ["GET /rate_limit"]
-
-
-async def test_a_log_is_read_at_its_signed_address_without_the_token() -> None:
-    async with scripted(
-        Plan(302, raw=b"", headers={"Location": "ROOT/blob?sig=1"}, type="text/html"),
-        Plan(raw="line 1\nlïne 2\n".encode(), type="text/plain"),
-    ) as (github, script):
-        assert await github.text("/repos/o/r/actions/jobs/5/logs", accept="text/plain") == "line 1\nlïne 2\n"
-    assert "authorization" in script.asked[0].headers
-    assert script.calls[1] == "GET /blob?sig=1"
-    assert "authorization" not in script.asked[1].headers
-
-
-@pytest.mark.fault(42)
-async def test_of_a_huge_log_the_end_is_kept() -> None:
-    async with scripted(Plan(raw=b"x" * 6_000_000 + b"the failure", type="text/plain")) as (github, _):
-        text = await github.text("/log", accept="text/plain")
-    assert len(text) == 2 * 2**20
-    assert text.endswith("xthe failure")
-
-
-@pytest.mark.fault(42)
-@pytest.mark.parametrize(
-    ("second", "error"), [(Plan(404), NotFound), (Plan(410), NotFound), (Plan(403), Transient), (Plan(302), Transient)]
-)
-async def test_a_log_that_cannot_be_downloaded(second: Plan, error: type[Exception]) -> None:
-    first = Plan(302, raw=b"", headers={"Location": "ROOT/blob?sig=secret"})
-    tries = 3 if error is Transient else 1
-    async with scripted(*((first, second) * tries)) as (github, _):
-        with pytest.raises(error) as caught:
-            await github.text("/log", accept="text/plain")
-    assert "secret" not in str(caught.value)
-
-
-async def test_a_diff_that_is_a_web_page_is_no_diff() -> None:
-    page = Plan(raw=b"<html>", type="text/html")
-    async with scripted(page, page, page) as (github, _):
-        with pytest.raises(Transient, match="web page"):
-            await github.text("/diff", accept="application/vnd.github.diff")
-
-
-@pytest.mark.fault(3)
-async def test_a_renamed_repository_is_followed_with_one_warning() -> None:
-    moved = {"message": "Moved Permanently"}
-    async with scripted(
-        Plan(301, moved, {"Location": "ROOT/repositories/9/issues/42"}),
-        Plan(301, moved, {"Location": "ROOT/repositories/9"}),
-        Plan(body=issue(42)),
-        Plan(body=issue(43)),
-        Plan(204),
-    ) as (github, script):
-        with capture_logs() as logs:
-            await github.get("/repos/old/name/issues/42")
-            await github.get("/repos/Old/Name/issues/43")
-            await github.write("DELETE", "/repos/old/name/issues/comments/1", None, Operator("test"))
-    assert script.calls[1:] == [
-        "GET /repos/old/name",
-        "GET /repositories/9/issues/42",
-        "GET /repositories/9/issues/43",
-        "DELETE /repositories/9/issues/comments/1",
-    ]
-    assert [log["event"] for log in logs] == ["repository renamed"]
-
-
-@pytest.mark.fault(13)
-async def test_a_transferred_issue_is_not_followed() -> None:
-    moved = Plan(301, {"message": "Moved Permanently"}, {"Location": "ROOT/repositories/10/issues/1"})
-    async with scripted(moved, Plan(body={"id": 9, "full_name": "o/r"})) as (github, script):
-        with pytest.raises(Moved):
-            await github.get("/repos/o/r/issues/42")
-    assert script.calls == ["GET /repos/o/r/issues/42", "GET /repos/o/r"]
 
 
 @pytest.mark.fault(47)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import aiohttp
 import pytest
-from github_script import NOW, TOKEN, Plan, comment, lease, scripted
+from github_script import TOKEN, Plan, comment, lease, scripted
 
 from shared.errors import Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
 from shared.github.comments import Comments
-from shared.github.errors import Limited, Moved, NeverSent, Refused
+from shared.github.errors import Moved, NeverSent, Refused
 from shared.warrant import Operator
 
 PERSON = Operator("test")
@@ -47,6 +46,19 @@ async def test_a_lost_lease_writes_nothing() -> None:
         with pytest.raises(Lost):
             await github.write("POST", "/x", {}, held)
     assert script.calls == []
+
+
+@pytest.mark.fault(8)
+async def test_writes_are_paced_and_the_lease_is_asked_after_that_wait() -> None:
+    async with scripted(Plan(body={}), Plan(body={}), interval=1.0) as (github, script):
+        held = lease(script.clock)
+        script.clock.time += 1498.5
+        await github.write("POST", "/x", {}, held)
+        await github.write("POST", "/x", {}, held)
+        assert script.clock.slept == [1.0]
+        with pytest.raises(Lost):
+            await github.write("POST", "/x", {}, held)
+    assert script.calls == ["POST /x", "POST /x"]
 
 
 @pytest.mark.fault(38)
@@ -97,47 +109,6 @@ async def test_a_patch_that_was_never_sent_is_sent_once_more() -> None:
     async with scripted(connector=Unreachable(2)) as (github, script):
         with pytest.raises(NeverSent):
             await github.write("PATCH", "/x", {}, PERSON)
-
-
-@pytest.mark.fault(8)
-@pytest.mark.parametrize(
-    ("status", "message", "headers", "pause"),
-    [
-        (403, "You have exceeded a secondary rate limit", {}, 60),
-        (403, "You have exceeded a secondary rate limit", {"retry-after": "30"}, 30),
-        (403, "Please wait", {"retry-after": "1"}, 1),
-        (429, "Too many requests", {}, 60),
-        (429, "Too many requests", {"retry-after": "Tue, 21 Nov 2023 10:02:00 GMT"}, 120),
-    ],
-)
-async def test_a_secondary_limit_is_obeyed(status: int, message: str, headers: dict[str, str], pause: int) -> None:
-    async with scripted(Plan(status, {"message": message}, headers), Plan(body={})) as (github, script):
-        with pytest.raises(Limited) as caught:
-            await github.write("POST", "/x", {}, PERSON)
-        assert caught.value.until == NOW + timedelta(seconds=pause)
-        script.clock.time += pause - 0.5
-        with pytest.raises(Limited):
-            await github.write("POST", "/x", {}, PERSON)
-        script.clock.time += 0.5
-        await github.write("POST", "/x", {}, PERSON)
-    assert script.calls == ["POST /x", "POST /x"]
-
-
-@pytest.mark.fault(8)
-async def test_secondary_limits_in_a_row_pause_longer_each_time() -> None:
-    limited = Plan(403, {"message": "You have exceeded a secondary rate limit"})
-    pauses = []
-    async with scripted(limited, limited, limited, Plan(body={}), limited) as (github, script):
-        for step in range(5):
-            started = script.clock.time
-            if step == 3:
-                await github.get("/x")
-                continue
-            with pytest.raises(Limited) as caught:
-                await github.write("POST", "/x", {}, PERSON)
-            pauses.append((caught.value.until - github.server_time).total_seconds())
-            script.clock.time = started + pauses[-1]
-    assert pauses == [60, 120, 240, 60]
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,21 @@ from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from fake_server import Fault, Plan, Server
+from fake_server import BOT, Fault, Plan, Server
 
 from shared.errors import EngineError, Transient, UnknownOutcome
+from shared.lock.claim import Claimant, Intent, Lease, Terms, View, claim, observe
+from shared.lock.codec import ItemKey
+from shared.lock.hold import Held, begin
 from shared.lock.port import Operation, Reply
+from shared.marks import Key, Keyring
+from shared.workflow import Role, Stage
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+KEY = ItemKey(Role.WORKER, 42)
+KEYS = Keyring(99, (Key.of(b"k" * 32),))
 
 
 @dataclass
@@ -158,13 +166,13 @@ class FakeNonces:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._count = 0
+        self.count = 0
         self.kept: set[str] = set()
 
     def fresh(self) -> str:
         """A new nonce."""
-        self._count += 1
-        nonce = hashlib.md5(f"{self._name}{self._count}".encode()).hexdigest()
+        self.count += 1
+        nonce = hashlib.md5(f"{self._name}{self.count}".encode()).hexdigest()
         self.kept.add(nonce)
         return nonce
 
@@ -175,3 +183,41 @@ class FakeNonces:
     def forget(self, nonce: str) -> None:
         """Remove it; removing it twice is a mistake of the lock."""
         self.kept.remove(nonce)
+
+
+class FakeAgent:
+    """An agent with its port and its state directory; `restart` is the same agent in a new process."""
+
+    def __init__(self, server: Server, name: str, *, keys: Keyring = KEYS, terms: Terms | None = None) -> None:
+        self.port = FakePort(server)
+        self.nonces = FakeNonces(name)
+        self.claimant = Claimant(name, frozenset({BOT.id}), keys, self.nonces, terms or Terms())
+
+    def observe(self) -> View:
+        """One look."""
+        return run(self.port, observe(self.port, KEY, self.claimant))
+
+    async def attempt(self, **facts: Any) -> Lease | None:
+        """Look and claim, as a tick does."""
+        view = await observe(self.port, KEY, self.claimant)
+        return await claim(self.port, view, self.claimant, Intent(Stage.IMPLEMENTING, **facts))
+
+    def claim(self, **facts: Any) -> Lease | None:
+        """`attempt`, driven alone to its end."""
+        return run(self.port, self.attempt(**facts))
+
+    def begin(self, **facts: Any) -> Run[Lease | None]:
+        """`attempt`, to be driven by the test."""
+        return Run(self.port, self.attempt(**facts))
+
+    def win(self, **facts: Any) -> Held:
+        """Claim, which must succeed, and hold."""
+        lease = self.claim(**facts)
+        assert lease is not None
+        return begin(self.port, lease, self.claimant)
+
+    def restart(self) -> FakeAgent:
+        """The agent after a crash: only its state directory is left."""
+        again = FakeAgent(self.port.server, self.claimant.agent, keys=self.claimant.keys, terms=self.claimant.terms)
+        again.nonces.kept, again.nonces.count = self.nonces.kept, self.nonces.count
+        return again

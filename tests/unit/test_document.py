@@ -77,9 +77,12 @@ def test_places_are_lines_and_columns_from_one() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "a: &a [x, x]\n" + "".join(f"{n}: &{n} [{', '.join([f'*{p}'] * 9)}]\n" for p, n in zip("abcdefg", "bcdefgh", strict=True)),
+        "a: &a [x, x]\n"
+        + "".join(f"{n}: &{n} [{', '.join([f'*{p}'] * 9)}]\n" for p, n in zip("abcdefg", "bcdefgh", strict=True)),
         "a: &a {x: 1}\n"
-        + "".join(f"{n}: &{n} {{<<: [{', '.join([f'*{p}'] * 9)}]}}\n" for p, n in zip("abcdefg", "bcdefgh", strict=True)),
+        + "".join(
+            f"{n}: &{n} {{<<: [{', '.join([f'*{p}'] * 9)}]}}\n" for p, n in zip("abcdefg", "bcdefgh", strict=True)
+        ),
         "x" * (MAX_BYTES + 1),
         "&a {<<: *a}",
     ],
@@ -89,12 +92,12 @@ def test_no_document_takes_the_machine(text: str) -> None:
         parse(text.encode())
 
 
-@given(st.one_of(st.binary(max_size=200), st.text(alphabet="{}[]:,-&*!<'\"\\ab1\n\t #~|>%@?", max_size=60).map(str.encode)))
+@given(
+    st.one_of(st.binary(max_size=200), st.text(alphabet="{}[]:,-&*!<'\"\\ab1\n\t #~|>%@?", max_size=60).map(str.encode))
+)
 def test_any_bytes_are_a_document_or_unreadable(data: bytes) -> None:
     try:
-        document = parse(data)
+        found = parse(data).problems
     except Unreadable as error:
-        assert error.problem.line >= 1
-        assert error.problem.column >= 1
-    else:
-        assert all(problem.line >= 1 for problem in document.problems)
+        found = [error.problem]
+    assert all(problem.line >= 1 and problem.column >= 1 and problem.message for problem in found)

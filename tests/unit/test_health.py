@@ -49,7 +49,7 @@ def test_nothing_started_yet(tmp_path: Path) -> None:
     assert unhealthy(tmp_path, tmp_path / "none").endswith("cannot be read: No such file or directory.")
 
 
-def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exit_code_of_a_container_in_which_nothing_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 1
     assert "No agent runs" in capsys.readouterr().out
     assert main([]) == 2

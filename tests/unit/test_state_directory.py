@@ -63,20 +63,26 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         StateDirectory(tmp_path / "file" / "state").open()
 
 
-@pytest.mark.fault(30)
-async def test_a_read_only_directory_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "state"
-    path.mkdir()
-    path.chmod(0o500)
+@pytest.fixture
+def read_only(tmp_path: Path) -> Path:
+    """A directory whose parents are closed to other accounts: those come by a relative path."""
     tmp_path.chmod(0o755)
+    (tmp_path / "state").mkdir(mode=0o555)
+    return tmp_path
+
+
+@pytest.mark.fault(30)
+async def test_a_read_only_directory_is_named(read_only: Path) -> None:
     script = (
         "import os, sys; from pathlib import Path; from config.state import StateDirectory\n"
         "if os.geteuid() == 0: os.seteuid(65534)\n"
         "try: StateDirectory(Path(sys.argv[1])).open()\n"
         "except Exception as error: print(type(error).__name__, error)\n"
     )
-    finished = await run((sys.executable, "-c", script, str(path)), cwd=Path.cwd(), env={"PYTHONPATH": "."})
-    assert re.match(r"Misconfigured The state directory cannot be used: .*: Permission denied", finished.text)
+    finished = await run((sys.executable, "-c", script, "state"), cwd=read_only, env={"PYTHONPATH": str(Path.cwd())})
+    assert re.match(
+        r"Misconfigured The state directory cannot be used: state/VERSION: Permission denied", finished.text
+    )
 
 
 @pytest.mark.fault(30)
@@ -103,7 +109,7 @@ def test_a_restarted_agent_is_who_it_was_and_knows_its_locks(state: StateDirecto
         first.forget(OTHER)
         first.forget("never seen")
     with state.claim_identity(Role.WORKER) as again:
-        assert (again.id, again.nonces) == (first.id, {NONCE})
+        assert (again.id, again.nonces) == (first.id, frozenset({NONCE}))
         assert again.id == json.loads((state.path / "agents" / f"{again.id}.json").read_text())["id"]
 
 
@@ -145,7 +151,7 @@ async def test_a_killed_process_leaves_its_identity_to_the_next(state: StateDire
     finished = await run((sys.executable, "-c", script, str(state.path)), cwd=Path.cwd(), env={"PYTHONPATH": "."})
     assert finished.code == -9
     with state.claim_identity(Role.WORKER) as identity:
-        assert (identity.id, identity.nonces) == ("worker-x", {NONCE})
+        assert (identity.id, identity.nonces) == ("worker-x", frozenset({NONCE}))
 
 
 @pytest.mark.parametrize("wanted", ["", "Worker", "a b", "../x", "a" * 65, "-rf", "a\n", "wörker"])
@@ -211,6 +217,26 @@ def test_a_write_that_fails_keeps_what_was_there(state: StateDirectory) -> None:
             identity.remember(OTHER)
         assert identity.nonces == {NONCE}
         assert sorted(one.name for one in (state.path / "agents").iterdir()) == ["mine.json", "mine.lock"]
+
+
+@pytest.mark.parametrize("name", ["agents", "agents/mine.lock", "agents/mine.json"])
+def test_what_stands_in_the_way_is_named(state: StateDirectory, name: str) -> None:
+    obstacle = state.path / name
+    obstacle.parent.mkdir(exist_ok=True)
+    if name == "agents":
+        obstacle.write_text("")
+    else:
+        obstacle.mkdir()
+    with pytest.raises(Misconfigured, match=f"The state directory cannot be used: .*{name}"):
+        state.claim_identity(Role.WORKER, "mine").__enter__()
+
+
+def test_a_lock_file_that_leads_elsewhere_is_not_followed(state: StateDirectory, tmp_path: Path) -> None:
+    (state.path / "agents").mkdir()
+    (state.path / "agents" / "mine.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Misconfigured, match=r"mine\.lock"):
+        state.claim_identity(Role.WORKER, "mine").__enter__()
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_files_are_for_this_account_alone(state: StateDirectory) -> None:

@@ -10,7 +10,7 @@ from worker_agent.tdd.report import MESSAGE_LIMIT, Outcome
 
 
 def _suite(cases: str) -> bytes:
-    return f'<?xml version="1.0" encoding="utf-8"?><testsuites><testsuite name="x">{cases}</testsuite></testsuites>'.encode()
+    return f'<?xml version="1.0"?><testsuites><testsuite name="x">{cases}</testsuite></testsuites>'.encode()
 
 
 @pytest.mark.parametrize(

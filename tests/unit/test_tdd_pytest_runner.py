@@ -12,10 +12,15 @@ from worker_agent.tdd.pytest_runner import DEFAULT_COMMAND, PytestRunner
 from worker_agent.tdd.report import Kind, Outcome
 
 RUNNER = PytestRunner()
-ADDED = (
-    "--junitxml=/s/report.xml -o junit_family=xunit1 --continue-on-collection-errors --maxfail=0 --color=no "
-    "-p no:cacheprovider --rootdir=."
-).split()
+ADDED = [
+    "--junitxml=/s/report.xml",
+    *("-o", "junit_family=xunit1"),
+    "--continue-on-collection-errors",
+    "--maxfail=0",
+    "--color=no",
+    *("-p", "no:cacheprovider"),
+    "--rootdir=.",
+]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +102,10 @@ def _setup(text: str) -> Case:
 
 
 IMPORT = "ImportError while importing test module '/x/t.py'.\nTraceback:\nt.py:1: in <module>\n    import z\n"
-SYNTAX = '    raise\nE     File "/x/t.py", line 1\nE       def test_x(:\nE                  ^\nE   SyntaxError: invalid syntax'
+SYNTAX = (
+    '    raise\nE     File "/x/t.py", line 1\nE       def test_x(:\nE                  ^\n'
+    "E   SyntaxError: invalid syntax"
+)
 
 
 @pytest.mark.parametrize(

@@ -189,9 +189,7 @@ _ABORTED = {
 }
 
 
-def _green_note(
-    job: Job, baseline: TestRun, runs: tuple[Red, TestRun], verdict: GreenVerdict, attempts: int
-) -> Note:
+def _green_note(job: Job, baseline: TestRun, runs: tuple[Red, TestRun], verdict: GreenVerdict, attempts: int) -> Note:
     red, green = runs
     rows: tuple[Proof, ...] = proofs(red.run, green, verdict.proven)
     return Note(

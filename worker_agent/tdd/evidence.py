@@ -59,8 +59,8 @@ def markdown(evidence: Evidence) -> str:
     base, head = _code(evidence.base[:12]), _code(evidence.head[:12])
     lines = [f"| New test | On the base {base} | On the head {head} |", "| --- | --- | --- |"]
     lines += [_row(proof) for proof in evidence.proofs[:ROWS]]
-    if rest := len(evidence.proofs) - ROWS:
-        lines += [f"| ... and {rest} more | | |"] if rest > 0 else []
+    if len(evidence.proofs) > ROWS:
+        lines.append(f"| ... and {len(evidence.proofs) - ROWS} more | | |")
     cost = "unknown" if evidence.cost_usd is None else f"${evidence.cost_usd:.2f} ({evidence.cost_source})"
     summary = [
         f"- Tests on the base: {_plain(evidence.baseline)}",

@@ -13,7 +13,7 @@ from worker_agent.tdd.report import MESSAGE_LIMIT, Outcome
 REPORT_LIMIT = 50 * 2**20
 """Bytes of a report that are read at most."""
 
-ELEMENT_LIMIT = 500_000
+ELEMENT_LIMIT = 200_000
 """Elements in one report; more would cost more memory than a daemon may take."""
 
 DEPTH_LIMIT = 32

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import stat
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -24,6 +26,9 @@ from worker_agent.tdd.runner import Runner
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_KEY", re.IGNORECASE)
 _NOT_PASSED_ON = re.compile(r"(?:GIT_|GITHUB_|GH_|SSH_|XDG_|PYTEST_ADDOPTS$|PYTEST_CURRENT_TEST$)")
 _NOT_SOURCE = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"})
+_DEPTH = 32
+"""Directories below each other that are looked at; packages need far fewer."""
+
 _SHELL_BLOCK = 512
 """Bytes of one unit of `ulimit -f` (POSIX)."""
 
@@ -54,23 +59,23 @@ class TestBench:
     async def run(
         self, runner: Runner, test_command: str, where: Path, scratch: Path, announced: Collection[str] = ()
     ) -> TestRun:
-        """Run the tests of the checkout `where`; whatever else they write goes below `scratch`.
+        """Run the tests of the checkout `where`; whatever else they write goes below `scratch`, until the end.
 
         Old reports in `where` are removed first. `announced` are module names that do not exist
         yet but will be the repository's own, so that their absence counts as a first-party name
         missing. Raises `Misconfigured` when `runner` cannot run the command; what the tests do is
         told by the result, never raised.
         """
-        room = Path(tempfile.mkdtemp(prefix="run-", dir=scratch.resolve()))  # no trace of an earlier run is in it
-        report, log = room / "report.xml", room / "output.log"
-        argv = runner.command(test_command, report)
-        for stale in runner.reports(where, report):
-            stale.unlink()
-        code = await self._execute(argv, where, room, log)
-        reports = await to_thread.run_sync(lambda: [_report(path) for path in runner.reports(where, report)])
-        paths = await to_thread.run_sync(_paths, where, self._limits.paths)
-        names = first_party(paths) | frozenset(announced)
-        return _outcome(runner, reports, names, code, _tail(log, self._limits.tail_chars))
+        async with _room(scratch) as room:
+            report, log = room / "report.xml", room / "output.log"
+            argv = runner.command(test_command, report)
+            for stale in runner.reports(where, report):
+                stale.unlink()
+            code = await self._execute(argv, where, room, log)
+            reports = await to_thread.run_sync(lambda: [_report(path) for path in runner.reports(where, report)])
+            paths = await to_thread.run_sync(_paths, where, self._limits.paths)
+            names = first_party(paths) | frozenset(announced)
+            return _outcome(runner, reports, names, code, _tail(log, self._limits.tail_chars))
 
     async def _execute(self, argv: tuple[str, ...], where: Path, room: Path, log: Path) -> int | None:
         """The exit code, or None at the deadline; in both cases nothing of the process group is left."""
@@ -98,6 +103,26 @@ class TestBench:
         """The shell sets the limits and becomes the command: no further process, no system package."""
         blocks = self._limits.file_bytes // _SHELL_BLOCK
         return ("/bin/sh", "-c", f'ulimit -c 0; ulimit -f {blocks}; exec "$@"', "sh", *argv)
+
+
+@asynccontextmanager
+async def _room(scratch: Path) -> AsyncIterator[Path]:
+    """A new directory for one run; afterwards it is gone with all that the tests put there."""
+    room = _new_room(scratch)
+    try:
+        yield room
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(_remove, room)
+
+
+def _new_room(scratch: Path) -> Path:
+    return Path(tempfile.mkdtemp(prefix="run-", dir=scratch.resolve()))
+
+
+def _remove(room: Path) -> None:
+    with suppress(RecursionError):  # a test made directories deeper than Python's stack; they stay
+        shutil.rmtree(room, ignore_errors=True)
 
 
 def _withheld(name: str) -> bool:
@@ -134,8 +159,9 @@ def _regular(path: Path) -> BinaryIO:
 def _paths(where: Path, limit: int) -> list[str]:
     paths: list[str] = []
     for directory, below, files in os.walk(where):
-        below[:] = sorted(set(below) - _NOT_SOURCE)
-        paths += [Path(directory, file).relative_to(where).as_posix() for file in files]
+        place = Path(directory).relative_to(where)
+        below[:] = sorted(set(below) - _NOT_SOURCE) if len(place.parts) < _DEPTH else []
+        paths += [(place / file).as_posix() for file in files]
         if len(paths) >= limit:
             break
     return paths

@@ -1,0 +1,75 @@
+"""The command line of the three agents: the same words for each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from shared.workflow import Role
+
+_WHAT = {
+    Role.PLANNER: "Turns stories into specification issues.",
+    Role.WORKER: "Implements specification issues test-first and gets their pull requests green.",
+    Role.REVIEWER: "Reviews pull requests and, where configured, merges them.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a person asked an agent for."""
+
+    repository: str | None
+    config: Path | None
+    once: bool
+    wait: bool
+    verbose: bool
+    agent_id: str | None
+    story: str | None = None
+    yes: bool = False
+
+
+def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
+    """Read the command line; wrong words print a usage line and exit with code 2."""
+    parser = _parser(role)
+    got = parser.parse_args(argv)
+    story = getattr(got, "story", None)
+    if getattr(got, "story_file", None):
+        story = _read(parser, got.story_file)
+    return Arguments(
+        repository=got.repository,
+        config=got.config,
+        once=got.once or got.no_wait or story is not None,
+        wait=not got.no_wait,
+        verbose=got.verbose,
+        agent_id=got.agent_id,
+        story=story,
+        yes=getattr(got, "yes", False),
+    )
+
+
+def _parser(role: Role) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"{role}-agent", description=_WHAT[role])
+    parser.add_argument("repository", nargs="?", metavar="owner/repo", help="one repository; else all configured ones")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file (default: config/repos.yml)")
+    parser.add_argument("--once", action="store_true", help="work on exactly one item, to its end, and exit")
+    parser.add_argument("--no-wait", action="store_true", help="like --once, but stop at the first wait")
+    parser.add_argument("--verbose", action="store_true", help="say why, for each decision")
+    parser.add_argument("--agent-id", metavar="ID", help="this agent's name (default: kept in the state directory)")
+    parser.add_argument("--version", action="version", version=version("workflow-engine"))
+    if role is Role.PLANNER:
+        group = parser.add_mutually_exclusive_group()
+        group.add_argument("--story", metavar="TEXT", help="open a story with this text and plan it once")
+        group.add_argument("--story-file", type=Path, metavar="FILE", help="the same, with the text from a file")
+        group.add_argument("--daemon", action="store_true", help="poll story issues (the default)")
+        parser.add_argument("--yes", action="store_true", help="with --story: create the specifications without asking")
+    return parser
+
+
+def _read(parser: argparse.ArgumentParser, file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        parser.error(f"the story file {file} cannot be read: {error}")

@@ -1,0 +1,211 @@
+"""Where adapters are built: one repository's GitHub, git and lock, from the configuration."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import aiohttp
+from pydantic import SecretStr
+
+from config.credentials import credentials, signing_keys
+from config.environment import child_environment
+from config.repository import RepositorySettings
+from config.settings import Settings
+from config.state import AgentIdentity
+from shared.clock import Clock
+from shared.git.command import Git, Identity
+from shared.git.credentials import Credentials
+from shared.git.fences import Fences
+from shared.git.mirror import Mirror
+from shared.git.names import mirror_path
+from shared.github.checks import Checks
+from shared.github.client import GitHub
+from shared.github.comments import Comments
+from shared.github.inbox import Inbox
+from shared.github.issues import Issues
+from shared.github.labels import LabelBoard
+from shared.github.pacing import Pacing
+from shared.github.people import People
+from shared.github.pulls import Pulls
+from shared.github.reviews import Reviews
+from shared.github.status import StatusBoard
+from shared.llm import Setup, coder
+from shared.llm.port import Coder
+from shared.lock.claim import Claimant, Terms
+from shared.lock.gateway import Gateway
+from shared.marks import Key, Keyring
+from shared.models import Account, Repository
+from shared.workflow import Labels, Role, Stage
+
+KEEPALIVE_SECONDS = 90.0
+"""Longer than a poll interval, so that polling does not reconnect each time."""
+
+
+class NonceBook:
+    """The nonces of this agent's locks, remembered on disk before they are used."""
+
+    def __init__(self, identity: AgentIdentity) -> None:
+        self._identity = identity
+
+    def fresh(self) -> str:
+        """A new nonce."""
+        nonce = secrets.token_hex(16)
+        self._identity.remember(nonce)
+        return nonce
+
+    def mine(self, nonce: str) -> bool:
+        """Whether this agent id made it."""
+        return nonce in self._identity.nonces
+
+    def forget(self, nonce: str) -> None:
+        """It is finished."""
+        self._identity.forget(nonce)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything that an agent of one repository may be built from."""
+
+    settings: Settings
+    configured: RepositorySettings
+    role: Role
+    clock: Clock
+    account: Account
+    repository: Repository
+    keys: Keyring
+    names: Labels
+    issues: Issues
+    comments: Comments
+    labels: LabelBoard
+    pulls: Pulls
+    reviews: Reviews
+    checks: Checks
+    people: People
+    status: StatusBoard
+    mirror: Mirror
+    identity: Identity
+    port: Gateway
+    claimant: Claimant
+    coder: Coder
+
+    @property
+    def base_branch(self) -> str:
+        """The branch that work starts from."""
+        return self.configured.base_branch or self.repository.default_branch
+
+    def inbox(self, labels: Iterable[str | Stage]) -> Inbox:
+        """What is open under these labels."""
+        return Inbox(self.issues, [self.names.of(x) if isinstance(x, Stage) else x for x in labels], self.clock)
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What one agent process has, whatever the number of its repositories."""
+
+    settings: Settings
+    role: Role
+    clock: Clock
+    agent: AgentIdentity
+    environment: Mapping[str, str]
+
+    @property
+    def token(self) -> SecretStr:
+        """This role's token; raises `MissingCredentials`."""
+        reviewer = self.role is Role.REVIEWER
+        return credentials(self.settings.github, self.environment, reviewer=reviewer)
+
+
+@asynccontextmanager
+async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
+    """The parts of every configured repository. Asks GitHub who we are and what each repository is.
+
+    Raises `Misconfigured`, `Unauthorized` and `Transient`.
+    """
+    settings = process.settings
+    connector = aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE_SECONDS)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        pacing = Pacing(
+            process.clock,
+            share=settings.github.share,
+            write_interval_seconds=settings.github.write_interval_seconds,
+        )
+        token = process.token
+
+        async def source() -> str:
+            return token.get_secret_value()
+
+        github = GitHub(session, token=source, api_url=settings.github.api_url, clock=process.clock, pacing=pacing)
+        secrets_place = settings.state_dir / "agents" / f"{process.agent.id}.askpass"
+        answers = Credentials(secrets_place, git_server(settings.github.api_url), source)
+        try:
+            yield tuple([await _parts(process, github, answers, one) for one in settings.repositories])
+        finally:
+            answers.remove()
+
+
+async def _parts(process: Process, github: GitHub, answers: Credentials, configured: RepositorySettings) -> Parts:
+    settings, name = process.settings, configured.name
+    people = People(github, name)
+    account, repository = await people.me(), await people.repository()
+    keys = Keyring(repository.id, tuple(Key.of(secret) for secret in signing_keys(settings.lock)))
+    comments = Comments(github, name)
+    mirror = _mirror(settings, answers, name)
+    await mirror.ensure()
+    identity = Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
+    lock = settings.lock
+    names = configured.labels.names()
+    accounts = frozenset({account.id})
+    return Parts(
+        settings=settings,
+        configured=configured,
+        role=process.role,
+        clock=process.clock,
+        account=account,
+        repository=repository,
+        keys=keys,
+        names=names,
+        issues=Issues(github, name),
+        comments=comments,
+        labels=LabelBoard(github, name, names),
+        pulls=Pulls(github, name),
+        reviews=Reviews(github, name),
+        checks=Checks(github, name),
+        people=people,
+        status=StatusBoard(comments, process.role, accounts, keys),
+        mirror=mirror,
+        identity=identity,
+        port=Gateway(comments, Fences(mirror, identity), process.clock, lambda: github.server_time),
+        claimant=Claimant(
+            process.agent.id,
+            accounts,
+            keys,
+            NonceBook(process.agent),
+            Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle),
+        ),
+        coder=backend(process, configured),
+    )
+
+
+def backend(process: Process, configured: RepositorySettings) -> Coder:
+    """The coding backend of one repository; raises `Misconfigured` for one that does not exist."""
+    settings = process.settings
+    used = settings.state_dir / "scripted" if settings.llm.scenario else None
+    return coder(configured.llm_backend, Setup(process.clock, settings.llm.scenario, used))
+
+
+def git_server(api_url: str) -> str:
+    """Scheme and host that git talks to, for an API root: github.com for api.github.com."""
+    parts = urlsplit(api_url)
+    host = "github.com" if parts.netloc == "api.github.com" else parts.netloc
+    return f"{parts.scheme}://{host}"
+
+
+def _mirror(settings: Settings, answers: Credentials, name: str) -> Mirror:
+    server = git_server(settings.github.api_url)
+    path = mirror_path(settings.state_dir / "mirrors", urlsplit(server).netloc, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return Mirror(Git(path, child_environment(), credentials=answers), f"{server}/{name}.git")

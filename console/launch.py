@@ -1,0 +1,151 @@
+"""Running one agent process: from the command line to an exit code, with one clear sentence for every failure."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
+
+import anyio
+import structlog
+
+from config.credentials import signing_keys
+from config.environment import snapshot
+from config.loading import load
+from config.rules import unsupported
+from config.state import StateDirectory
+from console.arguments import Arguments, parse
+from console.assembly import Parts, Process, opened
+from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+from shared.items import Agent, Ended, Rest, Result
+from shared.loop import Loop, RealClock, Slots, stop_on_signal
+from shared.telemetry.logging import bind_agent, configure
+from shared.workflow import Role
+
+log = structlog.get_logger()
+
+Build = Callable[[Parts], Agent]
+"""Makes an agent from the parts of one repository."""
+
+First = Callable[[Parts, Arguments], Awaitable[str | None]]
+"""What an agent does once before it polls; the text it returns is printed."""
+
+OK, FAILED, MISCONFIGURED, NOTHING_TO_DO, NOT_ALLOWED = range(5)
+"""Exit codes."""
+
+
+def launch(role: Role, build: Build, argv: Sequence[str] | None = None, *, first: First | None = None) -> int:
+    """Run one agent until it is stopped or, with `--once`, until one item has ended; returns the exit code."""
+    arguments = parse(role, argv)
+    environment = snapshot()
+    try:
+        settings = load(arguments.config, repository=arguments.repository, environment=environment)
+        refused = unsupported(settings)
+        if refused:
+            raise Misconfigured("\n".join(refused))
+        with StateDirectory(settings.state_dir).open().claim_identity(role, arguments.agent_id) as agent:
+            process = Process(settings, role, RealClock(), agent, environment)
+            _log(process, arguments)
+            return anyio.run(_run, process, arguments, build, first)
+    except EngineError as error:
+        return complain(error)
+    except ExceptionGroup as group:
+        failures = list(_leaves(group))
+        if not all(isinstance(failure, EngineError) for failure in failures):
+            raise
+        return complain(failures[0])
+
+
+def complain(error: Exception) -> int:
+    """Say it in one sentence on standard error; the exit code that goes with it."""
+    sys.stderr.write(f"{error}\n")
+    if isinstance(error, Misconfigured):
+        return MISCONFIGURED
+    return NOT_ALLOWED if isinstance(error, Unauthorized | NotAllowed) else FAILED
+
+
+def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
+    for error in group.exceptions:
+        if isinstance(error, ExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
+
+
+def _log(process: Process, arguments: Arguments) -> None:
+    token = process.token.get_secret_value()
+    keys = [key.decode("ascii", "replace") for key in signing_keys(process.settings.lock)]
+    configure(json=not sys.stderr.isatty(), verbose=arguments.verbose, secrets=[token, *keys])
+    bind_agent(process.agent.id)
+    if process.settings.sandbox == "none":
+        log.warning("sandbox_off", consequence="tests and coding backends run with this user's rights")
+    if not keys:
+        log.warning(
+            "unsigned_comments", next_step="set lock.key_files; until then the engine's marker alone is trusted"
+        )
+
+
+async def _run(process: Process, arguments: Arguments, build: Build, first: First | None) -> int:
+    """The process inside its event loop: everything ends when a signal asks for it."""
+    stop = anyio.Event()
+    code = OK
+    async with anyio.create_task_group() as group:
+        group.start_soon(stop_on_signal, stop)
+
+        async def work() -> None:
+            nonlocal code
+            code = await _work(process, arguments, build, first)
+            group.cancel_scope.cancel()
+
+        async def end() -> None:
+            await stop.wait()
+            group.cancel_scope.cancel()
+
+        group.start_soon(end)
+        group.start_soon(work)
+    return code
+
+
+async def _work(process: Process, arguments: Arguments, build: Build, first: First | None) -> int:
+    async with opened(process) as all_parts:
+        if first is not None:
+            for parts in all_parts:
+                said = await first(parts, arguments)
+                if said is not None:
+                    sys.stdout.write(f"{said}\n")
+        loops = _loops(process, [build(parts) for parts in all_parts])
+        log.info("started", repositories=[parts.configured.name for parts in all_parts])
+        async with AsyncExitStack() as stack:
+            for loop in loops:
+                await stack.enter_async_context(loop.open())
+            if arguments.once:
+                return await _once(loops, wait=arguments.wait)
+            async with anyio.create_task_group() as group:
+                for loop in loops:
+                    group.start_soon(loop.run, anyio.Event())
+    return OK
+
+
+def _loops(process: Process, agents: Sequence[Agent]) -> list[Loop]:
+    slots = Slots(process.settings.max_concurrent)
+    intervals = [repository.poll_interval for repository in process.settings.repositories]
+    return [
+        Loop(agent, process.clock, slots=slots, interval_seconds=interval)
+        for agent, interval in zip(agents, intervals, strict=True)
+    ]
+
+
+async def _once(loops: Sequence[Loop], *, wait: bool) -> int:
+    """One item of the first repository that has any."""
+    for loop in loops:
+        match await loop.once(anyio.Event(), wait=wait):
+            case Ended(result, sentence):
+                sys.stdout.write(f"{result}: {sentence}\n")
+                return FAILED if result in {Result.FAILED, Result.LOST} else OK
+            case Rest(reason):
+                sys.stdout.write(f"waiting for {reason}\n")
+                return OK
+            case None:
+                continue
+    sys.stdout.write("Nothing to do.\n")
+    return NOTHING_TO_DO

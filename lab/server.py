@@ -1,0 +1,247 @@
+"""The lab as one object: a whole GitHub that starts, serves, and lets tests act in it by hand."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import anyio
+from aiohttp import web
+
+from lab import signed
+from lab.admin import Admin
+from lab.bare import Bare
+from lab.branch_moves import follow
+from lab.ci import Ci, CiSettings
+from lab.clock import LabClock
+from lab.exchanges import Exchanges
+from lab.faults import Faults
+from lab.git_http import GitHttp
+from lab.host import Host
+from lab.routes import OPERATIONS
+from lab.service import Service
+from lab.spoil import spoiler
+from lab.wire.site import Site
+from lab.world import store
+from lab.world.accounts import AccountRecord
+from lab.world.comments import CommentRecord
+from lab.world.hub import CORE_LIMIT, World
+from lab.world.issues import IssueRecord
+from lab.world.registrar import Registrar
+from lab.world.repository import RepositoryFacts, RepositoryRecord
+
+CHECK_NAME = "test"
+"""The name of the one job that `check_command` makes."""
+
+LARGEST_BODY = 64 * 2**20
+"""Bytes that one request may carry: a push goes through here too."""
+
+
+class Lab:
+    """An embedded GitHub on 127.0.0.1; use it as `async with Lab(directory) as lab`.
+
+    `state_dir` keeps the git repositories, and `world.json` between runs. `limit` is the number of
+    charged requests per account and hour.
+    """
+
+    def __init__(
+        self,
+        state_dir: Path,
+        *,
+        port: int = 0,
+        unix_socket: Path | None = None,
+        clock: LabClock | None = None,
+        limit: int = CORE_LIMIT,
+    ) -> None:
+        self.clock = clock or LabClock()
+        self.world = World(Registrar(self.clock), limit=limit)
+        self.faults = Faults()
+        self.exchanges = Exchanges()
+        self.admin_token = secrets.token_hex(16)
+        self.ci: dict[int, Ci] = {}
+        self._state_dir = state_dir
+        self._listen = (port, unix_socket)
+        self._host: Host | None = None
+        self._service: Service | None = None
+
+    async def __aenter__(self) -> Lab:
+        for directory in ("git", "ci"):
+            await anyio.Path(self._state_dir / directory).mkdir(parents=True, exist_ok=True)
+        if await anyio.Path(self._world_file).exists():
+            await store.restore(self.world, store.read(self._world_file), self._open)
+            for repository in self.world.repositories.values():
+                self._connect(repository)
+        self._host = Host(*self._listen)
+        self._service = Service(Site(self._host.url, self.world), self.exchanges)
+        await self._host.start(self._application(self._service))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._host is not None:
+            await self._host.stop()
+        for ci in self.ci.values():
+            await ci.close()
+        self.save()
+
+    @property
+    def url(self) -> str:
+        """The API's root, without a final slash."""
+        if self._host is None:
+            raise RuntimeError("The lab has not been started.")
+        return self._host.url
+
+    @property
+    def unlisted(self) -> list[str]:
+        """Method and path of every request for which there is no operation."""
+        return [] if self._service is None else self._service.unlisted
+
+    def git_url(self, full_name: str) -> str:
+        """Where git clones a repository from and pushes to."""
+        return f"{self.url}/{full_name}.git"
+
+    def save(self) -> None:
+        """Write the world to `world.json`."""
+        store.save(self.world, self._world_file)
+
+    async def idle(self) -> None:
+        """Return when no CI job runs or is queued to run."""
+        for ci in self.ci.values():
+            await ci.idle()
+
+    def account(self, login: str, *, bot: bool = False) -> AccountRecord:
+        """The account of that login, made if it does not exist; `bot` makes it an App's."""
+        return self.world.account(login, bot=bot)
+
+    def token(self, login: str, permissions: Mapping[str, str]) -> str:
+        """A new token; permissions as GitHub names them (`{"issues": "write"}`)."""
+        return self.world.token(login, permissions)
+
+    async def repository(
+        self,
+        full_name: str,
+        files: Mapping[str, str],
+        *,
+        collaborators: Mapping[str, str] | None = None,
+        check_command: str | None = None,
+        default_branch: str = "main",
+    ) -> RepositoryRecord:
+        """A public repository with one commit of `files`; accounts it names are made.
+
+        `collaborators` maps logins to `read`, `write` or `admin`. `check_command` is what CI runs on
+        every push from now on (the first commit has no checks); None means no CI.
+        """
+        facts = RepositoryFacts(
+            id=self.world.registrar.new_id(),
+            full_name=full_name,
+            created_at=self.world.registrar.now(),
+            default_branch=default_branch,
+            collaborators=dict(collaborators or {}),
+            check_command=check_command,
+        )
+        for login in (facts.owner, *facts.collaborators):
+            self.account(login)
+        bare = await Bare.create(self._git_directory(facts), full_name, default_branch, files)
+        repository = RepositoryRecord(facts, bare, self.world.registrar)
+        self.world.repositories[facts.id] = repository
+        self._connect(repository)
+        return repository
+
+    def at(self, full_name: str) -> RepositoryRecord:
+        """The repository of that name, with everything in it; raises KeyError when there is none."""
+        found = self.world.repository(full_name)
+        if found is None:
+            raise KeyError(full_name)
+        return found
+
+    def configure(self, full_name: str, /, **facts: Any) -> RepositoryRecord:
+        """Change what a repository is: `private`, `archived`, `collaborators`, `protections` ..."""
+        repository = self.at(full_name)
+        repository.facts = replace(repository.facts, **facts)
+        return repository
+
+    def rename(self, full_name: str, new_name: str) -> RepositoryRecord:
+        """Give a repository another name; the old one answers 301 from now on."""
+        repository = self.configure(full_name, full_name=new_name)
+        self.world.former_names[full_name.lower()] = repository.facts.id
+        return repository
+
+    def issue(
+        self, full_name: str, title: str, body: str = "", *, author: str, labels: tuple[str, ...] = ()
+    ) -> IssueRecord:
+        """`author` opens an issue with `labels`."""
+        self.account(author)
+        issues = self.at(full_name).issues
+        return issues.add_labels(issues.open(author, title, body).number, labels, author)
+
+    def comment(self, full_name: str, number: int, body: str, *, author: str) -> CommentRecord:
+        """`author` comments in a thread."""
+        self.account(author)
+        return self.at(full_name).comments.add(number, author, body)
+
+    def label(self, full_name: str, number: int, name: str, *, actor: str) -> IssueRecord:
+        """`actor` puts a label on a thread."""
+        return self.at(full_name).issues.add_labels(number, [name], actor)
+
+    def unlabel(self, full_name: str, number: int, name: str, *, actor: str) -> IssueRecord:
+        """`actor` takes a label off a thread."""
+        return self.at(full_name).issues.remove_label(number, name, actor)
+
+    def close(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
+        """`actor` closes a thread."""
+        return self.at(full_name).issues.close(number, actor)
+
+    @property
+    def _world_file(self) -> Path:
+        return self._state_dir / "world.json"
+
+    def _git_directory(self, facts: RepositoryFacts) -> Path:
+        """By id, because names change."""
+        return self._state_dir / "git" / f"{facts.id}.git"
+
+    async def _open(self, facts: RepositoryFacts) -> Bare:
+        return await Bare.open(self._git_directory(facts), facts.full_name, facts.default_branch)
+
+    def _connect(self, repository: RepositoryRecord) -> None:
+        """Moved refs reach the pull requests first and then CI."""
+        ci = self._ci(repository)
+
+        async def moved(ref: str, old: str | None, new: str | None) -> None:
+            await follow(repository, ref, new)
+            if ci is not None:
+                await ci.pushed(ref, old, new)
+
+        repository.bare.on_update = moved
+
+    def _ci(self, repository: RepositoryRecord) -> Ci | None:
+        if repository.facts.check_command is None:
+            return None
+        search_path = os.pathsep.join((str(Path(sys.executable).parent), os.defpath))
+        settings = CiSettings({CHECK_NAME: repository.facts.check_command}, search_path=search_path)
+        ci = Ci(repository.checks, repository.bare, self._state_dir / "ci", self.clock, settings)
+        self.ci[repository.facts.id] = ci
+        repository.rerun = ci.rerun
+        return ci
+
+    def _application(self, service: Service) -> web.Application:
+        async def log(request: web.Request) -> web.Response:
+            return await signed.serve(self.world, request)
+
+        app = web.Application(
+            middlewares=[service.record, spoiler(self.faults, self.clock)], client_max_size=LARGEST_BODY
+        )
+        app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
+        app.add_routes([*Admin(self.faults, self.admin_token).routes(), web.get(signed.PATH, log)])
+        service.mount(app.router, OPERATIONS)
+        return app
+
+    def _bare(self, full_name: str) -> Bare | None:
+        found = self.world.repository(full_name)
+        return None if found is None else found.bare

@@ -1,0 +1,134 @@
+"""The engine in the lab, for tests that read as stories: real adapters, agents whose ticks are called by hand."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from config.settings import Settings
+from config.state import StateDirectory
+from console.assembly import Parts, Process, opened
+from lab import target_project
+from lab.server import Lab
+from lab.world.issues import IssueRecord
+from planner_agent.__main__ import build as build_planner
+from reviewer_agent.__main__ import build as build_reviewer
+from shared.items import Agent
+from shared.lock.codec import Fence, ItemKey, read_fence
+from shared.loop import Loop, RealClock
+from shared.workflow import Role
+from worker_agent.__main__ import build as build_worker
+
+REPOSITORY = "ada/directory"
+OWNER, ENGINE, REVIEWER = "ada", "engine-bot", "reviewer-bot"
+
+BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
+    Role.PLANNER: build_planner,
+    Role.WORKER: build_worker,
+    Role.REVIEWER: build_reviewer,
+}
+
+WRITES = {
+    "metadata": "read",
+    "contents": "write",
+    "issues": "write",
+    "pull_requests": "write",
+    "checks": "read",
+    "statuses": "read",
+    "actions": "write",
+}
+
+
+@dataclass
+class Engine:
+    """One repository in a lab, and the agents that a test starts on it."""
+
+    lab: Lab
+    directory: Path
+    scenario: Path
+    repository_settings: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    @asynccontextmanager
+    async def of(cls, lab: Lab, directory: Path, scenario: Path, **settings: Any) -> AsyncIterator[Engine]:
+        """The demo's project as `ada/directory`, its CI included."""
+        await lab.repository(
+            REPOSITORY,
+            target_project.files(),
+            collaborators={ENGINE: "write", REVIEWER: "write", "mallory": "read"},
+            check_command=settings.pop("check_command", target_project.CHECK_COMMAND),
+        )
+        yield cls(lab, directory, scenario, settings)
+
+    def settings(self, state: str) -> Settings:
+        """The configuration of one machine, whose state directory is `state`."""
+        place = self.directory / state
+        repository = {
+            "name": REPOSITORY,
+            "poll_interval": 0.05,
+            "llm_backend": "scripted",
+            "test_command": f"'{sys.executable}' -m pytest -q",
+            **self.repository_settings,
+        }
+        return Settings.model_validate(
+            {
+                "repositories": (repository,),
+                "state_dir": place,
+                "github": {"api_url": self.lab.url, "write_interval_seconds": 0.0},
+                "lock": {"settle": 0.05},
+                "sandbox": "none",
+                "llm": {"scenario": self.scenario},
+            },
+            strict=False,
+        )
+
+    @asynccontextmanager
+    async def agent(self, role: Role, *, state: str = "machine-1", name: str | None = None) -> AsyncIterator[Loop]:
+        """One agent on one machine; the same `state` and `name` again is the same agent restarted."""
+        login = REVIEWER if role is Role.REVIEWER else ENGINE
+        environment = {"GITHUB_TOKEN": self.lab.token(login, WRITES)}
+        settings = self.settings(state)
+        with ExitStack() as stack:
+            directory = StateDirectory(settings.state_dir).open()
+            identity = stack.enter_context(directory.claim_identity(role, name))
+            process = Process(settings, role, RealClock(), identity, environment)
+            async with opened(process) as (parts,):
+                loop = Loop(BUILD[role](parts), process.clock, interval_seconds=0.05)
+                async with loop.open():
+                    yield loop
+
+    async def tick(self, *loops: Loop) -> None:
+        """One tick of each, to the point where everything rests, and then CI to its end."""
+        for loop in loops:
+            await loop.tick()
+            await loop.quiet()
+        await self.lab.idle()
+
+    async def until(self, done: Callable[[], bool], *loops: Loop, ticks: int = 15) -> None:
+        """Tick until `done`; fails the test when it takes more than `ticks`."""
+        for _ in range(ticks):
+            if done():
+                return
+            await self.tick(*loops)
+        assert done(), f"not there after {ticks} ticks: {[loop.ended for loop in loops]}"
+
+    def ready(self, title: str, body: str = "", *, by: str = OWNER) -> int:
+        """`by` writes a specification by hand and sets `status:ready`; returns its number."""
+        return self.lab.issue(REPOSITORY, title, body, author=by, labels=("status:ready",)).number
+
+    def issue(self, number: int) -> IssueRecord:
+        """An issue as GitHub has it."""
+        return self.lab.at(REPOSITORY).issues.get(number)
+
+    async def fence(self, role: Role, number: int) -> Fence | None:
+        """The fence of an item as the git server has it."""
+        bare, key = self.lab.at(REPOSITORY).bare, ItemKey(role, number)
+        oid = await bare.sha(key.ref)
+        if oid is None:
+            return None
+        (commit,) = await bare.log(None, oid, 1)
+        return read_fence(key, oid, commit.message)

@@ -1,0 +1,75 @@
+"""A lab with one repository, and REST clients of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+from github_script import HandClock
+from judge import Judge
+
+from lab.server import Lab
+from shared.github.client import GitHub
+from shared.github.pacing import Pacing
+
+NAME = "ada/thing"
+EVERYTHING = {
+    "contents": "write",
+    "issues": "write",
+    "pull_requests": "write",
+    "checks": "read",
+    "statuses": "read",
+    "actions": "read",
+}
+
+
+@dataclass
+class Bench:
+    """A lab with one repository, and clients of it."""
+
+    lab: Lab
+    session: aiohttp.ClientSession
+    clock: HandClock
+
+    def client(self, login: str, **permissions: str) -> GitHub:
+        return self.client_of(self.lab.token(login, permissions or EVERYTHING))
+
+    def client_of(self, value: str) -> GitHub:
+        async def token() -> str:
+            return value
+
+        pacing = Pacing(self.clock, write_interval_seconds=0)
+        return GitHub(self.session, token=token, api_url=self.lab.url, clock=self.clock, pacing=pacing)
+
+    async def branch(self, name: str, path: str, text: str) -> str:
+        """A commit on top of the default branch that writes one file; its SHA."""
+        bare = self.lab.at(NAME).bare
+        head = f"commit refs/heads/{name}\ncommitter E <e@example.org> now\ndata 6\nChange\nfrom refs/heads/main^0\n"
+        stream = f"{head}M 100644 inline {path}\ndata {len(text)}\n{text}\n"
+        async with bare.changing():
+            await bare.git.check("fast-import", "--quiet", "--date-format=now", "--force", stdin=stream.encode())
+        sha = await bare.sha(name)
+        assert sha is not None
+        return sha
+
+    @property
+    def charged(self) -> int:
+        return sum(1 for exchange in self.lab.exchanges if exchange.status != 304)
+
+
+@asynccontextmanager
+async def bench(directory: Path) -> AsyncIterator[Bench]:
+    """At the end every exchange was as GitHub describes it and every planned fault has happened."""
+    levels = {"engine": "write", "reviewer": "write", "stranger": "read"}
+    async with Lab(directory) as lab, aiohttp.ClientSession() as session:
+        judge = Judge()
+        lab.exchanges.observe(judge)
+        await lab.repository(NAME, {"a.py": "one\ntwo\nthree\n"}, collaborators=levels)
+        yield Bench(lab, session, HandClock())
+        assert judge.complaints == []
+        assert judge.judged > 0
+        assert lab.unlisted == []
+        assert lab.faults.unused == []

@@ -1,0 +1,151 @@
+"""A workspace: cheap to make, independent of its mirror, and fresh whatever a child did to it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from git_remote import AT, ENGINE, FILES, commit_to, listing, machine, put, remote_at, work, workspace_of
+
+from shared.git import names
+from shared.git.failures import NoSuchRef
+from shared.git.workspace import Workspace
+from shared.process import CommandFailed
+
+
+def _inodes(directory: Path) -> set[int]:
+    return {path.stat().st_ino for path in directory.rglob("*") if path.is_file()}
+
+
+async def test_the_clean_directory_links_the_mirror_and_the_tree_shares_nothing(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path))
+    workspace = await workspace_of(mirror)
+    base = await mirror.tip("main") or ""
+    tree = await workspace.reset_tree(base)
+    assert listing(tree) == FILES
+    ours = _inodes(mirror.git.git_dir / "objects")
+    assert _inodes(workspace.git.git_dir / "objects") & ours
+    assert not _inodes(tree) & (ours | _inodes(workspace.git.git_dir))
+    assert not (tree / ".git" / "objects" / "info" / "alternates").exists()
+    inner = workspace.git.at(tree / ".git")
+    assert (await inner.run("rev-list", "HEAD")).text == base
+    assert (await inner.run("status", "--porcelain", work_tree=tree)).text == ""
+
+
+async def test_opening_again_brings_what_is_new_and_forgets_what_is_gone(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path))
+    first = await workspace_of(mirror)
+    put(first.root / "scratch-left" / "index", "x")
+    (first.git.git_dir / "packed-refs.lock").touch()
+    newest = await commit_to(remote, "main", {"README.md": "new\n"})
+    topic = await commit_to(remote, "topic", {"topic.md": "t\n"}, parent=newest)
+    await mirror.fetch()
+    again = await workspace_of(mirror)
+    assert listing(await again.reset_tree(topic)).items() >= {"README.md": "new\n", "topic.md": "t\n"}.items()
+    assert not (first.root / "scratch-left").exists()
+    await remote.update_ref("refs/heads/topic", None)
+    await mirror.fetch()
+    await workspace_of(mirror)
+    assert (await again.git.run("for-each-ref", "--format=%(refname)")).text == "refs/heads/main"
+
+
+async def test_a_tree_is_fresh_whatever_a_child_left(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path))
+    workspace = await workspace_of(mirror)
+    base = await mirror.tip("main") or ""
+    outside = tmp_path / "outside"
+    put(outside / "precious.txt", "kept")
+    tree = await workspace.reset_tree(base)
+    (tree / "way-out").symlink_to(outside)
+    put(tree / "locked" / "file", "x")
+    (tree / "locked").chmod(0)
+    os.mkfifo(tree / "pipe")
+    put(tree / ".git" / "index.lock", "")
+    again = await workspace.reset_tree(base)
+    assert listing(again) == FILES
+    assert listing(outside) == {"precious.txt": "kept"}
+    await workspace.remove()
+    assert not workspace.root.exists()
+    assert listing(outside) == {"precious.txt": "kept"}
+
+
+async def test_new_tests_are_laid_over_the_base_through_no_link(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path))
+    workspace = await workspace_of(mirror)
+    base = await mirror.tip("main") or ""
+    red = await work(workspace, base, {"tests/test_new.py": "new\n", "src/app.py": "VALUE = 2\n"})
+    target = await workspace.checkout(base, "base")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (target / "tests" / "test_app.py").unlink()
+    (target / "tests").rmdir()
+    (target / "tests").symlink_to(outside)
+    await workspace.overlay(red, ["tests/test_new.py"], "base")
+    assert listing(target) == {k: v for k, v in FILES.items() if k != "tests/test_app.py"} | {
+        "tests/test_new.py": "new\n"
+    }
+    assert listing(outside) == {}
+    with pytest.raises(CommandFailed):
+        await workspace.overlay(red, ["tests/missing.py"], "base")
+
+
+async def test_a_commit_is_signed_by_the_engine_at_the_given_time(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path))
+    workspace = await workspace_of(mirror)
+    base = await mirror.tip("main") or ""
+    commit = await workspace.commit(await workspace.tree_of(base), [base], "Title\n\nIssue: 42\n", AT)
+    facts = (await workspace.git.run("cat-file", "-p", commit)).text
+    stamp = f"{ENGINE.name} <{ENGINE.email}> {int(AT.timestamp())} +0000"
+    assert facts.splitlines()[1:4] == [f"parent {base}", f"author {stamp}", f"committer {stamp}"]
+    assert facts.endswith("\n\nTitle\n\nIssue: 42")
+    assert await workspace.commit(await workspace.tree_of(base), [base], "Title\n\nIssue: 42\n", AT) == commit
+
+
+async def test_changes_tell_modes_sizes_and_added_lines(tmp_path: Path) -> None:
+    files = {"a.txt": "one\ntwo\n", "run.sh": "#!/bin/sh\n", "old.txt": "same\n" * 9}
+    remote = await remote_at(tmp_path / "remote", files)
+    mirror = await machine(tmp_path, str(remote.path))
+    workspace = await workspace_of(mirror)
+    base = await mirror.tip("main") or ""
+    tree = await workspace.reset_tree(base)
+    put(tree / "a.txt", "two\nthree\n")
+    (tree / "run.sh").chmod(0o644)
+    (tree / "old.txt").rename(tree / "new.txt")
+    (tree / "image.bin").write_bytes(b"\0" * 500)
+    (tree / b"odd\xff\n.txt".decode("utf-8", "surrogateescape")).write_text("odd\n")
+    commit = await workspace.commit(await workspace.capture(base), [base], "Work", AT)
+    found = {change.path: change for change in await workspace.changes(base, commit)}
+    assert list(found) == ["a.txt", "image.bin", "new.txt", "odd\udcff\n.txt", "old.txt", "run.sh"]
+    text = found["a.txt"]
+    assert (text.added, text.deleted, text.binary, text.size, text.added_text) == (1, 1, False, 10, "three")
+    assert (found["image.bin"].binary, found["image.bin"].size, found["image.bin"].added_text) == (True, 500, "")
+    assert (found["new.txt"].status, found["new.txt"].old_mode, found["new.txt"].added) == ("A", "000000", 9)
+    assert (found["old.txt"].status, found["old.txt"].new_mode, found["old.txt"].deleted) == ("D", "000000", 9)
+    assert (found["run.sh"].old_mode, found["run.sh"].new_mode) == ("100755", "100644")
+    diff = await workspace.diff(base, commit)
+    assert "rename from old.txt" in diff
+    assert "+three" in diff
+
+
+async def test_what_the_mirror_does_not_have_cannot_be_brought(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    workspace = await workspace_of(await machine(tmp_path, str(remote.path)))
+    with pytest.raises(NoSuchRef):
+        await workspace.bring("1" * 40)
+    assert await workspace.follow("refs/notes/workflow/issue-42") is None
+
+
+async def test_a_half_made_workspace_is_made_again(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path))
+    root = names.workspace_path(tmp_path / "workspaces", "acme/app", 42)
+    put(root / "git.new" / "HEAD", "ref: refs/heads/main\n")
+    workspace = await Workspace.open(root, mirror, ENGINE)
+    assert listing(await workspace.checkout(await mirror.tip("main") or "", "base")) == FILES
+    assert not (root / "git.new").exists()

@@ -1,0 +1,103 @@
+"""GitHub's limits and its time: obeyed before anything is sent."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from github_script import NOW, Plan, scripted
+
+from shared.errors import Transient
+from shared.github.errors import Limited
+from shared.warrant import Operator
+
+PERSON = Operator("test")
+
+
+@pytest.mark.fault(7)
+@pytest.mark.parametrize("status", [403, 429])
+async def test_an_exhausted_budget_stops_everything_until_its_reset(status: int) -> None:
+    reset = NOW + timedelta(minutes=40)
+    spent = {
+        "x-ratelimit-limit": "5000",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": str(int(reset.timestamp())),
+    }
+    async with scripted(Plan(status, {"message": "API rate limit exceeded"}, spent)) as (github, script):
+        with pytest.raises(Limited) as caught:
+            await github.get("/x")
+        assert caught.value.until == reset + timedelta(seconds=1)
+        with pytest.raises(Limited):
+            await github.write("POST", "/y", {}, Operator("test"))
+        script.clock.time += 40 * 60 + 2
+        script.plan(Plan(body={}))
+        await github.get("/x")
+    assert script.calls == ["GET /x", "GET /x"]
+
+
+@pytest.mark.fault(7)
+async def test_the_last_tenth_of_the_budget_is_kept_for_leases() -> None:
+    low = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "500", "x-ratelimit-reset": "1700564400"}
+    async with scripted(Plan(body={}, headers=low), Plan(body={}, headers=low), Plan(body={}, headers=low)) as (
+        github,
+        script,
+    ):
+        await github.get("/x")
+        for refused in (github.changed("/x"), github.pages("/x"), github.write("POST", "/x", {}, Operator("t"))):
+            with pytest.raises(Limited, match="kept for leases"):
+                await refused
+        await github.get("/ack")
+        await github.write("PATCH", "/ack", {}, Operator("heartbeat"), urgent=True)
+    assert script.calls == ["GET /x", "GET /ack", "PATCH /ack"]
+
+
+async def test_server_time_is_the_date_carried_on() -> None:
+    async with scripted(Plan(body={})) as (github, script):
+        with pytest.raises(Transient):
+            _ = github.server_time
+        await github.synchronise()
+        assert github.server_time == NOW
+        script.clock.time += 90
+        assert github.server_time == NOW + timedelta(seconds=90)
+    assert script.calls == ["GET /rate_limit"]
+
+
+@pytest.mark.fault(8)
+@pytest.mark.parametrize(
+    ("status", "message", "headers", "pause"),
+    [
+        (403, "You have exceeded a secondary rate limit", {}, 60),
+        (403, "You have exceeded a secondary rate limit", {"retry-after": "30"}, 30),
+        (403, "Please wait", {"retry-after": "1"}, 1),
+        (429, "Too many requests", {}, 60),
+        (429, "Too many requests", {"retry-after": "Tue, 21 Nov 2023 10:02:00 GMT"}, 120),
+    ],
+)
+async def test_a_secondary_limit_is_obeyed(status: int, message: str, headers: dict[str, str], pause: int) -> None:
+    async with scripted(Plan(status, {"message": message}, headers), Plan(body={})) as (github, script):
+        with pytest.raises(Limited) as caught:
+            await github.write("POST", "/x", {}, PERSON)
+        assert caught.value.until == NOW + timedelta(seconds=pause)
+        script.clock.time += pause - 0.5
+        with pytest.raises(Limited):
+            await github.write("POST", "/x", {}, PERSON)
+        script.clock.time += 0.5
+        await github.write("POST", "/x", {}, PERSON)
+    assert script.calls == ["POST /x", "POST /x"]
+
+
+@pytest.mark.fault(8)
+async def test_secondary_limits_in_a_row_pause_longer_each_time() -> None:
+    limited = Plan(403, {"message": "You have exceeded a secondary rate limit"})
+    pauses = []
+    async with scripted(limited, limited, limited, Plan(body={}), limited) as (github, script):
+        for step in range(5):
+            started = script.clock.time
+            if step == 3:
+                await github.get("/x")
+                continue
+            with pytest.raises(Limited) as caught:
+                await github.write("POST", "/x", {}, PERSON)
+            pauses.append((caught.value.until - github.server_time).total_seconds())
+            script.clock.time = started + pauses[-1]
+    assert pauses == [60, 120, 240, 60]

@@ -1,0 +1,95 @@
+"""Notes: written and read without loss, and believed only when our key signed them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from shared.git.notes import Baseline, Note, NoteError, Phase, read, write
+from shared.marks import Key, Keyring
+
+KEYS = Keyring(7, (Key.of(b"secret"),))
+
+FULL = Note(
+    issue=42,
+    cycle=2,
+    phase=Phase.GREEN,
+    next_phase="refactor",
+    base="1" * 40,
+    current_test="tests/test_a.py::test_a",
+    new_tests=("tests/test_a.py::test_a", "tests/test_a.py::test_b"),
+    red={"tests/test_a.py::test_a": "failed"},
+    green={"tests/test_a.py::test_a": "passed"},
+    baseline=Baseline(12, 1, "ab" * 32),
+    test_result="passed",
+    attempts=2,
+    cost_usd=0.25,
+    cost_source="result",
+    error=NoteError("REGRESSION", "broke\nit mac=x -->", "däta", 1, "2026-01-02T03:04:05+00:00"),
+)
+BARE = Note(issue=42, cycle=1, phase=Phase.RED, next_phase="green", base="1" * 40)
+
+
+@pytest.mark.parametrize("keys", [KEYS, Keyring(7)], ids=["signed", "no keys"])
+@pytest.mark.parametrize("note", [FULL, BARE])
+def test_a_note_comes_back_as_it_was(note: Note, keys: Keyring) -> None:
+    text = write(note, keys)
+    assert "\n" not in text
+    found = read(text, keys)
+    assert found is not None
+    assert found.mac
+    assert replace(found, mac="") == note
+    assert write(found, keys) == text
+
+
+def test_the_fields_are_those_that_were_agreed() -> None:
+    fields = "v issue cycle phase next_phase base current_test new_tests red green baseline test_result attempts"
+    assert set(json.loads(write(FULL, KEYS))) == {*fields.split(), "cost_usd", "cost_source", "error", "mac"}
+    content = json.loads(write(FULL, KEYS))
+    assert set(content["error"]) == {"type", "message", "details", "retry_count", "timestamp"}
+    assert set(content["baseline"]) == {"passed", "failed", "ids_sha"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("attempts", 0), ("issue", 43), ("phase", "red"), ("green", {}), ("extra", 1), ("mac", "none"), ("mac", "")],
+)
+def test_a_changed_note_is_not_believed(field: str, value: object) -> None:
+    content = json.loads(write(FULL, KEYS))
+    assert read(json.dumps(content | {field: value}), KEYS) is None
+
+
+@pytest.mark.parametrize("other", [Keyring(8, KEYS.keys), Keyring(7, (Key.of(b"other"),)), Keyring(7)])
+def test_a_note_of_another_repository_or_key_is_not_believed(other: Keyring) -> None:
+    assert read(write(FULL, KEYS), other) is None
+
+
+def test_a_rotated_key_still_reads() -> None:
+    rotated = Keyring(7, (Key.of(b"new"), *KEYS.keys))
+    assert read(write(BARE, KEYS), rotated) is not None
+
+
+def test_a_mac_that_poses_inside_the_text_is_not_taken_for_the_note_s() -> None:
+    forged = json.loads(write(BARE, KEYS))
+    forged["test_result"] = f"x mac={forged['mac']} -->"
+    forged["mac"] = f"x mac={forged['mac']}"
+    assert read(json.dumps(forged), KEYS) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", '"x"', "{}", "[" * 100_000, json.dumps({"v": 1, "issue": "42"})],
+)
+def test_what_is_no_note_is_none(text: str) -> None:
+    assert read(text, KEYS) is None
+
+
+def test_another_version_is_none() -> None:
+    assert read(write(replace(BARE, v=2), KEYS), KEYS) is None
+
+
+def test_a_field_of_the_wrong_type_is_none_even_when_signed() -> None:
+    wrong = replace(BARE, attempts="two")  # type: ignore[arg-type]  # what a newer version might write
+    assert read(write(wrong, KEYS), KEYS) is None
