@@ -49,3 +49,11 @@ def _xdg(environment: Mapping[str, str], variable: str, in_home: str) -> Path:
     if not place.is_absolute():  # the XDG specification: relative values are to be ignored
         place = Path(environment.get("HOME") or Path.home(), in_home)
     return place / NAME
+
+
+def for_installers(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a package installer gets: what children get, its own configuration, and proxies; no token of ours."""
+    known = snapshot() if environment is None else environment
+    own = {name: value for name, value in known.items() if name.startswith(("PIP_", "UV_", "XDG_")) or name == "HOME"}
+    proxies = {name: value for name, value in known.items() if name.casefold().endswith("_proxy")}
+    return child_environment(known) | own | proxies

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import json
 
 from aiohttp import web
 
@@ -35,8 +34,8 @@ class Admin:
         """One fault as a JSON object; its keys are those of `Fault`."""
         self._check(request)
         try:
-            fault = self._faults.plan(read_fault(json.loads(await request.read())))
-        except (ValueError, TypeError, AttributeError) as error:
+            fault = self._faults.plan(read_fault(await request.read()))
+        except ValueError as error:
             return web.json_response({"message": str(error)}, status=422)
         return web.json_response(show_fault(fault), status=201)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from lab.world.shelf import Staleness
 
@@ -46,6 +48,12 @@ class Fault:
     status: int = 0
     retry_after: int | None = 60
     seen: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.path)
+        except re.error as error:
+            raise ValueError(f"{self.path!r} is no regular expression: {error}.") from error
 
     @property
     def unused(self) -> bool:
@@ -91,9 +99,13 @@ def staleness(faults: list[Fault]) -> Staleness | None:
     return None if stale is None else Staleness(stale.seconds, stale.missing)
 
 
-def read_fault(fields: Mapping[str, Any]) -> Fault:
-    """A fault from JSON, its keys being the names of `Fault`; raises ValueError or TypeError."""
-    return Fault(**{**fields, "kind": FaultKind(fields.get("kind", ""))})
+def read_fault(text: bytes) -> Fault:
+    """A fault from JSON, its keys being the names of `Fault`; raises ValueError for anything else."""
+    planned = json.loads(text)
+    known = {one.name for one in fields(Fault) if one.init}
+    if not isinstance(planned, dict) or planned.keys() - known:
+        raise ValueError(f"A fault is an object with some of these keys: {', '.join(sorted(known))}.")
+    return TypeAdapter(Fault).validate_python(planned)
 
 
 def show_fault(fault: Fault) -> dict[str, Any]:

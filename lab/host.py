@@ -12,17 +12,16 @@ _GOODBYE_SECONDS = 0.5
 
 
 class Host:
-    """One application on one loopback port; the port is taken at once, requests are served from `start`."""
+    """One application on one loopback port; the port is taken at once, requests are served from `start`.
+
+    `url` is the root of everything served, without a final slash.
+    """
 
     def __init__(self, port: int, unix_socket: Path | None) -> None:
         self._listener = socket.create_server(("127.0.0.1", port))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._unix_socket = unix_socket
         self._runner: web.AppRunner | None = None
-
-    @property
-    def url(self) -> str:
-        """The root of everything served, without a final slash."""
-        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
 
     async def start(self, app: web.Application) -> None:
         """Serve."""

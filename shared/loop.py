@@ -89,11 +89,17 @@ class Loop:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Loop]:
         """The block in which items live; leaving it stops them and releases their leases."""
+        failure: Exception | None = None
         async with anyio.create_task_group() as group:
             self._group = group
-            yield self
+            try:
+                yield self
+            except Exception as error:  # carried past the group, which would wrap it
+                failure = error
             group.cancel_scope.cancel()
         self._group = None
+        if failure is not None:
+            raise failure
 
     @property
     def busy(self) -> int:

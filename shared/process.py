@@ -67,6 +67,7 @@ async def run(
         for stream, output in zip((process.stdout, process.stderr), outputs, strict=True):
             pumps.start_soon(output.drain, stream)
         code = await process.wait()
+        _signal(process.pid, signal.SIGKILL)  # what the command left behind would keep the pipes open
     out, err = outputs
     return Finished(tuple(argv), code, bytes(out.kept), bytes(err.kept), out.dropped or err.dropped)
 

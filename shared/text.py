@@ -34,7 +34,7 @@ _INVISIBLE = re.compile(
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _DEFINITION = re.compile(
     r"^ {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*\n?[ \t]*(?:<[^<>\n]*>|(?!```|~~~)[^\s<]\S*)"
-    r"""(?:[ \t]+(?:\([^\n]*\)|"[^\n]*"|'[^\n]*'))?[ \t]*$""",
+    r"""(?:[ \t]+(?:\([^\n]*\)|"[^\n]*"|'[^\n]*'))?[^\S\n]*$""",
     re.MULTILINE,
 )
 _ALT = re.compile(r"!\[(?:[^\[\]\n]|\n(?![ \t]*\n)|\[[^\[\]\n]*\])++\](?=[(\[])")
@@ -88,13 +88,12 @@ def _without_controls(text: str) -> str:
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))
 
 
-_AS_OURS = (  # an ACK, a marker, a MAC, a command, a closing keyword
+_AS_OURS = (  # an ACK, a marker, a command, a closing keyword
     (re.compile(r"(?<!\w)ACK(?=:)"), rf"\g<0>{JOINER}"),
     (re.compile(r"<(?=!--)"), rf"<{JOINER}"),
-    (re.compile(r" mac=(?=[A-Za-z0-9._-]* -->)"), rf"\g<0>{JOINER}"),
     (
         re.compile(
-            r"^([ \t]*)/(?=(?:approve|reject|edit|merge|retry|reset-attempts|mark-for-spec-review|close-and-reset)\b)",
+            r"^([^\S\n]*)/(?=(?:approve|reject|edit|merge|retry|reset-attempts|mark-for-spec-review|close-and-reset)\b)",
             re.MULTILINE | re.IGNORECASE,
         ),
         rf"\1/{JOINER}",

@@ -104,7 +104,7 @@ def _answer(operation: Json, exchange: Exchange) -> list[str]:
     if status in REDIRECTS:
         return [] if "Location" in exchange.response_headers else ["a redirect without Location"]
     schema = operation["answers"].get(str(status))
-    if schema is None and (status in BARE_REFUSALS or status >= 500):
+    if not schema and (status in BARE_REFUSALS or status >= 500):
         schema = _MESSAGE
     if schema is None:
         return ["the description has no such status"]
@@ -187,7 +187,9 @@ def _operations() -> dict[tuple[str, str], Json]:
     paths = _description()["paths"]
     methods = ("get", "post", "put", "patch", "delete")
     return {
-        (method.upper(), path): _operation(item[method]) for path, item in paths.items() for method in methods
+        (method.upper(), path): _operation(item[method])
+        for path, item in paths.items()
+        for method in methods
         if method in item
     }
 

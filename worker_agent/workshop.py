@@ -14,6 +14,7 @@ from shared.prompts import Prompts, Untrusted
 from shared.specification import Specification, read
 from worker_agent.policy import Policy
 from worker_agent.tdd.files import is_test_file
+from worker_agent.tdd.first_party import first_party
 from worker_agent.tdd.registry import Choice, choose
 from worker_agent.tdd.report import TestRun
 from worker_agent.tdd.run import TestBench
@@ -105,15 +106,16 @@ class Workshop:
         completed(await self._coder.run(request), call)
         return await job.space.capture(start)
 
-    async def test(self, job: Job, commit_or_tree: str, into: Place = "evidence") -> TestRun:
-        """The tests of exactly this commit or tree, in a fresh checkout; run once per tree."""
+    async def test(self, job: Job, commit_or_tree: str, into: Place = "evidence", *, again: bool = False) -> TestRun:
+        """The tests of exactly this commit or tree, in a fresh checkout; once per tree unless `again`."""
         tree = await job.space.tree_of(commit_or_tree)
         known = self._runs.get((tree, job.choice.test_command))
-        if known is None:
+        if known is None or again:
             where = await job.space.checkout(tree, into)
             scratch = job.space.root / "scratch"
             scratch.mkdir(exist_ok=True)
-            known = await self._bench.run(job.choice.runner, job.choice.test_command, where, scratch)
+            announced = first_party(job.specification.files)
+            known = await self._bench.run(job.choice.runner, job.choice.test_command, where, scratch, announced)
             self._remember((tree, job.choice.test_command), known)
         return known
 

@@ -41,10 +41,10 @@ async def create_pull(call: Call) -> Reply:
     title, body = call.text("PullRequest", "title"), call.optional_text("PullRequest", "body")
     head, base = await _end(call, "head"), await _end(call, "base")
     repository, draft = call.repository, call.fields.get("draft") is True
-    owner = repository.facts.owner
+    new = await repository.bare.log(base[1], head[1], 1)
     if any(pull.base_branch == base[0] for pull in repository.pulls.opened_from(head[0])):
-        raise custom("PullRequest", f"A pull request already exists for {owner}:{head[0]}.")
-    if not await repository.bare.log(base[1], head[1], 1):
+        raise custom("PullRequest", f"A pull request already exists for {repository.facts.owner}:{head[0]}.")
+    if not new:
         raise custom("PullRequest", f"No commits between {base[0]} and {head[0]}")
     thread = repository.issues.open(call.login, title, body, is_pull=True)
     pull = repository.pulls.open(thread, head, base, draft=draft)

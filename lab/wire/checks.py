@@ -118,8 +118,6 @@ def job(site: Site, repository: RepositoryRecord, check: CheckRecord) -> Json:
 
 def run(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
     """One workflow run."""
-    url = f"{site.api(repository)}/actions/runs/{record.id}"
-    workflow = f"{site.api(repository)}/actions/workflows/{WORKFLOW_ID}"
     state, conclusion = repository.checks.conclusion(record)
     home = repositories.repository(site, repository)
     return {
@@ -129,7 +127,6 @@ def run(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
         "display_title": WORKFLOW_NAME,
         "path": ".github/workflows/ci.yml",
         "workflow_id": WORKFLOW_ID,
-        "workflow_url": workflow,
         "run_number": record.number,
         "run_attempt": record.attempt,
         "event": "push",
@@ -138,6 +135,19 @@ def run(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
         "head_commit": None,
         "status": state,
         "conclusion": conclusion,
+        **_run_urls(site, repository, record),
+        "created_at": stamp(record.created_at),
+        "updated_at": stamp(record.created_at),
+        "pull_requests": [],
+        "repository": home,
+        "head_repository": home,
+    }
+
+
+def _run_urls(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
+    url = f"{site.api(repository)}/actions/runs/{record.id}"
+    return {
+        "workflow_url": f"{site.api(repository)}/actions/workflows/{WORKFLOW_ID}",
         "url": url,
         "html_url": f"{site.html(repository)}/actions/runs/{record.id}",
         "jobs_url": f"{url}/jobs",
@@ -146,11 +156,6 @@ def run(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
         "cancel_url": f"{url}/cancel",
         "rerun_url": f"{url}/rerun",
         "check_suite_url": f"{site.api(repository)}/check-suites/{record.id}",
-        "created_at": stamp(record.created_at),
-        "updated_at": stamp(record.created_at),
-        "pull_requests": [],
-        "repository": home,
-        "head_repository": home,
     }
 
 

@@ -117,6 +117,16 @@ def inline(site: Site, repository: RepositoryRecord, record: InlineRecord) -> Js
         "pull_request_url": pull,
         "author_association": site.association(repository, record.author),
         "_links": {"self": {"href": url}, "html": {"href": page}, "pull_request": {"href": pull}},
+        **_lines(record),
+        "subject_type": "line",
+        **({} if record.in_reply_to is None else {"in_reply_to_id": record.in_reply_to}),
+    }
+
+
+def _lines(record: InlineRecord) -> Json:
+    """Where it stands now (null once outdated), and where it stood when it was written."""
+    place = record.place
+    return {
         "start_line": None if record.line is None else place.start_line,
         "original_start_line": place.start_line,
         "start_side": None if place.start_line is None else place.side,
@@ -125,8 +135,6 @@ def inline(site: Site, repository: RepositoryRecord, record: InlineRecord) -> Js
         "side": place.side,
         "position": None if record.line is None else place.position,
         "original_position": place.position,
-        "subject_type": "line",
-        **({} if record.in_reply_to is None else {"in_reply_to_id": record.in_reply_to}),
     }
 
 

@@ -69,7 +69,7 @@ _FLAGS = {
 
 def repository(site: Site, record: RepositoryRecord, *, viewer: str | None = None) -> Json:
     """A repository with every field of GitHub's long form; `viewer` adds that account's permissions."""
-    facts, api = record.facts, site.api(record)
+    facts = record.facts
     open_issues = sum(issue.open for issue in record.issues.records.values())
     nothing: Json = dict.fromkeys(("description", "homepage", "language", "license", "mirror_url"))
     return {
@@ -80,13 +80,7 @@ def repository(site: Site, record: RepositoryRecord, *, viewer: str | None = Non
         "owner": site.actor(facts.owner),
         "private": facts.private,
         "visibility": "private" if facts.private else "public",
-        "html_url": site.html(record),
-        "url": api,
-        "clone_url": f"{site.html(record)}.git",
-        "git_url": f"{site.html(record)}.git",
-        "ssh_url": f"{site.html(record)}.git",
-        "svn_url": site.html(record),
-        **{key: api + suffix for key, suffix in _URLS.items()},
+        **_urls(site, record),
         **nothing,
         **dict.fromkeys(_COUNTS, 0),
         **_FLAGS,
@@ -185,6 +179,17 @@ def rules(record: RepositoryRecord, name: str) -> list[Json]:
             "parameters": {"required_status_checks": checks, "strict_required_status_checks_policy": False},
         },
     ]
+
+
+def _urls(site: Site, record: RepositoryRecord) -> Json:
+    api, page = site.api(record), site.html(record)
+    return {
+        "html_url": page,
+        "url": api,
+        **dict.fromkeys(("clone_url", "git_url", "ssh_url"), f"{page}.git"),
+        "svn_url": page,
+        **{key: api + suffix for key, suffix in _URLS.items()},
+    }
 
 
 def _contexts(checks: tuple[str, ...]) -> Json:

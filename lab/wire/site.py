@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from lab.world.accounts import AccountRecord, Allowance
 from lab.world.hub import World
@@ -46,7 +47,8 @@ class Site:
 
     def person(self, account: AccountRecord) -> Json:
         """GitHub's simple user."""
-        url = f"{self.root}/users/{account.login}"
+        login = quote(account.login)
+        url = f"{self.root}/users/{login}"
         return {
             "login": account.login,
             "id": account.id,
@@ -54,7 +56,7 @@ class Site:
             "avatar_url": f"{self.root}/_avatars/{account.id}",
             "gravatar_id": "",
             "url": url,
-            "html_url": f"{self.root}/{account.login}",
+            "html_url": f"{self.root}/{login}",
             **{key: url + suffix for key, suffix in _USER_URLS.items()},
             "type": "Bot" if account.bot else "User",
             "site_admin": False,

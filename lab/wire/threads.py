@@ -32,16 +32,9 @@ def labels_of(site: Site, repository: RepositoryRecord, record: IssueRecord) -> 
 
 def issue(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json:
     """One issue, or a pull request seen as an issue."""
-    url = f"{site.api(repository)}/issues/{record.number}"
     assignees = [site.actor(login) for login in record.assignees]
     return {
-        "url": url,
-        "repository_url": site.api(repository),
-        "labels_url": f"{url}/labels{{/name}}",
-        "comments_url": f"{url}/comments",
-        "events_url": f"{url}/events",
-        "timeline_url": f"{url}/timeline",
-        "html_url": page_of(site, repository, record),
+        **_urls(site, repository, record),
         "id": record.id,
         "node_id": node("PR" if record.is_pull else "I", record.id),
         "number": record.number,
@@ -63,7 +56,6 @@ def issue(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json
         "closed_by": site.user(record.closed_by),
         "author_association": site.association(repository, record.author),
         "performed_via_github_app": None,
-        "reactions": _no_reactions(url),
         **_pull_request(site, repository, record),
     }
 
@@ -108,6 +100,20 @@ def event(site: Site, repository: RepositoryRecord, record: EventRecord) -> Json
 def page_of(site: Site, repository: RepositoryRecord, record: IssueRecord) -> str:
     """The page of a thread."""
     return f"{site.html(repository)}/{'pull' if record.is_pull else 'issues'}/{record.number}"
+
+
+def _urls(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json:
+    url = f"{site.api(repository)}/issues/{record.number}"
+    return {
+        "url": url,
+        "repository_url": site.api(repository),
+        "labels_url": f"{url}/labels{{/name}}",
+        "comments_url": f"{url}/comments",
+        "events_url": f"{url}/events",
+        "timeline_url": f"{url}/timeline",
+        "html_url": page_of(site, repository, record),
+        "reactions": _no_reactions(url),
+    }
 
 
 def _detail(site: Site, record: EventRecord) -> Json:

@@ -35,9 +35,6 @@ class Shelf(Generic[K, R]):
     def __len__(self) -> int:
         return len(self._present)
 
-    def __contains__(self, key: K) -> bool:
-        return key in self._present
-
     def __getitem__(self, key: K) -> R:
         return self._present[key]
 

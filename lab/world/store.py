@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -69,13 +70,13 @@ def save(world: World, path: Path) -> None:
         repositories=[_saved(repository) for repository in world.repositories.values()],
     )
     draft = path.with_suffix(".new")
-    draft.write_bytes(TypeAdapter(SavedWorld).dump_json(saved))
+    draft.write_bytes(_adapter().dump_json(saved))
     draft.replace(path)
 
 
 def read(path: Path) -> SavedWorld:
     """The file's content; raises ValueError when another version wrote it."""
-    saved = TypeAdapter(SavedWorld).validate_json(path.read_bytes())
+    saved = _adapter().validate_json(path.read_bytes())
     if saved.version != VERSION:
         raise ValueError(f"{path} was written by another version of the lab ({saved.version}, not {VERSION}).")
     return saved
@@ -90,6 +91,11 @@ async def restore(world: World, saved: SavedWorld, open_repository: OpenReposito
     for one in saved.repositories:
         bare = await open_repository(one.facts)
         world.repositories[one.facts.id] = _restored(one, RepositoryRecord(one.facts, bare, world.registrar))
+
+
+@cache
+def _adapter() -> TypeAdapter[SavedWorld]:
+    return TypeAdapter(SavedWorld)
 
 
 def _saved(repository: RepositoryRecord) -> SavedRepository:

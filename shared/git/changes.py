@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.git import names, objects
@@ -10,8 +10,13 @@ from shared.git.command import Git
 from shared.git.output import fields
 from shared.git.patch_policy import GITLINK, Change
 
-TEXT_BYTES = 4 * 2**20
-"""A file above this size is not read and counts as binary."""
+FILE_BYTES = 4 * 2**20
+"""A file that is or was above this size is not read and counts as binary."""
+
+ALL_BYTES = 64 * 2**20
+"""Files after so much text are not read either: a patch of that size is refused in any case."""
+
+_ONE_READ_BYTES = 8 * 2**20
 
 _NOTHING = "0" * 40
 
@@ -27,15 +32,22 @@ class _Entry:
     old: str
     new: str
 
+    def blobs(self) -> list[str]:
+        """The files on both sides, as far as there are files."""
+        sides = ((self.old_mode, self.old), (self.new_mode, self.new))
+        return [oid for mode, oid in sides if mode != GITLINK and oid != _NOTHING]
+
 
 async def between(git: Git, old: str, new: str) -> tuple[Change, ...]:
     """Every path that differs from one commit or tree to another, in git's order; a rename is two changes."""
     verb = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames", "--no-ext-diff")
     finished = await git.run(*verb, names.oid(old), names.oid(new), "--")
     entries, counts = _parse(fields(finished.stdout))
-    blobs = {entry.new for entry in entries if entry.new != _NOTHING and entry.new_mode != GITLINK}
-    sizes = await objects.sizes(git, blobs)
-    return tuple([await _change(git, e, counts[e.path], sizes.get(e.new, 0)) for e in entries])
+    sizes = await objects.sizes(git, {oid for entry in entries for oid in entry.blobs()})
+    readable = _readable([entry for entry in entries if counts[entry.path][0] != "-"], sizes)
+    texts = await _texts(git, [oid for entry in readable for oid in entry.blobs()], sizes)
+    read = {entry.path for entry in readable}
+    return tuple(_change(e, counts[e.path], sizes, _added(e, texts) if e.path in read else None) for e in entries)
 
 
 async def diff(git: Git, old: str, new: str) -> str:
@@ -57,14 +69,40 @@ def _parse(output: Sequence[str]) -> tuple[list[_Entry], dict[str, tuple[str, st
     return entries, counts
 
 
-async def _change(git: Git, entry: _Entry, counts: tuple[str, str], size: int) -> Change:
-    binary = counts[0] == "-" or size > TEXT_BYTES
-    text = "" if binary or entry.new_mode == GITLINK else await _added_text(git, entry)
+def _readable(entries: Sequence[_Entry], sizes: Mapping[str, int]) -> list[_Entry]:
+    readable, total = [], 0
+    for entry in entries:
+        of_entry = [sizes.get(oid, 0) for oid in entry.blobs()]
+        if max(of_entry, default=0) <= FILE_BYTES and total + sum(of_entry) <= ALL_BYTES:
+            readable.append(entry)
+            total += sum(of_entry)
+    return readable
+
+
+async def _texts(git: Git, oids: Sequence[str], sizes: Mapping[str, int]) -> dict[str, bytes]:
+    """The content of each blob, read in portions."""
+    texts: dict[str, bytes] = {}
+    portion: list[str] = []
+    weight = 0
+    for number, oid in enumerate(oids, 1):
+        portion.append(oid)
+        weight += sizes.get(oid, 0)
+        if weight > _ONE_READ_BYTES or number == len(oids):
+            found = await objects.read(git, portion)
+            texts |= {oid: content or b"" for oid, content in zip(portion, found, strict=True)}
+            portion, weight = [], 0
+    return texts
+
+
+def _added(entry: _Entry, texts: Mapping[str, bytes]) -> str:
+    known = set(texts[entry.old].split(b"\n")) if entry.old in texts else set()
+    new = texts.get(entry.new, b"").split(b"\n")
+    return b"\n".join(line for line in new if line not in known).decode("utf-8", "replace")
+
+
+def _change(entry: _Entry, counts: tuple[str, str], sizes: Mapping[str, int], text: str | None) -> Change:
     added, deleted = (0 if count == "-" else int(count) for count in counts)
-    return Change(entry.path, entry.status, entry.old_mode, entry.new_mode, added, deleted, binary, size, text)
-
-
-async def _added_text(git: Git, entry: _Entry) -> str:
-    new, old = await objects.read(git, [entry.new, entry.old])
-    known = set((old or b"").split(b"\n"))
-    return b"\n".join(line for line in (new or b"").split(b"\n") if line not in known).decode("utf-8", "replace")
+    size = sizes.get(entry.new, 0) if entry.new_mode != GITLINK else 0
+    return Change(
+        entry.path, entry.status, entry.old_mode, entry.new_mode, added, deleted, text is None, size, text or ""
+    )

@@ -12,12 +12,22 @@ async def read(git: Git, revisions: Sequence[str]) -> tuple[bytes | None, ...]:
 
     All together at most 16 MiB; raises `TooMuchOutput` above that.
     """
-    if not revisions:
-        return ()
-    asked = [revision.encode("utf-8", "surrogateescape") for revision in revisions]
+    asked = [revision.encode("utf-8", "surrogateescape") for revision in revisions if _askable(revision)]
+    if not asked:
+        return (None,) * len(revisions)
     finished = await git.run("cat-file", "--batch", "-z", stdin=b"".join(name + b"\0" for name in asked))
-    output, at = finished.stdout, 0
+    found = dict(zip(asked, _contents(finished.stdout, asked), strict=True))
+    return tuple(found.get(revision.encode("utf-8", "surrogateescape")) for revision in revisions)
+
+
+def _askable(revision: str) -> bool:
+    """git ends at a path that is relative to a work tree, which these never are."""
+    return not revision.partition(":")[2].startswith(("./", "../")) and "\0" not in revision
+
+
+def _contents(output: bytes, asked: Sequence[bytes]) -> list[bytes | None]:
     found: list[bytes | None] = []
+    at = 0
     for name in asked:
         missing = name + b" missing\n"
         if output.startswith(missing, at):
@@ -28,7 +38,7 @@ async def read(git: Git, revisions: Sequence[str]) -> tuple[bytes | None, ...]:
         _, kind, size = output[at : start - 1].split(b" ")
         found.append(output[start : start + int(size)] if kind == b"blob" else None)
         at = start + int(size) + 1
-    return tuple(found)
+    return found
 
 
 async def sizes(git: Git, oids: Collection[str]) -> dict[str, int]:

@@ -41,14 +41,12 @@ RELATION = re.compile(rf"\b(depends on|blocked by|part of):?[ \t]+({_NUMBERS})",
 RELATION_LINE = re.compile(rf"\s*(?:[-*+]\s+)?{RELATION.pattern}[.;\s]*", re.IGNORECASE)
 TDD_LINE = re.compile(r"\s*@tdd-(max-attempts|timeout)\b[ \t:=]*(\S*)\s*", re.IGNORECASE)
 
-_MAC = re.compile(r"( mac)(\\*=[A-Za-z0-9._-]* -->)")
 _LOUD = (
     re.compile(r"^( {0,3})(\\*#{1,6}(?:[ \t]|$))"),
     re.compile(r"^(\s*)(\\*@tdd-(?:max-attempts|timeout)\b)", re.IGNORECASE),
     re.compile(r"(\b(?:depends on|blocked by|part of):?[ \t]+)(\\*#\d)", re.IGNORECASE),
 )
 _QUIET = tuple(re.compile(pattern.pattern.replace(r"(\\*", r"\\(\\*", 1), pattern.flags) for pattern in _LOUD)
-_QUIET_MAC = re.compile(_MAC.pattern.replace(r"(\\*", r"\\(\\*", 1))
 
 
 def part_of(title: str) -> Part | None:
@@ -58,15 +56,13 @@ def part_of(title: str) -> Part | None:
 
 
 def escape(content: str) -> str:
-    """`content` with nothing in it that `read` would take for structure or `Keyring.sign` for the marker."""
-    content = "\n".join(line.text if line.fenced else _each(_LOUD, r"\1\\\2", line.text) for line in lines(content))
-    return _MAC.sub(r"\1\\\2", content)
+    """`content` with nothing in it that `read` would take for structure."""
+    return "\n".join(line.text if line.fenced else _each(_LOUD, r"\1\\\2", line.text) for line in lines(content))
 
 
 def unescape(content: str) -> str:
     """What `escape` was given."""
-    content = "\n".join(line.text if line.fenced else _each(_QUIET, r"\1\2", line.text) for line in lines(content))
-    return _QUIET_MAC.sub(r"\1\2", content)
+    return "\n".join(line.text if line.fenced else _each(_QUIET, r"\1\2", line.text) for line in lines(content))
 
 
 def _each(patterns: tuple[re.Pattern[str], ...], replacement: str, line: str) -> str:

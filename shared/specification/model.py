@@ -133,7 +133,7 @@ def line_of(text: str, limit: int) -> str:
 
 def path_of(text: str) -> str:
     """A path in normal form: one line without back quotes."""
-    return " ".join(line_of(text, ITEM_LIMIT).replace("`", " ").split())
+    return line_of(text.replace("`", " "), ITEM_LIMIT)
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from console.assembly import Parts, Process, opened
 from lab import target_project
 from lab.server import Lab
 from lab.world.issues import IssueRecord
-from planner_agent.__main__ import build as build_planner
-from reviewer_agent.__main__ import build as build_reviewer
+
+
 from shared.items import Agent
 from shared.lock.codec import Fence, ItemKey, read_fence
 from shared.loop import Loop, RealClock
@@ -27,9 +27,9 @@ REPOSITORY = "ada/directory"
 OWNER, ENGINE, REVIEWER = "ada", "engine-bot", "reviewer-bot"
 
 BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
-    Role.PLANNER: build_planner,
+
     Role.WORKER: build_worker,
-    Role.REVIEWER: build_reviewer,
+
 }
 
 WRITES = {
@@ -122,7 +122,7 @@ class Engine:
 
     def issue(self, number: int) -> IssueRecord:
         """An issue as GitHub has it."""
-        return self.lab.at(REPOSITORY).issues.get(number)
+        return self.lab.at(REPOSITORY).issues.require(number)
 
     async def fence(self, role: Role, number: int) -> Fence | None:
         """The fence of an item as the git server has it."""

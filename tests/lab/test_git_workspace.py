@@ -9,6 +9,7 @@ import pytest
 from git_remote import AT, ENGINE, FILES, commit_to, listing, machine, put, remote_at, work, workspace_of
 
 from shared.git import names
+from shared.git.changes import FILE_BYTES
 from shared.git.failures import NoSuchRef
 from shared.git.workspace import Workspace
 from shared.process import CommandFailed
@@ -131,6 +132,19 @@ async def test_changes_tell_modes_sizes_and_added_lines(tmp_path: Path) -> None:
     diff = await workspace.diff(base, commit)
     assert "rename from old.txt" in diff
     assert "+three" in diff
+
+
+async def test_a_file_too_large_to_read_counts_as_binary(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote", {"was.txt": "x\n" * (FILE_BYTES // 2 + 1), "b.txt": "b\n"})
+    mirror = await machine(tmp_path, str(remote.path))
+    workspace = await workspace_of(mirror)
+    base = await mirror.tip("main") or ""
+    is_large, texts = "y\n" * (FILE_BYTES // 2 + 1), {f"part-{n}.txt": f"{n}\n" * (2**20) for n in range(5)}
+    head = await work(workspace, base, {"was.txt": "x\n", "is.txt": is_large, "b.txt": "b\nc\n", **texts})
+    found = {change.path: change for change in await workspace.changes(base, head)}
+    assert [path for path, change in found.items() if change.binary] == ["is.txt", "was.txt"]
+    assert found["b.txt"].added_text == "c"
+    assert {path: found[path].added_text for path in texts} == texts
 
 
 async def test_what_the_mirror_does_not_have_cannot_be_brought(tmp_path: Path) -> None:

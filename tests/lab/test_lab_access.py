@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from judge import Judge
+from lab_scene import NAME, READ, WORK, Scene
 
 from lab.world.accounts import HOUR
-from lab_scene import NAME, READ, WORK, Scene
 
 
 async def test_unknown_tokens_and_repositories(scene: Scene) -> None:
@@ -130,7 +131,7 @@ async def test_the_date_follows_the_labs_clock(scene: Scene) -> None:
     assert after.headers["x-github-request-id"].startswith("LAB:")
 
 
-async def test_bodies_that_are_no_json_object(scene: Scene) -> None:
+async def test_a_body_that_is_no_json_is_refused_and_judged(scene: Scene, judge: Judge) -> None:
     url = f"{scene.lab.url}/repos/{NAME}/git/refs"
     sent = {"Authorization": f"Bearer {scene.tokens['ada']}"}
     before = len(scene.lab.exchanges)
@@ -138,3 +139,5 @@ async def test_bodies_that_are_no_json_object(scene: Scene) -> None:
         assert (answer.status, (await answer.json())["message"]) == (400, "Problems parsing JSON")
     (exchange,) = list(scene.lab.exchanges)[before:]
     assert exchange.request_body == b"{broken"
+    assert "the body is not JSON" in judge.complaints[0]
+    judge.complaints.clear()

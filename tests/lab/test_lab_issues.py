@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-
 from lab_scene import NAME, Scene
 
 
@@ -100,6 +99,7 @@ async def test_a_patch_replaces_labels_and_state_in_one_step(scene: Scene) -> No
         "ada",
     )
     assert [label["name"] for label in changed["labels"]] == ["b", "c"]
+    scene.lab.unlabel(NAME, 1, "c", actor="octo")
     reopened = (await scene.ask("PATCH", "issues/1", {"state": "open", "assignees": ["ada"]})).body
     assert (reopened["state"], reopened["state_reason"], reopened["closed_at"]) == ("open", "reopened", None)
     events = await scene.get("issues/1/events?per_page=100")
@@ -111,6 +111,7 @@ async def test_a_patch_replaces_labels_and_state_in_one_step(scene: Scene) -> No
         ("unlabeled", "ada", "a"),
         ("labeled", "ada", "c"),
         ("closed", "ada", None),
+        ("unlabeled", "octo", "c"),
         ("assigned", "ada", None),
         ("reopened", "ada", None),
     ]

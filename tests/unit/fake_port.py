@@ -48,6 +48,9 @@ class FakePort:
     slept: list[float] = field(default_factory=list)
     plans: list[tuple[type[Operation[Any]], Plan | None]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.server.planned.append(self.plans)
+
     def plan(self, on: type[Operation[Any]], *plans: Plan | None) -> None:
         """The next operations of a kind meet these faults, in order; None: no fault."""
         self.plans += [(on, plan) for plan in plans]
@@ -97,6 +100,9 @@ class FakePort:
         return None
 
 
+_NOTHING: Operation[Any] = Operation()
+
+
 class Run(Generic[R]):
     """A coroutine and where it stands; `step` lets exactly one wish come true."""
 
@@ -106,7 +112,7 @@ class Run(Generic[R]):
         self.error: BaseException | None = None
         self.result: R | None = None
         self.finished = False
-        self.waits_for: Operation[Any] | float = 0.0
+        self.waits_for: Operation[Any] | float = _NOTHING
         self._wakes_at = 0.0
         self._resume(lambda: coroutine.send(None))
 
@@ -151,9 +157,9 @@ class Run(Generic[R]):
             if not isinstance(self.waits_for, Operation):
                 self._wakes_at = self._port.server.seconds + self.waits_for
         except StopIteration as stop:
-            self.result, self.finished = stop.value, True
+            self.result, self.finished, self.waits_for = stop.value, True, _NOTHING
         except EngineError as error:
-            self.error, self.finished = error, True
+            self.error, self.finished, self.waits_for = error, True, _NOTHING
 
 
 def run(port: FakePort, coroutine: Coroutine[Any, Any, R]) -> R:

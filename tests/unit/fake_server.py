@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -48,9 +48,14 @@ class Stale:
 
 @dataclass(frozen=True)
 class Hidden:
-    """A read in which comments of these ids are missing."""
+    """A read in which comments of these ids, or with this text, are missing."""
 
-    ids: frozenset[int]
+    ids: frozenset[int] = frozenset()
+    text: str | None = None
+
+    def hides(self, comment: Comment) -> bool:
+        """Whether this comment is missing."""
+        return comment.id in self.ids or (self.text is not None and self.text in comment.body)
 
 
 Plan = Fault | Stale | Hidden | EngineError
@@ -63,6 +68,7 @@ class Server:
     seconds: float = 0.25
     refs: dict[str, str] = field(default_factory=dict)
     commits: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    planned: list[Sequence[object]] = field(default_factory=list)
     _history: list[tuple[float, int, Comment | None]] = field(default_factory=list)
     _late: list[Operation[Any]] = field(default_factory=list)
     _ids: int = FIRST_ID
@@ -134,6 +140,11 @@ class Server:
             oid = next((parent for parent in parents if parent in self.commits), None)
         return found
 
+    def check_all_met(self) -> None:
+        """At the end of a test: no planned fault is left unused, no write is still on its way."""
+        assert not any(self.planned)
+        assert not self._late
+
     def deliver(self) -> int:
         """Carry out the writes that were on their way; how many there were."""
         late, self._late = self._late, []
@@ -148,15 +159,16 @@ class Server:
     def carry_out(self, operation: Operation[Any], plan: Plan | None) -> object:
         """Answer one operation."""
         comments = self.comments(plan.seconds if isinstance(plan, Stale) else 0)
-        hidden = plan.ids if isinstance(plan, Hidden) else frozenset()
+        if isinstance(plan, Hidden):
+            comments = {id: comment for id, comment in comments.items() if not plan.hides(comment)}
         match operation:
             case ReadFence(item):
                 return self.fence(item)
             case ReadComments(number, since):
-                thread = (c for c in comments.values() if c.number == number and c.id not in hidden)
+                thread = (c for c in comments.values() if c.number == number)
                 return tuple(c for c in thread if since is None or c.updated_at >= since)
             case ReadComment(id):
-                return None if id in hidden else comments.get(id)
+                return comments.get(id)
             case PostComment(number, body):
                 return self.post(number, body)
             case EditComment(id, body):

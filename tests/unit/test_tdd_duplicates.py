@@ -74,3 +74,8 @@ def test_relative_imports_mean_something_else_in_another_package() -> None:
 
 def test_files_that_are_not_python_are_left_alone() -> None:
     assert duplicate_tests({"a.js": b"def test_a(): pass"}, {"b.js": b"def test_a(): pass"}) == {}
+
+
+def test_old_tests_that_repeat_each_other_are_nobodys_fault_now() -> None:
+    twice = b"def test_a():\n    assert 1\n\ndef test_b():\n    assert 1\n\ndef test_b():\n    assert 2\n"
+    assert duplicate_tests({"t.py": twice}, {"t.py": twice}) == {}

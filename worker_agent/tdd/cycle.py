@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from shared.errors import Blocked
@@ -19,7 +19,7 @@ from worker_agent.ports import StatusBoard
 from worker_agent.tdd.duplicates import duplicate_tests
 from worker_agent.tdd.evidence import Proof, proofs
 from worker_agent.tdd.files import is_test_file
-from worker_agent.tdd.judge import judge_baseline, judge_green, judge_red
+from worker_agent.tdd.judge import judge_baseline, judge_green, judge_red, unstable_tests
 from worker_agent.tdd.old_tests import changes_by_file
 from worker_agent.tdd.report import TestRun
 from worker_agent.tdd.verdict import ErrorType, GreenVerdict, RedVerdict
@@ -81,35 +81,17 @@ class Cycle:
         """The green phase: one try. A failed try is counted in the fence and told to the next one."""
         job = await self._workshop.open(held, issue)
         baseline = await self._baseline(job)
-        start, attempt, number = held.fence.work_head, held.fence.attempt + 1, issue.number
+        start, attempt = held.fence.work_head, held.fence.attempt + 1
         red = await self._judge_red(job, baseline, start)
-        prompt = self._workshop.prompt(
-            "implement",
-            job,
-            criteria=criteria(job),
-            conventions=job.conventions or "none",
-            test_command=job.choice.test_command,
-            failures=Untrusted("\n".join(self._failures.get(number, ())) or "none so far"),
-            attempt=f"{attempt} of {limit}",
-        )
+        prompt = self._implementation_prompt(job, f"{attempt} of {limit}")
         tree = await self._workshop.edit(job, Call.IMPLEMENT, start, Turn(attempt=attempt), prompt)
         held.check()
-        refusal = await self._refusal(job, red, start, tree)
-        if refusal:
-            return await self._count(held, number, limit, refusal)
-        green = await self._workshop.test(job, tree)
-        verdict = judge_green(
-            baseline,
-            red.run,
-            green,
-            new_files=red.files.keys(),
-            may_change=job.specification.may_change,
-            unstable=red.verdict.skip,
-        )
+        refusal = await self._refusal(job, start, tree)
+        verdict = refusal or await self._judge_green(job, baseline, red, tree)
         if not verdict.ok:
-            return await self._count(held, number, limit, verdict.details)
-        self._failures.pop(number, None)
-        note = _green_note(job, baseline, (red, green), verdict, attempt)
+            return await self._count(held, issue.number, limit, verdict.details)
+        self._failures.pop(issue.number, None)
+        note = _green_note(job, (baseline, red.run, await self._workshop.test(job, tree)), verdict, attempt)
         phased = Phased(tree, start, f"Implement {issue.title}", note)
         stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
         to = {"stage": stage, "phase": decide.Phase.CI, "attempt": attempt}
@@ -154,13 +136,38 @@ class Cycle:
     async def _base_paths(self, job: Job) -> tuple[str, ...]:
         return await self._workshop.worksite.mirror.paths(job.base)
 
-    async def _refusal(self, job: Job, red: Red, start: str, tree: str) -> tuple[str, ...]:
+    def _implementation_prompt(self, job: Job, attempt: str) -> str:
+        return self._workshop.prompt(
+            "implement",
+            job,
+            criteria=criteria(job),
+            conventions=job.conventions or "none",
+            test_command=job.choice.test_command,
+            failures=Untrusted("\n".join(self._failures.get(job.issue.number, ())) or "none so far"),
+            attempt=attempt,
+        )
+
+    async def _refusal(self, job: Job, start: str, tree: str) -> GreenVerdict | None:
         """What is wrong with an implementation before any test is run."""
         changed = [change.path for change in await job.space.changes(start, tree)]
-        if not changed:
-            return ("Nothing was changed.",)
-        touched = sorted(path for path in changed if is_test_file(path))
-        return tuple(f"{path}: test files must stay as they are in this phase." for path in touched)
+        touched = [f"{path}: test files must stay as they are in this phase." for path in changed if is_test_file(path)]
+        if changed and not touched:
+            return None
+        return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, tuple(touched) or ("Nothing was changed.",))
+
+    async def _judge_green(self, job: Job, baseline: TestRun, red: Red, tree: str) -> GreenVerdict:
+        """Judge an implementation; before an old test counts as broken, the base is asked once more (D13)."""
+        green = await self._workshop.test(job, tree)
+
+        def judged(unstable: Collection[str]) -> GreenVerdict:
+            files, may = red.files.keys(), job.specification.may_change
+            return judge_green(baseline, red.run, green, new_files=files, may_change=may, unstable=unstable)
+
+        verdict = judged(red.verdict.skip)
+        if not verdict.regressions:
+            return verdict
+        again = await self._workshop.test(job, job.base, "base", again=True)
+        return judged({*red.verdict.skip, *unstable_tests(baseline, again)})
 
     async def _record_red(self, held: Held, job: Job, baseline: TestRun, red: Red, tree: str) -> None:
         note = Note(

@@ -71,9 +71,9 @@ class TestBench:
             argv = runner.command(test_command, report)
             for stale in runner.reports(where, report):
                 stale.unlink()
+            paths = await to_thread.run_sync(_paths, where, self._limits.paths)  # before tests can add any
             code = await self._execute(argv, where, room, log)
             reports = await to_thread.run_sync(lambda: [_report(path) for path in runner.reports(where, report)])
-            paths = await to_thread.run_sync(_paths, where, self._limits.paths)
             names = first_party(paths) | frozenset(announced)
             return _outcome(runner, reports, names, code, _tail(log, self._limits.tail_chars))
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-
 from judge import Judge
+
 from lab.server import Lab
 from lab.world.repository import RepositoryRecord
 

@@ -1,0 +1,84 @@
+"""The live board of a demonstration: issues and pull requests as they move, for a terminal or as plain lines."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass, field
+
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from lab.demo.stage import REPOSITORY
+from lab.server import Lab
+from lab.world.issues import IssueRecord
+
+_COLOURS = {
+    "story": "magenta",
+    "specification": "cyan",
+    "pull request": "yellow",
+}
+_ACK = re.compile(r"ACK:\w+:([a-z0-9-]+):\d+\n<!-- ack/2 .* state=active ")
+
+EVENTS = 12
+"""How many of the last moves are shown."""
+
+
+@dataclass
+class Board:
+    """What the audience sees; `refresh` looks at the lab and notes what has moved."""
+
+    lab: Lab
+    console: Console
+    _stages: dict[int, str] = field(default_factory=dict)
+    _moves: deque[str] = field(default_factory=lambda: deque(maxlen=EVENTS))
+
+    def say(self, sentence: str) -> None:
+        """Tell something that is not a move."""
+        self._moves.append(sentence)
+        if not self.console.is_terminal:
+            self.console.print(sentence, markup=False, highlight=False)
+
+    def refresh(self) -> None:
+        """Note every stage that has changed since the last look."""
+        for thread in self.lab.at(REPOSITORY).issues.records.values():
+            stage = self._stage(thread)
+            if self._stages.get(thread.number) != stage:
+                self._stages[thread.number] = stage
+                self.say(f"#{thread.number} {_kind(thread)}: {stage}")
+
+    def __rich__(self) -> Group:
+        self.refresh()
+        table = Table(expand=True)
+        for name in ("", "what", "title", "stage", "held by"):
+            table.add_column(name, no_wrap=name != "title")
+        for thread in self.lab.at(REPOSITORY).issues.records.values():
+            kind = _kind(thread)
+            stage = Text(self._stage(thread), style="green" if not thread.open else "")
+            what = Text(kind, style=_COLOURS[kind])
+            table.add_row(f"#{thread.number}", what, thread.title, stage, self._holder(thread.number))
+        return Group(table, Panel("\n".join(self._moves), title="what happened", expand=True))
+
+    def _stage(self, thread: IssueRecord) -> str:
+        pulls = self.lab.at(REPOSITORY).pulls.records
+        pull = pulls.get(thread.number) if thread.is_pull else None
+        if pull is not None and pull.merged_at is not None:
+            return "merged"
+        if not thread.open:
+            return "closed"
+        stages = sorted(label.partition(":")[2] for label in thread.labels if label.startswith("status:"))
+        flags = sorted(label for label in thread.labels if label.startswith("flag:"))
+        return ", ".join(stages + flags) or "open"
+
+    def _holder(self, number: int) -> str:
+        threads = self.lab.at(REPOSITORY).comments.of(number)
+        holders = [found[1] for comment in threads if (found := _ACK.match(comment.body))]
+        return holders[-1] if holders else ""
+
+
+def _kind(thread: IssueRecord) -> str:
+    if thread.is_pull:
+        return "pull request"
+    return "story" if "story" in thread.labels else "specification"

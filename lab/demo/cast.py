@@ -1,0 +1,58 @@
+"""The agents as processes of their own, started again when one dies, as a service manager would."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from anyio.abc import Process
+
+from lab.demo.stage import Stage
+from shared import process
+from shared.clock import Clock
+
+RESTART_SECONDS = 0.5
+"""How long an agent stays dead."""
+
+
+@dataclass
+class Cast:
+    """The running agents; `said` is told in a sentence when one dies or is killed."""
+
+    stage: Stage
+    variables: Mapping[str, str]
+    clock: Clock
+    said: Callable[[str], None]
+    running: dict[str, Process] = field(default_factory=dict)
+    deaths: int = 0
+
+    async def play(self, name: str, module: str) -> None:
+        """Run one agent for ever; returns only by cancellation, which ends the process."""
+        argv = (sys.executable, "-m", module, "--config", str(self.stage.config), "--agent-id", name)
+        while True:
+            async with process.started(
+                argv, cwd=self.stage.root, env=self.variables, log=self.stage.log(name)
+            ) as running:
+                self.running[name] = running
+                code = await running.wait()
+                del self.running[name]
+            self.deaths += 1
+            self.said(f"{name} ended with {code}; starting it again")
+            await self.clock.sleep(RESTART_SECONDS)
+
+    async def kill_at_random(self, every_seconds: float) -> None:
+        """SIGKILL some agent, again and again."""
+        while True:
+            await self.clock.sleep(every_seconds * random.uniform(0.5, 1.5))
+            if self.running:
+                name = random.choice(sorted(self.running))
+                self.said(f"killing {name}")
+                self.running[name].kill()
+
+
+def parts(workers: int) -> dict[str, str]:
+    """Agent id -> module: one planner, `workers` workers, one reviewer."""
+    names = [f"worker-{number}" for number in range(1, workers + 1)]
+    return {"planner-1": "planner_agent", **dict.fromkeys(names, "worker_agent"), "reviewer-1": "reviewer_agent"}

@@ -1,0 +1,86 @@
+"""The lab as a whole: what it keeps between runs, and how it runs alone."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+
+import aiohttp
+import anyio
+from anyio.streams.buffered import BufferedByteReceiveStream
+from judge import Judge
+from lab_scene import NAME, scene_at
+
+from lab import target_project
+from lab.git_command import environment
+from lab.server import Lab
+from shared import process
+
+
+async def test_everything_is_there_again_after_a_restart(tmp_path: Path, judge: Judge) -> None:
+    async with scene_at(tmp_path / "lab", judge) as scene:
+        scene.lab.issue(NAME, "Add search", author="bob", labels=("story",))
+        pull = await scene.pull(body="Closes #1")
+        remark = {"path": "src/letters.txt", "line": 4, "body": "Hm"}
+        await scene.ask("POST", "pulls/2/reviews", {"event": "APPROVE", "comments": [remark]}, by="octo")
+        checks = scene.repository.checks
+        checks.finish(checks.start(pull["head"]["sha"], "test"), "success", "fine", "log")
+        scene.lab.rename(NAME, "octo/other")
+        await scene.get("/repos/octo/other/pulls/2")
+        tokens = scene.tokens
+        before = [await scene.get(f"/repos/octo/other/{path}") for path in PAGES]
+    async with Lab(tmp_path / "lab") as lab, aiohttp.ClientSession() as http:
+        sent = {"Authorization": f"Bearer {tokens['ada']}"}
+        after = []
+        for path in PAGES:
+            async with http.get(f"{lab.url}/repos/octo/other/{path}", headers=sent) as answer:
+                after.append(json.loads((await answer.text()).replace(lab.url, "LAB")))
+        assert after == [json.loads(json.dumps(page).replace(scene.lab.url, "LAB")) for page in before]
+        assert lab.issue("octo/other", "Next", author="bob").number == 3
+        assert lab.world.moved(NAME) is lab.at("octo/other")
+
+
+PAGES = (
+    "issues?state=all",
+    "issues/1/events",
+    "labels",
+    "pulls/2",
+    "pulls/2/reviews",
+    "pulls/2/comments",
+    "commits/work/check-runs",
+    "branches",
+)
+
+
+async def test_observers_see_each_exchange_whole(tmp_path: Path, judge: Judge) -> None:
+    async with scene_at(tmp_path / "lab", judge) as scene:
+        await scene.ask("POST", "issues", {"title": "Seen"})
+        exchange = list(scene.lab.exchanges)[-1]
+    assert (exchange.method, exchange.template) == ("POST", "/repos/{owner}/{repo}/issues")
+    assert (exchange.path, exchange.status) == (f"/repos/{NAME}/issues", 201)
+    assert json.loads(exchange.request_body) == {"title": "Seen"}
+    assert json.loads(exchange.response_body)["title"] == "Seen"
+
+
+async def test_it_runs_alone_and_stops_on_term(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "lab", "--state", str(tmp_path / "state"), "--socket", str(tmp_path / "lab.sock")]
+    log, root = tmp_path / "log", Path(__file__).parents[2]
+    with anyio.fail_after(30):
+        async with process.piped([*argv, "--repo", "octo/demo"], cwd=root, env=environment(), log=log) as child:
+            assert child.stdout is not None
+            spoken = (await BufferedByteReceiveStream(child.stdout).receive_until(b"}\n", 4096)).decode()
+            facts = json.loads(spoken.splitlines()[-1] + "}")
+            assert f"engine-bot-token: {facts['engine-bot-token']}" in spoken
+            sent = {"Authorization": f"Bearer {facts['engine-bot-token']}"}
+            connector = aiohttp.UnixConnector(str(tmp_path / "lab.sock"))
+            async with aiohttp.ClientSession(connector=connector, headers=sent) as http:
+                async with http.get("http://lab/user") as answer:
+                    assert (await answer.json())["login"] == "engine-bot"
+                async with http.get("http://lab/repos/octo/demo/contents/") as answer:
+                    names = {entry["name"] for entry in await answer.json()}
+                    assert names == {path.partition("/")[0] for path in target_project.files()}
+            child.send_signal(signal.SIGTERM)
+            assert await child.wait() == 0
+    assert json.loads((tmp_path / "state" / "world.json").read_text())["version"] == 1

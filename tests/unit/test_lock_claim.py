@@ -1,0 +1,268 @@
+"""observe and claim, one agent at a time: who may, in how many requests, and what is left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from fake_port import KEY, KEYS, FakeAgent, run
+from fake_server import BOT, EPOCH, STRANGER, Server
+
+from shared.lock.claim import Terms
+from shared.lock.codec import AckState, Fence, ItemKey, read_ack, write_ack
+from shared.lock.fence import advance
+from shared.lock.hold import beat, release
+from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments, ReadFence
+from shared.marks import Key, Keyring
+from shared.workflow import Role, Stage
+
+TERMS = Terms()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.check_all_met()
+
+
+@pytest.fixture
+def alice(server: Server) -> FakeAgent:
+    return FakeAgent(server, "worker-a")
+
+
+@pytest.fixture
+def bob(server: Server) -> FakeAgent:
+    return FakeAgent(server, "worker-b")
+
+
+def states(server: Server) -> list[AckState]:
+    found = (read_ack(comment) for comment in server.comments().values())
+    return [ack.state for ack in found if ack is not None]
+
+
+def test_a_fresh_issue_is_won_in_five_requests(alice: FakeAgent) -> None:
+    lease = alice.claim(base="b" * 40)
+    assert lease is not None
+    assert [type(one) for one in alice.port.done] == [ReadFence, ReadComments, PostComment, ReadComments, AdvanceFence]
+    assert alice.port.server.lineage(KEY) == [lease.fence]
+    expected = Fence(KEY, lease.ack.id, lease.ack.nonce, "worker-a", Stage.IMPLEMENTING, EPOCH, base="b" * 40)
+    assert replace(lease.fence, oid="") == expected
+    assert states(alice.port.server) == [AckState.ACTIVE]
+
+
+def test_the_ack_settles_between_the_post_and_the_second_look(server: Server, alice: FakeAgent) -> None:
+    attempt = alice.begin()
+    attempt.until(PostComment)
+    attempt.step()
+    posted = server.seconds
+    assert attempt.waits_for == TERMS.settle
+    attempt.until(ReadComments)
+    assert server.seconds == posted + TERMS.settle
+    assert attempt.finish() is not None
+
+
+def test_a_live_holder_costs_two_requests(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    alice.win()
+    server.seconds += TERMS.timeout - 6
+    assert bob.claim() is None
+    assert [type(one) for one in bob.port.done] == [ReadFence, ReadComments]
+
+
+@pytest.mark.parametrize("state", [AckState.RELEASED, AckState.DONE])
+def test_a_released_holder_is_taken_over_at_once(alice: FakeAgent, bob: FakeAgent, state: AckState) -> None:
+    held = alice.win()
+    assert run(alice.port, release(held, state))
+    lease = bob.claim()
+    assert lease is not None
+    assert lease.ack.prev == held.ack.id
+
+
+def test_an_expired_holder_is_taken_over_with_what_it_knew(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    held = alice.win(attempt=2, approved_by="ada", body_sha256="c" * 64)
+    run(alice.port, advance(held, pr=57, work_head="d" * 40, phase="green"))
+    server.seconds += TERMS.timeout
+    lease = bob.claim(attempt=3)
+    assert lease is not None
+    fence = lease.fence
+    assert (fence.ack_id, fence.agent, fence.nonce) == (lease.ack.id, "worker-b", lease.ack.nonce)
+    assert (fence.pr, fence.work_head, fence.approved_by, fence.body_sha256) == (57, "d" * 40, "ada", "c" * 64)
+    assert (fence.attempt, fence.phase, fence.wait) == (3, "", None)
+    assert [one.ack_id for one in server.lineage(KEY)] == [lease.ack.id, held.ack.id, held.ack.id]
+    assert bob.port.count(ReadComment) <= 1
+
+
+def test_a_holder_whose_ack_left_the_window_is_asked_for(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    held = alice.win()
+    fence = server.fence(KEY)
+    assert fence is not None
+    later = replace(fence, at=fence.at + timedelta(hours=2), oid="")
+    assert server.push(later, fence.oid, "", ())
+    view = bob.observe()
+    assert view.acks == ()
+    assert view.holder is not None
+    assert view.holder.id == held.ack.id
+
+
+def test_a_restarted_agent_goes_on_at_once(alice: FakeAgent) -> None:
+    held = alice.win()
+    again = alice.restart()
+    lease = again.claim()
+    assert lease is not None
+    assert lease.ack.id == held.ack.id
+    assert again.port.count(PostComment) == 0
+    assert again.port.slept == []
+    assert again.nonces.kept == {lease.ack.nonce}
+
+
+def test_going_on_renews_the_ack(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    """Otherwise it would run out long before the new life's own deadline."""
+    alice.win()
+    server.seconds += TERMS.timeout - 60
+    held = alice.restart().win()
+    server.seconds += held.deadline - held.port.boot() - 1
+    held.check()
+    assert bob.claim() is None
+
+
+def test_only_the_agent_that_wrote_an_ack_goes_on_with_it(alice: FakeAgent, bob: FakeAgent) -> None:
+    alice.win()
+    bob.nonces.kept |= alice.nonces.kept
+    assert bob.claim() is None
+
+
+def test_a_fresh_state_directory_waits_like_anybody(server: Server, alice: FakeAgent) -> None:
+    alice.win()
+    assert FakeAgent(server, "worker-a").claim() is None
+
+
+def test_going_on_with_a_new_key_is_no_edit(server: Server, alice: FakeAgent) -> None:
+    alice.win()
+    again = alice.restart()
+    again.claimant = replace(again.claimant, keys=Keyring(99, (Key.of(b"2" * 32), *KEYS.keys)))
+    held = again.win()
+    server.seconds += TERMS.heartbeat
+    run(again.port, beat(held))
+    held.check()
+
+
+def test_an_ack_deleted_while_going_on_wins_nothing(server: Server, alice: FakeAgent) -> None:
+    held = alice.win()
+    again = alice.restart()
+    attempt = again.begin()
+    attempt.until(EditComment)
+    server.delete(held.ack.id)
+    assert attempt.finish() is None
+    assert again.port.count(AdvanceFence) == 0
+
+
+def test_an_unfenced_claim_does_not_free_a_live_holder(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    """Bob's late ACK names the holder and is let go: the holder that the fence knows still holds."""
+    held = alice.win()
+    server.post(42, write_ack(replace(held.ack, agent="worker-b", prev=held.ack.id, state=AckState.RELEASED), KEYS))
+    view = bob.observe()
+    assert view.holder_id != held.ack.id
+    assert view.live(TERMS)
+    assert bob.claim() is None
+    assert run(alice.port, release(held))
+    assert bob.claim() is not None
+
+
+@pytest.mark.fault(18)
+@pytest.mark.parametrize("tamper", ["delete", "edit"])
+def test_a_removed_ack_holds_one_heartbeat_after_its_fence(server: Server, bob: FakeAgent, tamper: str) -> None:
+    held = FakeAgent(server, "worker-a").win()
+    if tamper == "delete":
+        server.delete(held.ack.id)
+    else:
+        server.edit(held.ack.id, "Please stop, I do this myself.")
+    assert bob.claim() is None
+    server.seconds += TERMS.heartbeat
+    lease = bob.claim()
+    assert lease is not None
+    assert lease.ack.prev == held.ack.id
+
+
+@pytest.mark.fault(18)
+def test_what_others_write_changes_nothing(server: Server, alice: FakeAgent) -> None:
+    held = FakeAgent(server, "worker-z").win()
+    body = write_ack(replace(held.ack, agent="mallory", prev=held.ack.id, nonce="f" * 32), KEYS)
+    forged = write_ack(replace(held.ack, agent="model", prev=held.ack.id), Keyring(99))
+    for text, author in ((body, STRANGER), (f"> {body}", BOT), (f"```\n{body}\n```", BOT), (forged, BOT)):
+        server.post(42, text, author)
+    server.post(42, write_ack(replace(held.ack, key=ItemKey(Role.PLANNER, 42), prev=held.ack.id), KEYS))
+    view = alice.observe()
+    assert view.holder_id == held.ack.id
+    assert [ack.id for ack in view.acks] == [held.ack.id]
+
+
+@pytest.mark.fault(18)
+def test_a_long_thread_is_read_once(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    for count in range(500):
+        server.post(42, f"remark {count}", STRANGER)
+    server.seconds += 3600
+    held = alice.win()
+    server.seconds += TERMS.timeout
+    assert bob.claim() is not None
+    later = [one for port in (alice.port, bob.port) for one in port.done if isinstance(one, ReadComments)][1:]
+    sizes = [len(run(bob.port, bob.port.request(one)).value) for one in later]
+    assert held.ack.id == max(server.comments()) - 1
+    assert sizes == [2, 2, 1]
+    assert bob.port.count(ReadComments) - len(later) == 2
+
+
+def test_an_ack_of_an_unknown_key_holds_until_its_timeout(server: Server, alice: FakeAgent) -> None:
+    other = FakeAgent(server, "worker-x", keys=Keyring(99, (Key.of(b"x" * 32),)))
+    opaque = other.win()
+    server.seconds += TERMS.timeout - 6
+    alice.nonces.kept |= other.nonces.kept
+    assert alice.claim() is None
+    server.seconds += 6
+    lease = alice.claim()
+    assert lease is not None
+    assert lease.ack.prev == opaque.ack.id
+
+
+@pytest.mark.parametrize(("tamper", "holder"), [("delete", "worker-b"), ("edit", None)])
+def test_a_predecessor_counts_as_gone_only_when_it_is(
+    server: Server, alice: FakeAgent, tamper: str, holder: str | None
+) -> None:
+    """Bob's ACK names one that a person then removes: deletion is proven by a 404, an edit proves nothing."""
+    gone, attempt = FakeAgent(server, "worker-c").begin(), FakeAgent(server, "worker-b").begin()
+    gone.until(AdvanceFence)
+    gone.crash()
+    (first,) = server.comments()
+    server.seconds += TERMS.timeout
+    attempt.until(AdvanceFence)
+    if tamper == "delete":
+        server.delete(first)
+    else:
+        server.edit(first, "I do this myself.")
+    view = alice.observe()
+    assert (view.holder.agent if view.holder else None) == holder
+    assert attempt.finish() is not None
+    assert alice.claim() is None
+
+
+@pytest.mark.fault(39)
+@pytest.mark.parametrize("skew", [3600, -3600, -EPOCH.timestamp(), -2 * EPOCH.timestamp(), 3e11])
+def test_a_wrong_clock_changes_only_what_is_printed(server: Server, alice: FakeAgent, skew: float) -> None:
+    bob = FakeAgent(server, "worker-b")
+    alice.port.skew = skew
+    held = alice.win()
+    assert bob.claim() is None
+    server.seconds += TERMS.timeout - TERMS.settle - 1
+    assert bob.claim() is None
+    server.seconds += TERMS.settle + 1
+    assert bob.claim() is not None
+    assert held.fence.at == EPOCH
+
+
+def test_ids_of_acks_only_grow_from_epoch_to_epoch(server: Server) -> None:
+    for name in ("worker-a", "worker-b", "worker-c"):
+        agent = FakeAgent(server, name)
+        assert run(agent.port, release(agent.win()))
+    assert all(newer.ack_id > older.ack_id for newer, older in pairwise(server.lineage(KEY)))

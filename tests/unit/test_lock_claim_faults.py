@@ -1,0 +1,269 @@
+"""claim when GitHub or git misbehave: nothing is posted twice, nothing stays locked, nobody wins wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fake_port import KEY, FakeAgent, Run
+from fake_server import Fault, Hidden, Server, Stale
+
+from shared.errors import Blocked, Gone, NotAllowed, Transient, UnknownOutcome
+from shared.lock.claim import Lease, Terms
+from shared.lock.codec import AckState, read_ack
+from shared.lock.fence import advance
+from shared.lock.hold import begin
+from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments, ReadFence
+
+TERMS = Terms()
+AN_ATTEMPT = (ReadFence, ReadComments, PostComment, ReadComments, AdvanceFence)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.check_all_met()
+
+
+@pytest.fixture
+def alice(server: Server) -> FakeAgent:
+    return FakeAgent(server, "worker-a")
+
+
+@pytest.fixture
+def bob(server: Server) -> FakeAgent:
+    return FakeAgent(server, "worker-b")
+
+
+def states(server: Server) -> list[AckState]:
+    found = (read_ack(comment) for comment in server.comments().values())
+    return [ack.state for ack in found if ack is not None]
+
+
+def after(steps: int, attempt: Run[Lease | None]) -> None:
+    for _ in range(steps):
+        attempt.step()
+
+
+def test_an_ack_whose_reply_was_lost_is_found_by_its_nonce(server: Server, alice: FakeAgent) -> None:
+    alice.port.plan(PostComment, Fault.REPLY_LOST)
+    lease = alice.claim()
+    assert lease is not None
+    assert alice.port.count(PostComment) == 1
+    assert list(server.comments()) == [lease.ack.id]
+
+
+def test_an_ack_that_is_not_found_is_not_posted_again(server: Server, alice: FakeAgent) -> None:
+    alice.port.plan(PostComment, Fault.LOST)
+    assert alice.claim() is None
+    assert alice.port.count(PostComment) == 1
+    assert server.comments() == {}
+    assert alice.claim() is not None
+
+
+def test_an_ack_that_arrives_late_is_adopted(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    alice.port.plan(PostComment, Fault.LATE)
+    assert alice.claim() is None
+    assert server.deliver() == 1
+    assert bob.claim() is None
+    lease = alice.claim()
+    assert lease is not None
+    assert lease.ack.id == min(server.comments())
+    assert alice.port.count(PostComment) == 1
+
+
+def test_an_ack_that_is_carried_out_twice_wins_under_the_id_that_counts(server: Server, alice: FakeAgent) -> None:
+    alice.port.plan(PostComment, Fault.TWICE)
+    lease = alice.claim()
+    assert lease is not None
+    assert lease.ack.id == min(server.comments())
+    assert len(server.comments()) == 2
+
+
+def test_an_own_ack_that_stays_invisible_is_released(server: Server, alice: FakeAgent) -> None:
+    alice.port.plan(ReadComments, None, Stale(TERMS.settle + 1))
+    assert alice.claim() is None
+    assert states(server) == [AckState.RELEASED]
+    assert alice.port.count(AdvanceFence) == 0
+    assert alice.nonces.kept == set()
+
+
+def test_the_second_look_need_not_show_again_what_the_first_did(server: Server, alice: FakeAgent) -> None:
+    dead = FakeAgent(server, "worker-z").begin()
+    dead.until(AdvanceFence)
+    dead.crash()
+    (seen,) = server.comments()
+    server.seconds += TERMS.timeout
+    alice.port.plan(ReadComments, None, Hidden(frozenset({seen})))
+    lease = alice.claim()
+    assert lease is not None
+    assert lease.ack.prev == seen
+    assert alice.port.count(ReadComment) == 0
+
+
+def test_a_rival_that_no_look_shows_is_met_at_the_fence(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    attempt = bob.begin()
+    attempt.until(PostComment)
+    held = alice.win()
+    bob.port.plan(ReadComments, Hidden(frozenset({held.ack.id})))
+    assert attempt.finish() is None
+    assert bob.port.count(AdvanceFence) == 1
+    assert states(server) == [AckState.ACTIVE, AckState.RELEASED]
+    assert bob.nonces.kept == set()
+    assert FakeAgent(server, "worker-c").claim() is None
+
+
+def test_a_fence_whose_reply_was_lost_is_ours_when_it_is_there(server: Server, alice: FakeAgent) -> None:
+    alice.port.plan(AdvanceFence, Fault.REPLY_LOST)
+    lease = alice.claim(approved_by="ada  lovelace")
+    assert lease is not None
+    assert server.fence(KEY) == lease.fence
+    begin(alice.port, lease, alice.claimant).check()
+
+
+def test_a_fence_that_is_not_there_releases_the_ack(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    alice.port.plan(AdvanceFence, Fault.LOST)
+    assert alice.claim() is None
+    assert states(server) == [AckState.RELEASED]
+    assert bob.claim() is not None
+
+
+def test_a_fence_that_arrives_late_locks_nobody_out(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    alice.port.plan(AdvanceFence, Fault.LATE)
+    assert alice.claim() is None
+    assert server.deliver() == 1
+    lease = bob.claim()
+    assert lease is not None
+    assert [fence.agent for fence in server.lineage(KEY)] == ["worker-b", "worker-a"]
+
+
+def test_a_late_fence_of_an_earlier_life_is_met_by_trying_again(server: Server, alice: FakeAgent) -> None:
+    held = alice.win()
+    alice.port.plan(AdvanceFence, Fault.LATE)
+    push = Run(alice.port, advance(held, pr=57))
+    push.step()
+    push.crash()
+    again = alice.restart()
+    attempt = again.begin()
+    attempt.until(AdvanceFence)
+    assert server.deliver() == 1
+    assert attempt.finish() is None
+    assert states(server) == [AckState.ACTIVE]
+    lease = again.claim()
+    assert lease is not None
+    assert (lease.ack.id, lease.fence.pr) == (held.ack.id, 57)
+
+
+@pytest.mark.parametrize("error", [NotAllowed(), Gone()])
+def test_a_fence_that_is_refused_for_good_releases_the_ack(server: Server, alice: FakeAgent, error: Blocked) -> None:
+    alice.port.plan(AdvanceFence, error)
+    with pytest.raises(type(error)):
+        alice.claim()
+    assert states(server) == [AckState.RELEASED]
+
+
+@pytest.mark.parametrize("plan", [Fault.FAILED, Fault.LOST, NotAllowed()])
+def test_an_ack_that_cannot_be_released_is_continued(server: Server, alice: FakeAgent, plan: Fault | Blocked) -> None:
+    alice.port.plan(AdvanceFence, Fault.LOST)
+    alice.port.plan(EditComment, plan)
+    assert alice.claim() is None
+    assert states(server) == [AckState.ACTIVE]
+    assert FakeAgent(server, "worker-b").claim() is None
+    lease = alice.claim()
+    assert lease is not None
+    assert lease.ack.id == min(server.comments())
+
+
+@pytest.mark.parametrize("steps", range(len(AN_ATTEMPT)))
+def test_a_failure_before_anything_is_decided_is_transient(server: Server, alice: FakeAgent, steps: int) -> None:
+    kind = AN_ATTEMPT[steps]
+    before: list[None] = [None] * sum(one is kind for one in AN_ATTEMPT[:steps])
+    alice.port.plan(kind, *before, Fault.FAILED)
+    with pytest.raises(Transient):
+        alice.claim()
+    assert alice.claim() is not None
+
+
+def test_a_look_whose_single_read_fails_is_transient(server: Server, alice: FakeAgent) -> None:
+    held = alice.win()
+    server.delete(held.ack.id)
+    alice.port.plan(ReadComment, Fault.FAILED)
+    with pytest.raises(Transient):
+        alice.observe()
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_a_crash_before_the_ack_leaves_nothing(server: Server, alice: FakeAgent, bob: FakeAgent, steps: int) -> None:
+    attempt = alice.begin()
+    after(steps, attempt)
+    attempt.crash()
+    assert bob.claim() is not None
+
+
+@pytest.mark.parametrize(
+    ("steps", "kind", "fault"),
+    [
+        pytest.param(3, PostComment, None, id="acknowledged"),
+        pytest.param(3, PostComment, Fault.REPLY_LOST, id="acknowledged, reply lost"),
+        pytest.param(3, PostComment, Fault.LATE, id="the ACK arrives after the crash"),
+        pytest.param(4, PostComment, None, id="settled"),
+        pytest.param(5, PostComment, None, id="won the comments"),
+        pytest.param(6, AdvanceFence, None, id="fenced"),
+        pytest.param(6, AdvanceFence, Fault.LOST, id="the fence never arrives"),
+        pytest.param(6, AdvanceFence, Fault.LATE, id="the fence arrives after the crash"),
+    ],
+)
+def test_after_a_crash_anywhere_the_item_is_not_lost(
+    alice: FakeAgent, bob: FakeAgent, steps: int, kind: type[PostComment | AdvanceFence], fault: Fault | None
+) -> None:
+    """The same agent goes on at once; another one after the timeout at the latest."""
+    attempt = alice.begin()
+    alice.port.plan(kind, fault)
+    after(steps, attempt)
+    attempt.crash()
+    alice.port.plans.clear()
+    alice.port.server.deliver()
+    assert bob.claim() is None
+    lease = alice.restart().claim()
+    assert lease is not None
+    alice.port.server.seconds += TERMS.timeout
+    taken = bob.claim()
+    assert taken is not None
+    assert taken.ack.prev == lease.ack.id
+
+
+def test_two_duplicate_acks_of_a_crashed_agent_delay_it_once(server: Server, alice: FakeAgent) -> None:
+    alice.port.plan(PostComment, Fault.TWICE)
+    attempt = alice.begin()
+    attempt.until(AdvanceFence)
+    attempt.crash()
+    assert alice.restart().claim() is not None
+
+
+@pytest.mark.parametrize("plan", [Fault.LOST, Fault.REPLY_LOST])
+def test_an_unknown_renewal_is_looked_up_next_time(server: Server, alice: FakeAgent, plan: Fault) -> None:
+    held = alice.win()
+    again = alice.restart()
+    again.port.plan(EditComment, plan)
+    with pytest.raises(UnknownOutcome):
+        again.claim()
+    lease = again.claim()
+    assert lease is not None
+    assert lease.ack.id == held.ack.id
+
+
+def test_two_lives_of_one_agent_do_not_share_an_epoch(server: Server, alice: FakeAgent) -> None:
+    """A copied state directory: the later life's nonce is in the fence, the earlier one finds itself lost."""
+    alice.win()
+    first, second = alice.restart(), alice.restart()
+    second.nonces.count += 10
+    one, two = first.begin(), second.begin()
+    one.until(AdvanceFence)
+    two.until(AdvanceFence)
+    won, lost = one.finish(), two.finish()
+    assert won is not None
+    assert lost is None
+    fence = server.fence(KEY)
+    assert fence is not None
+    assert fence.nonce == won.ack.nonce

@@ -1,0 +1,161 @@
+"""advance: state, code and lock move together or not at all, and only for the epoch that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fake_port import KEY, FakeAgent, run
+from fake_server import EPOCH, Fault, Server
+
+from shared.errors import Lost, NotAllowed, Transient
+from shared.lock.claim import Terms
+from shared.lock.codec import Wait
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.lock.port import AdvanceFence, ReadFence, RefUpdate
+from shared.workflow import Stage
+
+TERMS = Terms()
+RED, GREEN = "1" * 40, "2" * 40
+BRANCH = "refs/heads/auto/issue-42"
+NOTES = "refs/notes/workflow/issue-42"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.check_all_met()
+
+
+@pytest.fixture
+def alice(server: Server) -> FakeAgent:
+    return FakeAgent(server, "worker-a")
+
+
+@pytest.fixture
+def held(alice: FakeAgent) -> Held:
+    return alice.win()
+
+
+def pushes(agent: FakeAgent) -> list[AdvanceFence]:
+    return [one for one in agent.port.done if isinstance(one, AdvanceFence)]
+
+
+def test_an_advance_records_its_changes_on_top_of_the_last(server: Server, alice: FakeAgent, held: Held) -> None:
+    first = held.fence
+    server.seconds += 60
+    written = run(alice.port, advance(held, stage=Stage.TESTING, phase="green", wait=Wait("ci", EPOCH)))
+    assert written == held.fence == server.fence(KEY)
+    assert (written.stage, written.phase, written.wait) == (Stage.TESTING, "green", Wait("ci", EPOCH))
+    assert (written.ack_id, written.nonce) == (first.ack_id, first.nonce)
+    assert written.at > first.at
+    assert server.commits[written.oid][1] == (first.oid,)
+    assert pushes(alice)[-1].expected == first.oid
+
+
+def test_two_equal_advances_are_two_commits(alice: FakeAgent, held: Held) -> None:
+    one = run(alice.port, advance(held, phase="red"))
+    two = run(alice.port, advance(held, phase="red"))
+    assert one.oid != two.oid
+
+
+def test_work_travels_with_the_fence_until_the_branch_has_it(server: Server, alice: FakeAgent, held: Held) -> None:
+    notes = RefUpdate(NOTES, None, "9" * 40)
+    run(alice.port, advance(held, work_head=RED, updates=(notes,)))
+    run(alice.port, advance(held, phase="green"))
+    run(alice.port, advance(held, work_head=GREEN, updates=(RefUpdate(BRANCH, None, GREEN),)))
+    assert [(push.carries, push.updates != ()) for push in pushes(alice)[1:]] == [(RED, True), ("", False), ("", True)]
+    assert server.refs == {KEY.ref: held.fence.oid, NOTES: "9" * 40, BRANCH: GREEN}
+
+
+def test_a_ref_that_a_person_moved_stops_the_whole_push(server: Server, alice: FakeAgent, held: Held) -> None:
+    before = held.fence
+    server.refs[BRANCH] = "f" * 40
+    with pytest.raises(Transient):
+        run(alice.port, advance(held, work_head=GREEN, updates=(RefUpdate(BRANCH, None, GREEN),)))
+    assert server.refs == {KEY.ref: before.oid, BRANCH: "f" * 40}
+    assert held.fence == before
+    held.check()
+
+
+def test_another_epoch_ends_this_one(server: Server, alice: FakeAgent, held: Held) -> None:
+    server.seconds += TERMS.timeout
+    alice.port.boot_offset -= TERMS.timeout
+    lease = FakeAgent(server, "worker-b").claim()
+    assert lease is not None
+    with pytest.raises(Lost, match="taken over"):
+        run(alice.port, advance(held, work_head=GREEN, updates=(RefUpdate(BRANCH, None, GREEN),)))
+    assert server.refs == {KEY.ref: lease.fence.oid}
+    with pytest.raises(Lost):
+        held.check()
+
+
+def test_a_deleted_fence_ends_the_epoch(server: Server, alice: FakeAgent, held: Held) -> None:
+    del server.refs[KEY.ref]
+    with pytest.raises(Lost):
+        run(alice.port, advance(held, pr=57))
+    assert server.refs == {}
+
+
+@pytest.mark.fault(38)
+def test_after_the_deadline_nothing_is_sent(alice: FakeAgent, held: Held) -> None:
+    sent = len(alice.port.done)
+    alice.port.boot_offset += TERMS.self_fence
+    with pytest.raises(Lost):
+        run(alice.port, advance(held, pr=57))
+    assert len(alice.port.done) == sent
+
+
+def test_a_lost_reply_is_read_back(server: Server, alice: FakeAgent, held: Held) -> None:
+    alice.port.plan(AdvanceFence, Fault.REPLY_LOST)
+    written = run(alice.port, advance(held, approved_by=" ada  lovelace ", pr=57))
+    assert written == held.fence == server.fence(KEY)
+    assert written.pr == 57
+
+
+def test_a_lost_push_is_left_for_the_next_tick(server: Server, alice: FakeAgent, held: Held) -> None:
+    before = held.fence
+    alice.port.plan(AdvanceFence, Fault.LOST)
+    with pytest.raises(Transient):
+        run(alice.port, advance(held, pr=57))
+    assert held.fence == before == server.fence(KEY)
+    assert run(alice.port, advance(held, pr=57)).pr == 57
+
+
+@pytest.mark.parametrize("repeat", [False, True])
+def test_a_late_push_of_our_own_is_adopted(server: Server, alice: FakeAgent, held: Held, repeat: bool) -> None:
+    alice.port.plan(AdvanceFence, Fault.LATE)
+    with pytest.raises(Transient):
+        run(alice.port, advance(held, pr=57, work_head=RED))
+    if repeat:
+        run(alice.port, advance(held, pr=58))
+    assert server.deliver() == 1
+    if repeat:
+        assert run(alice.port, advance(held, phase="green")).pr == 58
+        return
+    with pytest.raises(Transient, match="arrived late"):
+        run(alice.port, advance(held, phase="green"))
+    assert (held.fence.pr, held.fence.work_head) == (57, RED)
+    assert run(alice.port, advance(held, phase="green")).phase == "green"
+    assert len(server.lineage(KEY)) == 3
+
+
+@pytest.mark.parametrize("kind", [AdvanceFence, ReadFence])
+def test_a_failure_says_nothing_about_the_lease(
+    alice: FakeAgent, held: Held, kind: type[AdvanceFence | ReadFence]
+) -> None:
+    if kind is ReadFence:
+        alice.port.plan(AdvanceFence, Fault.LOST)
+    alice.port.plan(kind, Fault.FAILED)
+    with pytest.raises(Transient):
+        run(alice.port, advance(held, pr=57))
+    held.check()
+
+
+def test_a_refusal_for_good_is_for_the_caller(alice: FakeAgent, held: Held) -> None:
+    alice.port.plan(AdvanceFence, NotAllowed())
+    with pytest.raises(NotAllowed):
+        run(alice.port, advance(held, pr=57))
+    held.check()

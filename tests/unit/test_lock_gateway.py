@@ -1,0 +1,127 @@
+"""The gateway: each operation reaches the right store, and a fence that cannot be read is no absent fence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+from fake_port import KEY, FakeAgent
+from fake_server import BOT, EPOCH, Server
+
+from shared.lock.codec import Fence, write_fence
+from shared.lock.gateway import ForeignFence, Gateway
+from shared.lock.port import (
+    AdvanceFence,
+    EditComment,
+    Operation,
+    PostComment,
+    ReadComment,
+    ReadComments,
+    ReadFence,
+    RefUpdate,
+)
+from shared.models import Comment
+from shared.warrant import Warrant
+from shared.workflow import Stage
+
+FENCE = Fence(KEY, 7, "n" * 32, "worker-1", Stage.TESTING, EPOCH)
+COMMENT = Comment(7, 42, BOT, "text", EPOCH, EPOCH)
+UPDATE = RefUpdate("refs/heads/auto/issue-42", None, "2" * 40)
+
+
+class Comments:
+    """Notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
+        self.asked.append((number, since))
+        return (COMMENT,)
+
+    async def comment(self, id: int) -> Comment | None:
+        self.asked.append(id)
+        return None
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+        warrant.check()
+        self.asked.append((number, body))
+        return COMMENT
+
+    async def edit(self, id: int, body: str, warrant: Warrant, **how: Any) -> Comment | None:
+        warrant.check()
+        self.asked.append((id, body))
+        return COMMENT
+
+
+class Fences:
+    """One ref, as it stands."""
+
+    def __init__(self, found: tuple[str, str] | None) -> None:
+        self.found = found
+        self.asked: list[object] = []
+
+    async def read(self, ref: str) -> tuple[str, str] | None:
+        self.asked.append(ref)
+        return self.found
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None:
+        self.asked.append((ref, message, expected, tuple(parents), tuple(updates)))
+        return "5" * 40
+
+
+def gateway(comments: Comments, fences: Fences) -> Gateway:
+    return Gateway(comments, fences, FakeAgent(Server(), "worker-a").port, lambda: EPOCH)
+
+
+@pytest.mark.parametrize(
+    ("operation", "asked", "answer"),
+    [
+        (ReadComments(42, EPOCH), (42, EPOCH), (COMMENT,)),
+        (ReadComment(7), 7, None),
+        (PostComment(42, "text"), (42, "text"), COMMENT),
+        (EditComment(7, "text"), (7, "text"), COMMENT),
+    ],
+)
+async def test_comments_go_to_github(operation: Operation[object], asked: object, answer: object) -> None:
+    comments = Comments()
+    reply = await gateway(comments, Fences(None)).request(operation)
+    assert comments.asked == [asked]
+    assert (reply.value, reply.at) == (answer, EPOCH)
+
+
+@pytest.mark.parametrize(
+    ("expected", "carries", "parents"),
+    [(None, "", ()), ("1" * 40, "", ("1" * 40,)), ("1" * 40, "2" * 40, ("1" * 40, "2" * 40))],
+)
+async def test_an_advance_goes_to_git_with_its_parents(
+    expected: str | None, carries: str, parents: tuple[str, ...]
+) -> None:
+    fences = Fences(None)
+    reply = await gateway(Comments(), fences).request(AdvanceFence(FENCE, expected, carries, (UPDATE,)))
+    assert fences.asked == [("refs/ack/worker/42", write_fence(FENCE), expected, parents, (UPDATE,))]
+    assert reply.value == "5" * 40
+
+
+async def test_a_fence_is_read_from_git() -> None:
+    fences = Fences(("1" * 40, write_fence(FENCE)))
+    reply = await gateway(Comments(), fences).request(ReadFence(KEY))
+    assert reply.value == replace(FENCE, oid="1" * 40)
+    assert (await gateway(Comments(), Fences(None)).request(ReadFence(KEY))).value is None
+
+
+async def test_a_fence_that_cannot_be_read_is_not_absent() -> None:
+    fences = Fences(("1" * 40, "Merge branch 'main'\n"))
+    with pytest.raises(ForeignFence, match="refs/ack/worker/42") as raised:
+        await gateway(Comments(), fences).request(ReadFence(KEY))
+    assert raised.value.oid == "1" * 40
+
+
+async def test_an_unknown_operation_is_a_mistake() -> None:
+    with pytest.raises(TypeError, match="no operation"):
+        await gateway(Comments(), Fences(None)).request(Operation())

@@ -1,0 +1,271 @@
+"""Held, its heartbeat and its end: the proof ends before anybody else may begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from fake_port import KEY, KEYS, FakeAgent, Run, run
+from fake_server import BOT, EPOCH, Fault, Server, Stale
+
+from shared.errors import Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
+from shared.lock.claim import Terms
+from shared.lock.codec import AckState, read_ack, trusted
+from shared.lock.hold import RELEASED, RETRY_SHARE, Held, beat, keep, release
+from shared.lock.port import EditComment, ReadComment, ReadFence
+from shared.warrant import Notice, Operator
+
+TERMS = Terms()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.check_all_met()
+
+
+@pytest.fixture
+def alice(server: Server) -> FakeAgent:
+    return FakeAgent(server, "worker-a")
+
+
+@pytest.fixture
+def held(alice: FakeAgent) -> Held:
+    return alice.win()
+
+
+def on_the_thread(server: Server, held: Held) -> AckState | None:
+    ack = trusted(server.comments()[held.ack.id], {BOT.id}, KEYS)
+    return ack.state if ack else None
+
+
+def test_only_begin_makes_a_proof(held: Held) -> None:
+    with pytest.raises(TypeError, match=r"only shared\.lock\.hold\.begin"):
+        Held(held.port, held.claimant, held.ack, held.fence, 1e9, held.server, seal=object())
+    with pytest.raises(ValueError, match="seal"):
+        replace(held, lost="")  # type: ignore[call-arg]
+
+
+def test_other_warrants_need_no_lease() -> None:
+    Operator("init").check()
+    Notice(42, "status").check()
+
+
+def test_a_lease_holds_until_its_own_deadline(server: Server, alice: FakeAgent) -> None:
+    before = alice.port.boot()
+    held = alice.win()
+    assert held.deadline == before + TERMS.self_fence
+    server.seconds += held.deadline - alice.port.boot() - 0.01
+    held.check()
+    server.seconds += 0.01
+    with pytest.raises(Lost, match="no heartbeat"):
+        held.check()
+
+
+@pytest.mark.fault(38)
+def test_a_suspended_machine_notices_before_any_effect(alice: FakeAgent, held: Held) -> None:
+    """The boot clock jumps by 45 minutes although no timer has fired."""
+    alice.port.boot_offset += 45 * 60
+    with pytest.raises(Lost):
+        held.check()
+    alice.port.boot_offset -= 45 * 60
+    with pytest.raises(Lost):
+        held.check()
+
+
+@pytest.mark.fault(38)
+def test_a_pause_inside_the_claim_counts_from_before_the_post(server: Server, alice: FakeAgent) -> None:
+    attempt = alice.begin()
+    for _ in range(5):
+        attempt.step()
+    server.seconds += TERMS.self_fence
+    lease = attempt.finish()
+    assert lease is not None
+    assert lease.boot + TERMS.self_fence <= alice.port.boot()
+
+
+@pytest.mark.fault(39)
+def test_a_jump_of_the_wall_clock_changes_nothing(server: Server, alice: FakeAgent, held: Held) -> None:
+    for skew in (3600, -3600, -EPOCH.timestamp()):
+        alice.port.skew = skew
+        held.check()
+        run(alice.port, beat(held))
+    assert abs(held.server_now() - server.at) < timedelta(seconds=2)
+
+
+def test_a_heartbeat_renews_ack_and_deadline(server: Server, alice: FakeAgent, held: Held) -> None:
+    alice.port.done.clear()
+    server.seconds += TERMS.heartbeat
+    sent = alice.port.boot()
+    run(alice.port, beat(held))
+    assert [type(one) for one in alice.port.done] == [ReadComment, EditComment, ReadFence]
+    assert held.deadline == sent + TERMS.self_fence
+    shown = read_ack(server.comments()[held.ack.id])
+    assert shown is not None
+    assert (shown.heartbeat, shown.updated_at) == (1, server.at.replace(microsecond=0))
+    assert shown.nonce == held.ack.nonce
+
+
+def test_no_moment_of_a_held_lease_is_free_for_others(server: Server, alice: FakeAgent, held: Held) -> None:
+    """Heartbeats that fail now and then: as long as `check` passes, another agent sees a live holder."""
+    beats = Run(alice.port, keep(held))
+    alice.port.plan(EditComment, None, Fault.FAILED, None, *[Fault.FAILED] * 200)
+    watcher = FakeAgent(server, "worker-b")
+    while not beats.finished:
+        beats.step()
+        if alice.port.boot() < held.deadline:
+            assert watcher.observe().live(TERMS)
+    assert isinstance(beats.error, Lost)
+    alice.port.plans.clear()
+    server.seconds += TERMS.timeout - TERMS.self_fence
+    assert watcher.claim() is not None
+
+
+def test_heartbeats_come_at_their_interval(alice: FakeAgent, held: Held) -> None:
+    alice.port.slept.clear()
+    beats = Run(alice.port, keep(held))
+    for _ in range(8):
+        beats.step()
+    assert alice.port.slept == [TERMS.heartbeat, TERMS.heartbeat]
+
+
+@pytest.mark.parametrize("error", [Transient(), Unauthorized()])
+def test_a_failed_heartbeat_is_tried_sooner_until_the_deadline(
+    alice: FakeAgent, held: Held, error: Transient | Unauthorized
+) -> None:
+    alice.port.slept.clear()
+    alice.port.plan(ReadComment, *[error] * 40)
+    with pytest.raises(Lost, match="no heartbeat"):
+        run(alice.port, keep(held))
+    assert alice.port.slept[:3] == [TERMS.heartbeat, TERMS.heartbeat / RETRY_SHARE, TERMS.heartbeat / RETRY_SHARE]
+    assert sum(alice.port.slept) <= TERMS.self_fence
+    assert alice.port.boot() == held.deadline
+
+
+@pytest.mark.parametrize("error", [NotAllowed("may not write here"), Gone("it is gone")])
+def test_a_heartbeat_that_is_refused_for_good_loses_the_lease(
+    alice: FakeAgent, held: Held, error: NotAllowed | Gone
+) -> None:
+    alice.port.plan(EditComment, error)
+    with pytest.raises(Lost, match=str(error)):
+        run(alice.port, keep(held))
+    with pytest.raises(Lost):
+        held.check()
+
+
+@pytest.mark.fault(18)
+@pytest.mark.parametrize("late", [False, True])
+def test_a_deleted_ack_ends_the_lease(server: Server, alice: FakeAgent, held: Held, late: bool) -> None:
+    beats = Run(alice.port, beat(held))
+    if late:
+        beats.until(EditComment)
+    server.delete(held.ack.id)
+    with pytest.raises(Lost, match="deleted"):
+        beats.finish()
+    with pytest.raises(Lost):
+        held.check()
+
+
+@pytest.mark.fault(18)
+def test_an_edited_ack_ends_the_lease_and_is_left_as_it_is(server: Server, alice: FakeAgent, held: Held) -> None:
+    edited = server.edit(held.ack.id, server.comments()[held.ack.id].body + "\n\nPlease stop.")
+    with pytest.raises(Lost, match="edited"):
+        run(alice.port, beat(held))
+    assert server.comments()[held.ack.id] == edited
+    assert run(alice.port, release(held)) is False
+    assert server.comments()[held.ack.id] == edited
+
+
+def test_line_ends_that_github_changes_are_no_edit(server: Server, alice: FakeAgent, held: Held) -> None:
+    server.edit(held.ack.id, server.comments()[held.ack.id].body.replace("\n", "\r\n") + "\r\n")
+    run(alice.port, beat(held))
+    held.check()
+
+
+@pytest.mark.parametrize("fault", [Fault.LOST, Fault.REPLY_LOST, Fault.LATE])
+def test_an_unknown_heartbeat_does_not_look_like_an_edit(
+    server: Server, alice: FakeAgent, held: Held, fault: Fault
+) -> None:
+    alice.port.plan(EditComment, fault)
+    with pytest.raises(UnknownOutcome):
+        run(alice.port, beat(held))
+    first = held.ack.heartbeat
+    server.deliver()
+    run(alice.port, beat(held))
+    held.check()
+    assert held.ack.heartbeat == first + 1
+
+
+def test_a_stale_read_of_our_own_older_text_is_no_edit(server: Server, alice: FakeAgent, held: Held) -> None:
+    for _ in range(3):
+        server.seconds += TERMS.heartbeat / RETRY_SHARE
+        alice.port.plan(ReadFence, Fault.FAILED)
+        with pytest.raises(Transient):
+            run(alice.port, beat(held))
+    alice.port.plan(ReadComment, Stale(TERMS.heartbeat / RETRY_SHARE * 2))
+    run(alice.port, beat(held))
+    held.check()
+
+
+def test_a_superseded_holder_stops(server: Server, alice: FakeAgent, held: Held) -> None:
+    server.seconds += TERMS.timeout
+    alice.port.boot_offset -= TERMS.timeout
+    assert FakeAgent(server, "worker-b").claim() is not None
+    with pytest.raises(Lost, match="taken over"):
+        run(alice.port, beat(held))
+
+
+def test_a_deleted_fence_ends_the_lease(server: Server, alice: FakeAgent, held: Held) -> None:
+    del server.refs[KEY.ref]
+    with pytest.raises(Lost, match="taken over"):
+        run(alice.port, beat(held))
+
+
+def test_a_heartbeat_that_takes_too_long_does_not_renew(server: Server, alice: FakeAgent, held: Held) -> None:
+    deadline = held.deadline
+    beats = Run(alice.port, beat(held))
+    beats.until(ReadFence)
+    server.seconds += TERMS.self_fence
+    with pytest.raises(Lost, match="no heartbeat"):
+        beats.finish()
+    assert held.deadline == deadline
+
+
+@pytest.mark.parametrize("state", [AckState.RELEASED, AckState.DONE])
+def test_release_tells_everybody_once(server: Server, alice: FakeAgent, held: Held, state: AckState) -> None:
+    assert run(alice.port, release(held, state)) is True
+    assert on_the_thread(server, held) is state
+    assert alice.nonces.kept == set()
+    sent = len(alice.port.done)
+    assert run(alice.port, release(held)) is True
+    assert len(alice.port.done) == sent
+    with pytest.raises(Lost, match=RELEASED):
+        held.check()
+
+
+@pytest.mark.parametrize("plan", [Fault.FAILED, Fault.LOST, Unauthorized(), Gone()])
+def test_a_release_that_fails_is_only_reported(
+    server: Server, alice: FakeAgent, held: Held, plan: Fault | Unauthorized | Gone
+) -> None:
+    alice.port.plan(EditComment, plan)
+    assert run(alice.port, release(held)) is False
+    assert run(alice.port, release(held)) is False
+    assert alice.nonces.mine(held.ack.nonce)
+    with pytest.raises(Lost):
+        held.check()
+    assert alice.restart().claim() is not None
+
+
+def test_releasing_a_deleted_ack_is_reported(server: Server, alice: FakeAgent, held: Held) -> None:
+    server.delete(held.ack.id)
+    assert run(alice.port, release(held)) is False
+    assert held.lost == RELEASED
+
+
+def test_server_time_goes_on_between_answers_in_whole_seconds(server: Server, alice: FakeAgent, held: Held) -> None:
+    server.seconds += 90.6
+    assert held.server_now() == server.at.replace(microsecond=0) - timedelta(seconds=0)
+    assert held.server_now().microsecond == 0

@@ -1,0 +1,148 @@
+"""Claimants at the same time: every interleaving of their operations, with fresh and with stale reads."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import pytest
+from fake_port import KEY, FakeAgent, Run, run
+from fake_server import Hidden, Server
+
+from shared.errors import Lost
+from shared.lock.claim import Lease, Terms
+from shared.lock.fence import advance
+from shared.lock.hold import beat, begin, release
+from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments
+
+TERMS = Terms()
+STEPS = 5
+"""An attempt: fence, thread, POST (with the pause that follows), thread, compare-and-swap."""
+
+COMMENTS = (ReadComments, ReadComment, PostComment)
+
+
+def interleavings(first: int, second: int) -> Iterator[tuple[int, ...]]:
+    """Every order in which two agents can take so many steps each (0 and 1)."""
+    if not first or not second:
+        yield (0,) * first + (1,) * second
+        return
+    yield from ((0, *rest) for rest in interleavings(first - 1, second))
+    yield from ((1, *rest) for rest in interleavings(first, second - 1))
+
+
+def drive(attempts: list[Run[Lease | None]], order: tuple[int, ...]) -> list[Lease | None]:
+    """Take steps in this order, then finish whoever is left, the first one first."""
+    for index in order:
+        attempt = attempts[index]
+        if not attempt.finished:
+            attempt.step()
+        if isinstance(attempt.waits_for, float | int):
+            attempt.step()
+    return [attempt.finish() for attempt in attempts]
+
+
+def fresh(server: Server) -> None:
+    """Nobody was here."""
+    assert server.comments() == {}
+
+
+def expired(server: Server) -> None:
+    FakeAgent(server, "worker-z").win()
+    server.seconds += TERMS.timeout
+
+
+def released(server: Server) -> None:
+    agent = FakeAgent(server, "worker-z")
+    assert run(agent.port, release(agent.win()))
+
+
+def abandoned(server: Server) -> None:
+    """An ACK without a fence, run out."""
+    attempt = FakeAgent(server, "worker-z").begin()
+    attempt.until(AdvanceFence)
+    attempt.crash()
+    server.seconds += TERMS.timeout
+
+
+@pytest.mark.fault(40)
+@pytest.mark.parametrize("past", [fresh, expired, released, abandoned])
+def test_of_two_claimants_exactly_one_wins_in_every_interleaving(past: Callable[[Server], None]) -> None:
+    for order in interleavings(STEPS, STEPS):
+        server = Server()
+        past(server)
+        agents = [FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")]
+        leases = drive([agent.begin() for agent in agents], order)
+        assert sum(lease is not None for lease in leases) == 1, order
+        for agent, lease in zip(agents, leases, strict=True):
+            assert agent.port.count(*COMMENTS) <= (5 if lease else 3), order
+        assert all(newer.ack_id > older.ack_id for newer, older in pairwise(server.lineage(KEY))), order
+
+
+@pytest.mark.parametrize("past", [fresh, expired])
+def test_when_neither_sees_the_other_the_fence_lets_one_through(past: Callable[[Server], None]) -> None:
+    """Reads lag behind without bound: the fence alone decides, and each fence has its own parent."""
+    for order in interleavings(STEPS, STEPS):
+        server = Server()
+        past(server)
+        agents = [FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")]
+        for agent, other in zip(agents, reversed(agents), strict=True):
+            unseen = Hidden(text=other.claimant.agent)
+            agent.port.plan(ReadComments, unseen, unseen)
+        attempts = [agent.begin() for agent in agents]
+        lost = [attempt for attempt, lease in zip(attempts, drive(attempts, order), strict=True) if lease is None]
+        assert len(lost) == 1, order
+        parents = [parent for _, parent in server.commits.values()]
+        assert len(parents) == len(set(parents)), order
+
+
+@pytest.mark.fault(40)
+@pytest.mark.parametrize("seed", range(40))
+def test_of_three_in_the_same_second_one_wins(seed: int) -> None:
+    chance = random.Random(seed)
+    server = Server()
+    agents = [FakeAgent(server, f"worker-{name}") for name in "abc"]
+    order = [index for index in range(3) for _ in range(STEPS)]
+    chance.shuffle(order)
+    leases = drive([agent.begin() for agent in agents], tuple(order))
+    assert sum(lease is not None for lease in leases) == 1
+    assert sum(agent.port.count(*COMMENTS) for agent in agents) <= 3 * len(agents)
+    assert sum(fence is not None for fence in server.lineage(KEY)) == 1
+
+
+def test_a_restarted_holder_and_a_rival_never_both_win() -> None:
+    """The holder is back a second before its ACK runs out, the rival looks a second later."""
+    outcomes = set()
+    for order in interleavings(2, STEPS):
+        server = Server()
+        holder = FakeAgent(server, "worker-a")
+        holder.win()
+        server.seconds += TERMS.timeout - TERMS.settle - 1
+        again, rival = holder.restart().begin(), FakeAgent(server, "worker-b")
+        again.until(EditComment)
+        server.seconds += 2
+        outcome = tuple(lease is not None for lease in drive([again, rival.begin()], order))
+        assert sum(outcome) <= 1, order
+        outcomes.add(outcome)
+    assert outcomes >= {(True, False), (False, True)}
+
+
+def test_a_deposed_holder_can_do_nothing_more() -> None:
+    """It slept through its own deadline, or its clock stood still: the fence refuses it all the same."""
+    for slept_through in (True, False):
+        server = Server()
+        holder, rival = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+        held = holder.win()
+        server.seconds += TERMS.timeout
+        if not slept_through:
+            holder.port.boot_offset -= TERMS.timeout
+        lease = rival.claim()
+        assert lease is not None
+        for effect in (advance(held, pr=9), beat(held)):
+            with pytest.raises(Lost):
+                run(holder.port, effect)
+        fence = server.fence(KEY)
+        assert fence is not None
+        assert (fence.oid, fence.pr) == (lease.fence.oid, 0)
+        begin(rival.port, lease, rival.claimant).check()

