@@ -13,6 +13,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv "$(VENV)"
 	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt "pip>=25.1"
 	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . --group dev
+	@"$(BIN)/workflow-engine" demo --set-up
 	@touch "$(STAMP)"
 
 check: setup

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from shared.workflow import Role
@@ -58,7 +58,7 @@ def _parser(role: Role) -> argparse.ArgumentParser:
     parser.add_argument("--no-wait", action="store_true", help="like --once, but stop at the first wait")
     parser.add_argument("--verbose", action="store_true", help="say why, for each decision")
     parser.add_argument("--agent-id", metavar="ID", help="this agent's name (default: kept in the state directory)")
-    parser.add_argument("--version", action="version", version=version("workflow-engine"))
+    parser.add_argument("--version", action="version", version=_version())
     if role is Role.PLANNER:
         group = parser.add_mutually_exclusive_group()
         group.add_argument("--story", metavar="TEXT", help="open a story with this text and plan it once")
@@ -66,6 +66,13 @@ def _parser(role: Role) -> argparse.ArgumentParser:
         group.add_argument("--daemon", action="store_true", help="poll story issues (the default)")
         parser.add_argument("--yes", action="store_true", help="with --story: create the specifications without asking")
     return parser
+
+
+def _version() -> str:
+    try:
+        return version("workflow-engine")
+    except PackageNotFoundError:  # run from a checkout
+        return "workflow-engine, not installed"
 
 
 def _read(parser: argparse.ArgumentParser, file: Path) -> str:

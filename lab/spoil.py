@@ -32,7 +32,12 @@ def spoiler(faults: Faults, clock: Clock) -> Middleware:
             early = await _before(fault, request, clock)
             if early is not None:
                 return early
-        response = await handler(request)
+        try:
+            response = await handler(request)
+        except web.HTTPException:
+            if any(fault.kind is FaultKind.LOST_REPLY for fault in hits):
+                _hang_up(request)  # a muted connection must not be waited on
+            raise
         for fault in hits:
             response = _after(fault, request, response)
         return response

@@ -14,7 +14,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 from shared.clock import Clock
-from shared.errors import EngineError
+from shared.errors import EngineError, Transient
 from shared.items import Agent, Candidate, Ended, Rest, Result, Skip
 from shared.lock.claim import Lease
 from shared.pursuit import Pursuit
@@ -24,6 +24,9 @@ log = structlog.get_logger()
 
 LOST_CLAIMS_PER_TICK = 3
 """After so many lost races the rest of the candidates waits for the next tick."""
+
+BROKEN_ITEM_SECONDS = 900.0
+"""How long an item is left alone at which the engine met an error of its own."""
 
 JITTER = 0.1
 """The part of the interval by which a poll may be late, so that agents do not poll in step."""
@@ -111,16 +114,15 @@ class Loop:
         """What the held items wait for."""
         return tuple(item.resting for item in self._items.values() if item.resting)
 
-    async def tick(self, *, claims: bool = True) -> int:
-        """One look at everything; returns how many items are in work. Errors of one item stay there."""
+    async def tick(self, *, claims: int | None = None) -> int:
+        """One look at everything; returns how many items are in work. Errors of one item stay there.
+
+        At most `claims` items are begun; None means as many as there are slots.
+        """
         candidates = await self._agent.discover()
         for item in tuple(self._items.values()):
-            reason = await self._agent.revoked(item.number)
-            if reason:
-                item.revoke(reason)
-            item.wake()
-        if claims:
-            await self._claim(candidates)
+            await self._look_after(item)
+        await self._claim(candidates, len(candidates) if claims is None else claims)
         return len(self._items)
 
     async def quiet(self) -> None:
@@ -145,7 +147,12 @@ class Loop:
         With `wait` false, or when a person has to act, it returns at the first wait.
         """
         while not stop.is_set():
-            await self.tick(claims=not self._items and not self.ended)
+            try:
+                await self.tick(claims=0 if self._items or self.ended else 1)
+            except Transient as error:
+                if not self._items:
+                    raise
+                log.warning("tick_failed", outcome="retrying", error=str(error))
             if not self._items and not self.ended:
                 return None
             await self.quiet()
@@ -160,16 +167,28 @@ class Loop:
         with anyio.move_on_after(self._interval * (1 + JITTER * random.random())):
             await stop.wait()
 
-    async def _claim(self, candidates: Sequence[Candidate]) -> None:
-        lost = 0
+    async def _look_after(self, item: Pursuit) -> None:
+        """Stop or wake one item; when GitHub cannot be asked about it, it is woken all the same."""
+        try:
+            reason = await self._agent.revoked(item.number)
+        except EngineError as error:
+            log.warning("look_failed", outcome="retrying", issue=item.number, error=str(error))
+            reason = None
+        if reason:
+            item.revoke(reason)
+        item.wake()
+
+    async def _claim(self, candidates: Sequence[Candidate], most: int) -> None:
+        lost = begun = 0
         for candidate in candidates:
-            if not self._slots.free or lost >= LOST_CLAIMS_PER_TICK:
+            if not self._slots.free or lost >= LOST_CLAIMS_PER_TICK or begun >= most:
                 return
             if candidate.number in self._items or self._is_skipped(candidate):
                 continue
             match await self._attempt(candidate):
                 case Lease() as lease:
                     self._begin(candidate.number, lease)
+                    begun += 1
                 case Skip(seconds=seconds):
                     self._skipped[candidate.number] = (candidate.version, self._clock.boot() + seconds)
                     lost += seconds == 0
@@ -180,6 +199,9 @@ class Loop:
                 got = await self._agent.claim(candidate)
             except EngineError as error:
                 got = Skip(f"{type(error).__name__}: {error}", self._interval)
+            except Exception as error:  # one item that cannot be looked at must not keep away from the rest
+                log.exception("claim_failed", outcome="failed")
+                got = Skip(type(error).__name__, BROKEN_ITEM_SECONDS)
             if isinstance(got, Skip):
                 log.info("item_skipped", outcome="skipped", reason=got.reason)
             return got

@@ -115,11 +115,11 @@ async def _group(
             await process.aclose()
 
 
-async def end(process: Process) -> None:
+async def end(process: Process, *, grace_seconds: float = TERM_GRACE_SECONDS) -> None:
     """End a process group that `started` or `run` made; returns when its leader is gone."""
     if process.returncode is None:
         _signal(process.pid, signal.SIGTERM)
-        with anyio.move_on_after(TERM_GRACE_SECONDS):
+        with anyio.move_on_after(grace_seconds):
             await process.wait()
     _signal(process.pid, signal.SIGKILL)
     await process.wait()

@@ -21,7 +21,7 @@ BACKOFF_CAP_SECONDS = 900.0
 """The longest pause after failures in a row on one item."""
 
 PAID_RETRIES = 5
-"""After so many failed runs in a row a person decides: every one may have cost money."""
+"""A failed run is repeated so often; then a person decides, because every one may have cost money."""
 
 STOP_SECONDS = 60.0
 """How long ending the work on a person's order may take."""
@@ -43,6 +43,7 @@ class Pursuit:
         self._woken = anyio.Event()
         self._revoked = ""
         self._failures = 0
+        self._paid_failures = 0
         self._not_before = 0.0
 
     @property
@@ -72,6 +73,11 @@ class Pursuit:
                 ended = Ended(Result.LOST, str(error))
             except Transient as error:
                 ended = Ended(Result.LOST, f"left for the next tick: {error}")
+            except Blocked as error:  # even telling a person was refused
+                ended = Ended(Result.FAILED, str(error))
+            except Exception as error:
+                log.exception("item_failed", outcome="failed")
+                ended = Ended(Result.FAILED, _own(error))
             log.info("item_ended", outcome=str(ended.result), sentence=ended.sentence)
         return ended
 
@@ -101,15 +107,16 @@ class Pursuit:
         except Lost:
             raise
         except Transient as error:
-            if isinstance(error, RunFailed) and self._failures >= PAID_RETRIES:
-                return await self._fail(held, Blocked(f"{error} It failed {self._failures + 1} times in a row."))
+            self._paid_failures += isinstance(error, RunFailed)
+            if self._paid_failures > PAID_RETRIES:
+                return await self._fail(held, Blocked(f"{error} It failed {self._paid_failures} times in a row."))
             return self._back_off(error)
         except Blocked as error:
             return await self._fail(held, error)
         except Exception as error:
             log.exception("step_failed", outcome="failed")
-            return await self._fail(held, Blocked(f"The engine met an error of its own: {type(error).__name__}."))
-        self._failures, self._not_before = 0, 0.0
+            return await self._fail(held, Blocked(_own(error)))
+        self._failures, self._paid_failures, self._not_before = 0, 0, 0.0
         return step
 
     def _back_off(self, error: Transient) -> Rest:
@@ -133,3 +140,7 @@ class Pursuit:
         self._changed()
         await self._woken.wait()
         self.resting = None
+
+
+def _own(error: Exception) -> str:
+    return f"The engine met an error of its own: {type(error).__name__}."

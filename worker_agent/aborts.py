@@ -39,3 +39,7 @@ class BranchTaken(Aborted):
 
 class CoderFailed(Aborted):
     """The coding backend could not do what was asked."""
+
+
+class BranchExists(Aborted):
+    """The work branch holds commits that are not on the base; rename or delete it, then set the ready label again."""

@@ -9,6 +9,7 @@ from typing import assert_never
 import structlog
 
 from shared.errors import Blocked, Gone
+from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Rest, Result, Skip, Step
 from shared.lock.claim import Claimant, Lease, View, claim, observe
 from shared.lock.codec import ItemKey
@@ -238,6 +239,6 @@ class Worker:
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the item to a person, with the flags and the stage that fit the error."""
-        flags = error.flags if isinstance(error, Aborted) else (Flag.MANUAL_INTERVENTION,)
+        flags = error.flags if isinstance(error, Aborted | RunEnded) else (Flag.MANUAL_INTERVENTION,)
         event = Event.CI_GIVEN_UP if isinstance(error, CiGivenUp) else Event.GAVE_UP
         await self._handover.give_up(held, error, flags, event=event)

@@ -123,9 +123,9 @@ def _implementing(s: Snapshot) -> Action:
 def _testing(s: Snapshot, now: datetime) -> Action:
     if s.pull_request is None:
         return Action.OPEN_PULL_REQUEST
-    if s.head is not Head.OURS:
-        return Action.ASK_ABOUT_HEAD if s.head is Head.FOREIGN else Action.WAIT_FOR_CI
     overdue = now - s.fence.at > timedelta(seconds=s.bounds.ci_seconds)
+    if s.head is not Head.OURS:  # GitHub shows a push late; a branch that somebody moved back stays behind
+        return Action.ASK_ABOUT_HEAD if s.head is Head.FOREIGN or overdue else Action.WAIT_FOR_CI
     match s.checks:
         case Verdict.GREEN:
             return Action.HAND_OVER
@@ -145,8 +145,8 @@ def intent(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, 
     if Flag.PAUSED in labels.flags:
         return f"the issue carries '{names.of(Flag.PAUSED)}'"
     if pull_request is not None and pull_request.open:
-        return _fix_round(names.read(pull_request.labels).stages, fence, pull_request)
-    if Stage.READY in labels.stages and (fence is None or fence.stage in TERMINAL | HALTED | {Stage.READY}):
+        return _fix_round(names.read(pull_request.labels).stages, labels.stages, fence, pull_request)
+    if Stage.READY in labels.stages and (fence is None or fence.stage not in WORKING):
         return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="")
     if fence is not None and (fence.stage in WORKING or (fence.stage in SETTLED and labels.stages & WORKING)):
         return Intent(fence.stage, fence.phase)
@@ -155,10 +155,13 @@ def intent(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, 
     return "no stage of the worker"
 
 
-def _fix_round(stages: frozenset[Stage], fence: Fence | None, pull_request: PullRequest) -> Intent | str:
+def _fix_round(
+    stages: frozenset[Stage], of_issue: frozenset[Stage], fence: Fence | None, pull_request: PullRequest
+) -> Intent | str:
+    """What an item with an open pull request is claimed for; labels of either that lag count as work."""
     if fence is None:
         return "the pull request is not of this engine's making"
-    if fence.stage in WORKING or (fence.stage in SETTLED and stages & WORKING):
+    if fence.stage in WORKING or (fence.stage in SETTLED and (stages | of_issue) & WORKING):
         return Intent(fence.stage, fence.phase, pr=pull_request.number)
     if Stage.CHANGES_REQUESTED not in stages:
         return "no changes are requested"

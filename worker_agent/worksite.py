@@ -69,6 +69,11 @@ class Worksite:
             raise Misconfigured(f"The branch '{branch}' does not exist: set base_branch to one that does.")
         return tip
 
+    async def is_branch_free(self, fence: Fence, base: str) -> bool:
+        """Whether the work branch does not exist yet, or holds nothing that `base` does not have."""
+        tip = await self.mirror.refresh(f"refs/heads/{comments.branch(fence.key.number)}")
+        return tip is None or await self.mirror.is_ancestor(tip, base)
+
     async def open(self, fence: Fence) -> Workspace:
         """The issue's workspace, with its phase commits so far, wherever they were made."""
         await self.mirror.ensure()

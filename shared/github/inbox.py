@@ -34,6 +34,7 @@ class Inbox:
         self._labels = tuple(labels)
         self._clock = clock
         self._known: dict[int, Issue] = {}
+        self._missing: set[int] = set()
         self._next_sweep: float | None = None
 
     @property
@@ -47,36 +48,38 @@ class Inbox:
             await self._sweep()
         recent = await self._issues.recent()
         if recent is not None:
-            await self._merge(recent)
+            self._merge(recent)
+        for number in sorted(self._missing):
+            await self._read_missing(number)
         return self._known
 
     async def _sweep(self) -> None:
         found: dict[int, Issue] = {}
         for label in self._labels:
             found |= {issue.number: issue for issue in await self._issues.labelled(label)}
-        for number in self._known.keys() - found.keys():
-            await self._read_missing(number)
+        self._missing |= self._known.keys() - found.keys()
         self._known |= found
         self._next_sweep = self._clock.boot() + SWEEP_SECONDS
 
-    async def _merge(self, recent: tuple[Issue, ...]) -> None:
+    def _merge(self, recent: tuple[Issue, ...]) -> None:
+        """What is listed, at once: the same list is not sent twice, so nothing that can fail comes first."""
         listed = {issue.number: issue for issue in recent}
         if len(recent) < PAGE:
-            for number in self._known.keys() - listed.keys():
-                await self._read_missing(number)
+            self._missing |= self._known.keys() - listed.keys()
+        self._missing -= listed.keys()
         self._known |= {number: issue for number, issue in listed.items() if self._concerns(number, issue)}
 
     async def _read_missing(self, number: int) -> None:
         """A list can be stale or short with status 200; only the item itself says that it is closed."""
         try:
-            issue = await self._issues.issue(number)
+            issue: Issue | None = await self._issues.issue(number)
         except Gone:
-            del self._known[number]
-            return
-        if issue.open:
+            issue = None
+        self._missing.discard(number)
+        if issue is not None and issue.open:
             self._known[number] = issue
         else:
-            del self._known[number]
+            self._known.pop(number, None)
 
     def _concerns(self, number: int, issue: Issue) -> bool:
         wanted = {label.casefold() for label in self._labels}

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from shared.markdown import lines
 from shared.models import Account, Comment
 
 
@@ -30,7 +31,6 @@ class Command:
     text: str
 
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _LINE = re.compile(r"/([a-z-]+)(?:\s+(.*))?", re.DOTALL)
 
 
@@ -55,14 +55,6 @@ def _command(comment: Comment) -> Command | None:
 
 def _spoken(body: str) -> Iterable[str]:
     """The lines a person said themselves: no quotes, no code blocks."""
-    fence = ""
-    for line in body.replace("\r\n", "\n").split("\n"):
-        opened = _FENCE.match(line)
-        if fence:
-            if opened and opened[1][0] == fence[0] and len(opened[1]) >= len(fence):
-                fence = ""
-            continue
-        if opened:
-            fence = opened[1]
-        elif not line.lstrip().startswith(">") and not line.startswith(("    ", "\t")):
-            yield line
+    for line in lines(body.replace("\r\n", "\n")):
+        if not line.fenced and not line.text.lstrip().startswith(">") and not line.text.startswith(("    ", "\t")):
+            yield line.text

@@ -28,10 +28,9 @@ _REPLACE_KEYS = ("old", "new")
 
 def answers_of(text: str, source: str) -> tuple[Answer, ...]:
     """The answers that `text` lists; raises `Misconfigured` with every fault found."""
-    reader = _Reader(source, yaml.SafeLoader(text))
     try:
-        node = reader.loader.get_single_node()
-        answers = tuple(reader.answers(node))
+        reader = _Reader(source, yaml.SafeLoader(text))
+        answers = tuple(reader.answers(reader.loader.get_single_node()))
     except RecursionError as error:
         raise Misconfigured(f"{source} is nested too deeply.") from error
     except yaml.MarkedYAMLError as error:

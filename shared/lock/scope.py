@@ -18,7 +18,9 @@ RELEASE_SECONDS = 10.0
 
 
 @asynccontextmanager
-async def hold(port: Port, lease: Lease, claimant: Claimant) -> AsyncIterator[Held]:
+async def hold(
+    port: Port, lease: Lease, claimant: Claimant, *, release_seconds: float = RELEASE_SECONDS
+) -> AsyncIterator[Held]:
     """Run the block as the holder and release at its end, however it ends.
 
     Raises `Lost` out of the block when the lease was lost while it ran; what the block itself
@@ -47,7 +49,7 @@ async def hold(port: Port, lease: Lease, claimant: Claimant) -> AsyncIterator[He
             group.cancel_scope.cancel()
     finally:
         lost = held.lost
-        with anyio.move_on_after(RELEASE_SECONDS, shield=True):
+        with anyio.move_on_after(release_seconds, shield=True):
             await release(held, AckState.RELEASED)
     if failure is not None:
         raise failure

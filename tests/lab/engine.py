@@ -24,6 +24,9 @@ from shared.workflow import Role
 from worker_agent.__main__ import build as build_worker
 
 REPOSITORY = "ada/directory"
+ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
+"""The project's pytest runs without this repository's plugins, as it would in its own environment."""
+
 OWNER, ENGINE, REVIEWER = "ada", "engine-bot", "reviewer-bot"
 
 BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
@@ -60,7 +63,7 @@ class Engine:
             REPOSITORY,
             target_project.files(),
             collaborators={ENGINE: "write", REVIEWER: "write", "mallory": "read"},
-            check_command=settings.pop("check_command", target_project.CHECK_COMMAND),
+            check_command=settings.pop("check_command", f"{ALONE} {target_project.CHECK_COMMAND}"),
         )
         yield cls(lab, directory, scenario, settings)
 
@@ -71,7 +74,7 @@ class Engine:
             "name": REPOSITORY,
             "poll_interval": 0.05,
             "llm_backend": "scripted",
-            "test_command": f"'{sys.executable}' -m pytest -q",
+            "test_command": f"{ALONE} '{sys.executable}' -m pytest -q",
             **self.repository_settings,
         }
         return Settings.model_validate(

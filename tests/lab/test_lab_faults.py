@@ -110,6 +110,9 @@ async def test_gits_answers_can_be_lost_too(scene: Scene, tmp_path: Path) -> Non
     scene.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", r"\.git/git-receive-pack$"))
     assert (await git(*push, "main:refs/heads/refused")).code != 0
     assert (await git(*push, "main:refs/heads/fine")).code == 0
+    scene.lab.faults.plan(Fault(FaultKind.LOST_REPLY, "GET", r"\.git/info/refs$", times=2))  # aiohttp asks twice
+    with pytest.raises(aiohttp.ClientError):
+        await scene.http.get(f"{scene.lab.git_url(NAME)}/info/refs?service=git-upload-pack")
     assert [branch["name"] for branch in await scene.get("branches")] == ["fine", "lost", "main"]
 
 

@@ -14,6 +14,7 @@ from judge import Judge
 from lab_scene import NAME, scene_at
 
 from lab import target_project
+from lab.__main__ import furnish
 from lab.git_command import environment
 from lab.server import Lab
 from shared import process
@@ -52,6 +53,16 @@ PAGES = (
     "commits/work/check-runs",
     "branches",
 )
+
+
+async def test_identities_keep_their_tokens(tmp_path: Path) -> None:
+    runs = []
+    for _ in range(2):
+        async with Lab(tmp_path / "lab") as lab:
+            runs.append(await furnish(lab, "octo/demo"))
+            assert len(lab.world.repositories) == 1
+    assert runs[0] == runs[1]
+    assert runs[0].keys() == {"maintainer", "engine-bot", "reviewer-bot"}
 
 
 async def test_observers_see_each_exchange_whole(tmp_path: Path, judge: Judge) -> None:

@@ -14,8 +14,8 @@ from fake_server import BOT, EPOCH, STRANGER, Server
 from shared.lock.claim import Terms
 from shared.lock.codec import AckState, Fence, ItemKey, read_ack, write_ack
 from shared.lock.fence import advance
-from shared.lock.hold import beat, release
-from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments, ReadFence
+from shared.lock.hold import release
+from shared.lock.port import AdvanceFence, PostComment, ReadComment, ReadComments, ReadFence
 from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage
 
@@ -105,58 +105,6 @@ def test_a_holder_whose_ack_left_the_window_is_asked_for(server: Server, alice: 
     assert view.acks == ()
     assert view.holder is not None
     assert view.holder.id == held.ack.id
-
-
-def test_a_restarted_agent_goes_on_at_once(alice: FakeAgent) -> None:
-    held = alice.win()
-    again = alice.restart()
-    lease = again.claim()
-    assert lease is not None
-    assert lease.ack.id == held.ack.id
-    assert again.port.count(PostComment) == 0
-    assert again.port.slept == []
-    assert again.nonces.kept == {lease.ack.nonce}
-
-
-def test_going_on_renews_the_ack(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
-    """Otherwise it would run out long before the new life's own deadline."""
-    alice.win()
-    server.seconds += TERMS.timeout - 60
-    held = alice.restart().win()
-    server.seconds += held.deadline - held.port.boot() - 1
-    held.check()
-    assert bob.claim() is None
-
-
-def test_only_the_agent_that_wrote_an_ack_goes_on_with_it(alice: FakeAgent, bob: FakeAgent) -> None:
-    alice.win()
-    bob.nonces.kept |= alice.nonces.kept
-    assert bob.claim() is None
-
-
-def test_a_fresh_state_directory_waits_like_anybody(server: Server, alice: FakeAgent) -> None:
-    alice.win()
-    assert FakeAgent(server, "worker-a").claim() is None
-
-
-def test_going_on_with_a_new_key_is_no_edit(server: Server, alice: FakeAgent) -> None:
-    alice.win()
-    again = alice.restart()
-    again.claimant = replace(again.claimant, keys=Keyring(99, (Key.of(b"2" * 32), *KEYS.keys)))
-    held = again.win()
-    server.seconds += TERMS.heartbeat
-    run(again.port, beat(held))
-    held.check()
-
-
-def test_an_ack_deleted_while_going_on_wins_nothing(server: Server, alice: FakeAgent) -> None:
-    held = alice.win()
-    again = alice.restart()
-    attempt = again.begin()
-    attempt.until(EditComment)
-    server.delete(held.ack.id)
-    assert attempt.finish() is None
-    assert again.port.count(AdvanceFence) == 0
 
 
 def test_an_unfenced_claim_does_not_free_a_live_holder(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:

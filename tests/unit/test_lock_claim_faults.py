@@ -8,10 +8,9 @@ import pytest
 from fake_port import KEY, FakeAgent, Run
 from fake_server import Fault, Hidden, Server, Stale
 
-from shared.errors import Blocked, Gone, NotAllowed, Transient, UnknownOutcome
+from shared.errors import Blocked, Gone, NotAllowed, Transient
 from shared.lock.claim import Lease, Terms
 from shared.lock.codec import AckState, read_ack
-from shared.lock.fence import advance
 from shared.lock.hold import begin
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments, ReadFence
 
@@ -138,23 +137,6 @@ def test_a_fence_that_arrives_late_locks_nobody_out(server: Server, alice: FakeA
     assert [fence.agent for fence in server.lineage(KEY)] == ["worker-b", "worker-a"]
 
 
-def test_a_late_fence_of_an_earlier_life_is_met_by_trying_again(server: Server, alice: FakeAgent) -> None:
-    held = alice.win()
-    alice.port.plan(AdvanceFence, Fault.LATE)
-    push = Run(alice.port, advance(held, pr=57))
-    push.step()
-    push.crash()
-    again = alice.restart()
-    attempt = again.begin()
-    attempt.until(AdvanceFence)
-    assert server.deliver() == 1
-    assert attempt.finish() is None
-    assert states(server) == [AckState.ACTIVE]
-    lease = again.claim()
-    assert lease is not None
-    assert (lease.ack.id, lease.fence.pr) == (held.ack.id, 57)
-
-
 @pytest.mark.parametrize("error", [NotAllowed(), Gone()])
 def test_a_fence_that_is_refused_for_good_releases_the_ack(server: Server, alice: FakeAgent, error: Blocked) -> None:
     alice.port.plan(AdvanceFence, error)
@@ -231,39 +213,3 @@ def test_after_a_crash_anywhere_the_item_is_not_lost(
     taken = bob.claim()
     assert taken is not None
     assert taken.ack.prev == lease.ack.id
-
-
-def test_two_duplicate_acks_of_a_crashed_agent_delay_it_once(server: Server, alice: FakeAgent) -> None:
-    alice.port.plan(PostComment, Fault.TWICE)
-    attempt = alice.begin()
-    attempt.until(AdvanceFence)
-    attempt.crash()
-    assert alice.restart().claim() is not None
-
-
-@pytest.mark.parametrize("plan", [Fault.LOST, Fault.REPLY_LOST])
-def test_an_unknown_renewal_is_looked_up_next_time(server: Server, alice: FakeAgent, plan: Fault) -> None:
-    held = alice.win()
-    again = alice.restart()
-    again.port.plan(EditComment, plan)
-    with pytest.raises(UnknownOutcome):
-        again.claim()
-    lease = again.claim()
-    assert lease is not None
-    assert lease.ack.id == held.ack.id
-
-
-def test_two_lives_of_one_agent_do_not_share_an_epoch(server: Server, alice: FakeAgent) -> None:
-    """A copied state directory: the later life's nonce is in the fence, the earlier one finds itself lost."""
-    alice.win()
-    first, second = alice.restart(), alice.restart()
-    second.nonces.count += 10
-    one, two = first.begin(), second.begin()
-    one.until(AdvanceFence)
-    two.until(AdvanceFence)
-    won, lost = one.finish(), two.finish()
-    assert won is not None
-    assert lost is None
-    fence = server.fence(KEY)
-    assert fence is not None
-    assert fence.nonce == won.ack.nonce

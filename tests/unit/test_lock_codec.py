@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from fake_server import BOT, EPOCH, STRANGER
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.lock.codec import (
@@ -22,6 +22,8 @@ from shared.lock.codec import (
 from shared.marks import Key, Keyring
 from shared.models import Account, Comment
 from shared.workflow import AGENTS, Role
+
+STEADY = settings(deadline=None, max_examples=50)
 
 OLD, NEW, OTHER = Key.of(b"o" * 32), Key.of(b"n" * 32), Key.of(b"x" * 32)
 KEYS = Keyring(99, (NEW,))
@@ -56,6 +58,7 @@ def signed(ack: Ack = ACK, ring: Keyring = KEYS) -> str:
 
 
 @pytest.mark.parametrize("ring", [KEYS, NO_KEYS])
+@STEADY
 @given(ack=acks)
 def test_an_ack_is_read_back_as_written(ring: Keyring, ack: Ack) -> None:
     posted = comment(write_ack(ack, ring), number=ack.key.number)
@@ -117,6 +120,7 @@ def test_line_ends_and_trailing_space_do_not_void_an_ack(change: object) -> None
     assert trusted(comment(change(signed())), ACCOUNTS, KEYS) is not None
 
 
+@STEADY
 @given(st.text(max_size=300) | st.tuples(st.sampled_from(["ACK:worker:a:1706123456789\n"]), st.text()).map("".join))
 def test_reading_never_raises(text: str) -> None:
     assert read_ack(comment(text)) is None

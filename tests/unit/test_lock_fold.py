@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.fold import fold
 from shared.workflow import Role
+
+STEADY = settings(deadline=None, max_examples=50)
 
 KEY = ItemKey(Role.WORKER, 42)
 
@@ -32,6 +34,7 @@ def holders(history: list[Ack], anchor: int = 0) -> list[int]:
     return [fold(history[: count + 1], anchor) for count in range(len(history))]
 
 
+@STEADY
 @given(histories(), st.randoms(use_true_random=False))
 def test_the_order_in_which_acks_are_seen_does_not_matter(history: list[Ack], random: object) -> None:
     shuffled = list(history)
@@ -39,29 +42,34 @@ def test_the_order_in_which_acks_are_seen_does_not_matter(history: list[Ack], ra
     assert fold(shuffled) == fold(history)
 
 
+@STEADY
 @given(histories())
 def test_duplicates_change_nothing(history: list[Ack]) -> None:
     assert fold([*history, *history]) == fold(history)
 
 
+@STEADY
 @given(histories(), st.integers(41, 60), st.integers(0, 60))
 def test_a_later_ack_that_does_not_name_the_holder_changes_nothing(history: list[Ack], id: int, prev: int) -> None:
     holder = fold(history)
     assert fold([*history, ack(id, prev)]) == (id if prev == holder else holder)
 
 
+@STEADY
 @given(histories())
 def test_who_was_superseded_never_holds_again(history: list[Ack]) -> None:
     seen = holders(history)
     assert seen == sorted(seen)
 
 
+@STEADY
 @given(histories())
 def test_a_claim_that_comes_second_never_wins(history: list[Ack]) -> None:
     holder = fold(history)
     assert fold([*history, ack(50, holder), ack(51, holder)]) == 50
 
 
+@STEADY
 @given(histories(), st.data())
 def test_starting_from_any_former_holder_leads_to_the_same_one(history: list[Ack], data: st.DataObject) -> None:
     anchor = data.draw(st.sampled_from([0, *holders(history)]))

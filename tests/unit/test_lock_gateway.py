@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import pytest
-from fake_port import KEY, FakeAgent
+from fake_port import KEY, FakeAgent, Run
 from fake_server import BOT, EPOCH, Server
 
 from shared.lock.codec import Fence, write_fence
@@ -51,8 +50,9 @@ class Comments:
         self.asked.append((number, body))
         return COMMENT
 
-    async def edit(self, id: int, body: str, warrant: Warrant, **how: Any) -> Comment | None:
+    async def edit(self, id: int, body: str, warrant: Warrant, *, urgent: bool = False) -> Comment | None:
         warrant.check()
+        assert urgent, "a heartbeat and a release do not wait behind other writes"
         self.asked.append((id, body))
         return COMMENT
 
@@ -125,3 +125,13 @@ async def test_a_fence_that_cannot_be_read_is_not_absent() -> None:
 async def test_an_unknown_operation_is_a_mistake() -> None:
     with pytest.raises(TypeError, match="no operation"):
         await gateway(Comments(), Fences(None)).request(Operation())
+
+
+async def test_time_comes_from_the_clock() -> None:
+    port = FakeAgent(Server(), "worker-a").port
+    real = Gateway(Comments(), Fences(None), port, lambda: EPOCH)
+    assert (real.now(), real.boot()) == (port.now(), port.boot())
+    pause = Run(port, real.sleep(5))
+    assert pause.waits_for == 5
+    pause.finish()
+    assert port.slept == [5]

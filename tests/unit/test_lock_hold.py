@@ -13,7 +13,7 @@ from fake_server import BOT, EPOCH, Fault, Server, Stale
 from shared.errors import Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
 from shared.lock.claim import Terms
 from shared.lock.codec import AckState, read_ack, trusted
-from shared.lock.hold import RELEASED, RETRY_SHARE, Held, beat, keep, release
+from shared.lock.hold import RETRY_SHARE, Held, beat, keep, release
 from shared.lock.port import EditComment, ReadComment, ReadFence
 from shared.warrant import Notice, Operator
 
@@ -232,37 +232,6 @@ def test_a_heartbeat_that_takes_too_long_does_not_renew(server: Server, alice: F
     with pytest.raises(Lost, match="no heartbeat"):
         beats.finish()
     assert held.deadline == deadline
-
-
-@pytest.mark.parametrize("state", [AckState.RELEASED, AckState.DONE])
-def test_release_tells_everybody_once(server: Server, alice: FakeAgent, held: Held, state: AckState) -> None:
-    assert run(alice.port, release(held, state)) is True
-    assert on_the_thread(server, held) is state
-    assert alice.nonces.kept == set()
-    sent = len(alice.port.done)
-    assert run(alice.port, release(held)) is True
-    assert len(alice.port.done) == sent
-    with pytest.raises(Lost, match=RELEASED):
-        held.check()
-
-
-@pytest.mark.parametrize("plan", [Fault.FAILED, Fault.LOST, Unauthorized(), Gone()])
-def test_a_release_that_fails_is_only_reported(
-    server: Server, alice: FakeAgent, held: Held, plan: Fault | Unauthorized | Gone
-) -> None:
-    alice.port.plan(EditComment, plan)
-    assert run(alice.port, release(held)) is False
-    assert run(alice.port, release(held)) is False
-    assert alice.nonces.mine(held.ack.nonce)
-    with pytest.raises(Lost):
-        held.check()
-    assert alice.restart().claim() is not None
-
-
-def test_releasing_a_deleted_ack_is_reported(server: Server, alice: FakeAgent, held: Held) -> None:
-    server.delete(held.ack.id)
-    assert run(alice.port, release(held)) is False
-    assert held.lost == RELEASED
 
 
 def test_server_time_goes_on_between_answers_in_whole_seconds(server: Server, alice: FakeAgent, held: Held) -> None:

@@ -7,11 +7,13 @@ from datetime import timedelta, timezone
 
 import pytest
 from fake_server import EPOCH
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.lock.codec import Fence, ItemKey, Wait, read_fence, write_fence
 from shared.workflow import AGENTS, Role, Stage
+
+STEADY = settings(deadline=None, max_examples=50)
 
 KEY = ItemKey(Role.WORKER, 42)
 
@@ -42,11 +44,13 @@ fences = st.builds(
 )
 
 
+@STEADY
 @given(fences, oids)
 def test_a_fence_is_read_back_as_written(fence: Fence, oid: str) -> None:
     assert read_fence(fence.key, oid, write_fence(fence)) == replace(fence, oid=oid)
 
 
+@STEADY
 @given(
     st.sampled_from(["agent", "phase", "approved_by", "next_role", "nonce", "body_sha256", "base"]),
     st.text(max_size=20),
@@ -95,6 +99,7 @@ def test_a_foreign_commit_is_no_fence(message: str) -> None:
     assert read_fence(KEY, "0" * 40, message) is None
 
 
+@STEADY
 @given(st.text())
 def test_reading_a_commit_message_never_raises(text: str) -> None:
     assert read_fence(KEY, "", f"Engine-Fence: 1\n{text}") is None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.marks import UNSIGNED, Authenticity, Key, Keyring, Mark, find, render
+
+STEADY = settings(deadline=None, max_examples=50)
 
 OLD, NEW, OTHER = Key.of(b"o" * 32), Key.of(b"n" * 32), Key.of(b"x" * 32)
 KEYS = Keyring(99, (NEW,))
@@ -17,6 +19,7 @@ texts = st.text(max_size=60)
 
 
 @pytest.mark.parametrize("keys", [KEYS, NO_KEYS, Keyring(99, (OLD, NEW))])
+@STEADY
 @given(before=texts.filter(lambda text: find(text) is None), after=texts)
 def test_what_was_signed_is_ours(keys: Keyring, before: str, after: str) -> None:
     signed = keys.sign("status:worker", 42, f"{before}\n{BODY}{after}")
@@ -114,6 +117,7 @@ def test_a_mark_that_could_not_be_read_back_is_not_written(name: str, fields: di
         render(name, fields)
 
 
+@STEADY
 @given(st.text())
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     assert KEYS.verify("p", 1, text) is not Authenticity.VALID

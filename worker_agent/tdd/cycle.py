@@ -14,7 +14,7 @@ from shared.models import Issue
 from shared.prompts import Untrusted
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide
-from worker_agent.aborts import CycleAborted
+from worker_agent.aborts import BranchExists, CycleAborted
 from worker_agent.ports import StatusBoard
 from worker_agent.tdd.duplicates import duplicate_tests
 from worker_agent.tdd.evidence import Proof, proofs
@@ -53,6 +53,8 @@ class Cycle:
         Raises `CycleAborted` when the base cannot be tested or no acceptable tests were written.
         """
         job = await self._workshop.open(held, issue)
+        if not await self._workshop.worksite.is_branch_free(held.fence, job.base):
+            raise BranchExists
         baseline = await self._baseline(job)
         refused: tuple[str, ...] = ()
         verdict = RedVerdict(ErrorType.COMPILATION_ERROR, ("nothing was written",))
@@ -196,9 +198,10 @@ _ABORTED = {
 }
 
 
-def _green_note(job: Job, baseline: TestRun, runs: tuple[Red, TestRun], verdict: GreenVerdict, attempts: int) -> Note:
-    red, green = runs
-    rows: tuple[Proof, ...] = proofs(red.run, green, verdict.proven)
+def _green_note(job: Job, runs: tuple[TestRun, TestRun, TestRun], verdict: GreenVerdict, attempts: int) -> Note:
+    """The note of a green commit, from the runs of the base, the red commit and the implementation."""
+    baseline, red, green = runs
+    rows: tuple[Proof, ...] = proofs(red, green, verdict.proven)
     return Note(
         issue=job.issue.number,
         cycle=1,

@@ -1,0 +1,252 @@
+"""What the reviewer does next: pure decisions on what it saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import assert_never
+
+from reviewer_agent.opinion import Care, Judgement, Opinion
+from shared.ci.verdict import Verdict
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence
+from shared.models import PullRequest
+from shared.workflow import TERMINAL, TRANSITIONS, Event, Flag, Labels, Role, Stage, Track, move
+
+
+class Merge(StrEnum):
+    """Who merges an approved pull request: people, the engine after `/merge`, or the engine."""
+
+    NEVER = "never"
+    APPROVE = "approve"
+    AUTO = "auto"
+
+
+class Action(StrEnum):
+    """One step of the reviewer."""
+
+    FINISH = "finish"
+    WITHDRAW = "withdraw"
+    BEGIN = "begin"
+    REVIEW = "review"
+    REOPEN = "reopen"
+    ACCEPT = "accept"
+    REQUEST_CHANGES = "request changes"
+    GIVE_UP_ON_ROUNDS = "give up: rounds used up"
+    GIVE_UP_ON_SIZE = "give up: too large to judge"
+    YIELD = "yield to a person"
+    MERGE = "merge"
+    WAIT = "wait"
+    PARK = "wait for a person's order"
+    HAND_OVER = "hand over"
+    HAND_BACK = "hand back"
+    SHOW_HALT = "show that it halted"
+
+
+class Hindrance(StrEnum):
+    """Why an approved pull request is not merged by the engine now."""
+
+    NEVER = "merging is configured to be done by people"
+    FLAGGED = "a flag says that a person decides"
+    UNSEEN = "the engine's approval of this commit is not on GitHub"
+    NOT_ORDERED = "it waits for `/merge`"
+    BREAKING = "it breaks callers, so a person merges"
+    PROTECTED = "it touches protected files or dependencies, so a person merges"
+    CHECKS_RED = "its checks are red"
+    CHECKS_MISSING = "it has no checks"
+    CHECKS_RUNNING = "its checks have not finished"
+    BASE_RED = "the checks of the base branch are red"
+
+
+IDLE = frozenset({Action.HAND_OVER, Action.PARK})
+"""Actions that only say why nothing happens: no reason to claim."""
+
+ON_ORDER = frozenset({Hindrance.NOT_ORDERED, Hindrance.BREAKING, Hindrance.PROTECTED})
+"""What a person's `/merge` clears."""
+
+PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING})
+"""What is worth waiting for with the lease kept."""
+
+UNANNOUNCED = PASSING | {Hindrance.CHECKS_RED, Hindrance.CHECKS_MISSING, Hindrance.BASE_RED}
+"""What can change without GitHub showing the pull request as changed."""
+
+STAGES = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
+"""Labels under which the reviewer finds work."""
+
+HOLDING = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION, Flag.PAUSED})
+"""Flags with which nothing is merged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How often and how long; from the configuration."""
+
+    rounds: int = 3
+    ci_seconds: float = 600.0
+    none_is_green: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What one look at a pull request showed; `opinion` is ours on the commit that the fence names."""
+
+    fence: Fence
+    pull_request: PullRequest
+    flags: frozenset[Flag] = frozenset()
+    opinion: Opinion | None = None
+    person_asks: bool = False
+    ordered: bool = False
+    checks: Verdict = Verdict.NONE
+    base_checks: Verdict = Verdict.NONE
+    merge: Merge = Merge.NEVER
+    bounds: Bounds = field(default_factory=Bounds)
+
+
+def decide(s: Snapshot, *, now: datetime) -> Action:
+    """The next step of a pull request whose fence stands at `s.fence`."""
+    if s.pull_request.merged:
+        return Action.FINISH
+    if not s.pull_request.open:
+        return Action.WITHDRAW
+    match s.fence.stage:
+        case Stage.REVIEWING:
+            return Action.BEGIN
+        case Stage.IN_REVIEW:
+            return _in_review(s)
+        case Stage.APPROVED:
+            return _approved(s, now)
+        case Stage.CHANGES_REQUESTED:
+            return Action.HAND_BACK
+        case _:
+            return Action.SHOW_HALT
+
+
+def _in_review(s: Snapshot) -> Action:
+    if s.pull_request.head_sha != s.fence.work_head:
+        return Action.REOPEN
+    if s.opinion is None:
+        return Action.REVIEW
+    match s.opinion.judgement:
+        case Judgement.APPROVED:
+            return Action.ACCEPT
+        case Judgement.CHANGES_REQUESTED:
+            last = s.fence.round + 1 >= s.bounds.rounds
+            return Action.GIVE_UP_ON_ROUNDS if last else Action.REQUEST_CHANGES
+        case Judgement.INCOMPLETE:
+            return Action.GIVE_UP_ON_SIZE
+        case _:
+            assert_never(s.opinion.judgement)
+
+
+def _approved(s: Snapshot, now: datetime) -> Action:
+    if s.pull_request.head_sha != s.fence.work_head:
+        return Action.REOPEN
+    if s.person_asks:
+        return Action.YIELD
+    reason = hindrance(s)
+    if reason is None:
+        return Action.MERGE
+    if reason in ON_ORDER:
+        return Action.PARK
+    overdue = now - s.fence.at > timedelta(seconds=s.bounds.ci_seconds)
+    return Action.WAIT if reason in PASSING and not overdue else Action.HAND_OVER
+
+
+def hindrance(s: Snapshot) -> Hindrance | None:
+    """The first reason not to merge the head that the fence names; None when it may be merged.
+
+    Nothing is merged without our own approval of exactly this commit and without green checks.
+    """
+    if s.merge is Merge.NEVER:
+        return Hindrance.NEVER
+    if s.flags & HOLDING:
+        return Hindrance.FLAGGED
+    if s.opinion is None or s.opinion.sha != s.fence.work_head or s.opinion.judgement is not Judgement.APPROVED:
+        return Hindrance.UNSEEN
+    return _missing_order(s.merge, s.opinion.care, ordered=s.ordered) or _ci(s)
+
+
+def _missing_order(merge: Merge, care: Care, *, ordered: bool) -> Hindrance | None:
+    if ordered:
+        return None
+    match care:
+        case Care.BREAKING:
+            return Hindrance.BREAKING
+        case Care.PROTECTED:
+            return Hindrance.PROTECTED
+        case Care.NONE:
+            return Hindrance.NOT_ORDERED if merge is Merge.APPROVE else None
+        case _:
+            assert_never(care)
+
+
+def _ci(s: Snapshot) -> Hindrance | None:
+    match s.checks:
+        case Verdict.RED:
+            return Hindrance.CHECKS_RED
+        case Verdict.RUNNING:
+            return Hindrance.CHECKS_RUNNING
+        case Verdict.NONE if not s.bounds.none_is_green:
+            return Hindrance.CHECKS_MISSING
+        case Verdict.GREEN | Verdict.NONE:
+            return Hindrance.BASE_RED if s.base_checks is Verdict.RED else None
+        case _:
+            assert_never(s.checks)
+
+
+def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Intent | str:
+    """What a claim of this pull request would begin or finish, or the sentence why there is nothing to claim."""
+    if pull_request.merged and fence is not None and fence.stage not in TERMINAL:
+        return Intent(fence.stage)
+    if not pull_request.open:
+        return "the pull request is closed"
+    labels = names.read(pull_request.labels)
+    if Flag.PAUSED in labels.flags:
+        return f"the pull request carries '{names.of(Flag.PAUSED)}'"
+    if not labels.stages & STAGES:
+        return "no stage of the reviewer"
+    if fence is None or fence.stage in TERMINAL:
+        if labels.stages & STAGES == {Stage.APPROVED}:
+            return f"the engine has not reviewed it: set '{names.of(Stage.REVIEWING)}' for a review"
+        return _afresh(pull_request, fence)
+    if fence.stage in {Stage.REVIEWING, Stage.IN_REVIEW}:
+        return Intent(fence.stage)
+    # A settled fence: `reviewing` asks for another review, any other label lags behind or waits for the merge.
+    return _afresh(pull_request, fence) if Stage.REVIEWING in labels.stages else Intent(fence.stage)
+
+
+def _afresh(pull_request: PullRequest, fence: Fence | None) -> Intent:
+    to = move(Track.PULL_REQUEST, Stage.REVIEWING, Event.CLAIMED).to
+    return Intent(
+        to, attempt=0, round=_round(pull_request, fence), pr=pull_request.number, work_head=pull_request.head_sha
+    )
+
+
+def _round(pull_request: PullRequest, fence: Fence | None) -> int:
+    """Rounds count how often changes were requested and made, by whomever."""
+    if fence is None:
+        return 0
+    return fence.round + (fence.stage is Stage.CHANGES_REQUESTED and fence.work_head != pull_request.head_sha)
+
+
+def projection(fence: Fence) -> Stage | None:
+    """The stage label that the pull request should carry; None leaves its labels alone."""
+    return None if fence.stage in TERMINAL else fence.stage
+
+
+def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
+    """Whether the labels on a pull request are a person's order and not our own lag.
+
+    Ours: the projected stage, or one from which an agent moves to it (the old label of a move whose
+    second half has not happened). Anything else, and no stage label at all, is an order.
+    """
+    movers = {Role.WORKER, Role.REVIEWER}
+    if projected is Stage.CHANGES_REQUESTED:
+        movers.add(Role.PERSON)  # a person's review moves it there, and the reviewer carries that out
+    ours = {projected} | {
+        stage
+        for (track, stage, _), there in TRANSITIONS.items()
+        if track is Track.PULL_REQUEST and there.to is projected and there.by in movers
+    }
+    return not shown & ours

@@ -1,0 +1,101 @@
+"""What the reviewer sees of a pull request: raw facts folded into one snapshot, once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reviewer_agent.decide import Merge, Snapshot
+from reviewer_agent.opinion import Judgement, Opinion, Reader, standing_requests
+from reviewer_agent.policy import Policy
+from reviewer_agent.ports import Forge, Source
+from shared import marks
+from shared.ci.verdict import Verdict, fold
+from shared.governance.commands import Verb, commands
+from shared.lock.codec import Fence
+from shared.models import PullRequest, Review
+from shared.workflow import Stage
+
+
+class Observer:
+    """Looks at a pull request through GitHub and git; needs no lease, so a claim can look first."""
+
+    def __init__(self, forge: Forge, source: Source, reader: Reader, policy: Policy) -> None:
+        self._forge = forge
+        self._source = source
+        self._reader = reader
+        self._policy = policy
+
+    async def look(self, fence: Fence) -> Snapshot:
+        """The pull request as it is now; raises `Transient` or `Gone`."""
+        number = fence.key.number
+        pull_request = await self._forge.pulls.pull_request(number)
+        snapshot = Snapshot(
+            fence,
+            pull_request,
+            flags=self._policy.names.read(pull_request.labels).flags,
+            merge=self._policy.merge,
+            bounds=self._policy.bounds,
+        )
+        judged = pull_request.open and pull_request.head_sha == fence.work_head
+        if not judged or fence.stage not in {Stage.IN_REVIEW, Stage.APPROVED}:
+            return snapshot
+        reviews = await self._forge.reviews.of(number)
+        snapshot = replace(snapshot, opinion=self._reader.newest(number, reviews, fence.work_head))
+        return snapshot if fence.stage is Stage.IN_REVIEW else await self._before_merging(snapshot, reviews)
+
+    async def _before_merging(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
+        s = replace(s, person_asks=await self._person_asks(s, reviews))
+        if s.merge is Merge.NEVER or s.person_asks or s.opinion is None:
+            return s
+        s = replace(s, ordered=await self._ordered(s.opinion, s.pull_request))
+        checks = fold(await self._forge.checks.of(s.fence.work_head))
+        if checks in {Verdict.RED, Verdict.RUNNING}:
+            return replace(s, checks=checks)
+        return replace(s, checks=checks, base_checks=await self._base_checks(s.pull_request))
+
+    async def _person_asks(self, s: Snapshot, reviews: Sequence[Review]) -> bool:
+        """A standing request for changes of this head, or made after our approval, by somebody with write."""
+        people = self._reader.by_people(s.pull_request.number, reviews)
+        for review in standing_requests(people):
+            later = s.opinion is not None and review.submitted_at >= s.opinion.at
+            if (later or review.head_sha == s.fence.work_head) and await self._may_write(review.author.login):
+                return True
+        return False
+
+    async def _ordered(self, opinion: Opinion, pull_request: PullRequest) -> bool:
+        """A person's `/merge`, given after our approval of this very commit."""
+        thread = await self._forge.comments.thread(pull_request.number, opinion.at)
+        # What carries a mark is the engine's; the account says nothing when its owner shares it.
+        spoken = [c for c in thread if c.created_at > opinion.at and marks.find(c.body) is None]
+        orders = [command for command in commands(spoken) if command.verb is Verb.MERGE]
+        return any([await self._may_write(order.author.login) for order in orders])
+
+    async def _base_checks(self, pull_request: PullRequest) -> Verdict:
+        await self._source.ensure()
+        tip = await self._source.refresh(f"refs/heads/{pull_request.base_branch}")
+        return fold(await self._forge.checks.of(tip)) if tip else Verdict.NONE
+
+    async def _may_write(self, login: str) -> bool:
+        return (await self._forge.people.permission(login)).may_write
+
+    async def earlier(self, pull_request: PullRequest) -> str:
+        """What earlier reviews asked for: our newest request, and every standing one of a person with write."""
+        number = pull_request.number
+        reviews = await self._forge.reviews.of(number)
+        asking = [review for review in reviews if self._asked(number, review)][-1:]
+        for review in standing_requests(self._reader.by_people(number, reviews)):
+            if await self._may_write(review.author.login):
+                asking.append(review)
+        if not asking:
+            return ""
+        remarks = await self._forge.reviews.comments(number)
+        blocks = []
+        for review in asking:
+            inline = [f"- {c.path}:{c.line or '?'}: {c.body}" for c in remarks if c.review_id == review.id]
+            blocks.append("\n".join([f"Of commit {review.head_sha[:12]}:", review.body, *inline]))
+        return "\n\n".join(blocks)
+
+    def _asked(self, number: int, review: Review) -> bool:
+        opinion = self._reader.read(number, review)
+        return opinion is not None and opinion.judgement is Judgement.CHANGES_REQUESTED

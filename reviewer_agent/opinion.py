@@ -1,0 +1,111 @@
+"""The reviewer's verdict on one commit, as it stands in the hidden mark of its review (pure).
+
+A later process, on any machine, knows from the mark alone what was decided about which commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from shared import marks
+from shared.marks import Authenticity, Keyring
+from shared.models import Review, ReviewState
+
+MARK = "engine-review"
+PURPOSE = "review"
+
+
+class Judgement(StrEnum):
+    """What a review says of a commit. INCOMPLETE: nothing wrong was seen, but not all of it was seen."""
+
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes-requested"
+    INCOMPLETE = "incomplete"
+
+
+class Care(StrEnum):
+    """Why only a person may merge a change that was approved."""
+
+    NONE = "none"
+    BREAKING = "breaking"
+    PROTECTED = "protected"
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """One review of ours: which commit it judged, in which round (from 0), and when it was submitted."""
+
+    sha: str
+    round: int
+    judgement: Judgement
+    care: Care
+    review_id: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Tells the engine's reviews of one repository from everybody else's."""
+
+    keys: Keyring
+    accounts: Collection[int]
+
+    def read(self, number: int, review: Review) -> Opinion | None:
+        """The opinion that a review of pull request `number` carries; None when it is not ours or not authentic."""
+        return _opinion(review) if review.author.id in self.accounts and self._marked(number, review) else None
+
+    def newest(self, number: int, reviews: Iterable[Review], sha: str) -> Opinion | None:
+        """Our newest opinion on the commit `sha`; one that a person has dismissed no longer counts."""
+        standing = (review for review in reviews if review.state is not ReviewState.DISMISSED)
+        found = [opinion for review in standing if (opinion := self.read(number, review)) is not None]
+        return next((opinion for opinion in reversed(found) if opinion.sha == sha), None)
+
+    def by_people(self, number: int, reviews: Iterable[Review]) -> tuple[Review, ...]:
+        """The reviews that no engine wrote, whichever account submitted them."""
+        return tuple(review for review in reviews if not self._marked(number, review))
+
+    def _marked(self, number: int, review: Review) -> bool:
+        line = _first_line(review)
+        mark = marks.find(line)
+        if mark is None or mark.name != MARK:
+            return False
+        return self.keys.verify(PURPOSE, number, line) is Authenticity.VALID
+
+
+def mark(keys: Keyring, number: int, opinion: Opinion) -> str:
+    """The first line of a review's body.
+
+    Its MAC covers this line alone: GitHub's adapter adds findings to a body when their lines are refused.
+    """
+    fields = {"sha": opinion.sha, "round": str(opinion.round), "verdict": opinion.judgement, "care": opinion.care}
+    return keys.sign(PURPOSE, number, marks.render(MARK, fields))
+
+
+def standing_requests(reviews: Sequence[Review]) -> tuple[Review, ...]:
+    """Of each author the newest verdict, if it is a request for changes; comments are no verdicts."""
+    verdicts = {r.author.id: r for r in reviews if r.state not in {ReviewState.COMMENTED, ReviewState.PENDING}}
+    return tuple(r for r in verdicts.values() if r.state is ReviewState.CHANGES_REQUESTED)
+
+
+def _opinion(review: Review) -> Opinion | None:
+    mark = marks.find(_first_line(review))
+    if mark is None or mark.fields.get("sha") != review.head_sha:
+        return None
+    try:
+        return Opinion(
+            sha=review.head_sha,
+            round=int(mark.fields["round"]),
+            judgement=Judgement(mark.fields["verdict"]),
+            care=Care(mark.fields["care"]),
+            review_id=review.id,
+            at=review.submitted_at,
+        )
+    except (KeyError, ValueError):
+        return None
+
+
+def _first_line(review: Review) -> str:
+    return review.body.partition("\n")[0].rstrip("\r")

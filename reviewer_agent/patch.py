@@ -1,0 +1,97 @@
+"""A pull request's diff as one review sees it: cut to size file by file, with the lines that can carry a remark (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from unidiff import PatchSet
+from unidiff.errors import UnidiffParseError
+
+from shared.git.patch_policy import MANIFESTS, PROTECTED, matches
+from shared.text import one_line
+
+_SECTION = re.compile(r"^(?=diff --git )", re.MULTILINE)
+_SAME = re.compile(r"diff --git a/(?P<path>.*) b/(?P=path)")
+_NAMED = re.compile(r"^(?:--- a/|\+\+\+ b/|(?:rename|copy) (?:from|to) )([^\t\n]+)", re.MULTILINE)
+
+NAMES = 20
+"""How many missing files are named."""
+
+UNREADABLE = "(a file whose name git quotes)"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """`text` is what is shown; `lines` are the new side's line numbers in it; `missing` is what is left out."""
+
+    text: str
+    paths: frozenset[str]
+    lines: Mapping[str, frozenset[int]]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Files that only a person's merge may change: CI, ownership, instructions, dependencies."""
+        patterns = (*PROTECTED, *MANIFESTS)
+        return tuple(sorted(path for path in self.paths if path == UNREADABLE or _any(path, patterns)))
+
+    def has(self, path: str, line: int | None) -> bool:
+        """Whether a remark can stand on this line."""
+        return line in self.lines.get(path, frozenset())
+
+
+def read(diff: str, limit_bytes: int) -> Patch:
+    """The diff, whole or without the files that do not fit into `limit_bytes`, which it then says."""
+    sections = [section for section in _SECTION.split(diff) if section.startswith("diff --git ")]
+    shown, missing, room = [], [], limit_bytes
+    for section in sections:
+        size = len(section.encode("utf-8", "replace"))
+        if size <= room:
+            shown.append(section)
+            room -= size
+        else:
+            missing.append(one_line(", ".join(sorted(_paths(section))), 200))
+    text = "".join(shown)
+    if missing:
+        text += f"\n{_statement(missing, len(sections), limit_bytes)}\n"
+    return Patch(
+        text,
+        frozenset(path for section in sections for path in _paths(section)),
+        {path: lines for section in shown for path, lines in _lines(section)},
+        tuple(missing),
+    )
+
+
+def _statement(missing: Sequence[str], files: int, limit_bytes: int) -> str:
+    named = ", ".join(missing[:NAMES]) + (" and more" if len(missing) > NAMES else "")
+    return (
+        f"[PARTS ARE MISSING: {len(missing)} of {files} changed files are not shown, "
+        f"because a review sees at most {limit_bytes} bytes: {named}]"
+    )
+
+
+def _paths(section: str) -> frozenset[str]:
+    """Every path that a file's header names, old and new."""
+    header = section.partition("\n@@ ")[0]
+    first = header.partition("\n")[0]
+    if '"' in first:
+        return frozenset({UNREADABLE})
+    same = _SAME.fullmatch(first)
+    found = frozenset(_NAMED.findall(header)) | ({same["path"]} if same else frozenset())
+    return found or frozenset({UNREADABLE})
+
+
+def _lines(section: str) -> Iterator[tuple[str, frozenset[int]]]:
+    try:
+        files = PatchSet(section)
+    except UnidiffParseError:
+        return  # its findings go into the summary
+    for file in files:
+        numbers = (line.target_line_no for hunk in file for line in hunk if line.is_added or line.is_context)
+        yield file.path, frozenset(number for number in numbers if number is not None)
+
+
+def _any(path: str, patterns: Collection[str]) -> bool:
+    return any(matches(path, pattern) for pattern in patterns)

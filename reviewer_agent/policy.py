@@ -1,0 +1,26 @@
+"""What the configuration says to the reviewer, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from reviewer_agent.decide import Bounds, Merge
+from shared.llm.port import Limits
+from shared.workflow import Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One repository's rules for the reviewer; `diff_bytes` is how much of a change one review can judge."""
+
+    repository: str
+    names: Labels = field(default_factory=Labels)
+    exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})
+    priorities: tuple[str, ...] = ()
+    bounds: Bounds = field(default_factory=Bounds)
+    merge: Merge = Merge.NEVER
+    merge_method: str = "squash"
+    delete_branch: bool = True
+    diff_bytes: int = 200_000
+    slots: int = 1
+    limits: Limits = field(default_factory=Limits)

@@ -1,0 +1,155 @@
+"""What the reviewer needs of the world; the adapters in `shared` satisfy these without importing them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from shared.github.status import Status
+from shared.lock.hold import Held
+from shared.models import (
+    Check,
+    Comment,
+    Finding,
+    Issue,
+    LabelEvent,
+    Permission,
+    PullRequest,
+    Review,
+    ReviewComment,
+    ReviewState,
+)
+from shared.warrant import Warrant
+from shared.workflow import Flag, Stage
+
+
+class Inbox(Protocol):
+    """Open items, as hints."""
+
+    @property
+    def known(self) -> Mapping[int, Issue]: ...
+
+    async def look(self) -> Mapping[int, Issue]: ...
+
+
+class Issues(Protocol):
+    """Single issues, and pull requests as issues, read before acting."""
+
+    async def issue(self, number: int) -> Issue: ...
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
+
+    async def close(self, number: int, warrant: Warrant) -> Issue: ...
+
+
+class Comments(Protocol):
+    """What people say in a pull request's thread."""
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
+
+
+class People(Protocol):
+    """Who may do what."""
+
+    async def permission(self, login: str) -> Permission: ...
+
+
+class LabelBoard(Protocol):
+    """Stage labels and flags."""
+
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        warrant: Warrant,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]: ...
+
+
+class Pulls(Protocol):
+    """Pull requests."""
+
+    async def pull_request(self, number: int) -> PullRequest: ...
+
+    async def merge(self, number: int, sha: str, method: str, title: str, held: Held) -> str: ...
+
+
+class Reviews(Protocol):
+    """What was said about a pull request, by us and by people."""
+
+    async def of(self, number: int) -> tuple[Review, ...]: ...
+
+    async def comments(self, number: int) -> tuple[ReviewComment, ...]: ...
+
+    async def submit(
+        self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
+    ) -> Review: ...
+
+
+class Checks(Protocol):
+    """CI of one SHA."""
+
+    async def of(self, sha: str) -> tuple[Check, ...]: ...
+
+
+class StatusBoard(Protocol):
+    """The reviewer's one status comment per thread."""
+
+    async def show(self, number: int, status: Status, warrant: Warrant) -> None: ...
+
+
+class Branches(Protocol):
+    """Branches of the repository."""
+
+    async def delete_branch(self, branch: str, sha: str, held: Held) -> None:
+        """Delete a branch that is still at `sha`; one that moved or is gone is left as it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forge:
+    """The GitHub side of one repository, as the reviewer uses it."""
+
+    inbox: Inbox
+    issues: Issues
+    comments: Comments
+    people: People
+    labels: LabelBoard
+    pulls: Pulls
+    reviews: Reviews
+    checks: Checks
+    status: StatusBoard
+    branches: Branches
+
+
+class Source(Protocol):
+    """The repository's git objects on this machine; a mirror is one."""
+
+    async def ensure(self) -> None:
+        """Have a copy at all."""
+        ...
+
+    async def refresh(self, ref: str) -> str | None:
+        """The commit that a full ref names on the server now, brought here; None when there is none."""
+        ...
+
+    async def sha(self, ref: str) -> str | None:
+        """The commit that a full ref or object id names here; None when there is none."""
+        ...
+
+    async def fetch(self, *refspecs: str) -> None:
+        """Bring these object ids."""
+        ...
+
+    async def diff(self, base: str, head: str) -> str:
+        """What `head` changed since it left `base`, as a unified diff."""
+        ...
+
+    async def show(self, commit: str, path: str) -> bytes | None:
+        """A file at a commit; None when there is none."""
+        ...
