@@ -11,8 +11,8 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python >= 3.11 is needed; set PYTHON=python3.11")'
 	@$(PYTHON) -m venv "$(VENV)"
-	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt "pip>=25.1"
-	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . --group dev
+	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt "pip>=25.1"
+	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt -e . --group dev
 	@"$(BIN)/workflow-engine" demo --set-up
 	@touch "$(STAMP)"
 

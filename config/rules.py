@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from config.repository import RepositorySettings
     from config.settings import Settings
 
 KeyPath = tuple[str | int, ...]
@@ -93,10 +94,20 @@ def unsupported(settings: Settings) -> tuple[str, ...]:
     """One sentence for each key that asks for what this version does not do; a start refuses on any."""
     found = [sentence for asks, sentence in _NOT_BUILT if asks(settings)]
     for index, repository in enumerate(settings.repositories):
-        if repository.refactor == "approve":
-            found.append(f"repositories[{index}].refactor: 'approve' is not available yet; choose 'auto' or 'off'.")
+        found += [f"repositories[{index}].{text}" for asks, text in _NOT_BUILT_PER_REPOSITORY if asks(repository)]
     return tuple(found)
 
+
+_NOT_BUILT_PER_REPOSITORY: tuple[tuple[Callable[[RepositorySettings], bool], str], ...] = (
+    (lambda r: r.refactor == "approve", "refactor: 'approve' is not available yet; choose 'auto' or 'off'."),
+    (lambda r: r.approval == "terminal", "approval: 'terminal' is not available yet; choose 'comment' or 'auto'."),
+    (lambda r: r.tdd.cycles != "whole-spec", "tdd.cycles: 'per-criterion' is not available yet; choose 'whole-spec'."),
+    (
+        lambda r: r.setup_command is not None,
+        "setup_command: set-up is not run yet; prepare the environment yourself and name its programs in test_command.",
+    ),
+    (lambda r: bool(r.quality_commands), "quality_commands: they are not run yet; remove the key."),
+)
 
 _NOT_BUILT: tuple[tuple[Callable[[Settings], bool], str], ...] = (
     (
@@ -112,5 +123,6 @@ _NOT_BUILT: tuple[tuple[Callable[[Settings], bool], str], ...] = (
     (lambda s: s.events.url is not None, "events.url: an event database is not available yet; remove the key."),
     (lambda s: s.notify.webhook is not None, "notify.webhook: webhooks are not available yet; remove the key."),
     (lambda s: s.notify.smtp is not None, "notify.smtp: mail is not available yet; remove the key."),
+    (lambda s: bool(s.roles), "roles: roles of their own are not available yet; llm_backend holds for all."),
     (lambda s: s.llm.record is not None, "llm.record: recording is not available yet; remove the key."),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 
 import anyio
 import structlog
@@ -121,16 +122,18 @@ async def _work(process: Process, arguments: Arguments, build: Build, first: Fir
             if arguments.once:
                 return await _once(loops, wait=arguments.wait)
             async with anyio.create_task_group() as group:
+                ticking = partial(Loop.run, most_ticks=process.settings.max_iterations)
                 for loop in loops:
-                    group.start_soon(loop.run, anyio.Event())
+                    group.start_soon(ticking, loop, anyio.Event())
     return OK
 
 
 def _loops(process: Process, agents: Sequence[Agent]) -> list[Loop]:
-    slots = Slots(process.settings.max_concurrent)
-    intervals = [repository.poll_interval for repository in process.settings.repositories]
+    settings = process.settings
+    slots = Slots(settings.max_concurrent, per_loop=settings.max_per_repository)
+    intervals = [repository.poll_interval for repository in settings.repositories]
     return [
-        Loop(agent, process.clock, slots=slots, interval_seconds=interval)
+        Loop(agent, process.clock, slots=slots, interval_seconds=interval, cooldown_seconds=settings.cooldown)
         for agent, interval in zip(agents, intervals, strict=True)
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reviewer_agent.answer import Answer, FindingAnswer
 from reviewer_agent.decide import Hindrance
-from reviewer_agent.examine import Draft
+from reviewer_agent.draft import Draft
 from reviewer_agent.links import issue_of
 from reviewer_agent.opinion import Care, Judgement
 from shared.errors import Blocked
@@ -92,12 +92,11 @@ def _cautions(draft: Draft) -> list[str]:
     return cautions
 
 
-def approved(fence: Fence, hindrance: Hindrance | None, names: Labels) -> Status:
-    """What happens, or does not happen, to an approved pull request."""
-    at = f"Approved at {fence.work_head[:12]}"
-    if hindrance is None:
-        return Status(f"{at}; merging.", _where(fence), _data(fence))
-    return Status(f"{at}. {_NEXT[hindrance].format(reviewing=names.of(Stage.REVIEWING))}", _where(fence), _data(fence))
+def approved(fence: Fence, hindrance: Hindrance, names: Labels) -> Status:
+    """What an approved pull request waits for."""
+    then = _NEXT[hindrance].format(reviewing=names.of(Stage.REVIEWING))
+    waiting = {"why": hindrance.name.casefold()}
+    return Status(f"Approved at {fence.work_head[:12]}. {then}", _where(fence), _data(fence, waiting=waiting))
 
 
 _NEXT = {

@@ -9,10 +9,9 @@ from typing import assert_never
 
 from reviewer_agent.opinion import Care, Judgement, Opinion
 from shared.ci.verdict import Verdict
-from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.models import PullRequest
-from shared.workflow import TERMINAL, TRANSITIONS, Event, Flag, Labels, Role, Stage, Track, move
+from shared.workflow import Flag, Stage
 
 
 class Merge(StrEnum):
@@ -70,9 +69,6 @@ PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING})
 
 UNANNOUNCED = PASSING | {Hindrance.CHECKS_RED, Hindrance.CHECKS_MISSING, Hindrance.BASE_RED}
 """What can change without GitHub showing the pull request as changed."""
-
-STAGES = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
-"""Labels under which the reviewer finds work."""
 
 HOLDING = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION, Flag.PAUSED})
 """Flags with which nothing is merged."""
@@ -193,60 +189,3 @@ def _ci(s: Snapshot) -> Hindrance | None:
             return Hindrance.BASE_RED if s.base_checks is Verdict.RED else None
         case _:
             assert_never(s.checks)
-
-
-def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Intent | str:
-    """What a claim of this pull request would begin or finish, or the sentence why there is nothing to claim."""
-    if pull_request.merged and fence is not None and fence.stage not in TERMINAL:
-        return Intent(fence.stage)
-    if not pull_request.open:
-        return "the pull request is closed"
-    labels = names.read(pull_request.labels)
-    if Flag.PAUSED in labels.flags:
-        return f"the pull request carries '{names.of(Flag.PAUSED)}'"
-    if not labels.stages & STAGES:
-        return "no stage of the reviewer"
-    if fence is None or fence.stage in TERMINAL:
-        if labels.stages & STAGES == {Stage.APPROVED}:
-            return f"the engine has not reviewed it: set '{names.of(Stage.REVIEWING)}' for a review"
-        return _afresh(pull_request, fence)
-    if fence.stage in {Stage.REVIEWING, Stage.IN_REVIEW}:
-        return Intent(fence.stage)
-    # A settled fence: `reviewing` asks for another review, any other label lags behind or waits for the merge.
-    return _afresh(pull_request, fence) if Stage.REVIEWING in labels.stages else Intent(fence.stage)
-
-
-def _afresh(pull_request: PullRequest, fence: Fence | None) -> Intent:
-    to = move(Track.PULL_REQUEST, Stage.REVIEWING, Event.CLAIMED).to
-    return Intent(
-        to, attempt=0, round=_round(pull_request, fence), pr=pull_request.number, work_head=pull_request.head_sha
-    )
-
-
-def _round(pull_request: PullRequest, fence: Fence | None) -> int:
-    """Rounds count how often changes were requested and made, by whomever."""
-    if fence is None:
-        return 0
-    return fence.round + (fence.stage is Stage.CHANGES_REQUESTED and fence.work_head != pull_request.head_sha)
-
-
-def projection(fence: Fence) -> Stage | None:
-    """The stage label that the pull request should carry; None leaves its labels alone."""
-    return None if fence.stage in TERMINAL else fence.stage
-
-
-def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
-    """Whether the labels on a pull request are a person's order and not our own lag.
-
-    Ours: the projected stage, or one from which an agent moves to it (the old label of a move whose
-    second half has not happened). Anything else, and no stage label at all, is an order.
-    """
-    movers = {Role.WORKER, Role.REVIEWER}
-    if projected is Stage.CHANGES_REQUESTED:
-        movers.add(Role.PERSON)  # a person's review moves it there, and the reviewer carries that out
-    ours = {projected} | {
-        stage
-        for (track, stage, _), there in TRANSITIONS.items()
-        if track is Track.PULL_REQUEST and there.to is projected and there.by in movers
-    }
-    return not shown & ours

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from reviewer_agent import patch
 from reviewer_agent.answer import SCHEMA, Answer, Malformed, parse
-from reviewer_agent.opinion import Care, Judgement
+from reviewer_agent.draft import Draft
 from reviewer_agent.patch import Patch
-from reviewer_agent.placement import Placed, place
+from reviewer_agent.placement import place
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Source
 from shared.errors import Blocked, Gone
@@ -48,31 +48,6 @@ class Subject:
 
     title: str
     body: str
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A finished review that is not submitted yet; it judges exactly the commit `sha`."""
-
-    sha: str
-    round: int
-    answer: Answer
-    placed: Placed
-    patch: Patch
-
-    @property
-    def judgement(self) -> Judgement:
-        """A change of which parts are missing is never approved."""
-        if self.answer.verdict == "changes_requested":
-            return Judgement.CHANGES_REQUESTED
-        return Judgement.INCOMPLETE if self.patch.missing else Judgement.APPROVED
-
-    @property
-    def care(self) -> Care:
-        """Why only a person may merge it."""
-        if self.answer.breaking_change.breaks:
-            return Care.BREAKING
-        return Care.PROTECTED if self.patch.sensitive else Care.NONE
 
 
 class Examiner:

@@ -1,4 +1,4 @@
-"""A pull request's diff as one review sees it: cut to size file by file, with the lines that can carry a remark (pure)."""
+"""A pull request's diff as one review sees it: cut to size by file, with the lines that take a remark (pure)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from unidiff import PatchSet
 from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchSet
 
 from shared.git.patch_policy import MANIFESTS, PROTECTED, matches
 from shared.text import one_line

@@ -28,6 +28,9 @@ LOST_CLAIMS_PER_TICK = 3
 BROKEN_ITEM_SECONDS = 900.0
 """How long an item is left alone at which the engine met an error of its own."""
 
+ANY_VERSION = "*"
+"""In the memory of skipped items: whatever has changed there."""
+
 JITTER = 0.1
 """The part of the interval by which a poll may be late, so that agents do not poll in step."""
 
@@ -52,20 +55,20 @@ class RealClock:
 
 
 class Slots:
-    """How many items may be in work at once, over all repositories of one process."""
+    """How many items may be in work at once: over all repositories of one process, and in each."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, per_loop: int | None = None) -> None:
         self._limit = limit
+        self._per_loop = limit if per_loop is None else per_loop
         self._loops: list[Loop] = []
 
     def join(self, loop: Loop) -> None:
         """Count the items of `loop`."""
         self._loops.append(loop)
 
-    @property
-    def free(self) -> bool:
-        """Whether one more may begin; resting items take no slot."""
-        return sum(loop.busy for loop in self._loops) < self._limit
+    def free(self, loop: Loop) -> bool:
+        """Whether one more may begin in `loop`; resting items take no slot."""
+        return loop.busy < self._per_loop and sum(other.busy for other in self._loops) < self._limit
 
 
 class Loop:
@@ -76,13 +79,22 @@ class Loop:
     """
 
     def __init__(
-        self, agent: Agent, clock: Clock, *, slots: Slots | None = None, interval_seconds: float = 30.0
+        self,
+        agent: Agent,
+        clock: Clock,
+        *,
+        slots: Slots | None = None,
+        interval_seconds: float = 30.0,
+        cooldown_seconds: float = 0.0,
     ) -> None:
+        """`cooldown_seconds` pass between the end of an item and the next claim."""
         self._agent = agent
         self._clock = clock
         self._slots = slots or Slots(1)
         self._slots.join(self)
         self._interval = interval_seconds
+        self._cooldown = cooldown_seconds
+        self._rested_at = 0.0
         self._items: dict[int, Pursuit] = {}
         self._skipped: dict[int, tuple[str, float]] = {}
         self._changed = anyio.Event()
@@ -130,9 +142,11 @@ class Loop:
         while any(item.active for item in self._items.values()):
             await self._changed.wait()
 
-    async def run(self, stop: anyio.Event) -> None:
-        """Tick until `stop`; a bad tick is logged and the loop goes on."""
-        while not stop.is_set():
+    async def run(self, stop: anyio.Event, *, most_ticks: int = 0) -> None:
+        """Tick until `stop`, or `most_ticks` times; a bad tick is logged and the loop goes on."""
+        ticks = 0
+        while not stop.is_set() and (not most_ticks or ticks < most_ticks):
+            ticks += 1
             try:
                 await self.tick()
             except EngineError as error:
@@ -180,8 +194,10 @@ class Loop:
 
     async def _claim(self, candidates: Sequence[Candidate], most: int) -> None:
         lost = begun = 0
+        if self._clock.boot() < self._rested_at:
+            return
         for candidate in candidates:
-            if not self._slots.free or lost >= LOST_CLAIMS_PER_TICK or begun >= most:
+            if not self._slots.free(self) or lost >= LOST_CLAIMS_PER_TICK or begun >= most:
                 return
             if candidate.number in self._items or self._is_skipped(candidate):
                 continue
@@ -208,7 +224,7 @@ class Loop:
 
     def _is_skipped(self, candidate: Candidate) -> bool:
         version, until = self._skipped.get(candidate.number, ("", 0.0))
-        return version == candidate.version and self._clock.boot() < until
+        return version in {ANY_VERSION, candidate.version} and self._clock.boot() < until
 
     def _begin(self, number: int, lease: Lease) -> None:
         if self._group is None:
@@ -222,7 +238,10 @@ class Loop:
             ended = await pursuit.run(lease)
         finally:
             del self._items[pursuit.number]
+            self._rested_at = self._clock.boot() + self._cooldown
             self._note_change()
+        if pursuit.broken:
+            self._skipped[pursuit.number] = (ANY_VERSION, self._clock.boot() + BROKEN_ITEM_SECONDS)
         self.ended.append(ended)
 
     def _note_change(self) -> None:

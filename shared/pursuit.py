@@ -35,6 +35,8 @@ class Pursuit:
     ) -> None:
         self.number = number
         self.resting: Rest | None = None
+        self.broken = False
+        """It ended without a person being told: whoever begins it again should not do so at once."""
         self._agent = agent
         self._clock = clock
         self._interval = interval_seconds
@@ -74,10 +76,10 @@ class Pursuit:
             except Transient as error:
                 ended = Ended(Result.LOST, f"left for the next tick: {error}")
             except Blocked as error:  # even telling a person was refused
-                ended = Ended(Result.FAILED, str(error))
+                ended, self.broken = Ended(Result.FAILED, str(error)), True
             except Exception as error:
                 log.exception("item_failed", outcome="failed")
-                ended = Ended(Result.FAILED, _own(error))
+                ended, self.broken = Ended(Result.FAILED, _own(error)), True
             log.info("item_ended", outcome=str(ended.result), sentence=ended.sentence)
         return ended
 
@@ -85,7 +87,8 @@ class Pursuit:
         while True:
             step: Step = None
             with self._scope:
-                step = await self._guarded(held)
+                if not self._revoked:
+                    step = await self._guarded(held)
             if self._revoked:
                 with anyio.move_on_after(STOP_SECONDS, shield=True):
                     await self._agent.stop(held, self._revoked)

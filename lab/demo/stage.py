@@ -69,6 +69,7 @@ def _configuration(lab: Lab, stage: Stage) -> dict[str, object]:
         "repositories": [repository],
         "state_dir": str(stage.state),
         "sandbox": "none",
+        "cooldown": 0,
         "github": {
             "api_url": lab.url,
             "token_file": str(stage.root / f"{ENGINE}.token"),

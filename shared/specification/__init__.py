@@ -7,7 +7,7 @@ apart. The format is in `docs/specifications.md`.
 from shared.specification.layout import body_sha256
 from shared.specification.model import BODY_LIMIT, Criterion, Settings, Specification, Trailer
 from shared.specification.reading import read
-from shared.specification.writing import Provenance, authentic, write
+from shared.specification.writing import Provenance, TooLong, authentic, write
 
 __all__ = [
     "BODY_LIMIT",
@@ -15,6 +15,7 @@ __all__ = [
     "Provenance",
     "Settings",
     "Specification",
+    "TooLong",
     "Trailer",
     "authentic",
     "body_sha256",

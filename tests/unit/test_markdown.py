@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.markdown import Item, Line, heading, items, lines, open_fence
@@ -25,6 +25,7 @@ def test_fences(text: str, fenced: str) -> None:
     assert "".join("#" if line.fenced else "-" for line in lines(text)) == fenced
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["```", "~~~~", "````x", "text", "   ~~~", "``"])).map("\n".join))
 def test_an_open_fence_can_be_closed(text: str) -> None:
     fence = open_fence(text)

@@ -247,6 +247,21 @@ def test_what_this_version_does_not_do_is_refused_and_not_ignored() -> None:
     assert "p@h" not in "".join(unsupported(asked))
 
 
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [
+        ("approval", {"approval": "terminal"}),
+        ("tdd.cycles", {"tdd": {"cycles": "per-criterion"}}),
+        ("setup_command", {"setup_command": "uv sync"}),
+        ("quality_commands", {"quality_commands": ("ruff check .",)}),
+    ],
+)
+def test_what_a_repository_cannot_have_yet_is_refused_by_its_key(key: str, asked: dict[str, Any]) -> None:
+    repository = RepositorySettings.model_validate({"name": "a/b", **asked})
+    (sentence,) = unsupported(settings(repositories=(repository,)))
+    assert sentence.startswith(f"repositories[0].{key}: ")
+
+
 def test_the_default_sandbox_is_refused_with_the_word_to_write() -> None:
     (sentence,) = unsupported(Settings(repositories=(REPOSITORY,)))
     assert "sandbox: none" in sentence

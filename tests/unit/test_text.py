@@ -1,24 +1,19 @@
-"""Text from strangers is harmless, text for the outside cannot pass for ours, secrets do not leave."""
+"""Text from strangers is harmless, text for the outside cannot pass for ours."""
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 import unicodedata
-from collections.abc import Callable
 from datetime import UTC, datetime
-from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared import marks
 from shared.lock.codec import read_ack
 from shared.models import Account, Comment
-from shared.redaction import REDACTED
-from shared.text import JOINER, clean, excerpt, neutralise, one_line, printable, redact, slug, visible
+from shared.text import JOINER, clean, excerpt, neutralise, one_line, printable, slug, visible
 
 SPOILED = (
     *("<!--", "-->", "<!", "--", "![", "](", "a.png)", ' "title")', "[", "]", '<img alt="', '">', "data:image/png,x"),
@@ -41,6 +36,7 @@ spoiled = st.lists(st.sampled_from(SPOILED) | st.text(max_size=4), max_size=16).
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 
 
+@settings(deadline=None)
 @given(spoiled)
 @pytest.mark.fault(19)
 @pytest.mark.fault(20)
@@ -52,6 +48,7 @@ def test_no_cleaning_leaves_a_hidden_character(text: str) -> None:
     assert "<!--" not in visible(text)
 
 
+@settings(deadline=None)
 @given(spoiled)
 def test_cleaning_twice_is_cleaning_once(text: str) -> None:
     assert clean(clean(text)) == clean(text)
@@ -59,6 +56,7 @@ def test_cleaning_twice_is_cleaning_once(text: str) -> None:
     assert neutralise(neutralise(text)) == neutralise(text)
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec="ascii", categories=["L", "N", "Zs"])).map(lambda text: f"{text}\n\t- é 中 🙂"))
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert clean(text) == visible(text) == printable(text) == text
@@ -107,6 +105,7 @@ MARKER = "<!-- engine-status/1 kind=worker n=42 mac=none -->"
 ACK = f"ACK:worker:worker-a1:1706123456789\n<!-- ack/2 prev=0 nonce={'0' * 32} state=active hb=0 ttl=1800 mac=none -->"
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([MARKER, ACK, *ACK.split("\n"), "\n", " ", JOINER, "\u200b"]) | spoiled).map("".join))
 @pytest.mark.fault(45)
 def test_model_text_never_parses_as_ours(text: str) -> None:
@@ -148,71 +147,7 @@ def test_model_text_does_nothing_when_it_is_posted(text: str, posted: str) -> No
     assert neutralise(text) == posted.replace("~", JOINER)
 
 
-SECRETS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=20, max_size=60)
-FORMS: list[Callable[[str], str]] = [
-    str,
-    lambda secret: secret[::-1],
-    lambda secret: secret.encode().hex(),
-    lambda secret: secret.encode().hex().upper(),
-    lambda secret: quote(secret, safe=""),
-    lambda secret: json.dumps({"token": secret}),
-    lambda secret: base64.b64encode(secret.encode()).decode(),
-    lambda secret: base64.urlsafe_b64encode(b"x:" + secret.encode()).decode(),
-    lambda secret: base64.b64encode(b"user:" + secret.encode() + b"\n").decode(),
-    lambda secret: secret[7:],
-    lambda secret: secret[:-3],
-]
-
-
-@given(SECRETS, st.sampled_from(FORMS), st.text("é \n"), st.text("é \n"))
-def test_a_secret_does_not_pass_in_any_form(secret: str, form: Callable[[str], str], before: str, after: str) -> None:
-    told = form(secret)
-    hidden = redact(before + told + after, [secret])
-    assert REDACTED in hidden
-    assert told[len(told) // 2 - 6 : len(told) // 2 + 6] not in hidden
-    assert hidden.startswith(before)
-    assert hidden.endswith(after)
-
-
-@given(st.text(st.characters(categories=["L", "N", "Zs", "Po"], exclude_characters="@")), SECRETS)
-def test_other_text_is_not_shredded(text: str, secret: str) -> None:
-    if not any(secret[at : at + 12] in text or secret[::-1] in text for at in range(len(secret))):
-        assert redact(text, [secret, "", "ab"]) == text
-
-
-@pytest.mark.parametrize(
-    "credential",
-    [
-        "ghp_" + "a1" * 18,
-        "ghs_" + "B2" * 30,
-        "github_pat_" + "a_1" * 25,
-        "sk-ant-api03-" + "x-Y_" * 8,
-        "sk-proj-" + "Zz9_" * 8,
-        "sk-" + "q" * 40,
-        "AKIA" + "ABCD2345" * 2,
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
-        "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----",
-        "-----BEGIN PRIVATE KEY-----\ncut off",
-    ],
-)
-def test_what_looks_like_a_credential_goes_too(credential: str) -> None:
-    assert redact(f"got '{credential}", []) == f"got '{REDACTED}"
-
-
-@pytest.mark.parametrize(
-    ("text", "redacted"),
-    [
-        ("https://user:pa:ss@host/x", "https://***@host/x"),
-        ("git clone https://x-access-token:abc@github.com/o/r", "git clone https://***@github.com/o/r"),
-        ("https://host/@user", "https://host/@user"),
-        ("ask-for-something-that-is-quite-long-but-no-key", "ask-for-something-that-is-quite-long-but-no-key"),
-        ("the key hunter2 stands here", "the key *** stands here"),
-    ],
-)
-def test_redaction_keeps_the_rest_readable(text: str, redacted: str) -> None:
-    assert redact(text, ["hunter2\n"]) == redacted
-
-
+@settings(deadline=None)
 @given(st.text(), st.integers(0, 200))
 def test_an_excerpt_is_the_end_and_fits(text: str, limit: int) -> None:
     cut = excerpt(text, limit)
@@ -228,6 +163,7 @@ def test_an_excerpt_starts_at_a_line_and_says_what_is_missing() -> None:
     assert cut.endswith("line 999\n")
 
 
+@settings(deadline=None)
 @given(spoiled, st.integers(0, 40))
 def test_one_line_is_one_line(text: str, limit: int) -> None:
     line = one_line(text, limit)
@@ -241,6 +177,7 @@ def test_one_line_says_that_it_was_cut() -> None:
     assert one_line("short", 5) == "short"
 
 
+@settings(deadline=None)
 @given(st.text())
 @pytest.mark.fault(20)
 def test_a_slug_is_safe_everywhere(text: str) -> None:

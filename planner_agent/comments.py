@@ -1,0 +1,166 @@
+"""Every sentence the planner posts: pure functions from facts to Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from planner_agent.plan import Plan, PlannedSpecification, PlanStep
+from shared.errors import Blocked
+from shared.github.status import Status
+from shared.lock.codec import Fence
+from shared.text import neutralise, one_line, printable, redact
+
+RAW_LIMIT = 2000
+"""Characters that are shown of an answer that could not be used."""
+
+
+def plan(planned: Plan, revision: int, *, auto: bool) -> str:
+    """A plan for people to decide on, and how to decide. The text of the model is made harmless."""
+    parts = [
+        f"## Plan, version {revision}",
+        neutralise(planned.summary),
+        f"Complexity {planned.complexity}, about {planned.estimate_hours:g} hours of work, "
+        f"{_count(len(planned.specifications), 'specification')}.",
+        *_section("Questions", _questions(planned), numbered=True),
+        *_section("Steps", _steps(planned.steps), numbered=True),
+        *_section("Design options", _options(planned)),
+        *_section("Assumptions", _assumptions(planned)),
+        "### Specifications",
+        *(_specification(number, one) for number, one in enumerate(planned.specifications, 1)),
+        "---",
+        _how_to_decide(planned, auto=auto),
+    ]
+    return "\n\n".join(parts)
+
+
+def _section(title: str, entries: Iterator[str], *, numbered: bool = False) -> Iterator[str]:
+    shown = [f"{number}. {entry}" if numbered else f"- {entry}" for number, entry in enumerate(entries, 1)]
+    if shown:
+        yield f"### {title}"
+        yield "\n".join(shown)
+
+
+def _questions(planned: Plan) -> Iterator[str]:
+    for one in planned.questions:
+        without = f" (without an answer: {neutralise(one.assumption)})" if one.assumption else ""
+        yield neutralise(one.question) + without
+
+
+def _assumptions(planned: Plan) -> Iterator[str]:
+    for one in planned.ambiguities:
+        if not one.blocking:
+            yield f"{neutralise(one.question)} {neutralise(one.assumption)}".rstrip()
+
+
+def _steps(steps: Sequence[PlanStep]) -> Iterator[str]:
+    numbers = {step.id: str(number) for number, step in enumerate(steps, 1)}
+    for step in steps:
+        after = f", after {', '.join(numbers[id] for id in step.depends_on)}" if step.depends_on else ""
+        files = f": {_paths(step.files)}" if step.files else ""
+        yield f"{neutralise(step.title)}{after}{files}"
+
+
+def _options(planned: Plan) -> Iterator[str]:
+    for one in planned.options:
+        chosen = " (chosen)" if one.chosen else ""
+        yield f"**{neutralise(one.title)}**{chosen}: {neutralise(one.tradeoff)}"
+
+
+def _specification(number: int, one: PlannedSpecification) -> str:
+    lines = [f"**{number}. {neutralise(one.title)}** (`{one.key}`)", "", neutralise(one.goal), ""]
+    lines += [f"- {neutralise(criterion)}" for criterion in one.criteria]
+    facts = {
+        "Files": _paths(one.files),
+        "Existing tests that may change": _paths(one.may_change),
+        "Out of scope": neutralise("; ".join(one.out_of_scope)),
+        "Depends on": ", ".join(f"`{key}`" for key in one.depends_on),
+    }
+    shown = [f"{name}: {value}" for name, value in facts.items() if value]
+    return "\n".join([*lines, "", "  \n".join(shown)] if shown else lines)
+
+
+def _paths(paths: Sequence[str]) -> str:
+    return ", ".join(f"`{path.replace('`', '')}`" for path in paths)
+
+
+def _how_to_decide(planned: Plan, *, auto: bool) -> str:
+    if auto and not planned.questions:
+        return "The configuration approves plans: the specification issues follow."
+    first = "To approve this plan, answer with `/approve`: its specification issues are created then."
+    if planned.questions:
+        first = "Please answer the questions in a comment: a new plan follows. `/approve` goes on with the assumptions."
+    return (
+        f"{first} `/reject why` or `/edit what should be different` leads to a new plan. "
+        "The comment begins with the command, and people with write access decide. "
+        "Please do not edit this comment: an edited plan cannot be approved."
+    )
+
+
+def specified(fence: Fence, created: Mapping[str, tuple[int, str]]) -> Status:
+    """The specification issues exist; `created` is key -> (number, title)."""
+    notes = "\n".join(f"- [ ] #{number} {one_line(title, 200)}" for number, title in created.values())
+    return Status(
+        f"{_count(len(created), 'specification issue')} created; the story is closed with the last of them.",
+        _where(fence),
+        _data(fence, specifications={key: number for key, (number, _) in created.items()}),
+        notes,
+    )
+
+
+def finished(fence: Fence, numbers: Mapping[str, int]) -> Status:
+    """The story is done."""
+    notes = "\n".join(f"- [x] #{number}" for number in numbers.values())
+    sentence = "Every specification issue is closed: the story is done."
+    return Status(sentence, _where(fence), _data(fence, specifications=dict(numbers)), notes)
+
+
+def changed_meanwhile(fence: Fence) -> Status:
+    """The configuration approves plans, but not for a text that nobody with write access has approved."""
+    return Status(
+        "The story was changed after its label was set, so a person decides on the plan: `/approve`, "
+        "`/reject why` or `/edit what should be different`.",
+        _where(fence),
+        _data(fence, waiting={"why": "approval"}),
+    )
+
+
+def given_up(fence: Fence, error: Blocked, restart: str, raw: str) -> Status:
+    """A person has to act; `restart` is the label that begins anew, `raw` an answer that could not be used."""
+    notes = [
+        "**What was kept:** the plans in this thread." if fence.round else "**What was kept:** this story.",
+        f"**What to do:** correct the story or say in a comment what is wanted, then set the label `{restart}`.",
+    ]
+    if raw:
+        notes.append(_raw(raw))
+    return Status(str(error), _where(fence), _data(fence, error=str(error)), "\n\n".join(notes))
+
+
+def _raw(raw: str) -> str:
+    shown = redact(printable(raw), ())[:RAW_LIMIT].replace("```", "'''")
+    lines = ["<details><summary>What the backend answered</summary>", "", "```text", shown, "```", "", "</details>"]
+    return "\n".join(lines)
+
+
+def paused(fence: Fence) -> Status:
+    """A person paused it."""
+    return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))
+
+
+def withdrawn(fence: Fence, reason: str, restart: str) -> Status:
+    """A person stopped it."""
+    return Status(f"Stopped: {reason}. To plan it anew, set the label `{restart}`.", _where(fence), _data(fence))
+
+
+def _where(fence: Fence) -> tuple[tuple[str, str], ...]:
+    rows = [("Stage", str(fence.stage)), ("Agent", fence.agent), ("Plan version", str(fence.attempt))]
+    if fence.approved_by:
+        rows.append(("Approved by", fence.approved_by))
+    return tuple(rows)
+
+
+def _data(fence: Fence, **more: object) -> dict[str, object]:
+    return {"stage": fence.stage, "holder": fence.agent, "plan": fence.attempt, **more}
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

@@ -1,0 +1,98 @@
+"""What stands in a story's thread: the engine's plans, and what people say of them (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from planner_agent import posted
+from planner_agent.posted import Posted
+from shared import marks
+from shared.governance.commands import Verb, commands
+from shared.lock.codec import read_ack
+from shared.marks import Keyring
+from shared.models import Comment
+
+DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.EDIT})
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a person says of a plan; without a verb it is the answer to its questions."""
+
+    comment_id: int
+    login: str
+    verb: Verb | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One reading of a story's thread: plans and people's comments, both in the order of their ids."""
+
+    plans: tuple[Posted, ...] = ()
+    said: tuple[Comment, ...] = ()
+
+    @property
+    def revision(self) -> int:
+        """The highest version of a plan so far; 0 before the first."""
+        return max((one.revision for one in self.plans), default=0)
+
+    def current(self, revision: int) -> Posted | None:
+        """The newest plan of this version."""
+        return next((one for one in reversed(self.plans) if one.revision == revision), None)
+
+    def orders(self, revision: int) -> tuple[Order, ...]:
+        """What people say of plan `revision`, newest first, whoever they are.
+
+        Only what stands below that plan and above any later one is about it.
+        """
+        plan = self.current(revision)
+        if plan is None or plan != self.plans[-1]:
+            return ()
+        about = [comment for comment in self.said if comment.id > plan.comment_id]
+        given = {command.comment_id: command for command in commands(about)}
+        asks = plan.plan is not None and bool(plan.plan.questions)
+        found: list[Order] = []
+        for comment in reversed(about):
+            command = given.get(comment.id)
+            if command is not None and command.verb in DECISIONS:
+                found.append(Order(comment.id, comment.author.login, command.verb))
+            elif command is None and asks:
+                found.append(Order(comment.id, comment.author.login))
+        return tuple(found)
+
+    def before(self, revision: int) -> tuple[Comment, ...]:
+        """What people said up to the plan that precedes `revision`; everything when none does."""
+        end = self._preceding(revision)
+        return tuple(comment for comment in self.said if not end or comment.id < end)
+
+    def since(self, revision: int) -> tuple[Comment, ...]:
+        """What people said after the plan that precedes `revision`; nothing when none does."""
+        start = self._preceding(revision)
+        return tuple(comment for comment in self.said if start and comment.id > start)
+
+    def _preceding(self, revision: int) -> int:
+        return max((one.comment_id for one in self.plans if one.revision < revision), default=0)
+
+
+def of(thread: Iterable[Comment], number: int, accounts: Collection[int], keys: Keyring) -> Conversation:
+    """The conversation in the thread of story `number`; `accounts` are the engine's own.
+
+    With one account the engine and its owner share it: what carries no mark of the engine is the person's.
+    """
+    comments = tuple(thread)
+    people = tuple(one for one in comments if not (one.author.id in accounts and _marked(one)))
+    return Conversation(posted.find(comments, number, accounts, keys), people)
+
+
+def _marked(comment: Comment) -> bool:
+    return read_ack(comment) is not None or marks.find(comment.body.partition("\n")[0]) is not None
+
+
+def words(comments: Iterable[Comment]) -> str:
+    """Comments as text for a prompt, without what they quote; a command stands as it was written."""
+    return "\n\n".join(f"{comment.author.login}: {_unquoted(comment.body)}" for comment in comments)
+
+
+def _unquoted(body: str) -> str:
+    return "\n".join(line for line in body.splitlines() if not line.lstrip().startswith(">")).strip()

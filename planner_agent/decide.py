@@ -1,0 +1,214 @@
+"""What the planner does next: pure decisions on what it saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from planner_agent.conversation import Order
+from planner_agent.posted import Posted
+from shared.governance.commands import Verb
+from shared.lock.codec import Fence
+from shared.models import Issue
+from shared.specification import body_sha256
+from shared.workflow import TERMINAL, TRANSITIONS, UNLABELLED, Event, Flag, Labels, Role, Stage, Track
+
+
+class Phase(StrEnum):
+    """What the next step at a stage is; stands in the fence."""
+
+    DRAFT = "draft"
+    CREATE = "create"
+
+
+class Action(StrEnum):
+    """One step of the planner."""
+
+    DRAFT = "draft a plan"
+    ASK = "ask"
+    SUBMIT = "submit for approval"
+    APPROVE_AS_CONFIGURED = "approve as configured"
+    APPROVE = "approve"
+    REDRAFT = "draft again"
+    CREATE = "create specifications"
+    WAIT = "wait for a person"
+    CLOSE = "close the story"
+    HAND_OVER = "hand over"
+    GIVE_UP_ON_ROUNDS = "give up: sent back too often"
+    GIVE_UP_ON_PLAN = "give up: the plan was changed"
+    SHOW_HALT = "show that it halted"
+
+
+class Wish(StrEnum):
+    """What a claim would be for, and so what has to be true before it."""
+
+    BEGIN = "begin"
+    RESTART = "begin anew"
+    RESUME = "go on"
+    RESUME_UNLABELLED = "go on unless a person removed the label"
+    DECIDE = "carry out a decision"
+    CLOSE = "close"
+
+
+STAGES = frozenset({Stage.PLANNING, Stage.AWAITING_APPROVAL, Stage.SPECIFIED})
+"""Stages in which the planner may have something to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What one look at a held story showed."""
+
+    fence: Fence
+    issue: Issue
+    posted: Posted | None = None
+    order: Order | None = None
+    closed: bool = False
+    auto: bool = False
+    rounds: int = 3
+
+    @property
+    def story(self) -> str:
+        """The hash of title and body as they are now."""
+        return body_sha256(self.issue.title, self.issue.body)
+
+    @property
+    def questions(self) -> bool:
+        """Whether the plan asks something that a person answers first."""
+        return self.posted is not None and self.posted.plan is not None and bool(self.posted.plan.questions)
+
+
+def decide(s: Snapshot) -> Action:
+    """The next step of a held story."""
+    match s.fence.stage:
+        case Stage.PLANNING:
+            return _planning(s)
+        case Stage.AWAITING_APPROVAL:
+            return _awaiting(s)
+        case Stage.SPECIFIED:
+            return Action.CLOSE if s.closed or not s.issue.open else Action.HAND_OVER
+        case _:
+            return Action.SHOW_HALT
+
+
+def _planning(s: Snapshot) -> Action:
+    if s.fence.phase == Phase.CREATE:
+        return _creating(s)
+    if s.posted is None:
+        return Action.DRAFT
+    if s.posted.plan is None:
+        return Action.GIVE_UP_ON_PLAN
+    if s.questions:
+        return Action.ASK
+    # The configuration stands in for a person only while the text is the one that a person labelled.
+    unchanged = s.story == s.posted.story == s.fence.body_sha256
+    return Action.APPROVE_AS_CONFIGURED if s.auto and unchanged else Action.SUBMIT
+
+
+def _awaiting(s: Snapshot) -> Action:
+    if s.fence.phase == Phase.CREATE:
+        return _creating(s)
+    if s.order is None:
+        return Action.WAIT
+    if s.order.verb is Verb.APPROVE and _stands(s):
+        return Action.APPROVE
+    return Action.REDRAFT if s.fence.round < s.rounds else Action.GIVE_UP_ON_ROUNDS
+
+
+def _creating(s: Snapshot) -> Action:
+    return Action.CREATE if s.posted is not None and s.posted.plan is not None else Action.GIVE_UP_ON_PLAN
+
+
+def _stands(s: Snapshot) -> bool:
+    """Whether the plan is as it was posted, and its story as it was planned."""
+    return s.posted is not None and s.posted.plan is not None and s.posted.story == s.story
+
+
+def sent_back(order: Order | None) -> Event:
+    """What happened when a plan is drafted again; approving a plan that no longer fits asks for a new one."""
+    if order is None or order.verb in {Verb.APPROVE, Verb.EDIT}:
+        return Event.EDITED
+    return Event.REJECTED if order.verb is Verb.REJECT else Event.ANSWERED
+
+
+def wish(issue: Issue, fence: Fence | None, names: Labels) -> Wish | str:
+    """What a claim of this story would be for, or the sentence why there is nothing to claim."""
+    refused = _refused(issue, names)
+    if refused:
+        return refused
+    shown = names.read(issue.labels).stages
+    if fence is None:
+        return Wish.BEGIN
+    if fence.stage is Stage.PLANNING:
+        return _wish_while_planning(shown)
+    if not shown and fence.stage in STAGES:
+        return "a person removed the stage label"
+    if fence.phase == Phase.CREATE and fence.stage in STAGES:
+        return Wish.RESUME
+    if fence.stage is Stage.SPECIFIED:
+        return Wish.CLOSE if shown == {Stage.SPECIFIED} else _lagging(shown, fence.stage)
+    return Wish.DECIDE if shown == {Stage.AWAITING_APPROVAL} == {fence.stage} else Wish.RESTART
+
+
+def _refused(issue: Issue, names: Labels) -> str:
+    labels = names.read(issue.labels)
+    if not issue.open or issue.locked:
+        return "the story is closed or locked"
+    if Flag.PAUSED in labels.flags:
+        return f"the story carries '{names.of(Flag.PAUSED)}'"
+    if not labels.story:
+        return f"the label '{names.story}' is gone"
+    if labels.stages and not labels.stages & (STAGES | {Stage.FAILED}):
+        return "no stage of the planner"
+    return ""
+
+
+def _wish_while_planning(shown: frozenset[Stage]) -> Wish | str:
+    return _lagging(shown, Stage.PLANNING) if shown else Wish.RESUME_UNLABELLED
+
+
+def _lagging(shown: frozenset[Stage], stage: Stage) -> Wish | str:
+    return "a person moved the stage label" if _elsewhere(shown, stage) else Wish.RESUME
+
+
+def lags(issue: Issue, fence: Fence, names: Labels) -> bool:
+    """Whether the stage labels are still those of the stage before the fence's."""
+    shown = names.read(issue.labels).stages
+    return fence.stage not in TERMINAL and bool(shown) and shown != {fence.stage}
+
+
+def stopped(issue: Issue, fence: Fence, names: Labels, *, labelled: bool) -> str | None:
+    """A person's order to end the work on a held story; `labelled` once its label was shown in this lease."""
+    labels = names.read(issue.labels)
+    if not issue.open or issue.locked:
+        return None if fence.stage is Stage.SPECIFIED else "the story was closed or locked"
+    if Flag.PAUSED in labels.flags:
+        return f"'{names.of(Flag.PAUSED)}' was set"
+    if not labels.story:
+        return f"the label '{names.story}' was removed"
+    if fence.stage in UNLABELLED or (not labels.stages and not labelled and fence.stage is Stage.PLANNING):
+        return None
+    return "a person moved or removed the stage label" if _elsewhere(labels.stages, fence.stage) else None
+
+
+def _elsewhere(shown: frozenset[Stage], stage: Stage) -> bool:
+    """Whether none of the labels is the stage's own, or of a stage that leads to it and may not be removed yet."""
+    ours = {stage} | {
+        before
+        for (track, before, _), there in TRANSITIONS.items()
+        if track is Track.STORY and there.to is stage and there.by in {Role.PLANNER, Role.PERSON}
+    }
+    return not shown & ours
+
+
+def flags(stage: Stage, *, questions: bool) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:
+    """The flags to set and to take off beside a stage of a story."""
+    match stage:
+        case Stage.PLANNING:
+            ended = (Flag.MANUAL_INTERVENTION, Flag.SPEC_REVIEW_NEEDED, Flag.BUDGET_EXCEEDED)
+            return (), (Flag.NEEDS_ANSWER, *ended)
+        case Stage.AWAITING_APPROVAL if questions:
+            return (Flag.NEEDS_ANSWER,), ()
+        case Stage.AWAITING_APPROVAL | Stage.SPECIFIED:
+            return (), (Flag.NEEDS_ANSWER,)
+        case _:
+            return (), ()

@@ -1,0 +1,220 @@
+"""What a plan is: the schema by which a backend answers, and the strict reading of its answer (pure)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from shared.markdown import open_fence
+from shared.text import clean, one_line, redact
+
+ANSWER_LIMIT = 200_000
+"""Characters of an answer that are looked at."""
+
+PLAN_LIMIT = 24_000
+"""Characters of a plan as JSON: it is posted twice in one comment of at most 65,536, for people and for programs."""
+
+FAULTS_SHOWN = 20
+
+
+class Unusable(ValueError):
+    """An answer that is no plan; `faults` says in sentences what is wrong with it."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(one_line(fault, 300) for fault in faults[:FAULTS_SHOWN])
+        super().__init__("; ".join(self.faults))
+
+
+def _line(text: str) -> str:
+    """One line that says something."""
+    line = _optional(text)
+    if not line:
+        raise ValueError("says nothing")
+    return line
+
+
+def _optional(text: str) -> str:
+    return " ".join(redact(clean(text), ()).split())
+
+
+def _prose(text: str) -> str:
+    """Markdown that says something and leaves no code fence open."""
+    prose = redact(clean(text), ()).strip()
+    if not prose:
+        raise ValueError("says nothing")
+    return f"{prose}\n{fence}" if (fence := open_fence(prose)) else prose
+
+
+Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")]
+Title = Annotated[str, Field(max_length=200), AfterValidator(_line)]
+Line = Annotated[str, Field(max_length=500), AfterValidator(_line)]
+Remark = Annotated[str, Field(max_length=500), AfterValidator(_optional)]
+Prose = Annotated[str, Field(max_length=4000), AfterValidator(_prose)]
+Lines = Annotated[tuple[Line, ...], Field(max_length=30)]
+Keys = Annotated[tuple[Key, ...], Field(max_length=20)]
+
+
+class _Part(BaseModel):
+    """A frozen part of a plan; unknown keys and wrong types are refused."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class PlanStep(_Part):
+    """One step of the work; `depends_on` are the ids of others."""
+
+    id: Key
+    title: Title
+    files: Lines = ()
+    depends_on: Keys = ()
+
+
+class Ambiguity(_Part):
+    """Something unclear; a blocking one is a question that a person answers first."""
+
+    question: Line
+    assumption: Remark = ""
+    blocking: bool = False
+
+
+class Option(_Part):
+    """One way to do it."""
+
+    title: Title
+    tradeoff: Line
+    chosen: bool = False
+
+
+class PlannedSpecification(_Part):
+    """One specification issue to be; `depends_on` are the keys of others."""
+
+    key: Key
+    title: Title
+    goal: Prose
+    criteria: Annotated[tuple[Line, ...], Field(min_length=1, max_length=30)]
+    files: Lines = ()
+    may_change: Lines = ()
+    out_of_scope: Lines = ()
+    depends_on: Keys = ()
+
+
+class Plan(_Part):
+    """How a story becomes specifications. What is posted and created comes from here alone."""
+
+    summary: Prose
+    complexity: Literal["low", "medium", "high"]
+    estimate_hours: Annotated[float, Field(ge=0, le=1000)]
+    steps: Annotated[tuple[PlanStep, ...], Field(min_length=1, max_length=7)]
+    ambiguities: Annotated[tuple[Ambiguity, ...], Field(max_length=20)] = ()
+    options: Annotated[tuple[Option, ...], Field(max_length=6)] = ()
+    specifications: Annotated[tuple[PlannedSpecification, ...], Field(min_length=1, max_length=20)]
+
+    @property
+    def questions(self) -> tuple[Ambiguity, ...]:
+        """What a person has to answer first."""
+        return tuple(one for one in self.ambiguities if one.blocking)
+
+    @property
+    def ordered(self) -> tuple[tuple[int, PlannedSpecification], ...]:
+        """The specifications with their numbers (from 1, as listed), each after those it depends on."""
+        numbered = {one.key: (number, one) for number, one in enumerate(self.specifications, 1)}
+        graph = {one.key: one.depends_on for one in self.specifications}
+        return tuple(numbered[key] for key in TopologicalSorter(graph).static_order())
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a plan, for a backend."""
+    return Plan.model_json_schema()
+
+
+def dump(plan: Plan) -> str:
+    """A plan as one line of JSON that no Markdown or HTML parser sees anything in."""
+    text = json.dumps(plan.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("@", "\\u0040")
+
+
+def sha256(text: str) -> str:
+    """The hash by which a plan is named, over its `dump`."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def as_text(answer: Mapping[str, Any]) -> str:
+    """A structured answer as JSON, for `read`; raises `Unusable` when it is nested too deeply."""
+    try:
+        return json.dumps(answer)
+    except RecursionError:
+        raise Unusable(["it is nested too deeply"]) from None
+
+
+def read(text: str) -> Plan:
+    """The plan that JSON spells, and nothing but JSON; raises `Unusable` with every fault found."""
+    if len(text) > ANSWER_LIMIT:
+        raise Unusable([f"it has {len(text):,} characters, {PLAN_LIMIT:,} are allowed"])
+    _decode(text)
+    try:
+        plan = Plan.model_validate_json(text)
+    except ValidationError as error:
+        raise Unusable([f"{_place(one['loc'])}: {one['msg']}" for one in error.errors(include_url=False)]) from None
+    faults = list(_contradictions(plan))
+    if faults:
+        raise Unusable(faults)
+    return plan
+
+
+def _decode(text: str) -> None:
+    """What pydantic would let pass, or not say clearly: duplicate keys, NaN, text around the JSON, depth."""
+    try:
+        json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        fault = f"it is not JSON and nothing else: {error.msg} at line {error.lineno}, column {error.colno}"
+        raise Unusable([fault]) from None
+    except RecursionError:
+        raise Unusable(["it is nested too deeply"]) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        raise Unusable([f"the key '{name}' stands twice in one object" for name in _repeated(names)])
+    return dict(pairs)
+
+
+def _no_number(name: str) -> float:
+    raise Unusable([f"{name} is not a number in JSON"])
+
+
+def _place(where: Iterable[object]) -> str:
+    return ".".join(str(part) for part in where) or "the answer"
+
+
+def _contradictions(plan: Plan) -> Iterator[str]:
+    length = len(dump(plan))
+    if length > PLAN_LIMIT:
+        yield f"it has {length:,} characters, {PLAN_LIMIT:,} are allowed: say less"
+    yield from _graph_faults("step", [(one.id, one.depends_on) for one in plan.steps])
+    yield from _graph_faults("specification", [(one.key, one.depends_on) for one in plan.specifications])
+
+
+def _graph_faults(what: str, nodes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    names = [name for name, _ in nodes]
+    for name in _repeated(names):
+        yield f"two {what}s are called '{name}'"
+    for name, depends_on in nodes:
+        if name in depends_on:
+            yield f"the {what} '{name}' depends on itself"
+        for unknown in sorted(set(depends_on) - set(names)):
+            yield f"the {what} '{name}' depends on '{unknown}', which does not exist"
+    try:
+        TopologicalSorter({name: set(depends_on) - {name} for name, depends_on in nodes}).prepare()
+    except CycleError as error:
+        circle = " -> ".join(reversed(error.args[1]))
+        yield f"the {what}s {circle} depend on each other in a circle"
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})

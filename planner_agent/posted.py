@@ -1,0 +1,67 @@
+"""A plan as a comment: written and signed, found again, and complete enough to go on from it alone (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from planner_agent import comments, plan
+from planner_agent.plan import Plan, Unusable
+from shared import marks
+from shared.marks import Authenticity, Keyring
+from shared.models import Comment
+
+MARK = "engine-plan"
+PURPOSE = "plan"
+_OPENING, _CLOSING = "```json", "```"
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A plan comment of ours. `plan` is None when somebody changed the comment, which voids it.
+
+    `revision` counts the plans of a story from 1; `story` is the hash of the title and body that
+    the plan was made from; `sha` is the plan's own hash.
+    """
+
+    comment_id: int
+    revision: int
+    story: str
+    sha: str
+    plan: Plan | None
+
+
+def write(planned: Plan, *, number: int, revision: int, story: str, keys: Keyring, auto: bool) -> str:
+    """The comment body for version `revision` of story `number`'s plan; `story` is the hash it is bound to."""
+    data = plan.dump(planned)
+    marker = marks.render(MARK, {"sha": plan.sha256(data), "rev": str(revision), "story": story})
+    programs = ["<details><summary>For programs</summary>", "", _OPENING, data, _CLOSING, "", "</details>"]
+    body = "\n".join([marker, comments.plan(planned, revision, auto=auto), "", *programs])
+    return keys.sign(PURPOSE, number, body)
+
+
+def find(thread: Iterable[Comment], number: int, accounts: Collection[int], keys: Keyring) -> tuple[Posted, ...]:
+    """The plan comments of our accounts in a story's thread, oldest first."""
+    found = (_posted(one, number, keys) for one in thread if one.author.id in accounts)
+    return tuple(sorted((one for one in found if one is not None), key=lambda one: one.comment_id))
+
+
+def _posted(comment: Comment, number: int, keys: Keyring) -> Posted | None:
+    mark = marks.find(comment.body.replace("\r\n", "\n").partition("\n")[0])
+    if mark is None or mark.name != MARK or not mark.fields.get("rev", "").isdecimal():
+        return None
+    sha, story = mark.fields.get("sha", ""), mark.fields.get("story", "")
+    authentic = keys.verify(PURPOSE, number, comment.body) is Authenticity.VALID
+    return Posted(comment.id, int(mark.fields["rev"]), story, sha, _plan(comment.body, sha) if authentic else None)
+
+
+def _plan(body: str, sha: str) -> Plan | None:
+    """The plan in a comment; None when it is not the one that the marker names."""
+    lines = body.replace("\r\n", "\n").split("\n")
+    data = next((after for line, after in zip(lines, lines[1:], strict=False) if line == _OPENING), "")
+    if plan.sha256(data) != sha:
+        return None
+    try:
+        return plan.read(data)
+    except Unusable:
+        return None

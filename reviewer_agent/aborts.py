@@ -1,0 +1,30 @@
+"""Why the reviewer gives a pull request to a person: one class per reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reviewer_agent import comments
+from shared.errors import Blocked
+
+
+class Unpostable(Blocked):
+    """GitHub does not take the review; `text` is what it says, so that nothing is lost."""
+
+    def __init__(self, error: Blocked, text: str) -> None:
+        super().__init__(f"The review could not be posted: {error}")
+        self.text = text
+
+
+class RoundsUsedUp(Blocked):
+    """The review still asks for changes after the last round."""
+
+    def __init__(self, rounds: int) -> None:
+        super().__init__(comments.rounds_used_up(rounds))
+
+
+class TooLarge(Blocked):
+    """Nothing wrong was found, but not all of the change was seen."""
+
+    def __init__(self, missing: Sequence[str] = ()) -> None:
+        super().__init__(comments.too_large(missing))

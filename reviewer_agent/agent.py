@@ -1,0 +1,220 @@
+"""The reviewer's tick: discover, claim, and one step at a time (observe, decide, act)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import assert_never
+
+import structlog
+
+from reviewer_agent import links
+from reviewer_agent.aborts import RoundsUsedUp, TooLarge
+from reviewer_agent.admission import ordered_to_stop, projection
+from reviewer_agent.decide import Action, Snapshot, decide
+from reviewer_agent.draft import Draft
+from reviewer_agent.examine import Examiner, Subject
+from reviewer_agent.gate import Gate
+from reviewer_agent.handover import Handover
+from reviewer_agent.observe import Observer
+from reviewer_agent.opinion import Reader
+from reviewer_agent.policy import Policy
+from reviewer_agent.ports import Forge
+from shared.errors import Blocked, Gone
+from shared.governance.endings import RunEnded
+from shared.items import Candidate, Ended, Result, Skip, Step
+from shared.lock.claim import Claimant, Lease, claim, observe
+from shared.lock.codec import Fence, ItemKey
+from shared.lock.hold import Held
+from shared.lock.port import Port
+from shared.lock.scope import hold
+from shared.models import Issue, PullRequest
+from shared.order import ordered
+from shared.workflow import Flag, Role
+
+log = structlog.get_logger()
+
+
+class Reviewer:
+    """Pull request -> review -> approved or changes requested -> merge."""
+
+    role = Role.REVIEWER
+
+    def __init__(self, forge: Forge, port: Port, claimant: Claimant, examiner: Examiner, policy: Policy) -> None:
+        self._forge = forge
+        self._port = port
+        self._claimant = claimant
+        self._examiner = examiner
+        self._policy = policy
+        self._handover = Handover(forge, policy)
+        self._observer = Observer(forge, examiner.source, Reader(claimant.keys, claimant.accounts), policy)
+        self._gate = Gate(forge, claimant, self._observer, policy)
+        self._held: dict[int, Held] = {}
+        self._drafts: dict[int, Draft] = {}
+
+    @property
+    def repository(self) -> str:
+        """`owner/repo`."""
+        return self._policy.repository
+
+    async def discover(self) -> Sequence[Candidate]:
+        """Pull requests with a reviewer's stage."""
+        known = await self._forge.inbox.look()
+        policy = self._policy
+        wanted = [issue for issue in known.values() if self._gate.wanted(issue)]
+        queue = ordered(wanted, agent=self._claimant.agent, priorities=policy.priorities, slots=policy.slots)
+        return tuple(Candidate(item.number, item.updated_at.isoformat()) for item in queue)
+
+    async def claim(self, candidate: Candidate) -> Lease | Skip:
+        """Look at lock and pull request; claim when there is something to do and it is free."""
+        view = await observe(self._port, ItemKey(Role.REVIEWER, candidate.number), self._claimant)
+        wish = await self._gate.wish(view)
+        if isinstance(wish, Skip):
+            return wish
+        return await claim(self._port, view, self._claimant, wish) or Skip("another agent won the claim")
+
+    @asynccontextmanager
+    async def hold(self, lease: Lease) -> AsyncIterator[Held]:
+        """The lease as a block; while it lasts, `revoked` watches over the pull request."""
+        number = lease.fence.key.number
+        async with hold(self._port, lease, self._claimant) as held:
+            self._held[number] = held
+            try:
+                yield held
+            finally:
+                del self._held[number]
+                self._drafts.pop(number, None)
+
+    async def revoked(self, number: int) -> str | None:
+        """Closed, locked, paused, or a stage label that a person moved or removed."""
+        held = self._held.get(number)
+        listed = self._forge.inbox.known.get(number)
+        if held is None or (listed is not None and not self._order(listed, held.fence)):
+            return None
+        try:
+            issue = await self._forge.issues.issue(number)
+        except Gone:
+            return "the pull request is gone"
+        return self._order(issue, held.fence)
+
+    def _order(self, item: Issue | PullRequest, fence: Fence) -> str | None:
+        labels = self._policy.names.read(item.labels)
+        shown = projection(fence)
+        if not item.open or (isinstance(item, Issue) and item.locked):
+            return "the pull request was closed or locked"
+        if Flag.PAUSED in labels.flags:
+            return f"'{self._policy.names.of(Flag.PAUSED)}' was set"
+        if shown is not None and ordered_to_stop(labels.stages, shown):
+            return "a person moved or removed the stage label"
+        return None
+
+    async def step(self, held: Held) -> Step:
+        """Observe, let the label follow the fence, decide, act."""
+        seen = await self._observer.look(held.fence)
+        if seen.pull_request.open:
+            order = self._order(seen.pull_request, held.fence)
+            if order:
+                await self.stop(held, order)
+                return Ended(Result.WITHDRAWN, order)
+            await self._handover.show(held, seen.pull_request)
+        return await self._act(decide(seen, now=held.server_now()), held, seen)
+
+    async def _act(self, action: Action, held: Held, seen: Snapshot) -> Step:
+        log.info("step", action=str(action), stage=str(held.fence.stage), round=held.fence.round)
+        match action:
+            case Action.REVIEW:
+                return await self._review(held, seen)
+            case Action.REOPEN | Action.BEGIN | Action.ACCEPT:
+                await self._go_on(action, held, seen.pull_request)
+                return None
+            case Action.REQUEST_CHANGES | Action.YIELD:
+                by_person = action is Action.YIELD
+                return await self._handover.request_changes(held, seen.pull_request, by_person=by_person)
+            case Action.MERGE:
+                return await self._handover.merge(held, seen.pull_request)
+            case Action.WAIT:
+                return await self._handover.wait(held, seen)
+            case Action.HAND_OVER | Action.PARK:
+                return await self._handover.leave(held, seen)
+            case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_SIZE:
+                raise self._reason(action, held)
+            case Action.FINISH | Action.WITHDRAW | Action.HAND_BACK | Action.SHOW_HALT:
+                return await self._end(action, held, seen.pull_request)
+            case _:
+                assert_never(action)
+
+    async def _go_on(self, action: Action, held: Held, pull_request: PullRequest) -> None:
+        """The moves after which the next look decides."""
+        if action is Action.REOPEN:
+            await self._handover.reopen(held)
+        elif action is Action.BEGIN:
+            await self._examiner.bring(pull_request)
+            await self._handover.begin(held, pull_request)
+        else:
+            await self._handover.accept(held, pull_request)
+
+    async def _end(self, action: Action, held: Held, pull_request: PullRequest) -> Ended:
+        if action is Action.FINISH:
+            return await self._handover.finish(held, pull_request)
+        if action is Action.WITHDRAW:
+            return await self._handover.withdraw(held, "the pull request was closed")
+        if action is Action.HAND_BACK:
+            return await self._handover.hand_back(held, pull_request)
+        return Ended(Result.FAILED, f"halted at {held.fence.stage}")
+
+    def _reason(self, action: Action, held: Held) -> Blocked:
+        if action is Action.GIVE_UP_ON_ROUNDS:
+            return RoundsUsedUp(held.fence.round + 1)
+        draft = self._drafts.get(held.fence.key.number)
+        return TooLarge(draft.patch.missing if draft else ())
+
+    async def _review(self, held: Held, seen: Snapshot) -> Step:
+        """One paid call for one commit; the verdict is dropped when the head has moved meanwhile."""
+        draft = await self._draft(held, seen.pull_request)
+        held.check()
+        now = await self._forge.pulls.pull_request(seen.pull_request.number)
+        if now.head_sha != draft.sha or not now.open:
+            return None  # the next look sees it and decides
+        opinion = await self._handover.submit(held, draft)
+        # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.
+        seen = replace(seen, opinion=opinion)
+        return await self._act(decide(seen, now=held.server_now()), held, seen)
+
+    async def _draft(self, held: Held, pull_request: PullRequest) -> Draft:
+        """The review of this head; kept while the lease lasts, so that a failed post is not paid for twice."""
+        number, fence = pull_request.number, held.fence
+        kept = self._drafts.get(number)
+        if kept is not None and (kept.sha, kept.round) == (fence.work_head, fence.round):
+            return kept
+        earlier = await self._observer.earlier(pull_request) if fence.round else ""
+        subject = await self._subject(pull_request)
+        self._drafts[number] = await self._examiner.examine(pull_request, subject, fence.round, earlier)
+        return self._drafts[number]
+
+    async def _subject(self, pull_request: PullRequest) -> Subject:
+        """The issue that it closes; else its own description."""
+        number = links.issue_named_by(pull_request)
+        if number is not None:
+            try:
+                issue = await self._forge.issues.issue(number)
+            except Gone:
+                issue = None
+            if issue is not None and not issue.is_pull_request:
+                return Subject(issue.title, issue.body)
+        return Subject(pull_request.title, pull_request.body)
+
+    async def stop(self, held: Held, reason: str) -> None:
+        """A person's order, noticed between or during steps."""
+        seen = await self._observer.look(held.fence)
+        if decide(seen, now=held.server_now()) is Action.FINISH:
+            await self._handover.finish(held, seen.pull_request)
+        elif Flag.PAUSED in seen.flags:
+            await self._handover.pause(held)
+        else:
+            await self._handover.withdraw(held, reason)
+
+    async def fail(self, held: Held, error: Blocked) -> None:
+        """Hand the pull request to a person, with the flags and the stage that fit the error."""
+        flags = error.flags if isinstance(error, RunEnded) else (Flag.MANUAL_INTERVENTION,)
+        await self._handover.give_up(held, error, flags)

@@ -1,0 +1,156 @@
+"""What the reviewer does to pull requests: the review, labels after the fence, the merge, giving up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import structlog
+
+from reviewer_agent import comments, links
+from reviewer_agent.aborts import Unpostable
+from reviewer_agent.admission import projection
+from reviewer_agent.decide import ON_ORDER, Hindrance, Snapshot, hindrance
+from reviewer_agent.draft import Draft
+from reviewer_agent.opinion import Judgement, Opinion, mark
+from reviewer_agent.policy import Policy
+from reviewer_agent.ports import Forge
+from shared.errors import Blocked
+from shared.items import Ended, Rest, Result
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.models import PullRequest, ReviewState
+from shared.workflow import TERMINAL, Event, Flag, Stage, Track, move
+
+log = structlog.get_logger()
+
+_STATES = {
+    Judgement.APPROVED: ReviewState.APPROVED,
+    Judgement.CHANGES_REQUESTED: ReviewState.CHANGES_REQUESTED,
+    Judgement.INCOMPLETE: ReviewState.COMMENTED,
+}
+
+
+class Handover:
+    """The reviewer's effects on GitHub; every one is convergent or looked up before it is repeated."""
+
+    def __init__(self, forge: Forge, policy: Policy) -> None:
+        self._forge = forge
+        self._policy = policy
+
+    async def show(self, held: Held, pull_request: PullRequest) -> None:
+        """Make the stage label follow the fence."""
+        stage = projection(held.fence)
+        if stage is not None:
+            await self._forge.labels.show(pull_request.number, stage, held, known=pull_request.labels)
+
+    async def submit(self, held: Held, draft: Draft) -> Opinion:
+        """Post the one review of this commit; raises `Unpostable` when GitHub does not take it."""
+        number, body = held.fence.key.number, comments.review_body(draft)
+        opinion = Opinion(draft.sha, draft.round, draft.judgement, draft.care, 0, held.server_now())
+        text = f"{mark(held.claimant.keys, number, opinion)}\n{body}"
+        findings = comments.inline(draft)
+        try:
+            review = await self._forge.reviews.submit(number, draft.sha, _STATES[draft.judgement], text, findings, held)
+        except Blocked as error:
+            remarks = "\n".join(f"- `{f.path}:{f.line}` {f.body}" for f in findings)
+            raise Unpostable(error, f"{body}\n\n{remarks}".strip()) from error
+        return replace(opinion, review_id=review.id, at=review.submitted_at)
+
+    async def begin(self, held: Held, pull_request: PullRequest) -> None:
+        """Take up the head as it is now; its objects must be here, because the fence carries it."""
+        to = move(Track.PULL_REQUEST, held.fence.stage, Event.CLAIMED).to
+        await advance(held, stage=to, work_head=pull_request.head_sha)
+
+    async def reopen(self, held: Held) -> None:
+        """The head is another commit: what was decided about the old one no longer counts."""
+        await self._move(held, Event.HEAD_MOVED)
+
+    async def accept(self, held: Held, pull_request: PullRequest) -> None:
+        """The review approves; what that leads to is decided next."""
+        await self._move(held, Event.APPROVED)
+        await self.show(held, pull_request)
+
+    async def request_changes(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
+        """To the worker, or to whoever wrote it: the fence first, then the label."""
+        await self._move(held, Event.CHANGES_REQUESTED)
+        return await self.hand_back(held, pull_request, by_person=by_person)
+
+    async def hand_back(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
+        """Finish what `request_changes` began, by whichever agent."""
+        await self.show(held, pull_request)
+        names = self._policy.names
+        status = comments.changes_requested(held.fence, pull_request, names, by_person=by_person)
+        await self._forge.status.show(pull_request.number, status, held)
+        return Ended(Result.HANDED_OVER, "changes are requested")
+
+    async def leave(self, held: Held, seen: Snapshot) -> Ended:
+        """Approved and not merged now: say why, and let go."""
+        reason = await self._announce(held, seen)
+        return Ended(Result.PARKED if reason in ON_ORDER else Result.HANDED_OVER, f"approved; {reason}")
+
+    async def wait(self, held: Held, seen: Snapshot) -> Rest:
+        """Approved, and merged soon: say what for, and keep the lease."""
+        return Rest("ci" if await self._announce(held, seen) is Hindrance.CHECKS_RUNNING else "review")
+
+    async def _announce(self, held: Held, seen: Snapshot) -> Hindrance:
+        reason = hindrance(seen)
+        if reason is None:
+            raise AssertionError("what can be merged is merged")
+        status = comments.approved(held.fence, reason, self._policy.names)
+        await self._forge.status.show(held.fence.key.number, status, held)
+        return reason
+
+    async def merge(self, held: Held, pull_request: PullRequest) -> Ended:
+        """Merge exactly the commit that was judged. Raises `HeadMoved`, or `Blocked` with GitHub's sentence."""
+        title = comments.merge_title(pull_request)
+        sha, method = held.fence.work_head, self._policy.merge_method
+        merged = await self._forge.pulls.merge(pull_request.number, sha, method, title, held)
+        log.info("merged", outcome="completed", sha=merged)
+        return await self.finish(held, pull_request)
+
+    async def finish(self, held: Held, pull_request: PullRequest) -> Ended:
+        """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge."""
+        for tidy in (self._delete_branch, self._close_issue):
+            try:
+                await tidy(held, pull_request)
+            except Blocked as error:
+                log.warning("tidying_refused", outcome="skipped", error=str(error))
+        await advance(held, stage=Stage.DONE)
+        await self._forge.status.show(pull_request.number, comments.merged(held.fence), held)
+        return Ended(Result.FINISHED, f"pull request #{pull_request.number} is merged")
+
+    async def _delete_branch(self, held: Held, pull_request: PullRequest) -> None:
+        if self._policy.delete_branch and links.issue_of(pull_request) is not None:
+            await self._forge.branches.delete_branch(pull_request.head_branch, pull_request.head_sha, held)
+
+    async def _close_issue(self, held: Held, pull_request: PullRequest) -> None:
+        """GitHub closes it itself when the base is the default branch."""
+        number = links.issue_of(pull_request)
+        if number is not None and (await self._forge.issues.issue(number)).open:
+            await self._forge.issues.close(number, held)
+
+    async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
+        """To a person: fence, label and flags, and one comment that says why."""
+        number = held.fence.key.number
+        if held.fence.stage not in TERMINAL | {Stage.FAILED, Stage.CHANGES_REQUESTED}:
+            # The table has no way from `reviewing` to `failed`: whoever gives up there has taken it up.
+            begun = Stage.IN_REVIEW if held.fence.stage is Stage.REVIEWING else held.fence.stage
+            await advance(held, stage=move(Track.PULL_REQUEST, begun, Event.GAVE_UP).to)
+        await self._forge.labels.show(number, held.fence.stage, held, flags_on=tuple(flags))
+        text = error.text if isinstance(error, Unpostable) else ""
+        await self._forge.status.show(number, comments.given_up(held.fence, error, self._policy.names, text), held)
+
+    async def pause(self, held: Held) -> None:
+        """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
+        await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
+
+    async def withdraw(self, held: Held, reason: str) -> Ended:
+        """A person ended it: the fence remembers, nothing else is touched."""
+        if held.fence.stage is not Stage.WITHDRAWN:
+            await advance(held, stage=Stage.WITHDRAWN)
+        await self._forge.status.show(held.fence.key.number, comments.withdrawn(held.fence, reason), held)
+        return Ended(Result.WITHDRAWN, reason)
+
+    async def _move(self, held: Held, event: Event) -> None:
+        await advance(held, stage=move(Track.PULL_REQUEST, held.fence.stage, event).to)

@@ -1,0 +1,132 @@
+"""An agent whose answers a test writes down, for the loop that drives it; time passes by hand."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import anyio
+from fake_port import KEYS, FakeNonces, FakePort
+from fake_server import BOT, EPOCH, Server
+
+from shared.errors import Blocked
+from shared.items import Candidate, Ended, Result, Skip, Step
+from shared.lock.claim import Claimant, Lease
+from shared.lock.codec import Ack, Fence, ItemKey
+from shared.lock.hold import Held, begin
+from shared.workflow import Role, Stage
+
+DONE = Ended(Result.HANDED_OVER, "done")
+HANG = "hang"
+"""A step that never ends by itself."""
+
+INTERVAL = 30.0
+
+Answer = Step | Exception | str | anyio.Event
+
+
+class HandClock:
+    """Boot time that a test moves."""
+
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    def boot(self) -> float:
+        return self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError(f"nobody here sleeps, least of all {seconds} s")
+
+
+@dataclass
+class FakeAgent:
+    """What each item answers, in order; the last answer stays. Unlisted items are done at once.
+
+    A step that is an event lasts until the event and then goes on.
+    """
+
+    numbers: list[int]
+    steps: dict[int, list[Answer]] = field(default_factory=dict)
+    claims: dict[int, Skip | Exception] = field(default_factory=dict)
+    orders: dict[int, str | Exception] = field(default_factory=dict)
+    discovery: list[Exception] = field(default_factory=list)
+    failing: Exception | None = None
+    stopping: Exception | None = None
+    holding: Exception | None = None
+    repository: str = "ada/thing"
+    version: str = "1"
+    log: list[str] = field(default_factory=list)
+    held: set[int] = field(default_factory=set)
+    role: Role = Role.WORKER
+
+    async def discover(self) -> Sequence[Candidate]:
+        await anyio.lowlevel.checkpoint()
+        if self.discovery:
+            raise self.discovery.pop(0)
+        return [Candidate(number, self.version) for number in self.numbers]
+
+    async def claim(self, candidate: Candidate) -> Lease | Skip:
+        self.log.append(f"claim {candidate.number}")
+        answer = self.claims.get(candidate.number)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer or lease(candidate.number)
+
+    @asynccontextmanager
+    async def hold(self, lease: Lease) -> AsyncIterator[Held]:
+        number = lease.fence.key.number
+        self.held.add(number)
+        port = FakePort(Server())
+        try:
+            yield begin(port, lease, Claimant("worker-1", frozenset({BOT.id}), KEYS, FakeNonces("n")))
+        finally:
+            self.held.remove(number)
+            self.log.append(f"release {number}")
+        if self.holding is not None:
+            raise self.holding
+
+    async def step(self, held: Held) -> Step:
+        number = held.fence.key.number
+        self.log.append(f"step {number}")
+        answers = self.steps.get(number, [DONE])
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, str):
+            await anyio.sleep_forever()
+            raise AssertionError
+        if isinstance(answer, anyio.Event):
+            await answer.wait()
+            return None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def revoked(self, number: int) -> str | None:
+        order = self.orders.get(number)
+        if isinstance(order, Exception):
+            raise order
+        return order
+
+    async def stop(self, held: Held, reason: str) -> None:
+        self.log.append(f"stop {held.fence.key.number}: {reason}")
+        if self.stopping is not None:
+            raise self.stopping
+
+    async def fail(self, held: Held, error: Blocked) -> None:
+        self.log.append(f"fail {held.fence.key.number}: {error}")
+        if self.failing is not None:
+            raise self.failing
+
+    def count(self, event: str) -> int:
+        """How often something happened."""
+        return self.log.count(event)
+
+
+def lease(number: int) -> Lease:
+    """A won claim."""
+    key = ItemKey(Role.WORKER, number)
+    ack = Ack(key, "worker-1", 1, 0, "a" * 32, 1800, id=number)
+    return Lease(ack, Fence(key, number, "a" * 32, "worker-1", Stage.IMPLEMENTING, EPOCH), EPOCH, 1000.0)

@@ -1,0 +1,163 @@
+"""Child processes: what they are given, what is kept of what they say, and that nothing of them survives."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from shared.process import CommandFailed, check, end, piped, run, started
+
+PATH = {"PATH": "/usr/bin:/bin"}
+
+FAMILY = """
+import os, signal, sys, time
+if {stubborn}:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    if os.fork() == 0:
+        os.close(0)
+open({pids!r}, "a").write(f"{{os.getpid()}}\\n")
+time.sleep(60)
+"""
+"""A process with a child and a grandchild, each of which notes its id."""
+
+
+async def test_both_streams_and_the_code_are_kept_apart(tmp_path: Path) -> None:
+    done = await run(("sh", "-c", "echo out; echo err >&2; exit 3"), cwd=tmp_path, env=PATH)
+    assert (done.code, done.stdout, done.stderr, done.truncated) == (3, b"out\n", b"err\n", False)
+    assert done.argv[0] == "sh"
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"), [(r"a\n\n", "a"), (r"a\nb", "a\nb"), (r"\377\376x", "\ufffd\ufffdx"), ("", "")]
+)
+async def test_the_text_is_decoded_whatever_it_holds(tmp_path: Path, raw: str, text: str) -> None:
+    assert (await run(("printf", raw), cwd=tmp_path, env=PATH)).text == text
+
+
+async def test_the_environment_is_exactly_what_was_given(tmp_path: Path) -> None:
+    done = await run(("/usr/bin/env",), cwd=tmp_path, env={"ONLY": "this one"})
+    assert done.stdout == b"ONLY=this one\n"
+
+
+async def test_it_runs_where_it_was_told(tmp_path: Path) -> None:
+    assert (await run(("pwd", "-P"), cwd=tmp_path, env=PATH)).text == str(tmp_path.resolve())
+
+
+async def test_words_reach_the_command_as_they_are(tmp_path: Path) -> None:
+    words = ("$(id)", "-rf", "a b", "", "*", "\n")
+    done = await run((sys.executable, "-Sc", "import sys; print(sys.argv[1:])", *words), cwd=tmp_path, env=PATH)
+    assert done.text == str(list(words))
+
+
+async def test_output_above_the_cap_is_read_and_dropped(tmp_path: Path) -> None:
+    many = "head -c 3000000 /dev/zero; head -c 10 /dev/zero >&2; echo end >&2"
+    done = await run(("sh", "-c", many), cwd=tmp_path, env=PATH, cap=1000)
+    assert (done.code, len(done.stdout), done.truncated) == (0, 1000, True)
+    assert done.stderr == b"\0" * 10 + b"end\n"
+    exact = await run(("head", "-c", "1000", "/dev/zero"), cwd=tmp_path, env=PATH, cap=1000)
+    assert (len(exact.stdout), exact.truncated) == (1000, False)
+
+
+async def test_input_reaches_the_child_while_its_output_is_read(tmp_path: Path) -> None:
+    data = bytes(range(256)) * 8192
+    assert (await run(("cat",), cwd=tmp_path, env=PATH, stdin=data)).stdout == data
+
+
+@pytest.mark.parametrize("command", ["exec <&-; exit 4", "exit 4", "head -c 1 >/dev/null; exit 4"])
+async def test_a_child_that_does_not_read_its_input_is_no_fault(tmp_path: Path, command: str) -> None:
+    done = await run(("sh", "-c", command), cwd=tmp_path, env=PATH, stdin=b"x" * 2**20)
+    assert done.code == 4
+
+
+async def test_an_unexpected_code_is_raised_with_what_was_said(tmp_path: Path) -> None:
+    argv = ("sh", "-c", "echo out; echo '  no such thing  ' >&2; exit 7")
+    with pytest.raises(CommandFailed, match=r"^sh -c .* exited 7: no such thing$") as raised:
+        await check(argv, cwd=tmp_path, env=PATH)
+    assert raised.value.finished.stdout == b"out\n"
+    assert (await check(("true",), cwd=tmp_path, env=PATH)).code == 0
+
+
+async def test_a_missing_command_is_an_error_of_its_own(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        await run(("no-such-command-4711",), cwd=tmp_path, env=PATH)
+
+
+@pytest.mark.fault(27)
+async def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path: Path) -> None:
+    with anyio.fail_after(20):
+        done = await run(("sh", "-c", "sleep 60 & echo $!; exit 5"), cwd=tmp_path, env=PATH)
+    assert done.code == 5
+    assert not await lives(int(done.text))
+
+
+@pytest.mark.fault(23)
+@pytest.mark.parametrize("stubborn", [False, True])
+async def test_ending_takes_the_whole_family(tmp_path: Path, stubborn: bool) -> None:
+    pids = tmp_path / "pids"
+    script = FAMILY.format(stubborn=stubborn, pids=str(pids))
+    async with started((sys.executable, "-Sc", script), cwd=tmp_path, env=PATH, log=tmp_path / "log") as leader:
+        family = await three(pids)
+        await end(leader, grace_seconds=0.2 if stubborn else 20)
+        assert leader.returncode == (-9 if stubborn else -15)
+    assert [await lives(pid) for pid in family] == [False] * 3
+
+
+@pytest.mark.fault(23)
+async def test_cancelling_ends_the_whole_family(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    script = FAMILY.format(stubborn=False, pids=str(pids))
+
+    async def work() -> None:
+        await run((sys.executable, "-Sc", script), cwd=tmp_path, env=PATH)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(work)
+        family = await three(pids)
+        group.cancel_scope.cancel()
+    assert [await lives(pid) for pid in family] == [False] * 3
+
+
+async def test_a_log_is_appended_to_and_takes_both_streams(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"before\n")
+    async with started(("sh", "-c", "echo out; echo err >&2"), cwd=tmp_path, env=PATH, log=log) as child:
+        assert await child.wait() == 0
+    assert log.read_bytes() == b"before\nout\nerr\n"
+
+
+async def test_a_piped_child_is_fed_and_read_while_it_runs(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    argv = ("sh", "-c", 'echo note >&2; while read -r line; do echo "<$line>"; done')
+    async with piped(argv, cwd=tmp_path, env=PATH, log=log) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        for word in (b"one", b"two"):
+            await child.stdin.send(word + b"\n")
+            assert await child.stdout.receive() == b"<" + word + b">\n"
+    assert log.read_bytes() == b"note\n"
+    assert child.returncode is not None
+
+
+async def three(pids: Path) -> list[int]:
+    """The ids of the family, as soon as all have noted theirs."""
+    with anyio.fail_after(20):
+        while not pids.exists() or pids.read_text().count("\n") < 3:
+            await anyio.sleep(0.01)
+    return [int(line) for line in pids.read_text().split()]
+
+
+async def lives(pid: int) -> bool:
+    """Whether a process is still there a moment later; one that only waits to be reaped is not."""
+    for _ in range(200):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        if state in "ZX":
+            return False
+        await anyio.sleep(0.01)
+    return True

@@ -1,0 +1,197 @@
+"""One item in work: what each error of a step leads to, how it backs off, and how it is stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import anyio
+import pytest
+from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock, lease
+from structlog.testing import capture_logs
+
+from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient, UnknownOutcome
+from shared.items import Ended, Rest, Result
+from shared.pursuit import BACKOFF_CAP_SECONDS, PAID_RETRIES, Pursuit
+
+CI = Rest("ci")
+
+
+@dataclass
+class Work:
+    """One pursuit in a task of its own, and what it ended with."""
+
+    agent: FakeAgent
+    clock: HandClock = field(default_factory=HandClock)
+    ended: Ended | None = None
+
+    def __post_init__(self) -> None:
+        self.item = Pursuit(4, self.agent, self.clock, INTERVAL, lambda: None)
+
+    async def run(self) -> None:
+        """To its end."""
+        self.ended = await self.item.run(lease(4))
+
+    @property
+    def steps(self) -> int:
+        """How many steps were taken."""
+        return self.agent.count("step 4")
+
+
+async def ended(agent: FakeAgent) -> Ended:
+    """The end of an item that never rests."""
+    return await Pursuit(4, agent, HandClock(), INTERVAL, lambda: None).run(lease(4))
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (Blocked("The branch is protected."), "The branch is protected."),
+        (NotAllowed("403 on the label"), "403 on the label"),
+        (KeyError("x"), "The engine met an error of its own: KeyError."),
+    ],
+)
+async def test_what_repeating_would_not_change_goes_to_a_person(error: Exception, sentence: str) -> None:
+    agent = FakeAgent([4], {4: [None, error]})
+    assert await ended(agent) == Ended(Result.FAILED, sentence)
+    assert agent.log == ["step 4", "step 4", f"fail 4: {sentence}", "release 4"]
+
+
+async def test_an_error_of_our_own_is_logged_with_its_traceback() -> None:
+    with capture_logs() as events:
+        await ended(FakeAgent([4], {4: [KeyError("x")]}))
+    failed = next(event for event in events if event["event"] == "step_failed")
+    assert failed["exc_info"] is True
+
+
+async def test_a_lost_lease_ends_silently() -> None:
+    agent = FakeAgent([4], {4: [Lost("another agent has taken over")]})
+    assert await ended(agent) == Ended(Result.LOST, "another agent has taken over")
+    assert agent.log == ["step 4", "release 4"]
+
+
+async def test_a_lease_lost_to_the_heartbeat_ends_silently() -> None:
+    agent = FakeAgent([4], {4: [DONE]}, holding=Lost("no heartbeat succeeded in time"))
+    assert await ended(agent) == Ended(Result.LOST, "no heartbeat succeeded in time")
+
+
+@pytest.mark.parametrize(
+    ("failing", "end"),
+    [
+        (Transient("502"), Ended(Result.LOST, "left for the next tick: 502")),
+        (Lost("taken over"), Ended(Result.LOST, "taken over")),
+        (Gone("410"), Ended(Result.FAILED, "410")),
+        (ValueError("x"), Ended(Result.FAILED, "The engine met an error of its own: ValueError.")),
+    ],
+)
+async def test_an_error_while_telling_a_person_stays_in_the_item(failing: Exception, end: Ended) -> None:
+    agent = FakeAgent([4], {4: [Blocked("no")]}, failing=failing)
+    work = Work(agent)
+    await work.run()
+    assert work.ended == end
+    assert work.item.broken is (end.result is Result.FAILED)
+    assert agent.held == set()
+
+
+async def test_passing_failures_rest_and_the_pauses_double() -> None:
+    work = Work(FakeAgent([4], {4: [Transient("502")]}))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        for failures, pause in enumerate((0, 2, 4, 8, 16, BACKOFF_CAP_SECONDS / INTERVAL, 30), start=1):
+            assert work.item.resting == Rest("backoff")
+            assert work.steps == failures
+            if pause:
+                work.clock.seconds += pause * INTERVAL - 1
+                work.item.wake()
+                await anyio.wait_all_tasks_blocked()
+                assert work.steps == failures, "it looked again too early"
+                work.clock.seconds += 1
+            work.item.wake()
+            await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    assert work.ended is None
+    assert work.agent.held == set()
+
+
+async def test_a_good_step_ends_the_back_off() -> None:
+    agent = FakeAgent([4], {4: [Transient("1"), Transient("2"), CI, Transient("3"), DONE]})
+    work = Work(agent)
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        for pause in (0, 2 * INTERVAL, 0, 0):
+            work.clock.seconds += pause
+            work.item.wake()
+            await anyio.wait_all_tasks_blocked()
+    assert work.ended == DONE
+
+
+async def through_failures(*answers: Exception) -> Work:
+    """The item after each of these failures, each pause waited for."""
+    work = Work(FakeAgent([4], {4: [*answers, HANG]}))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        for _ in answers:
+            await anyio.wait_all_tasks_blocked()
+            work.clock.seconds += BACKOFF_CAP_SECONDS
+            work.item.wake()
+        await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    return work
+
+
+@pytest.mark.fault(24)
+async def test_paid_runs_are_repeated_so_often_and_then_go_to_a_person() -> None:
+    work = await through_failures(*[RunFailed("It ended as killed.")] * PAID_RETRIES)
+    assert work.ended is None
+    assert work.steps == PAID_RETRIES + 1
+    work = await through_failures(*[RunFailed("It ended as killed.")] * (PAID_RETRIES + 1))
+    sentence = f"It ended as killed. It failed {PAID_RETRIES + 1} times in a row."
+    assert work.ended == Ended(Result.FAILED, sentence)
+    assert work.agent.count(f"fail 4: {sentence}") == 1
+
+
+async def test_free_failures_are_repeated_for_ever_and_do_not_count_as_paid_ones() -> None:
+    storm: list[Exception] = [UnknownOutcome("lost reply")] * (PAID_RETRIES + 3)
+    work = await through_failures(*storm, RunFailed("overloaded"))
+    assert work.ended is None
+    assert work.steps == PAID_RETRIES + 5
+
+
+@pytest.mark.fault(14)
+async def test_an_order_cancels_a_running_step() -> None:
+    work = Work(FakeAgent([4], {4: [HANG]}))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        work.item.revoke("the issue was closed")
+        work.item.revoke("and again")
+    assert work.ended == Ended(Result.WITHDRAWN, "the issue was closed")
+    assert work.agent.log == ["step 4", "stop 4: the issue was closed", "release 4"]
+
+
+async def test_an_order_ends_a_rest_even_one_that_backs_off() -> None:
+    work = Work(FakeAgent([4], {4: [Transient("1"), Transient("2"), HANG]}))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        work.item.wake()
+        await anyio.wait_all_tasks_blocked()
+        work.item.revoke("paused")
+    assert work.ended == Ended(Result.WITHDRAWN, "paused")
+    assert work.agent.log == ["step 4", "step 4", "stop 4: paused", "release 4"]
+
+
+@pytest.mark.parametrize(
+    ("error", "result"),
+    [(Transient("502"), Result.LOST), (Gone("410"), Result.FAILED), (KeyError("x"), Result.FAILED)],
+)
+async def test_an_error_while_stopping_stays_in_the_item(error: Exception, result: Result) -> None:
+    work = Work(FakeAgent([4], {4: [HANG]}, stopping=error))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        work.item.revoke("closed")
+    assert work.ended is not None
+    assert work.ended.result is result
+    assert work.agent.held == set()

@@ -1,0 +1,40 @@
+"""What the checks of one commit say together."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.ci.verdict import Verdict, failed, fold
+from shared.models import Check, CheckOutcome
+
+RUNNING, PASSED, FAILED, NEUTRAL = CheckOutcome
+
+
+def checks(*outcomes: CheckOutcome) -> list[Check]:
+    return [Check(f"check-{9 - index}", outcome) for index, outcome in enumerate(outcomes)]
+
+
+@pytest.mark.fault(42)
+@pytest.mark.parametrize(
+    ("outcomes", "verdict"),
+    [
+        ((), Verdict.NONE),
+        ((NEUTRAL,), Verdict.NONE),
+        ((PASSED,), Verdict.GREEN),
+        ((PASSED, NEUTRAL), Verdict.GREEN),
+        ((RUNNING,), Verdict.RUNNING),
+        ((PASSED, RUNNING), Verdict.RUNNING),
+        ((NEUTRAL, RUNNING), Verdict.RUNNING),
+        ((FAILED,), Verdict.RED),
+        ((PASSED, RUNNING, FAILED, NEUTRAL), Verdict.RED),
+    ],
+)
+def test_one_red_check_is_enough_and_nothing_at_all_is_not_green(
+    outcomes: tuple[CheckOutcome, ...], verdict: Verdict
+) -> None:
+    assert fold(checks(*outcomes)) is verdict
+    assert fold(reversed(checks(*outcomes))) is verdict
+
+
+def test_the_failed_ones_come_by_name() -> None:
+    assert [check.name for check in failed(checks(FAILED, PASSED, FAILED, RUNNING))] == ["check-7", "check-9"]
