@@ -91,11 +91,18 @@ class Parts:
     port: Gateway
     claimant: Claimant
     coder: Coder
+    only: int | None = None
+    """The one item to work on; None means all."""
 
     @property
     def base_branch(self) -> str:
         """The branch that work starts from."""
         return self.configured.base_branch or self.repository.default_branch
+
+    @property
+    def page(self) -> str:
+        """Where people see the repository."""
+        return f"{git_server(self.settings.github.api_url)}/{self.configured.name}"
 
     def inbox(self, labels: Iterable[str | Stage]) -> Inbox:
         """What is open under these labels."""

@@ -15,7 +15,7 @@ from config.environment import snapshot
 from config.loading import load
 from config.rules import unsupported
 from config.state import StateDirectory
-from console.arguments import Arguments, parse
+from console.arguments import Arguments
 from console.assembly import Parts, Process, opened
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.items import Agent, Ended, Rest, Result
@@ -28,16 +28,15 @@ log = structlog.get_logger()
 Build = Callable[[Parts], Agent]
 """Makes an agent from the parts of one repository."""
 
-First = Callable[[Parts, Arguments], Awaitable[str | None]]
-"""What an agent does once before it polls; the text it returns is printed."""
+Prepare = Callable[[Parts, Arguments], Awaitable[Parts]]
+"""What an agent does once, per repository, before it is built."""
 
 OK, FAILED, MISCONFIGURED, NOTHING_TO_DO, NOT_ALLOWED = range(5)
 """Exit codes."""
 
 
-def launch(role: Role, build: Build, argv: Sequence[str] | None = None, *, first: First | None = None) -> int:
+def launch(role: Role, build: Build, arguments: Arguments, *, prepare: Prepare | None = None) -> int:
     """Run one agent until it is stopped or, with `--once`, until one item has ended; returns the exit code."""
-    arguments = parse(role, argv)
     environment = snapshot()
     try:
         settings = load(arguments.config, repository=arguments.repository, environment=environment)
@@ -47,7 +46,7 @@ def launch(role: Role, build: Build, argv: Sequence[str] | None = None, *, first
         with StateDirectory(settings.state_dir).open().claim_identity(role, arguments.agent_id) as agent:
             process = Process(settings, role, RealClock(), agent, environment)
             _log(process, arguments)
-            return anyio.run(_run, process, arguments, build, first)
+            return anyio.run(_run, process, arguments, build, prepare)
     except EngineError as error:
         return complain(error)
     except ExceptionGroup as group:
@@ -86,7 +85,7 @@ def _log(process: Process, arguments: Arguments) -> None:
         )
 
 
-async def _run(process: Process, arguments: Arguments, build: Build, first: First | None) -> int:
+async def _run(process: Process, arguments: Arguments, build: Build, prepare: Prepare | None) -> int:
     """The process inside its event loop: everything ends when a signal asks for it."""
     stop = anyio.Event()
     code = OK
@@ -95,7 +94,7 @@ async def _run(process: Process, arguments: Arguments, build: Build, first: Firs
 
         async def work() -> None:
             nonlocal code
-            code = await _work(process, arguments, build, first)
+            code = await _work(process, arguments, build, prepare)
             group.cancel_scope.cancel()
 
         async def end() -> None:
@@ -107,13 +106,10 @@ async def _run(process: Process, arguments: Arguments, build: Build, first: Firs
     return code
 
 
-async def _work(process: Process, arguments: Arguments, build: Build, first: First | None) -> int:
+async def _work(process: Process, arguments: Arguments, build: Build, prepare: Prepare | None) -> int:
     async with opened(process) as all_parts:
-        if first is not None:
-            for parts in all_parts:
-                said = await first(parts, arguments)
-                if said is not None:
-                    sys.stdout.write(f"{said}\n")
+        if prepare is not None:
+            all_parts = tuple([await prepare(parts, arguments) for parts in all_parts])
         loops = _loops(process, [build(parts) for parts in all_parts])
         log.info("started", repositories=[parts.configured.name for parts in all_parts])
         async with AsyncExitStack() as stack:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from planner_agent.plan import Plan, PlannedSpecification, PlanStep
+from planner_agent.specifications import Created
 from shared.errors import Blocked
 from shared.github.status import Status
 from shared.lock.codec import Fence
-from shared.text import neutralise, one_line, printable, redact
+from shared.text import neutralise, printable, redact
 
 RAW_LIMIT = 2000
 """Characters that are shown of an answer that could not be used."""
@@ -96,13 +97,13 @@ def _how_to_decide(planned: Plan, *, auto: bool) -> str:
     )
 
 
-def specified(fence: Fence, created: Mapping[str, tuple[int, str]]) -> Status:
-    """The specification issues exist; `created` is key -> (number, title)."""
-    notes = "\n".join(f"- [ ] #{number} {one_line(title, 200)}" for number, title in created.values())
+def specified(fence: Fence, created: Sequence[Created]) -> Status:
+    """The specification issues exist."""
+    notes = "\n".join(f"- [ ] #{one.number} {one.title}" for one in created)
     return Status(
         f"{_count(len(created), 'specification issue')} created; the story is closed with the last of them.",
         _where(fence),
-        _data(fence, specifications={key: number for key, (number, _) in created.items()}),
+        _data(fence, specifications={one.key: one.number for one in created}),
         notes,
     )
 

@@ -157,9 +157,17 @@ def _refused(issue: Issue, names: Labels) -> str:
         return f"the story carries '{names.of(Flag.PAUSED)}'"
     if not labels.story:
         return f"the label '{names.story}' is gone"
-    if labels.stages and not labels.stages & (STAGES | {Stage.FAILED}):
+    if labels.stages and not labels.stages & STAGES:
         return "no stage of the planner"
     return ""
+
+
+def trigger(issue: Issue, names: Labels) -> str | None:
+    """The label by which a person asks for a plan: the story's own, or the stage set by hand."""
+    shown = names.read(issue.labels).stages
+    if Stage.PLANNING in shown:
+        return names.of(Stage.PLANNING)
+    return None if shown else names.story
 
 
 def _wish_while_planning(shown: frozenset[Stage]) -> Wish | str:

@@ -31,13 +31,22 @@ class Posted:
     plan: Plan | None
 
 
-def write(planned: Plan, *, number: int, revision: int, story: str, keys: Keyring, auto: bool) -> str:
-    """The comment body for version `revision` of story `number`'s plan; `story` is the hash it is bound to."""
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What a plan comment belongs to: version `revision` for story `number` with the hash `story`."""
+
+    number: int
+    revision: int
+    story: str
+
+
+def write(planned: Plan, binding: Binding, *, keys: Keyring, auto: bool) -> str:
+    """The signed body of a plan comment; `auto` when the configuration approves it."""
     data = plan.dump(planned)
-    marker = marks.render(MARK, {"sha": plan.sha256(data), "rev": str(revision), "story": story})
+    marker = marks.render(MARK, {"sha": plan.sha256(data), "rev": str(binding.revision), "story": binding.story})
     programs = ["<details><summary>For programs</summary>", "", _OPENING, data, _CLOSING, "", "</details>"]
-    body = "\n".join([marker, comments.plan(planned, revision, auto=auto), "", *programs])
-    return keys.sign(PURPOSE, number, body)
+    body = "\n".join([marker, comments.plan(planned, binding.revision, auto=auto), "", *programs])
+    return keys.sign(PURPOSE, binding.number, body)
 
 
 def find(thread: Iterable[Comment], number: int, accounts: Collection[int], keys: Keyring) -> tuple[Posted, ...]:

@@ -152,7 +152,7 @@ class Reviewer:
             await self._examiner.bring(pull_request)
             await self._handover.begin(held, pull_request)
         else:
-            await self._handover.accept(held, pull_request)
+            await self._handover.accept(held)
 
     async def _end(self, action: Action, held: Held, pull_request: PullRequest) -> Ended:
         if action is Action.FINISH:

@@ -131,7 +131,7 @@ def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Sta
     )
     if text:
         notes += f"\n\n**The review that could not be posted:**\n\n{text}"
-    return Status(str(error), _where(fence), _data(fence, error=str(error)), notes)
+    return Status(str(error), _where(fence), _data(fence, error=_line(str(error), REASON_CHARS)), notes)
 
 
 def merged(fence: Fence) -> Status:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import assert_never
 
 from reviewer_agent.opinion import Care, Judgement, Opinion
 from shared.ci.verdict import Verdict
@@ -131,8 +130,6 @@ def _in_review(s: Snapshot) -> Action:
             return Action.GIVE_UP_ON_ROUNDS if last else Action.REQUEST_CHANGES
         case Judgement.INCOMPLETE:
             return Action.GIVE_UP_ON_SIZE
-        case _:
-            assert_never(s.opinion.judgement)
 
 
 def _approved(s: Snapshot, now: datetime) -> Action:
@@ -173,8 +170,6 @@ def _missing_order(merge: Merge, care: Care, *, ordered: bool) -> Hindrance | No
             return Hindrance.PROTECTED
         case Care.NONE:
             return Hindrance.NOT_ORDERED if merge is Merge.APPROVE else None
-        case _:
-            assert_never(care)
 
 
 def _ci(s: Snapshot) -> Hindrance | None:
@@ -187,5 +182,3 @@ def _ci(s: Snapshot) -> Hindrance | None:
             return Hindrance.CHECKS_MISSING
         case Verdict.GREEN | Verdict.NONE:
             return Hindrance.BASE_RED if s.base_checks is Verdict.RED else None
-        case _:
-            assert_never(s.checks)

@@ -66,19 +66,18 @@ class Handover:
         """The head is another commit: what was decided about the old one no longer counts."""
         await self._move(held, Event.HEAD_MOVED)
 
-    async def accept(self, held: Held, pull_request: PullRequest) -> None:
+    async def accept(self, held: Held) -> None:
         """The review approves; what that leads to is decided next."""
         await self._move(held, Event.APPROVED)
-        await self.show(held, pull_request)
 
     async def request_changes(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
         """To the worker, or to whoever wrote it: the fence first, then the label."""
         await self._move(held, Event.CHANGES_REQUESTED)
+        await self.show(held, pull_request)
         return await self.hand_back(held, pull_request, by_person=by_person)
 
     async def hand_back(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
-        """Finish what `request_changes` began, by whichever agent."""
-        await self.show(held, pull_request)
+        """Say what happens next; also what is left to do when an agent died after `request_changes`."""
         names = self._policy.names
         status = comments.changes_requested(held.fence, pull_request, names, by_person=by_person)
         await self._forge.status.show(pull_request.number, status, held)

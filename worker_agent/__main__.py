@@ -1,80 +1,20 @@
-"""`worker-agent`: arguments in, a worker built and run."""
+"""`worker-agent`: arguments in, a worker built and run. Heavy modules are loaded only when there is work to do."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-from config.environment import child_environment
-from console.assembly import Parts
-from console.launch import launch
-from shared.git.patch_policy import Policy as PatchPolicy
-from shared.git.publisher import Publisher
-from shared.llm.port import Limits
-from shared.prompts import Prompts
+from console.arguments import parse
 from shared.workflow import Role
-from worker_agent.agent import STAGES, Worker
-from worker_agent.decide import Bounds
-from worker_agent.policy import Policy
-from worker_agent.ports import Forge
-from worker_agent.tdd.run import TestBench
-from worker_agent.workshop import Workshop
-from worker_agent.worksite import Places, Worksite
-
-PROMPTS = Path(__file__).with_name("prompts")
-
-
-def build(parts: Parts) -> Worker:
-    """The worker of one repository."""
-    policy = policy_of(parts)
-    forge = Forge(
-        inbox=parts.inbox(STAGES),
-        issues=parts.issues,
-        people=parts.people,
-        labels=parts.labels,
-        pulls=parts.pulls,
-        reviews=parts.reviews,
-        checks=parts.checks,
-        status=parts.status,
-    )
-    settings, name = parts.settings, parts.configured.name
-    places = Places(name, settings.work_dir, settings.state_dir / "kept")
-    publisher = Publisher(parts.mirror, PatchPolicy())
-    worksite = Worksite(parts.mirror, parts.identity, publisher, places, parts.keys)
-    bench = TestBench(child_environment(), policy.limits.deadline_seconds)
-    workshop = Workshop(worksite, parts.coder, bench, Prompts(PROMPTS), policy)
-    return Worker(forge, parts.port, parts.claimant, workshop, policy)
-
-
-def policy_of(parts: Parts) -> Policy:
-    """What the configuration says to the worker."""
-    repository, settings = parts.configured, parts.settings
-    return Policy(
-        repository=repository.name,
-        names=parts.names,
-        include=frozenset(repository.labels.include),
-        exclude=frozenset(repository.labels.exclude),
-        priorities=repository.priority_labels,
-        bounds=Bounds(
-            attempts=repository.max_attempts,
-            ci_fixes=repository.ci.max_retries,
-            ci_seconds=repository.ci.timeout,
-            none_is_green=repository.ci.none_is_green,
-        ),
-        test_command=repository.test_command,
-        test_report=repository.test_report,
-        base_branch=parts.base_branch,
-        pull_request_labels=repository.pr_labels,
-        reviewers=repository.reviewers,
-        assign=repository.assign,
-        slots=settings.max_concurrent,
-        limits=Limits(repository.max_turns, settings.budgets.run, repository.run_timeout_minutes * 60),
-    )
 
 
 def main() -> int:
     """Run `worker-agent`; returns its exit code."""
-    return launch(Role.WORKER, build)
+    arguments = parse(Role.WORKER)
+    from console.launch import launch
+    from worker_agent.build import build
+
+    return launch(Role.WORKER, build, arguments)
 
 
 if __name__ == "__main__":

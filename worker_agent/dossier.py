@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from shared.git.notes import Note, Phase
 from shared.lock.codec import Fence
 from shared.lock.hold import Held
 from shared.models import Issue
 from worker_agent import comments
 from worker_agent.tdd.evidence import Evidence, Proof, markdown
-from worker_agent.workshop import Job, Workshop
+from worker_agent.workshop import Cost, Job, Workshop
 
 
 async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str:
@@ -19,12 +21,21 @@ async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str
     return comments.pull_request_body(
         issue,
         job.specification.goal or issue.title,
-        markdown(_evidence(held.fence, note)) if note else "No note was found for this commit.",
+        markdown(_evidence(held.fence, note, _cost(notes.values()))) if note else "No note was found for this commit.",
         implied_criteria=_implied(job),
     )
 
 
-def _evidence(fence: Fence, note: Note) -> Evidence:
+def _cost(notes: Iterable[Note]) -> Cost:
+    """Of all phases together, wherever they were run."""
+    costs = [(note.cost_usd, note.cost_source) for note in notes]
+    known = [usd for usd, _ in costs if usd is not None]
+    if len(known) < len(costs):
+        return Cost(None, "unknown")
+    return Cost(sum(known), ", ".join(sorted({source for _, source in costs})))
+
+
+def _evidence(fence: Fence, note: Note, cost: Cost) -> Evidence:
     rows = []
     for test in note.new_tests:
         outcome, _, message = note.red.get(test, "absent").partition(": ")
@@ -38,8 +49,8 @@ def _evidence(fence: Fence, note: Note) -> Evidence:
         baseline=counted,
         result=note.test_result,
         attempts=note.attempts,
-        cost_usd=note.cost_usd,
-        cost_source=note.cost_source,
+        cost_usd=cost.usd,
+        cost_source=cost.source,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from shared.git.notes import Note, Phase
 from shared.llm.port import Call
@@ -80,7 +81,8 @@ class Repairs:
                 after = await self._workshop.test(job, tree)
                 problems = judge_kept(before, after, may_change=job.specification.may_change).details
             if not problems:
-                note = _note(held, job, after.one_line())
+                cost = self._workshop.take_spent(job.issue.number)
+                note = replace(_note(held, job, after.one_line()), cost_usd=cost.usd, cost_source=cost.source)
                 stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
                 to = {"stage": stage, "phase": decide.Phase.CI}
                 phased = Phased(tree, start, subject, note)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shared.git.workspace import Place, Workspace
 from shared.governance.endings import completed
-from shared.llm.port import Call, Coder, Request
+from shared.llm.port import Call, Coder, Request, Usage
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
@@ -56,6 +56,14 @@ class Turn:
     retry: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """US dollars, or None when nobody knows, and who says so."""
+
+    usd: float | None
+    source: str
+
+
 class Workshop:
     """What every phase uses: a coder on a throw-away tree, and a bench for clean checkouts."""
 
@@ -66,6 +74,7 @@ class Workshop:
         self._prompts = prompts
         self._policy = policy
         self._runs: dict[tuple[str, str], TestRun] = {}
+        self._spent: dict[int, list[Usage]] = {}
 
     async def open(self, held: Held, issue: Issue) -> Job:
         """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
@@ -103,8 +112,17 @@ class Workshop:
             retry=turn.retry,
             limits=self._policy.limits,
         )
-        completed(await self._coder.run(request), call)
+        outcome = await self._coder.run(request)
+        self._spent.setdefault(job.issue.number, []).append(outcome.usage)
+        completed(outcome, call)
         return await job.space.capture(start)
+
+    def take_spent(self, number: int) -> Cost:
+        """What the runs for an item have cost since this was last asked; unknown as soon as one of them is."""
+        runs = self._spent.pop(number, [])
+        known = [usage.cost_usd for usage in runs if usage.cost_usd is not None]
+        sources = ", ".join(sorted({usage.cost_source for usage in runs}))
+        return Cost(sum(known), sources) if len(known) == len(runs) else Cost(None, "unknown")
 
     async def test(self, job: Job, commit_or_tree: str, into: Place = "evidence", *, again: bool = False) -> TestRun:
         """The tests of exactly this commit or tree, in a fresh checkout; once per tree unless `again`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
 from shared.errors import Transient
@@ -38,6 +39,12 @@ class Issues:
         """The open items that carry a label, oldest first. May be stale: read the single issue to act."""
         # By creation, because an order by update shifts items between pages while they are read.
         found = await self._github.pages(self._path, labels=label, state="open", sort="created", direction="asc")
+        return tuple({issue.number: issue for issue in wire.each(wire.issue, found)}.values())
+
+    async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
+        """What an account created and what has changed at or after `since`, open or not, oldest first."""
+        params = {"creator": login, "state": "all", "since": since, "sort": "created", "direction": "asc"}
+        found = await self._github.pages(self._path, **params)
         return tuple({issue.number: issue for issue in wire.each(wire.issue, found)}.values())
 
     async def issue(self, number: int) -> Issue:

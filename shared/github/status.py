@@ -60,6 +60,11 @@ class StatusBoard:
                 return
         await self._comments.post(number, self._body(number, status, revision), warrant)
 
+    async def data(self, number: int) -> Mapping[str, Any]:
+        """The data of the status comment that stands there; empty when there is none."""
+        found = await self._find(number)
+        return _data(found.body) if found else {}
+
     async def _find(self, number: int) -> Comment | None:
         for comment in await self._comments.thread(number):
             if comment.author.id in self._accounts and self._is_mine(number, comment.body):
@@ -90,6 +95,12 @@ class StatusBoard:
 
 def _cell(value: str) -> str:
     return neutralise(" ".join(value.split())).replace("|", "\\|")
+
+
+def _data(body: str) -> Mapping[str, Any]:
+    """What a body of ours says to programs: its last JSON block, in which no line can begin with a back quote."""
+    block = body.replace("\r\n", "\n").rpartition("\n```json\n")[2].partition("\n```")[0]
+    return json.loads(block) if block.startswith("{") else {}
 
 
 def _content(body: str) -> str:

@@ -10,6 +10,7 @@ from shared.errors import Blocked
 from shared.marks import Authenticity, Keyring
 from shared.specification.layout import MARK, PURPOSE, Part, content_sha256, escape, trailer_of
 from shared.specification.model import BODY_LIMIT, Settings, Specification
+from shared.text import neutralise
 
 
 class Provenance(StrEnum):
@@ -53,7 +54,7 @@ def authentic(body: str, keys: Keyring) -> Provenance:
 
 def _blocks(specification: Specification) -> Iterator[str]:
     yield f"## {Part.GOAL}"
-    yield escape(specification.goal)
+    yield _harmless(specification.goal)
     criteria = [f"[ ] {c.id}: {c.text}" for c in specification.criteria if not c.implied]
     sections = {
         Part.CRITERIA: criteria,
@@ -64,7 +65,7 @@ def _blocks(specification: Specification) -> Iterator[str]:
     for part, entries in sections.items():
         if entries:
             yield f"## {part}"
-            yield "\n".join(escape(f"- {entry}") for entry in entries)
+            yield "\n".join(_harmless(f"- {entry}") for entry in entries)
     relations = [f"Depends on #{number}" for number in specification.depends_on]
     if specification.part_of is not None:
         relations.append(f"Part of #{specification.part_of}")
@@ -72,6 +73,11 @@ def _blocks(specification: Specification) -> Iterator[str]:
         yield "\n".join(relations)
     if specification.settings != Settings():
         yield _settings(specification.settings)
+
+
+def _harmless(content: str) -> str:
+    """Text that is neither structure nor ours, and does nothing; reading takes off what is added here."""
+    return neutralise(escape(content))
 
 
 def _settings(settings: Settings) -> str:

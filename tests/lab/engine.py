@@ -21,7 +21,7 @@ from shared.items import Agent
 from shared.lock.codec import Fence, ItemKey, read_fence
 from shared.loop import Loop, RealClock
 from shared.workflow import Role
-from worker_agent.__main__ import build as build_worker
+from worker_agent.build import build as build_worker
 
 REPOSITORY = "ada/directory"
 ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"

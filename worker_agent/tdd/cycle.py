@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.errors import Blocked
 from shared.git.notes import Baseline, Note, Phase
@@ -93,7 +93,9 @@ class Cycle:
         if not verdict.ok:
             return await self._count(held, issue.number, limit, verdict.details)
         self._failures.pop(issue.number, None)
-        note = _green_note(job, (baseline, red.run, await self._workshop.test(job, tree)), verdict, attempt)
+        runs = (baseline, red.run, await self._workshop.test(job, tree))
+        cost = self._workshop.take_spent(issue.number)
+        note = replace(_green_note(job, runs, verdict, attempt), cost_usd=cost.usd, cost_source=cost.source)
         phased = Phased(tree, start, f"Implement {issue.title}", note)
         stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
         to = {"stage": stage, "phase": decide.Phase.CI, "attempt": attempt}
@@ -172,6 +174,7 @@ class Cycle:
         return judged({*red.verdict.skip, *unstable_tests(baseline, again)})
 
     async def _record_red(self, held: Held, job: Job, baseline: TestRun, red: Red, tree: str) -> None:
+        cost = self._workshop.take_spent(job.issue.number)
         note = Note(
             issue=job.issue.number,
             cycle=1,
@@ -182,6 +185,8 @@ class Cycle:
             red={test: _outcome(red.run, test) for test in red.verdict.red},
             baseline=_counted(baseline),
             test_result=red.run.one_line(),
+            cost_usd=cost.usd,
+            cost_source=cost.source,
         )
         phased = Phased(tree, job.base, f"Add tests for {job.issue.title}", note)
         await self._workshop.worksite.record(held, job.space, phased, job.specification, phase=decide.Phase.GREEN)

@@ -1,0 +1,218 @@
+"""The planner's tick: discover, claim, and one step at a time (observe, decide, act)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import assert_never
+
+import structlog
+
+from planner_agent.decide import STAGES, Action, Snapshot, decide, stopped
+from planner_agent.drafting import Drafting, PlanUnusable
+from planner_agent.gate import Gate
+from planner_agent.handover import CONFIGURATION, Handover
+from planner_agent.observe import Listener, Observer
+from planner_agent.policy import Policy
+from planner_agent.ports import Forge, Source
+from planner_agent.specifications import Specifications
+from shared.errors import Blocked, Gone
+from shared.governance.endings import RunEnded
+from shared.items import Candidate, Ended, Result, Skip, Step
+from shared.llm.port import Coder
+from shared.lock.claim import Claimant, Lease, View, claim, observe
+from shared.lock.codec import ItemKey
+from shared.lock.hold import Held
+from shared.lock.port import Port
+from shared.lock.scope import hold
+from shared.models import Issue
+from shared.order import ordered
+from shared.workflow import Event, Flag, Role, Stage
+
+log = structlog.get_logger()
+
+SPECIFICATION_STAGES = (
+    Stage.READY,
+    Stage.IMPLEMENTING,
+    Stage.TESTING,
+    Stage.REVIEWING,
+    Stage.CI_FAILED,
+    Stage.FAILED,
+)
+"""Labels that the inbox watches beside the story's, so that the end of a story's last specification is seen."""
+
+_PART_OF = re.compile(r"\bpart of:?[ \t]+#(\d{1,9})\b", re.IGNORECASE)
+
+
+class RoundsUsedUp(Blocked):
+    """The plan was sent back too often."""
+
+    def __init__(self, rounds: int) -> None:
+        super().__init__(f"The plan was sent back {rounds} times: the story itself has to say more clearly what it is.")
+
+
+class PlanChanged(Blocked):
+    """The comment with the plan was edited or deleted, so nothing can be created from it."""
+
+
+class Planner:
+    """Story -> plan -> approval -> specification issues; closes the story with the last of them."""
+
+    role = Role.PLANNER
+
+    def __init__(
+        self, forge: Forge, port: Port, claimant: Claimant, source: Source, coder: Coder, policy: Policy
+    ) -> None:
+        self._forge = forge
+        self._port = port
+        self._claimant = claimant
+        self._policy = policy
+        self._listener = Listener(forge, claimant)
+        specifications = Specifications(forge, claimant.keys, policy)
+        self._gate = Gate(forge, self._listener, specifications, policy)
+        self._observer = Observer(forge, self._listener, specifications, policy)
+        self._drafting = Drafting(forge.issues, self._listener, source, coder, policy)
+        self._handover = Handover(forge, specifications, policy)
+        self._labelled: dict[int, Held] = {}
+
+    @property
+    def repository(self) -> str:
+        """`owner/repo`."""
+        return self._policy.repository
+
+    async def discover(self) -> Sequence[Candidate]:
+        """Stories that are new or in one of the planner's stages."""
+        known = await self._forge.inbox.look()
+        stories = [issue for issue in known.values() if self._wanted(issue)]
+        policy = self._policy
+        inorder = ordered(stories, agent=self._claimant.agent, priorities=policy.priorities, slots=policy.slots)
+        return tuple(Candidate(story.number, self._version(story)) for story in inorder)
+
+    def _wanted(self, issue: Issue) -> bool:
+        if issue.is_pull_request or self._policy.only not in {None, issue.number}:
+            return False
+        labels = {label.casefold() for label in issue.labels}
+        include = {label.casefold() for label in self._policy.include}
+        if labels & {label.casefold() for label in self._policy.exclude} or (include and not labels & include):
+            return False
+        read = self._policy.names.read(issue.labels)
+        return read.story and (not read.stages or bool(read.stages & STAGES)) and Flag.PAUSED not in read.flags
+
+    def _version(self, story: Issue) -> str:
+        """What has to change before a story is looked at again: once specified, which of its specifications are open."""
+        if self._policy.names.read(story.labels).stages != {Stage.SPECIFIED}:
+            return story.updated_at.isoformat()
+        known = self._forge.inbox.known.values()
+        named = ((issue.number, _PART_OF.search(issue.body)) for issue in known)
+        return f"open: {sorted(number for number, found in named if found and int(found[1]) == story.number)}"
+
+    async def claim(self, candidate: Candidate) -> Lease | Skip:
+        """Look at lock and story; claim when there is something to do and it is free."""
+        terms = self._claimant.terms
+        view = await observe(self._port, ItemKey(Role.PLANNER, candidate.number), self._claimant)
+        if self._taken(view):
+            holder = view.holder.agent if view.holder else "another agent"
+            return Skip(f"{holder} holds it", terms.heartbeat)
+        issue = await self._forge.issues.issue(candidate.number)
+        intent = await self._gate.intent(issue, view.fence)
+        if isinstance(intent, str):
+            return Skip(intent, terms.timeout)
+        lease = await claim(self._port, view, self._claimant, intent)
+        return lease or Skip("another agent won the claim")
+
+    def _taken(self, view: View) -> bool:
+        holder = view.holder
+        mine = holder is not None and holder.agent == self._claimant.agent and self._claimant.nonces.mine(holder.nonce)
+        return view.live(self._claimant.terms) and not mine
+
+    @asynccontextmanager
+    async def hold(self, lease: Lease) -> AsyncIterator[Held]:
+        """The lease as a block."""
+        async with hold(self._port, lease, self._claimant) as held:
+            try:
+                yield held
+            finally:
+                self._labelled.pop(lease.fence.key.number, None)
+                self._listener.forget(lease.fence.key.number)
+
+    async def revoked(self, number: int) -> str | None:
+        """Closed, locked, paused, no story any more, or a stage label that a person moved or removed."""
+        held = self._labelled.get(number)
+        listed = self._forge.inbox.known.get(number)
+        if held is None or (listed is not None and not self._order(listed, held)):
+            return None
+        try:
+            return self._order(await self._forge.issues.issue(number), held)
+        except Gone:
+            return "the story is gone"
+
+    def _order(self, issue: Issue, held: Held) -> str | None:
+        labelled = issue.number in self._labelled
+        return stopped(issue, held.fence, self._policy.names, labelled=labelled)
+
+    async def step(self, held: Held) -> Step:
+        """Observe, let the labels follow the fence, decide, act."""
+        snapshot = await self._observer.look(held)
+        order = self._order(snapshot.issue, held)
+        if order:
+            await self.stop(held, order)
+            return Ended(Result.WITHDRAWN, order)
+        snapshot = await self._handover.show(held, snapshot)
+        self._labelled[snapshot.issue.number] = held
+        action = decide(snapshot)
+        log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
+        return await self._act(action, held, snapshot)
+
+    async def _act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
+        number = snapshot.issue.number
+        match action:
+            case Action.WAIT:
+                return Ended(Result.PARKED, f"the plan of #{number} waits for a person")
+            case Action.HAND_OVER:
+                return Ended(Result.HANDED_OVER, f"#{number} is specified")
+            case Action.SHOW_HALT:
+                return Ended(Result.FAILED, f"halted at {held.fence.stage}")
+            case Action.CREATE:
+                return await self._handover.create(held, snapshot)
+            case Action.CLOSE:
+                return await self._handover.finish(held, snapshot)
+            case Action.GIVE_UP_ON_ROUNDS:
+                raise RoundsUsedUp(snapshot.rounds)
+            case Action.GIVE_UP_ON_PLAN:
+                raise PlanChanged
+            case _:
+                await self._go_on(action, held, snapshot)
+        return None
+
+    async def _go_on(self, action: Action, held: Held, snapshot: Snapshot) -> None:
+        """The steps after which another one follows at once."""
+        match action:
+            case Action.DRAFT:
+                heard = await self._listener.hear(snapshot.issue.number)
+                plan = await self._drafting.draft(snapshot.issue, heard, held.fence)
+                self._listener.remember(await self._handover.post(held, snapshot, plan))
+            case Action.ASK | Action.SUBMIT:
+                event = Event.QUESTIONS_ASKED if action is Action.ASK else Event.PLAN_POSTED
+                await self._handover.submit(held, event)
+            case Action.APPROVE_AS_CONFIGURED:
+                await self._handover.approve(held, CONFIGURATION)
+            case Action.APPROVE:
+                order = snapshot.order
+                await self._handover.approve(held, f"{order.login} in comment {order.comment_id}" if order else "")
+            case Action.REDRAFT:
+                await self._handover.send_back(held, snapshot)
+
+    async def stop(self, held: Held, reason: str) -> None:
+        """A person's order, noticed between or during steps."""
+        snapshot = await self._observer.look(held)
+        if Flag.PAUSED in self._policy.names.read(snapshot.issue.labels).flags:
+            await self._handover.pause(held)
+        else:
+            await self._handover.withdraw(held, reason)
+
+    async def fail(self, held: Held, error: Blocked) -> None:
+        """Hand the story to a person, with the flags that fit the error."""
+        flagged = error.flags if isinstance(error, RunEnded) else (Flag.MANUAL_INTERVENTION,)
+        raw = error.raw if isinstance(error, PlanUnusable) else ""
+        await self._handover.give_up(held, error, flagged, raw)

@@ -1,0 +1,91 @@
+"""What a plan is made from besides the story itself: the repository's code and conventions, and other issues."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from planner_agent.ports import Source
+from shared.errors import Misconfigured
+from shared.models import Issue
+from shared.text import one_line
+
+CONVENTIONS = ("AGENTS.md", "CONTRIBUTING.md", "README.md")
+"""Read from the base branch only, so that no story can bring its own."""
+
+CONVENTIONS_CHARS = 8000
+README_CHARS = 2000
+FILE_CHARS = 4000
+FILES_SHOWN = 5
+PATHS_SHOWN = 400
+COMMITS_SHOWN = 10
+
+_REFERENCE = re.compile(r"(?<![\w#&/])#(\d{1,9})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What the base branch showed; `files` is the list of paths and the content of those that the story names."""
+
+    conventions: str
+    commits: str
+    files: str
+
+
+async def look(source: Source, branch: str, story: str) -> Code:
+    """The base branch as the server has it now; raises `Misconfigured` when it does not exist."""
+    await source.ensure()
+    await source.fetch()
+    tip = await source.tip(branch)
+    if tip is None:
+        raise Misconfigured(f"The branch '{branch}' does not exist: set base_branch to one that does.")
+    paths = await source.paths(tip)
+    texts = [await _text(source, tip, path) for path in CONVENTIONS if path in paths]
+    named = named_in(story, paths)
+    contents = [f"--- {path}\n{(await _text(source, tip, path))[:FILE_CHARS]}" for path in named]
+    commits = [f"- {one_line(commit.subject, 120)}" for commit in await source.log(tip, COMMITS_SHOWN)]
+    return Code("\n\n".join(texts)[:CONVENTIONS_CHARS], "\n".join(commits), "\n\n".join([_listed(paths), *contents]))
+
+
+def named_in(story: str, paths: Sequence[str]) -> tuple[str, ...]:
+    """The first few paths that a text names in full, or by a file name that only one path has."""
+    words = {word.strip(".,:;()[]`'\"") for word in story.split()}
+    names = [path.rpartition("/")[2] for path in paths]
+    named = (
+        path
+        for path, name in zip(paths, names, strict=True)
+        if path in words or ("." in name and name in words and names.count(name) == 1)
+    )
+    return tuple(named)[:FILES_SHOWN]
+
+
+def references(story: str, own: int) -> tuple[int, ...]:
+    """The first few issue numbers that a text names, other than its own."""
+    found = dict.fromkeys(int(number) for number in _REFERENCE.findall(story))
+    return tuple(number for number in found if number and number != own)[:FILES_SHOWN]
+
+
+def about(story: Issue, related: Iterable[Issue], discussion: str, commits: str) -> str:
+    """Labels, related issues, what trusted people said, and the last commits."""
+
+    def parts() -> Iterator[str]:
+        yield f"Labels: {', '.join(sorted(story.labels))}"
+        for issue in related:
+            state = "open" if issue.open else "closed"
+            yield f"Related: #{issue.number} ({state}) {one_line(issue.title, 200)}"
+        if discussion:
+            yield f"Comments:\n{discussion}"
+        yield f"Last commits:\n{commits}"
+
+    return "\n\n".join(parts())
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = [f"... and {len(paths) - PATHS_SHOWN} more"] if len(paths) > PATHS_SHOWN else []
+    return "\n".join([*paths[:PATHS_SHOWN], *more])
+
+
+async def _text(source: Source, commit: str, path: str) -> str:
+    text = (await source.show(commit, path) or b"").decode("utf-8", "replace")
+    return text[:README_CHARS] if path == "README.md" else text

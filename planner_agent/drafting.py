@@ -1,0 +1,132 @@
+"""The paid part: one call for a plan, one for its correction, and nothing kept that does not fit the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from planner_agent import context, conversation, plan
+from planner_agent.conversation import Conversation
+from planner_agent.observe import Listener
+from planner_agent.plan import Plan, Unusable
+from planner_agent.policy import Policy
+from planner_agent.ports import Issues, Source
+from shared.errors import Blocked, Gone
+from shared.governance.endings import completed
+from shared.llm.port import Call, Coder, Ending, Outcome, Request
+from shared.lock.codec import Fence
+from shared.models import Issue
+from shared.prompts import Prompts, Untrusted
+from shared.specification import BODY_LIMIT
+from shared.text import clean
+
+ROLE = "architect"
+PROMPTS = Prompts(Path(__file__).with_name("prompts"))
+
+DISCUSSION_CHARS = 16_000
+"""Characters of comments that a prompt shows, the newest."""
+
+COMMENTS_SHOWN = 100
+"""Comments whose authors' permissions are asked for, the newest."""
+
+
+class StoryUnusable(Blocked):
+    """The story cannot be planned."""
+
+
+class PlanUnusable(Blocked):
+    """Neither the plan nor its correction fits; `raw` is what the backend answered last."""
+
+    def __init__(self, faults: Sequence[str], raw: str) -> None:
+        listed = "".join(f"\n- {fault}" for fault in faults[:5])
+        super().__init__(f"The backend's plan cannot be used, and its correction cannot either:{listed}")
+        self.raw = raw
+
+
+class Drafting:
+    """Asks a backend for plans."""
+
+    def __init__(self, issues: Issues, listener: Listener, source: Source, coder: Coder, policy: Policy) -> None:
+        self._issues = issues
+        self._listener = listener
+        self._source = source
+        self._coder = coder
+        self._policy = policy
+
+    async def draft(self, story: Issue, heard: Conversation, fence: Fence) -> Plan:
+        """A valid plan of `story` for the round of `fence`.
+
+        Raises `StoryUnusable`, `PlanUnusable`, and `RunFailed` or `RunEnded` when the run itself failed.
+        """
+        check(story)
+        variables = await self._variables(story, heard, fence)
+        request = Request(
+            call=Call.PLAN,
+            item=f"#{story.number}",
+            title=story.title,
+            role=ROLE,
+            prompt="",
+            round=fence.round,
+            schema=plan.schema(),
+            limits=self._policy.limits,
+        )
+        faults: tuple[str, ...] = ()
+        answer = ""
+        for retry in (0, 1):
+            prompt = PROMPTS.render("plan", **variables, faults=Untrusted("\n".join(f"- {fault}" for fault in faults)))
+            outcome = await self._coder.run(replace(request, prompt=prompt, retry=retry))
+            try:
+                answer = _answer(outcome)
+                return plan.read(answer)
+            except Unusable as unusable:
+                faults = unusable.faults
+        raise PlanUnusable(faults, answer)
+
+    async def _variables(self, story: Issue, heard: Conversation, fence: Fence) -> dict[str, str | Untrusted]:
+        code = await context.look(self._source, self._policy.base_branch, f"{story.title}\n{story.body}")
+        earlier, since = heard.before(fence.attempt), heard.since(fence.attempt)
+        if not fence.round:  # begun anew: what was said of an older plan is part of the discussion
+            earlier, since = (*earlier, *since), ()
+        discussion = conversation.words(await self._listener.trusted(earlier[-COMMENTS_SHOWN:]))
+        feedback = conversation.words(await self._listener.trusted(since[-COMMENTS_SHOWN:]))
+        return {
+            "title": Untrusted(story.title),
+            "story": Untrusted(story.body),
+            "context": Untrusted(
+                context.about(story, await self._related(story), discussion[-DISCUSSION_CHARS:], code.commits)
+            ),
+            "conventions": code.conventions,
+            "files": code.files,
+            "feedback": clean(feedback[-DISCUSSION_CHARS:]),
+        }
+
+    async def _related(self, story: Issue) -> list[Issue]:
+        """The issues that the story names, as far as people with write access wrote them."""
+        found: list[Issue] = []
+        for number in context.references(story.body, story.number):
+            try:
+                issue = await self._issues.issue(number)
+            except Gone:
+                continue
+            if await self._listener.may_write(issue.author.login):
+                found.append(issue)
+        return found
+
+
+def check(story: Issue) -> None:
+    """Raise `StoryUnusable` for a text that cannot be planned."""
+    if not clean(f"{story.title}\n{story.body}").strip():
+        raise StoryUnusable("The story is empty: write into title and body what is wanted.")
+    if len(story.body) > BODY_LIMIT:
+        raise StoryUnusable(
+            f"The story has {len(story.body):,} characters, and {BODY_LIMIT:,} are read at most: shorten or split it."
+        )
+
+
+def _answer(outcome: Outcome) -> str:
+    """The answer as text; one that the backend itself could not parse is an answer, too."""
+    if outcome.ending is Ending.MALFORMED:
+        return outcome.text
+    done = completed(outcome, Call.PLAN)
+    return done.text if done.answer is None else plan.as_text(done.answer)

@@ -1,0 +1,85 @@
+"""What has to be true before a story is claimed: a trusted label, a person's decision, closed specifications."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from planner_agent.decide import Phase, Wish, lags, trigger, wish
+from planner_agent.observe import Listener
+from planner_agent.policy import Policy
+from planner_agent.ports import Forge
+from planner_agent.specifications import Specifications
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence
+from shared.models import Issue, LabelEvent
+from shared.specification import body_sha256
+from shared.workflow import Stage
+
+
+class Gate:
+    """Reads what a claim depends on. A refusal costs no comment and no paid call."""
+
+    def __init__(self, forge: Forge, listener: Listener, specifications: Specifications, policy: Policy) -> None:
+        self._forge = forge
+        self._listener = listener
+        self._specifications = specifications
+        self._policy = policy
+
+    async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str:
+        """What a claim of this story would begin, or the sentence why it is not claimed."""
+        wanted = wish(issue, fence, self._policy.names)
+        if isinstance(wanted, str):
+            return wanted
+        if fence is None:
+            return await self._begin(issue, None)
+        match wanted:
+            case Wish.BEGIN | Wish.RESTART:
+                return await self._restart(issue, fence)
+            case Wish.RESUME:
+                return Intent(fence.stage, fence.phase)
+            case Wish.RESUME_UNLABELLED:
+                return await self._resume(issue, fence)
+            case Wish.DECIDE:
+                heard = await self._listener.hear(issue.number)
+                order = await self._listener.order(heard, fence.attempt)
+                return Intent(fence.stage, fence.phase) if order else "waits for a person's decision"
+            case Wish.CLOSE:
+                closed = await self._specifications.closed(issue)
+                return Intent(fence.stage, fence.phase) if closed else "a specification is still open"
+            case _:
+                assert_never(wanted)
+
+    async def _begin(self, issue: Issue, fence: Fence | None) -> Intent | str:
+        """The newest label that asks for a plan: after the fence, and by somebody with write access."""
+        label = trigger(issue, self._policy.names)
+        event = await self._newest(issue, label) if label else None
+        if event is None or not event.added or (fence is not None and event.at <= fence.at):
+            return f"{fence.stage if fence else 'not begun'}: nobody has set a label that asks for a plan"
+        if not await self._listener.may_write(event.actor.login):
+            return f"'{event.label}' was not set by somebody with write access"
+        revision = (await self._listener.hear(issue.number)).revision
+        return Intent(
+            Stage.PLANNING,
+            Phase.DRAFT,
+            attempt=max(revision, fence.attempt if fence else 0) + 1,
+            round=0,
+            body_sha256=body_sha256(issue.title, issue.body),
+        )
+
+    async def _restart(self, issue: Issue, fence: Fence) -> Intent | str:
+        """A person begins anew; else labels that lag behind the fence are finished by a claim."""
+        begun = await self._begin(issue, fence)
+        if isinstance(begun, str) and lags(issue, fence, self._policy.names):
+            return Intent(fence.stage, fence.phase)
+        return begun
+
+    async def _resume(self, issue: Issue, fence: Fence) -> Intent | str:
+        """No stage label: a crash before it was set, unless somebody took it off."""
+        newest = await self._newest(issue, self._policy.names.of(Stage.PLANNING))
+        if newest is not None and not newest.added and newest.at >= fence.at:
+            return "a person removed the stage label"
+        return Intent(fence.stage, fence.phase)
+
+    async def _newest(self, issue: Issue, label: str) -> LabelEvent | None:
+        events = await self._forge.issues.label_events(issue.number)
+        return next((event for event in reversed(events) if event.label.casefold() == label.casefold()), None)

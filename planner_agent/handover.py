@@ -1,0 +1,118 @@
+"""What the planner shows on GitHub: labels after the fence, plans, specification issues, giving up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from planner_agent import comments, posted
+from planner_agent.decide import STAGES, Phase, Snapshot, flags, sent_back
+from planner_agent.plan import Plan
+from planner_agent.policy import Policy
+from planner_agent.ports import Forge
+from planner_agent.specifications import Specifications
+from shared.errors import Blocked
+from shared.items import Ended, Result
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.models import Comment
+from shared.workflow import TERMINAL, Event, Flag, Stage, Track, move
+
+CONFIGURATION = "the configuration"
+"""Who approved a plan when nobody had to."""
+
+
+class Handover:
+    """The planner's effects on stories; every one is convergent."""
+
+    def __init__(self, forge: Forge, specifications: Specifications, policy: Policy) -> None:
+        self._forge = forge
+        self._specifications = specifications
+        self._policy = policy
+
+    async def show(self, held: Held, snapshot: Snapshot) -> Snapshot:
+        """Make stage label and flags follow the fence; returns the snapshot with the labels that are there then."""
+        stage = held.fence.stage
+        if stage in TERMINAL:
+            return snapshot
+        on, off = flags(stage, questions=snapshot.questions)
+        issue = snapshot.issue
+        labels = await self._forge.labels.show(
+            issue.number, stage, held, known=issue.labels, flags_on=on, flags_off=off
+        )
+        return replace(snapshot, issue=replace(issue, labels=labels))
+
+    async def post(self, held: Held, snapshot: Snapshot, plan: Plan) -> Comment:
+        """Post a plan, bound to the text that it was made from."""
+        number, revision = snapshot.issue.number, held.fence.attempt
+        body = posted.write(
+            plan,
+            posted.Binding(number, revision, snapshot.story),
+            keys=held.claimant.keys,
+            auto=self._policy.auto,
+        )
+        return await self._forge.comments.post(number, body, held)
+
+    async def submit(self, held: Held, event: Event) -> None:
+        """The plan waits for a person."""
+        await advance(held, stage=move(Track.STORY, held.fence.stage, event).to, phase="")
+        if event is Event.PLAN_POSTED and self._policy.auto:
+            await self._forge.status.show(held.fence.key.number, comments.changed_meanwhile(held.fence), held)
+
+    async def approve(self, held: Held, by: str) -> None:
+        """The plan is approved; from here on only its creation is left."""
+        await advance(held, phase=Phase.CREATE, approved_by=by)
+
+    async def send_back(self, held: Held, snapshot: Snapshot) -> None:
+        """A new plan is wanted."""
+        fence = held.fence
+        to = move(Track.STORY, fence.stage, sent_back(snapshot.order)).to
+        await advance(held, stage=to, phase=Phase.DRAFT, attempt=fence.attempt + 1, round=fence.round + 1)
+
+    async def create(self, held: Held, snapshot: Snapshot) -> Ended:
+        """Create what is missing, list it, and hand over; a crash in between is finished by the next claim."""
+        plan = snapshot.posted
+        if plan is None or plan.plan is None:
+            raise Blocked("There is no plan to create specifications from.")
+        created = await self._specifications.create(held, snapshot.issue, plan.plan, plan.sha)
+        to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CREATED).to
+        status = comments.specified(replace(held.fence, stage=to), created)
+        await self._forge.status.show(snapshot.issue.number, status, held)
+        await advance(held, stage=to, phase="")
+        await self.show(held, snapshot)
+        numbers = ", ".join(f"#{one.number}" for one in created)
+        return Ended(Result.HANDED_OVER, f"#{snapshot.issue.number} became {numbers}")
+
+    async def finish(self, held: Held, snapshot: Snapshot) -> Ended:
+        """Every specification is closed: so is the story."""
+        number = snapshot.issue.number
+        numbers = await self._specifications.numbers(snapshot.issue)
+        await self._forge.issues.close(number, held)
+        await advance(held, stage=move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to)
+        await self._forge.status.show(number, comments.finished(held.fence, numbers), held)
+        return Ended(Result.FINISHED, f"#{number} is done")
+
+    async def give_up(self, held: Held, error: Blocked, flagged: Collection[Flag], raw: str) -> None:
+        """To a person: fence, labels and flags, and one comment that says what to do."""
+        number, stage = held.fence.key.number, held.fence.stage
+        if stage in STAGES - {Stage.SPECIFIED}:
+            await advance(held, stage=move(Track.STORY, stage, Event.GAVE_UP).to)
+        issue = await self._forge.issues.issue(number)
+        await self._forge.labels.show(number, held.fence.stage, held, known=issue.labels, flags_on=tuple(flagged))
+        await self._forge.status.show(number, comments.given_up(held.fence, error, self._restart, raw), held)
+
+    async def pause(self, held: Held) -> None:
+        """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
+        await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
+
+    async def withdraw(self, held: Held, reason: str) -> None:
+        """A person ended it: the fence remembers, nothing else is touched."""
+        if held.fence.stage not in TERMINAL:
+            await advance(held, stage=Stage.WITHDRAWN)
+        await self._forge.status.show(
+            held.fence.key.number, comments.withdrawn(held.fence, reason, self._restart), held
+        )
+
+    @property
+    def _restart(self) -> str:
+        return self._policy.names.of(Stage.PLANNING)

@@ -1,0 +1,84 @@
+"""What the planner sees: the thread of a story, who said it with which rights, and a held story as one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from planner_agent import conversation
+from planner_agent.conversation import Conversation, Order
+from planner_agent.decide import Snapshot
+from planner_agent.policy import Policy
+from planner_agent.ports import Forge
+from planner_agent.specifications import Specifications
+from shared.lock.claim import Claimant
+from shared.lock.hold import Held
+from shared.models import Comment
+from shared.workflow import Stage
+
+TALKING = frozenset({Stage.PLANNING, Stage.AWAITING_APPROVAL})
+"""Stages in which the thread decides."""
+
+
+class Listener:
+    """Reads threads and tells whose words count."""
+
+    def __init__(self, forge: Forge, claimant: Claimant) -> None:
+        self._forge = forge
+        self._claimant = claimant
+        self._posted: dict[int, Comment] = {}
+
+    async def hear(self, number: int) -> Conversation:
+        """The conversation on story `number`, with the plan of this lease even if a stale read lacks it."""
+        thread = {comment.id: comment for comment in await self._forge.comments.thread(number)}
+        own = self._posted.get(number)
+        if own is not None:
+            thread.setdefault(own.id, own)
+        ordered = [thread[id] for id in sorted(thread)]
+        return conversation.of(ordered, number, self._claimant.accounts, self._claimant.keys)
+
+    def remember(self, comment: Comment) -> None:
+        """A plan that was just posted: it was paid for, and must not be missed."""
+        self._posted[comment.number] = comment
+
+    def forget(self, number: int) -> None:
+        """The lease on story `number` has ended."""
+        self._posted.pop(number, None)
+
+    async def order(self, heard: Conversation, revision: int) -> Order | None:
+        """The last word on plan `revision` of somebody with write access."""
+        for order in heard.orders(revision):
+            if await self.may_write(order.login):
+                return order
+        return None
+
+    async def trusted(self, comments: Iterable[Comment]) -> tuple[Comment, ...]:
+        """The comments of people with write access."""
+        return tuple([one for one in comments if await self.may_write(one.author.login)])
+
+    async def may_write(self, login: str) -> bool:
+        """Whether a person's words count, by the live permission."""
+        return (await self._forge.people.permission(login)).may_write
+
+
+class Observer:
+    """Looks at a held story."""
+
+    def __init__(self, forge: Forge, listener: Listener, specifications: Specifications, policy: Policy) -> None:
+        self._forge = forge
+        self._listener = listener
+        self._specifications = specifications
+        self._policy = policy
+
+    async def look(self, held: Held) -> Snapshot:
+        """The story as it is now; raises `Transient` or `Gone`."""
+        fence = held.fence
+        issue = await self._forge.issues.issue(fence.key.number)
+        snapshot = Snapshot(fence, issue, auto=self._policy.auto, rounds=self._policy.rounds)
+        if fence.stage is Stage.SPECIFIED:
+            return replace(snapshot, closed=await self._specifications.closed(issue))
+        if fence.stage not in TALKING:
+            return snapshot
+        heard = await self._listener.hear(issue.number)
+        order = await self._listener.order(heard, fence.attempt)
+        return replace(snapshot, posted=heard.current(fence.attempt), order=order)

@@ -1,0 +1,32 @@
+"""What the configuration says to the planner, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shared.llm.port import Limits
+from shared.models import Account
+from shared.workflow import Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One repository's rules for the planner.
+
+    `account` creates the specification issues, and they are found again by it. `auto` says that the
+    configuration approves plans, `rounds` how often a plan may be sent back, `only` the one story
+    that this process works on (None: all).
+    """
+
+    repository: str
+    account: Account
+    base_branch: str
+    names: Labels = field(default_factory=Labels)
+    include: frozenset[str] = frozenset()
+    exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})
+    priorities: tuple[str, ...] = ()
+    auto: bool = False
+    rounds: int = 3
+    slots: int = 1
+    limits: Limits = field(default_factory=Limits)
+    only: int | None = None

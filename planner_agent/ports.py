@@ -1,0 +1,112 @@
+"""What the planner needs of the world; the adapters in `shared` satisfy these without importing them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from shared.github.status import Status
+from shared.models import Comment, Issue, LabelEvent, Permission
+from shared.warrant import Warrant
+from shared.workflow import Flag, Stage
+
+
+class Inbox(Protocol):
+    """Open items, as hints."""
+
+    @property
+    def known(self) -> Mapping[int, Issue]: ...
+
+    async def look(self) -> Mapping[int, Issue]: ...
+
+
+class NewIssues(Protocol):
+    """Where issues are opened."""
+
+    async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue: ...
+
+
+class Issues(NewIssues, Protocol):
+    """Single issues, read before acting, and those that we created."""
+
+    async def issue(self, number: int) -> Issue: ...
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
+
+    async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
+
+    async def close(self, number: int, warrant: Warrant) -> Issue: ...
+
+
+class Comments(Protocol):
+    """Threads."""
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
+
+
+class People(Protocol):
+    """Who may do what."""
+
+    async def permission(self, login: str) -> Permission: ...
+
+
+class LabelBoard(Protocol):
+    """Stage labels and flags."""
+
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        warrant: Warrant,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]: ...
+
+
+class StatusBoard(Protocol):
+    """The planner's one status comment per story."""
+
+    async def show(self, number: int, status: Status, warrant: Warrant) -> None: ...
+
+    async def data(self, number: int) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forge:
+    """The GitHub side of one repository, as the planner uses it."""
+
+    inbox: Inbox
+    issues: Issues
+    comments: Comments
+    people: People
+    labels: LabelBoard
+    status: StatusBoard
+
+
+class Subject(Protocol):
+    """A commit, of which only the first line is shown."""
+
+    @property
+    def subject(self) -> str: ...
+
+
+class Source(Protocol):
+    """The repository's code, as last fetched."""
+
+    async def ensure(self) -> None: ...
+
+    async def fetch(self) -> None: ...
+
+    async def tip(self, branch: str) -> str | None: ...
+
+    async def paths(self, commit: str) -> tuple[str, ...]: ...
+
+    async def show(self, commit: str, path: str) -> bytes | None: ...
+
+    async def log(self, ref: str, limit: int) -> Sequence[Subject]: ...

@@ -1,0 +1,104 @@
+"""From a plan to specification issues: each created once, adopted when it exists, watched until all are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planner_agent.plan import Plan, PlannedSpecification
+from planner_agent.policy import Policy
+from planner_agent.ports import Forge
+from shared.errors import Gone
+from shared.lock.hold import Held
+from shared.marks import Keyring
+from shared.models import Issue
+from shared.specification import Criterion, Specification, Trailer, read, write
+from shared.text import neutralise, one_line
+from shared.workflow import Event, Stage, Track, move
+
+TITLE_LIMIT = 240
+"""GitHub refuses longer titles at 256 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """One specification issue of a plan; `key` is `<story>-<number in the plan>`."""
+
+    key: str
+    number: int
+    title: str
+
+
+class Specifications:
+    """The specification issues of one repository's stories."""
+
+    def __init__(self, forge: Forge, keys: Keyring, policy: Policy) -> None:
+        self._forge = forge
+        self._keys = keys
+        self._policy = policy
+
+    async def create(self, held: Held, story: Issue, plan: Plan, sha: str) -> tuple[Created, ...]:
+        """Every specification issue of `plan`, whose hash is `sha`; those that an earlier try has made are adopted.
+
+        Raises `UnknownOutcome` when it is not known whether one was created: the next try looks first.
+        """
+        existing = await self._existing(story, sha)
+        ready = self._policy.names.of(move(Track.SPECIFICATION, Stage.NEW, Event.CREATED).to)
+        created: dict[str, Created] = {}
+        for index, planned in plan.ordered:
+            key = f"{story.number}-{index}"
+            title = one_line(neutralise(planned.title), TITLE_LIMIT)
+            number = existing.get(key)
+            if number is None:
+                blockers = tuple(created[other].number for other in planned.depends_on)
+                specification = specified(planned, story.number, blockers)
+                body = write(specification, keys=self._keys, parent=story.number, key=key, plan_sha=sha)
+                number = (await self._forge.issues.create(title, body, [ready], held)).number
+            created[planned.key] = Created(key, number, title)
+        return tuple(created.values())
+
+    async def closed(self, story: Issue) -> bool:
+        """Whether the story has specifications and each of them, read singly, is closed or gone."""
+        numbers = (await self.numbers(story)).values()
+        for number in numbers:
+            if await self._is_open(number):
+                return False
+        return bool(numbers)
+
+    async def numbers(self, story: Issue) -> Mapping[str, int]:
+        """Key -> issue number: as the status comment lists them, else by the marks of the issues themselves."""
+        listed = (await self._forge.status.data(story.number)).get("specifications")
+        if isinstance(listed, dict) and listed:
+            return {str(key): int(number) for key, number in listed.items()}
+        return await self._existing(story)
+
+    async def _existing(self, story: Issue, sha: str = "") -> dict[str, int]:
+        found: dict[str, int] = {}
+        for issue in await self._forge.issues.created_by(self._policy.account.login, story.created_at):
+            trailer = None if issue.is_pull_request else read(issue.body).trailer
+            if trailer is not None and _belongs(trailer, story, sha):
+                found.setdefault(trailer.key, issue.number)
+        return found
+
+    async def _is_open(self, number: int) -> bool:
+        try:
+            return (await self._forge.issues.issue(number)).open
+        except Gone:
+            return False
+
+
+def specified(planned: PlannedSpecification, story: int, blockers: tuple[int, ...]) -> Specification:
+    """One planned specification as the value that an issue's body is written from."""
+    return Specification(
+        goal=planned.goal,
+        criteria=tuple(Criterion(f"AC{number}", text) for number, text in enumerate(planned.criteria, 1)),
+        files=planned.files,
+        may_change=planned.may_change,
+        out_of_scope=planned.out_of_scope,
+        depends_on=blockers,
+        part_of=story,
+    )
+
+
+def _belongs(trailer: Trailer, story: Issue, sha: str) -> bool:
+    return trailer.parent == story.number and (not sha or sha.startswith(trailer.plan))

@@ -1,0 +1,318 @@
+"""The reviewer's ports over a world in memory; every write is remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import anyio
+from fake_server import BOT, EPOCH, Server
+from reviewer_world import BOT, EPOCH, ISSUE, KEYS, NAMES, PULL, World
+
+from reviewer_agent.agent import Reviewer
+from reviewer_agent.decide import Merge
+from reviewer_agent.examine import Examiner
+from reviewer_agent.policy import Policy
+from reviewer_agent.ports import Forge
+from shared.errors import Gone
+from shared.github.status import Status
+from shared.items import Ended
+from shared.llm.port import Ending, Outcome, Request
+from shared.lock.claim import Claimant
+from shared.lock.hold import Held
+from shared.lock.port import Operation, Reply
+from shared.loop import Loop
+from shared.models import (
+    Check,
+    Comment,
+    Finding,
+    Issue,
+    LabelEvent,
+    Permission,
+    PullRequest,
+    Review,
+    ReviewComment,
+    ReviewState,
+)
+from shared.prompts import Prompts
+from shared.warrant import Warrant
+from shared.workflow import UNLABELLED, Flag, Stage
+
+T = TypeVar("T")
+
+PROMPTS = Path(__file__).parents[2] / "reviewer_agent" / "prompts"
+
+
+class FakePort:
+    """The lock's port; pauses shorter than a heartbeat are over at once, longer ones never end."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    async def request(self, operation: Operation[T]) -> Reply[T]:
+        """Carry it out."""
+        return Reply(cast("T", self._server.carry_out(operation, None)), self._server.at)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let it pass, or wait until cancelled."""
+        if seconds >= 60:
+            await anyio.Event().wait()
+        self._server.seconds += seconds
+
+    def now(self) -> float:
+        """Wall clock."""
+        return self._server.at.timestamp()
+
+    def boot(self) -> float:
+        """Boot clock."""
+        return 1000 + self._server.seconds
+
+
+class FakeNonces:
+    """Nonces of one state directory."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.kept: list[str] = []
+
+    def fresh(self) -> str:
+        """A new nonce."""
+        self.kept.append(hashlib.md5(f"{self._name}{len(self.kept)}".encode()).hexdigest())
+        return self.kept[-1]
+
+    def mine(self, nonce: str) -> bool:
+        """Whether it was made here."""
+        return nonce in self.kept
+
+    def forget(self, nonce: str) -> None:
+        """Counted on, never reused."""
+
+
+class FakeInbox:
+    """The open items."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.known: Mapping[int, Issue] = {}
+
+    async def look(self) -> Mapping[int, Issue]:
+        """What is open now."""
+        self.known = {PULL: self._world.as_issue()} if self._world.pull.open else {}
+        return self.known
+
+
+@dataclass
+class FakeHub:
+    """Issues, comments, people, checks, status and branches in one."""
+
+    world: World
+
+    async def issue(self, number: int) -> Issue:
+        if number == PULL:
+            return self.world.as_issue()
+        if number != ISSUE:
+            raise Gone
+        return self.world.issue
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
+        return (LabelEvent(1, "status:Reviewing", True, self.world.labelled_by, EPOCH),)
+
+    async def close(self, number: int, warrant: Warrant) -> Issue:
+        warrant.check()
+        self.world.act(f"close {number}")
+        self.world.issue = replace(self.world.issue, open=False)
+        return self.world.issue
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
+        found = self.world.server.comments().values()
+        return tuple(c for c in found if since is None or c.updated_at >= since)
+
+    async def permission(self, login: str) -> Permission:
+        return {"ada": Permission.WRITE, BOT.login: Permission.WRITE}.get(login, Permission.NONE)
+
+    async def of(self, sha: str) -> tuple[Check, ...]:
+        outcome = self.world.checks.get(sha)
+        return () if outcome is None else (Check("ci", outcome),)
+
+    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+        warrant.check()
+        if self.world.statuses[-1:] != [status]:
+            self.world.statuses.append(status)
+
+    async def delete_branch(self, branch: str, sha: str, held: Held) -> None:
+        held.check()
+        self.world.act(f"delete {branch} {sha}")
+
+
+@dataclass
+class FakeLabels:
+    """Stage labels and flags of the pull request."""
+
+    world: World
+
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        warrant: Warrant,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]:
+        warrant.check()
+        assert number == PULL
+        kept = {name for name in self.world.pull.labels if not name.startswith("status:") or stage in UNLABELLED}
+        wanted = frozenset(
+            kept | {NAMES.of(flag) for flag in flags_on} | (set() if stage in UNLABELLED else {NAMES.of(stage)})
+        )
+        if wanted != self.world.pull.labels:
+            self.world.act(f"label {' '.join(sorted(wanted))}")
+            self.world.change(labels=wanted)
+        return wanted
+
+
+@dataclass
+class FakePulls:
+    """The pull request and its merge button."""
+
+    world: World
+
+    async def pull_request(self, number: int) -> PullRequest:
+        assert number == PULL
+        return self.world.pull
+
+    async def merge(self, number: int, sha: str, method: str, title: str, held: Held) -> str:
+        held.check()
+        self.world.act(f"merge {sha} {method} {title}")
+        assert sha == self.world.pull.head_sha
+        self.world.change(open=False, merged=True, merge_sha="d" * 40)
+        return "d" * 40
+
+
+@dataclass
+class FakeReviews:
+    """Reviews and their inline comments."""
+
+    world: World
+
+    async def of(self, number: int) -> tuple[Review, ...]:
+        return tuple(self.world.reviews)
+
+    async def comments(self, number: int) -> tuple[ReviewComment, ...]:
+        return tuple(self.world.remarks)
+
+    async def submit(
+        self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
+    ) -> Review:
+        held.check()
+        self.world.act(f"review {state} {sha} {len(findings)}")
+        review = self.world.review(BOT, state, sha=sha, body=body)
+        for place in findings:
+            id, now = len(self.world.remarks) + 1, self.world.now
+            self.world.remarks.append(
+                ReviewComment(id, BOT, place.path, place.line, place.body, now, now, review_id=review.id)
+            )
+        return review
+
+
+@dataclass
+class FakeSource:
+    """A mirror with one base and one change."""
+
+    world: World
+    fetched: list[str] = field(default_factory=list)
+
+    async def ensure(self) -> None:
+        return
+
+    async def refresh(self, ref: str) -> str | None:
+        return self.world.tips.get(ref)
+
+    async def sha(self, ref: str) -> str | None:
+        return ref if ref in self.fetched else None
+
+    async def fetch(self, *refspecs: str) -> None:
+        self.fetched += refspecs
+
+    async def diff(self, base: str, head: str) -> str:
+        assert head in self.fetched
+        return self.world.diff
+
+    async def show(self, commit: str, path: str) -> bytes | None:
+        return self.world.files.get((commit, path))
+
+
+@dataclass
+class FakeCoder:
+    """Gives the world's answers in order; a call that nobody planned fails the test."""
+
+    world: World
+
+    @property
+    def name(self) -> str:
+        return "fake"
+
+    async def run(self, request: Request) -> Outcome:
+        self.world.requests.append(request)
+        planned = self.world.answers.pop(0)
+        self.world.change(**self.world.during_call)
+        if isinstance(planned, Outcome):
+            return planned
+        return Outcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)
+
+
+class HandClock:
+    """A clock whose time is the server's."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def now(self) -> float:
+        return self._server.at.timestamp()
+
+    def boot(self) -> float:
+        return 1000 + self._server.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self._server.seconds += seconds
+
+
+def reviewer(world: World, name: str = "reviewer-1", **policy: Any) -> Reviewer:
+    """A reviewer process with a state directory of its own."""
+    hub = FakeHub(world)
+    forge = Forge(
+        inbox=FakeInbox(world),
+        issues=hub,
+        comments=hub,
+        people=hub,
+        labels=FakeLabels(world),
+        pulls=FakePulls(world),
+        reviews=FakeReviews(world),
+        checks=hub,
+        status=hub,
+        branches=hub,
+    )
+    rules = Policy("o/r", **policy)
+    claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
+    examiner = Examiner(FakeSource(world), FakeCoder(world), Prompts(PROMPTS), rules)
+    return Reviewer(forge, FakePort(world.server), claimant, examiner, rules)
+
+
+async def tick(world: World, agent: Reviewer | None = None, **policy: Any) -> list[Ended]:
+    """One tick of a loop that is then closed, to the point where everything rests; what has ended."""
+    loop = Loop(agent or reviewer(world, **policy), HandClock(world.server))
+    async with loop.open():
+        await loop.tick()
+        await loop.quiet()
+    return loop.ended
+
+
+def auto(**more: Any) -> dict[str, Any]:
+    """The policy of a repository that merges by itself."""
+    return {"merge": Merge.AUTO} | more
