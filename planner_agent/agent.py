@@ -100,7 +100,7 @@ class Planner:
         return read.story and (not read.stages or bool(read.stages & STAGES)) and Flag.PAUSED not in read.flags
 
     def _version(self, story: Issue) -> str:
-        """What has to change before a story is looked at again: once specified, which of its specifications are open."""
+        """What has to change before a story is looked at again; once it is specified: its open specifications."""
         if self._policy.names.read(story.labels).stages != {Stage.SPECIFIED}:
             return story.updated_at.isoformat()
         known = self._forge.inbox.known.values()
@@ -165,43 +165,40 @@ class Planner:
         return await self._act(action, held, snapshot)
 
     async def _act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
-        number = snapshot.issue.number
         match action:
-            case Action.WAIT:
-                return Ended(Result.PARKED, f"the plan of #{number} waits for a person")
-            case Action.HAND_OVER:
-                return Ended(Result.HANDED_OVER, f"#{number} is specified")
-            case Action.SHOW_HALT:
-                return Ended(Result.FAILED, f"halted at {held.fence.stage}")
+            case Action.DRAFT:
+                await self._draft(held, snapshot)
+            case Action.ASK | Action.SUBMIT:
+                event = Event.QUESTIONS_ASKED if action is Action.ASK else Event.PLAN_POSTED
+                await self._handover.submit(held, snapshot, event)
+            case Action.APPROVE_AS_CONFIGURED | Action.APPROVE:
+                await self._handover.approve(held, CONFIGURATION if snapshot.order is None else str(snapshot.order))
+            case Action.REDRAFT:
+                await self._handover.send_back(held, snapshot)
             case Action.CREATE:
                 return await self._handover.create(held, snapshot)
             case Action.CLOSE:
                 return await self._handover.finish(held, snapshot)
-            case Action.GIVE_UP_ON_ROUNDS:
-                raise RoundsUsedUp(snapshot.rounds)
-            case Action.GIVE_UP_ON_PLAN:
-                raise PlanChanged
+            case Action.WAIT | Action.HAND_OVER | Action.SHOW_HALT:
+                return self._ended(action, held)
+            case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_PLAN:
+                raise RoundsUsedUp(snapshot.rounds) if action is Action.GIVE_UP_ON_ROUNDS else PlanChanged
             case _:
-                await self._go_on(action, held, snapshot)
+                assert_never(action)
         return None
 
-    async def _go_on(self, action: Action, held: Held, snapshot: Snapshot) -> None:
-        """The steps after which another one follows at once."""
-        match action:
-            case Action.DRAFT:
-                heard = await self._listener.hear(snapshot.issue.number)
-                plan = await self._drafting.draft(snapshot.issue, heard, held.fence)
-                self._listener.remember(await self._handover.post(held, snapshot, plan))
-            case Action.ASK | Action.SUBMIT:
-                event = Event.QUESTIONS_ASKED if action is Action.ASK else Event.PLAN_POSTED
-                await self._handover.submit(held, event)
-            case Action.APPROVE_AS_CONFIGURED:
-                await self._handover.approve(held, CONFIGURATION)
-            case Action.APPROVE:
-                order = snapshot.order
-                await self._handover.approve(held, f"{order.login} in comment {order.comment_id}" if order else "")
-            case Action.REDRAFT:
-                await self._handover.send_back(held, snapshot)
+    async def _draft(self, held: Held, snapshot: Snapshot) -> None:
+        heard = await self._listener.hear(snapshot.issue.number)
+        plan = await self._drafting.draft(snapshot.issue, heard, held.fence)
+        self._listener.remember(await self._handover.post(held, snapshot, plan))
+
+    def _ended(self, action: Action, held: Held) -> Ended:
+        number = held.fence.key.number
+        if action is Action.WAIT:
+            return Ended(Result.PARKED, f"the plan of #{number} waits for a person")
+        if action is Action.HAND_OVER:
+            return Ended(Result.HANDED_OVER, f"#{number} is specified")
+        return Ended(Result.FAILED, f"halted at {held.fence.stage}")
 
     async def stop(self, held: Held, reason: str) -> None:
         """A person's order, noticed between or during steps."""

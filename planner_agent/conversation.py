@@ -24,6 +24,9 @@ class Order:
     login: str
     verb: Verb | None = None
 
+    def __str__(self) -> str:
+        return f"{self.login} in comment {self.comment_id}"
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:

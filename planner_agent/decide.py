@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from planner_agent.conversation import Order
 from planner_agent.posted import Posted
@@ -39,7 +39,7 @@ class Action(StrEnum):
     SHOW_HALT = "show that it halted"
 
 
-class Wish(StrEnum):
+class Wish(Enum):
     """What a claim would be for, and so what has to be true before it."""
 
     BEGIN = "begin"
@@ -101,7 +101,7 @@ def _planning(s: Snapshot) -> Action:
         return Action.ASK
     # The configuration stands in for a person only while the text is the one that a person labelled.
     unchanged = s.story == s.posted.story == s.fence.body_sha256
-    return Action.APPROVE_AS_CONFIGURED if s.auto and unchanged else Action.SUBMIT
+    return Action.APPROVE_AS_CONFIGURED if s.auto and unchanged and s.order is None else Action.SUBMIT
 
 
 def _awaiting(s: Snapshot) -> Action:

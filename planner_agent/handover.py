@@ -53,10 +53,10 @@ class Handover:
         )
         return await self._forge.comments.post(number, body, held)
 
-    async def submit(self, held: Held, event: Event) -> None:
-        """The plan waits for a person."""
+    async def submit(self, held: Held, snapshot: Snapshot, event: Event) -> None:
+        """The plan waits for a person, who is told why when the configuration would usually do."""
         await advance(held, stage=move(Track.STORY, held.fence.stage, event).to, phase="")
-        if event is Event.PLAN_POSTED and self._policy.auto:
+        if event is Event.PLAN_POSTED and self._policy.auto and snapshot.order is None:
             await self._forge.status.show(held.fence.key.number, comments.changed_meanwhile(held.fence), held)
 
     async def approve(self, held: Held, by: str) -> None:

@@ -66,8 +66,7 @@ def _posted(comment: Comment, number: int, keys: Keyring) -> Posted | None:
 
 def _plan(body: str, sha: str) -> Plan | None:
     """The plan in a comment; None when it is not the one that the marker names."""
-    lines = body.replace("\r\n", "\n").split("\n")
-    data = next((after for line, after in zip(lines, lines[1:], strict=False) if line == _OPENING), "")
+    data = body.replace("\r\n", "\n").rpartition(f"\n{_OPENING}\n")[2].partition("\n")[0]
     if plan.sha256(data) != sha:
         return None
     try:

@@ -20,10 +20,13 @@ from shared.workflow import Labels, Stage
 TITLE_LIMIT = 240
 
 SUMMARY_CHARS = 3000
-REASON_CHARS = 500
-SUGGESTION_CHARS = 400
-NOTE_CHARS = 200
-"""Limits of a model's texts: 50 findings and 50 criteria stay below GitHub's 65,536 characters."""
+REASON_CHARS = 400
+SUGGESTION_CHARS = 300
+NOTE_CHARS = 150
+"""Limits of a model's texts: 50 findings and 50 criteria fit into one body."""
+
+BODY_CHARS = 62_000
+"""GitHub refuses 65,536; making text harmless lengthens it a little."""
 
 _HEADLINES = {
     Judgement.APPROVED: "**Approved**",
@@ -50,7 +53,7 @@ def review_body(draft: Draft) -> str:
         else "",
         *_cautions(draft),
     ]
-    return "\n\n".join(part for part in parts if part)
+    return _whole("\n\n".join(part for part in parts if part), BODY_CHARS)
 
 
 def inline(draft: Draft) -> tuple[Finding, ...]:
@@ -175,10 +178,18 @@ def _data(fence: Fence, **more: object) -> dict[str, object]:
 
 def _inert(text: str, limit: int) -> str:
     """A model's text as a block: no secret, not ours, not active, and its code fences closed."""
-    text = redact(text, ()).strip()
-    cut = neutralise(text if len(text) <= limit else f"{text[:limit].rstrip()} …")
+    return _whole(neutralise(_cut(redact(text, ()).strip(), limit)), limit * 2)
+
+
+def _whole(text: str, limit: int) -> str:
+    """At most about `limit` characters, with every code fence closed."""
+    cut = _cut(text, limit)
     fence = open_fence(cut)
     return f"{cut}\n{fence}" if fence else cut
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit].rstrip()} …"
 
 
 def _line(text: str, limit: int) -> str:

@@ -122,14 +122,11 @@ def _in_review(s: Snapshot) -> Action:
         return Action.REOPEN
     if s.opinion is None:
         return Action.REVIEW
-    match s.opinion.judgement:
-        case Judgement.APPROVED:
-            return Action.ACCEPT
-        case Judgement.CHANGES_REQUESTED:
-            last = s.fence.round + 1 >= s.bounds.rounds
-            return Action.GIVE_UP_ON_ROUNDS if last else Action.REQUEST_CHANGES
-        case Judgement.INCOMPLETE:
-            return Action.GIVE_UP_ON_SIZE
+    if s.opinion.judgement is Judgement.APPROVED:
+        return Action.ACCEPT
+    if s.opinion.judgement is Judgement.INCOMPLETE:
+        return Action.GIVE_UP_ON_SIZE
+    return Action.REQUEST_CHANGES if s.fence.round + 1 < s.bounds.rounds else Action.GIVE_UP_ON_ROUNDS
 
 
 def _approved(s: Snapshot, now: datetime) -> Action:
@@ -163,22 +160,16 @@ def hindrance(s: Snapshot) -> Hindrance | None:
 def _missing_order(merge: Merge, care: Care, *, ordered: bool) -> Hindrance | None:
     if ordered:
         return None
-    match care:
-        case Care.BREAKING:
-            return Hindrance.BREAKING
-        case Care.PROTECTED:
-            return Hindrance.PROTECTED
-        case Care.NONE:
-            return Hindrance.NOT_ORDERED if merge is Merge.APPROVE else None
+    if care is not Care.NONE:
+        return Hindrance.BREAKING if care is Care.BREAKING else Hindrance.PROTECTED
+    return Hindrance.NOT_ORDERED if merge is Merge.APPROVE else None
 
 
 def _ci(s: Snapshot) -> Hindrance | None:
-    match s.checks:
-        case Verdict.RED:
-            return Hindrance.CHECKS_RED
-        case Verdict.RUNNING:
-            return Hindrance.CHECKS_RUNNING
-        case Verdict.NONE if not s.bounds.none_is_green:
-            return Hindrance.CHECKS_MISSING
-        case Verdict.GREEN | Verdict.NONE:
-            return Hindrance.BASE_RED if s.base_checks is Verdict.RED else None
+    if s.checks is Verdict.RED:
+        return Hindrance.CHECKS_RED
+    if s.checks is Verdict.RUNNING:
+        return Hindrance.CHECKS_RUNNING
+    if s.checks is Verdict.NONE and not s.bounds.none_is_green:
+        return Hindrance.CHECKS_MISSING
+    return Hindrance.BASE_RED if s.base_checks is Verdict.RED else None

@@ -7,14 +7,26 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import anyio
 from anyio.abc import Process
 
 from lab.demo.stage import Stage
 from shared import process
 from shared.clock import Clock
+from shared.errors import Blocked
 
 RESTART_SECONDS = 0.5
 """How long an agent stays dead."""
+
+QUICK_SECONDS = 5.0
+"""An agent that has lived shorter has not really started."""
+
+QUICK_DEATHS = 4
+"""So many in a row are no accident."""
+
+
+class NeverStarted(Blocked):
+    """An agent process does not start."""
 
 
 @dataclass
@@ -29,9 +41,11 @@ class Cast:
     deaths: int = 0
 
     async def play(self, name: str, module: str) -> None:
-        """Run one agent for ever; returns only by cancellation, which ends the process."""
+        """Run one agent for ever, until cancelled; raises `NeverStarted` when it keeps dying at once."""
+        quick = 0
         argv = (sys.executable, "-m", module, "--config", str(self.stage.config), "--agent-id", name)
-        while True:
+        while quick < QUICK_DEATHS:
+            began = self.clock.boot()
             async with process.started(
                 argv, cwd=self.stage.root, env=self.variables, log=self.stage.log(name)
             ) as running:
@@ -39,8 +53,12 @@ class Cast:
                 code = await running.wait()
                 del self.running[name]
             self.deaths += 1
+            killed = code < 0
+            quick = quick + 1 if not killed and self.clock.boot() - began < QUICK_SECONDS else 0
             self.said(f"{name} ended with {code}; starting it again")
             await self.clock.sleep(RESTART_SECONDS)
+        last = (await anyio.Path(self.stage.log(name)).read_text(encoding="utf-8", errors="replace")).strip()[-500:]
+        raise NeverStarted(f"{name} does not start: {last}")
 
     async def kill_at_random(self, every_seconds: float) -> None:
         """SIGKILL some agent, again and again."""

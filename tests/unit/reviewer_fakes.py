@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import anyio
-from fake_server import BOT, EPOCH, Server
-from reviewer_world import BOT, EPOCH, ISSUE, KEYS, NAMES, PULL, World
+from fake_server import BOT, EPOCH
+from reviewer_world import ISSUE, KEYS, NAMES, PULL, FakeNonces, FakePort, HandClock, World
 
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Merge
@@ -21,11 +19,10 @@ from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from shared.errors import Gone
 from shared.github.status import Status
-from shared.items import Ended
+from shared.items import Ended, Skip
 from shared.llm.port import Ending, Outcome, Request
-from shared.lock.claim import Claimant
+from shared.lock.claim import Claimant, Lease
 from shared.lock.hold import Held
-from shared.lock.port import Operation, Reply
 from shared.loop import Loop
 from shared.models import (
     Check,
@@ -43,54 +40,7 @@ from shared.prompts import Prompts
 from shared.warrant import Warrant
 from shared.workflow import UNLABELLED, Flag, Stage
 
-T = TypeVar("T")
-
 PROMPTS = Path(__file__).parents[2] / "reviewer_agent" / "prompts"
-
-
-class FakePort:
-    """The lock's port; pauses shorter than a heartbeat are over at once, longer ones never end."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-
-    async def request(self, operation: Operation[T]) -> Reply[T]:
-        """Carry it out."""
-        return Reply(cast("T", self._server.carry_out(operation, None)), self._server.at)
-
-    async def sleep(self, seconds: float) -> None:
-        """Let it pass, or wait until cancelled."""
-        if seconds >= 60:
-            await anyio.Event().wait()
-        self._server.seconds += seconds
-
-    def now(self) -> float:
-        """Wall clock."""
-        return self._server.at.timestamp()
-
-    def boot(self) -> float:
-        """Boot clock."""
-        return 1000 + self._server.seconds
-
-
-class FakeNonces:
-    """Nonces of one state directory."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self.kept: list[str] = []
-
-    def fresh(self) -> str:
-        """A new nonce."""
-        self.kept.append(hashlib.md5(f"{self._name}{len(self.kept)}".encode()).hexdigest())
-        return self.kept[-1]
-
-    def mine(self, nonce: str) -> bool:
-        """Whether it was made here."""
-        return nonce in self.kept
-
-    def forget(self, nonce: str) -> None:
-        """Counted on, never reused."""
 
 
 class FakeInbox:
@@ -267,22 +217,6 @@ class FakeCoder:
         return Outcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)
 
 
-class HandClock:
-    """A clock whose time is the server's."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-
-    def now(self) -> float:
-        return self._server.at.timestamp()
-
-    def boot(self) -> float:
-        return 1000 + self._server.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        self._server.seconds += seconds
-
-
 def reviewer(world: World, name: str = "reviewer-1", **policy: Any) -> Reviewer:
     """A reviewer process with a state directory of its own."""
     hub = FakeHub(world)
@@ -316,3 +250,9 @@ async def tick(world: World, agent: Reviewer | None = None, **policy: Any) -> li
 def auto(**more: Any) -> dict[str, Any]:
     """The policy of a repository that merges by itself."""
     return {"merge": Merge.AUTO} | more
+
+
+async def look(agent: Reviewer) -> Lease | Skip:
+    """Discover the pull request and try to claim it."""
+    (candidate,) = await agent.discover()
+    return await agent.claim(candidate)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar, cast
 
+import anyio
 from fake_server import BOT, EPOCH, Server
 
 from shared.github.status import Status
 from shared.llm.port import Request
 from shared.lock.codec import Fence, ItemKey
+from shared.lock.port import Operation, Reply
 from shared.marks import Key, Keyring
 from shared.models import (
     Account,
@@ -24,6 +27,8 @@ from shared.models import (
     ReviewState,
 )
 from shared.workflow import Labels, Role, Stage
+
+T = TypeVar("T")
 
 PULL, ISSUE = 57, 42
 BASE, HEAD, NEXT = "b" * 40, "a" * 40, "c" * 40
@@ -172,3 +177,64 @@ class World:
         """The pull request as lists of issues show it."""
         pull, at = self.pull, EPOCH + timedelta(seconds=self.server.seconds)
         return Issue(PULL, pull.title, pull.body, pull.labels, pull.author, EPOCH, at, pull.open, False, True)
+
+
+class FakePort:
+    """The lock's port; pauses shorter than a heartbeat are over at once, longer ones never end."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    async def request(self, operation: Operation[T]) -> Reply[T]:
+        """Carry it out."""
+        return Reply(cast("T", self._server.carry_out(operation, None)), self._server.at)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let it pass, or wait until cancelled."""
+        if seconds >= 60:
+            await anyio.Event().wait()
+        self._server.seconds += seconds
+
+    def now(self) -> float:
+        """Wall clock."""
+        return self._server.at.timestamp()
+
+    def boot(self) -> float:
+        """Boot clock."""
+        return 1000 + self._server.seconds
+
+
+class FakeNonces:
+    """Nonces of one state directory."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.kept: list[str] = []
+
+    def fresh(self) -> str:
+        """A new nonce."""
+        self.kept.append(hashlib.md5(f"{self._name}{len(self.kept)}".encode()).hexdigest())
+        return self.kept[-1]
+
+    def mine(self, nonce: str) -> bool:
+        """Whether it was made here."""
+        return nonce in self.kept
+
+    def forget(self, nonce: str) -> None:
+        """Counted on, never reused."""
+
+
+class HandClock:
+    """A clock whose time is the server's."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def now(self) -> float:
+        return self._server.at.timestamp()
+
+    def boot(self) -> float:
+        return 1000 + self._server.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self._server.seconds += seconds

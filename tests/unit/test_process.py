@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -44,7 +45,7 @@ async def test_the_environment_is_exactly_what_was_given(tmp_path: Path) -> None
 
 
 async def test_it_runs_where_it_was_told(tmp_path: Path) -> None:
-    assert (await run(("pwd", "-P"), cwd=tmp_path, env=PATH)).text == str(tmp_path.resolve())
+    assert (await run(("pwd", "-P"), cwd=tmp_path, env=PATH)).text == os.path.realpath(tmp_path)
 
 
 async def test_words_reach_the_command_as_they_are(tmp_path: Path) -> None:
@@ -144,20 +145,31 @@ async def test_a_piped_child_is_fed_and_read_while_it_runs(tmp_path: Path) -> No
 
 async def three(pids: Path) -> list[int]:
     """The ids of the family, as soon as all have noted theirs."""
-    with anyio.fail_after(20):
-        while not pids.exists() or pids.read_text().count("\n") < 3:
-            await anyio.sleep(0.01)
-    return [int(line) for line in pids.read_text().split()]
+    for _ in range(1000):
+        noted = lines_of(pids)
+        if len(noted) == 3:
+            return [int(pid) for pid in noted]
+        await anyio.sleep(0.02)
+    raise AssertionError("the family did not start")
+
+
+def lines_of(file: Path) -> list[str]:
+    """The whole lines of a file that may not be there yet."""
+    return file.read_text().splitlines() if file.exists() else []
 
 
 async def lives(pid: int) -> bool:
     """Whether a process is still there a moment later; one that only waits to be reaped is not."""
     for _ in range(200):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            return False
-        if state in "ZX":
+        if state(pid) in "ZX":
             return False
         await anyio.sleep(0.01)
     return True
+
+
+def state(pid: int) -> str:
+    """The kernel's letter for a process; X for one that is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"

@@ -1,0 +1,21 @@
+"""`planner-agent`: arguments in, a planner built and run. Heavy modules are loaded only when there is work to do."""
+
+from __future__ import annotations
+
+import sys
+
+from console.arguments import parse
+from shared.workflow import Role
+
+
+def main() -> int:
+    """Run `planner-agent`; returns its exit code."""
+    arguments = parse(Role.PLANNER)
+    from console.launch import launch
+    from planner_agent.build import build, prepare
+
+    return launch(Role.PLANNER, build, arguments, prepare=prepare)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

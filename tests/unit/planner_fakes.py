@@ -1,0 +1,215 @@
+"""Fakes for tests of the planner: GitHub's adapters over a world in memory, and processes of a planner.
+
+The lock, the status board, the loop and the planner are the real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+import anyio
+from fake_port import KEYS, FakeNonces
+from fake_server import BOT
+from planner_coder import Coder
+from planner_world import NAMES, World
+
+from planner_agent.agent import Planner
+from planner_agent.policy import Policy
+from planner_agent.ports import Forge
+from shared.errors import Gone
+from shared.github.status import StatusBoard
+from shared.items import Ended
+from shared.lock.claim import Claimant
+from shared.lock.port import Operation, Reply
+from shared.loop import Loop
+from shared.models import Comment, Issue, LabelEvent, Permission
+from shared.warrant import Warrant
+from shared.workflow import Flag, Role, Stage
+
+T = TypeVar("T")
+
+REPOSITORY = "ada/directory"
+
+@dataclass
+class FakeGitHub:
+    """The adapters of one process: inbox, issues, comments, people and labels in one."""
+
+    world: World
+
+    @property
+    def known(self) -> Mapping[int, Issue]:
+        """Every open issue."""
+        return {number: issue for number, issue in self.world.issues.items() if issue.open}
+
+    async def look(self) -> Mapping[int, Issue]:
+        """The same."""
+        return self.known
+
+    async def issue(self, number: int) -> Issue:
+        """One issue."""
+        if number not in self.world.issues:
+            raise Gone
+        return self.world.issues[number]
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
+        """Of one issue, oldest first."""
+        return tuple(event for of, event in self.world.events if of == number)
+
+    async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
+        """What an account created."""
+        found = (one for one in self.world.issues.values() if one.author.login == login and one.updated_at >= since)
+        return tuple(found)
+
+    async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue:
+        """A new issue by the engine."""
+        warrant.check()
+        self.world.meet("create")
+        number = self.world.open(title, body, labels=labels, by=BOT)
+        self.world.meet("created")
+        return self.world.issues[number]
+
+    async def close(self, number: int, warrant: Warrant) -> Issue:
+        """Close an issue."""
+        warrant.check()
+        self.world.meet("close")
+        self.world.change(number, open=False)
+        return self.world.issues[number]
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
+        """The comments of one issue."""
+        return tuple(one for one in self.world.server.comments().values() if one.number == number)
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+        """A comment by the engine."""
+        warrant.check()
+        self.world.meet("post")
+        comment = self.world.say(number, body, by=BOT)
+        self.world.meet("posted")
+        return comment
+
+    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None:
+        """Edit a comment of the engine."""
+        warrant.check()
+        self.world.meet("edit")
+        return self.world.server.edit(id, body)
+
+    async def permission(self, login: str) -> Permission:
+        """Write or read."""
+        return Permission.WRITE if login in self.world.writers else Permission.READ
+
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        warrant: Warrant,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]:
+        """As the real board: one stage label, flags set and taken off."""
+        warrant.check()
+        now = self.world.issues[number].labels
+        on = {NAMES.of(stage), *map(NAMES.of, flags_on)}
+        off = {NAMES.of(one) for one in NAMES.read(now).stages} | set(map(NAMES.of, flags_off))
+        for label in sorted(on - now):
+            self.world.meet("label")
+            self.world.label(number, label, by=BOT)
+        for label in sorted((off - on) & now):
+            self.world.label(number, label, by=BOT, added=False)
+        return self.world.issues[number].labels
+
+
+@dataclass(frozen=True)
+class FakeCommit:
+    """A commit of the base branch."""
+
+    subject: str
+
+
+@dataclass
+class FakeSource:
+    """The base branch `main`."""
+
+    world: World
+
+    async def ensure(self) -> None:
+        """Nothing to do."""
+
+    async def fetch(self) -> None:
+        """Nothing to do."""
+
+    async def tip(self, branch: str) -> str | None:
+        """Only `main` exists."""
+        return "a" * 40 if branch == "main" else None
+
+    async def paths(self, commit: str) -> tuple[str, ...]:
+        """Every file."""
+        return tuple(sorted(self.world.files))
+
+    async def show(self, commit: str, path: str) -> bytes | None:
+        """One file."""
+        return self.world.files[path].encode() if path in self.world.files else None
+
+    async def log(self, ref: str, limit: int) -> Sequence[FakeCommit]:
+        """Two commits."""
+        return (FakeCommit("Add the store"), FakeCommit("Begin"))[:limit]
+
+
+@dataclass
+class LockPort:
+    """The lock's port on the same server: short pauses pass at once, a heartbeat never comes."""
+
+    world: World
+
+    async def request(self, operation: Operation[T]) -> Reply[T]:
+        """Carry out one operation."""
+        value: Any = self.world.server.carry_out(operation, None)
+        return Reply(value, self.world.server.at)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let a settle pause pass."""
+        if seconds > 60:
+            await anyio.sleep_forever()
+        self.world.server.seconds += seconds
+
+    def now(self) -> float:
+        """The wall clock."""
+        return self.world.server.at.timestamp()
+
+    def boot(self) -> float:
+        """The same time, from another zero."""
+        return self.world.server.seconds
+
+
+@dataclass
+class Bench:
+    """One world and one coder; each `tick` is a process of its own, so that nothing is kept in memory."""
+
+    world: World = field(default_factory=World)
+    coder: Coder = field(default_factory=Coder)
+    auto: bool = False
+    rounds: int = 3
+    agents: int = 0
+
+    def planner(self) -> Planner:
+        """A planner that has just been started on a fresh machine."""
+        self.agents += 1
+        github, name = FakeGitHub(self.world), f"planner-{self.agents}"
+        claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
+        status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
+        forge = Forge(github, github, github, github, github, status)
+        policy = Policy(REPOSITORY, BOT, "main", auto=self.auto, rounds=self.rounds)
+        return Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, policy)
+
+    async def tick(self) -> list[Ended]:
+        """A new process looks once, works until everything rests or has ended, and is gone."""
+        port = LockPort(self.world)
+        loop = Loop(self.planner(), port)
+        async with loop.open():
+            await loop.tick()
+            await loop.quiet()
+        return loop.ended

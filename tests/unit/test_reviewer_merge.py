@@ -1,0 +1,303 @@
+"""What becomes of an approved pull request: merged only when nothing speaks against exactly this commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fake_server import BOT
+from reviewer_fakes import auto, look, reviewer, tick
+from reviewer_world import ADA, BASE, DIFF, HEAD, ISSUE, MALLORY, NEXT, OPENED, HandClock, World, answer, changes
+
+from reviewer_agent.decide import Bounds, Merge
+from shared.errors import NotAllowed, UnknownOutcome
+from shared.github.errors import HeadMoved, Refused
+from shared.items import Result, Skip
+from shared.lock.claim import Lease
+from shared.loop import Loop
+from shared.models import Account, CheckOutcome, ReviewState
+from shared.workflow import Stage
+
+APPROVE = {"merge": Merge.APPROVE}
+BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})
+MERGE = f"merge {HEAD} squash [auto] Search users (#57)"
+TIDIED = [MERGE, f"delete auto/issue-{ISSUE} {HEAD}", f"close {ISSUE}"]
+
+
+def merges(world: World) -> list[str]:
+    return [deed for deed in world.done if deed.partition(" ")[0] in {"merge", "delete", "close"}]
+
+
+async def test_auto_reviews_and_merges_in_one_go() -> None:
+    world = World(answers=[answer()])
+    (ended,) = await tick(world, **auto())
+    assert ended.result is Result.FINISHED
+    assert merges(world) == TIDIED
+    assert world.stage is Stage.DONE
+    assert world.pull.labels == {"status:approved"}
+    assert world.statuses[-1].sentence == "Merged."
+
+
+@pytest.mark.parametrize(
+    ("prepare", "result", "sentence"),
+    [
+        (lambda w: w.checks.update({HEAD: CheckOutcome.FAILED}), Result.HANDED_OVER, "checks are red"),
+        (lambda w: w.checks.clear(), Result.HANDED_OVER, "no checks"),
+        (lambda w: w.checks.update({BASE: CheckOutcome.FAILED}), Result.HANDED_OVER, "base branch are red"),
+        (lambda w: w.change(labels=w.pull.labels | {"flag:had-conflict"}), Result.HANDED_OVER, "flag"),
+        (lambda w: w.change(labels=w.pull.labels | {"flag:manual-intervention"}), Result.HANDED_OVER, "flag"),
+        (lambda w: w.answers.__setitem__(0, BREAKING), Result.PARKED, "breaks callers"),
+        (lambda w: setattr(w, "diff", DIFF.replace("directory/search", "setup")), Result.PARKED, "protected files"),
+        (lambda w: w.review(ADA, ReviewState.CHANGES_REQUESTED), Result.HANDED_OVER, "person requests changes"),
+    ],
+    ids=["red", "none", "base", "conflict", "manual", "breaking", "protected", "person"],
+)
+async def test_each_guard_alone_blocks_the_merge(
+    prepare: Callable[[World], object], result: Result, sentence: str
+) -> None:
+    world = World(answers=[answer()])
+    prepare(world)
+    (ended,) = await tick(world, **auto())
+    assert merges(world) == []
+    assert ended.result is result
+    assert sentence in world.statuses[-1].sentence
+
+
+async def test_no_checks_are_green_only_where_the_configuration_says_so() -> None:
+    world = World(answers=[answer()], checks={})
+    await tick(world, **auto(bounds=Bounds(none_is_green=True)))
+    assert merges(world) == TIDIED
+
+
+async def test_running_checks_are_waited_for_with_the_lease_kept() -> None:
+    world = World(answers=[answer()], checks={HEAD: CheckOutcome.RUNNING})
+    agent = reviewer(world, **auto())
+    loop = Loop(agent, HandClock(world.server))
+    async with loop.open():
+        await loop.tick()
+        await loop.quiet()
+        assert [rest.reason for rest in loop.resting] == ["ci"]
+        world.checks[HEAD] = CheckOutcome.PASSED
+        await loop.tick()
+        await loop.quiet()
+    assert merges(world) == TIDIED
+    assert len(world.server.comments()) == 1
+
+
+async def approved(world: World, **policy: Any) -> World:
+    """The review is over, the lease released, some time has passed."""
+    await tick(world, **policy)
+    assert world.stage is Stage.APPROVED
+    world.server.seconds += 3600
+    return world
+
+
+async def test_an_approved_one_that_waits_is_not_claimed_again_until_something_changes() -> None:
+    world = await approved(World(answers=[answer()], checks={HEAD: CheckOutcome.FAILED}), **auto())
+    acks = len(world.server.comments())
+    skip = await look(reviewer(world, **auto()))
+    assert isinstance(skip, Skip)
+    assert skip.seconds == 300
+    assert "checks are red" in skip.reason
+    never = await look(reviewer(world))
+    assert isinstance(never, Skip)
+    assert never.seconds == 1800
+    assert len(world.server.comments()) == acks
+    world.checks[HEAD] = CheckOutcome.PASSED
+    (ended,) = await tick(world, **auto())
+    assert ended.result is Result.FINISHED
+
+
+async def test_a_label_that_lags_behind_an_approval_is_finished() -> None:
+    world = await approved(World(answers=[answer()]))
+    world.change(labels=frozenset({"status:in-review", "status:approved"}))
+    await tick(world)
+    assert world.pull.labels == {"status:approved"}
+
+
+@pytest.mark.parametrize("policy", [{}, APPROVE, auto()], ids=["never", "approve", "auto"])
+async def test_an_approval_does_not_outlive_its_commit(policy: dict[str, Any]) -> None:
+    world = await approved(World(answers=[answer(), changes()], checks={}), **policy)
+    world.change(head_sha=NEXT)
+    world.checks[NEXT] = CheckOutcome.PASSED
+    await tick(world, **policy)
+    assert merges(world) == []
+    assert world.stage is Stage.CHANGES_REQUESTED
+    assert world.pull.labels == {"status:changes-requested"}
+
+
+@pytest.mark.parametrize(
+    ("author", "state", "sha", "wins"),
+    [
+        (ADA, ReviewState.CHANGES_REQUESTED, HEAD, True),
+        (ADA, ReviewState.CHANGES_REQUESTED, NEXT, True),
+        (BOT, ReviewState.CHANGES_REQUESTED, HEAD, True),
+        (ADA, ReviewState.COMMENTED, HEAD, False),
+        (ADA, ReviewState.APPROVED, HEAD, False),
+        (MALLORY, ReviewState.CHANGES_REQUESTED, HEAD, False),
+    ],
+)
+async def test_a_persons_request_for_changes_wins(author: Account, state: ReviewState, sha: str, wins: bool) -> None:
+    world = await approved(World(answers=[answer()]))
+    world.review(author, state, sha=sha)
+    assert isinstance(await look(reviewer(world)), Lease) is wins
+
+
+async def test_a_persons_request_goes_to_the_worker() -> None:
+    world = await approved(World(answers=[answer()]))
+    world.review(ADA, ReviewState.CHANGES_REQUESTED)
+    (ended,) = await tick(world)
+    assert ended.result is Result.HANDED_OVER
+    assert world.stage is Stage.CHANGES_REQUESTED
+    assert world.statuses[-1].sentence == "A person requests changes. A worker takes them up."
+
+
+async def test_an_old_request_that_was_answered_does_not_win() -> None:
+    world = World(answers=[answer()])
+    world.review(ADA, ReviewState.CHANGES_REQUESTED, sha=NEXT)
+    await tick(world, **auto())
+    assert merges(world) == TIDIED
+
+
+async def test_a_request_that_its_author_took_back_does_not_win() -> None:
+    world = await approved(World(answers=[answer()]))
+    world.review(ADA, ReviewState.CHANGES_REQUESTED)
+    world.review(ADA, ReviewState.APPROVED)
+    assert isinstance(await look(reviewer(world)), Skip)
+
+
+@pytest.mark.parametrize("first", [answer(), BREAKING], ids=["plain", "breaking"])
+async def test_merge_approve_waits_for_a_persons_order(first: Any) -> None:
+    world = World(answers=[first])
+    (parked,) = await tick(world, **APPROVE)
+    assert parked.result is Result.PARKED
+    assert "`/merge`" in world.statuses[-1].sentence
+    world.server.seconds += 3600
+    world.say(ADA, "/merge")
+    (ended,) = await tick(world, **APPROVE)
+    assert ended.result is Result.FINISHED
+    assert merges(world) == TIDIED
+
+
+@pytest.mark.parametrize(
+    ("author", "text"),
+    [
+        (MALLORY, "/merge"),
+        (ADA, "> /merge"),
+        (ADA, "```\n/merge\n```"),
+        (ADA, "please /merge"),
+        (ADA, "/retry"),
+        (BOT, "/merge <!-- engine-status/1 kind=worker mac=none -->"),
+    ],
+)
+async def test_what_is_no_order_to_merge(author: Account, text: str) -> None:
+    world = await approved(World(answers=[answer()]), **APPROVE)
+    world.say(author, text)
+    assert isinstance(await look(reviewer(world, **APPROVE)), Skip)
+
+
+async def test_the_owner_of_a_shared_account_may_order_the_merge() -> None:
+    world = await approved(World(answers=[answer()]), **APPROVE)
+    world.say(BOT, "/merge")
+    assert isinstance(await look(reviewer(world, **APPROVE)), Lease)
+
+
+async def test_an_order_given_before_the_approval_of_this_commit_does_not_count() -> None:
+    world = World(answers=[answer(), answer()])
+    world.say(ADA, "/merge")
+    await tick(world, **APPROVE)
+    assert merges(world) == []
+    world.server.seconds += 3600
+    world.say(ADA, "/merge")
+    world.change(head_sha=NEXT)
+    (ended,) = await tick(world, **APPROVE)
+    assert ended.result is Result.PARKED
+    assert merges(world) == []
+
+
+async def test_an_ordered_merge_still_waits_for_green() -> None:
+    world = await approved(World(answers=[answer()], checks={HEAD: CheckOutcome.FAILED}), **APPROVE)
+    world.say(ADA, "/merge")
+    assert isinstance(await look(reviewer(world, **APPROVE)), Skip)
+    world.checks[HEAD] = CheckOutcome.PASSED
+    await tick(world, **APPROVE)
+    assert merges(world) == TIDIED
+
+
+async def test_an_approval_that_a_person_dismissed_merges_nothing() -> None:
+    world = await approved(World(answers=[answer()], checks={HEAD: CheckOutcome.FAILED}), **auto())
+    world.reviews = [replace(review, state=ReviewState.DISMISSED) for review in world.reviews]
+    world.checks[HEAD] = CheckOutcome.PASSED
+    skip = await look(reviewer(world, **auto()))
+    assert isinstance(skip, Skip)
+    assert merges(world) == []
+
+
+@pytest.mark.fault(44)
+async def test_a_refused_merge_goes_to_a_person_with_githubs_sentence() -> None:
+    world = World(answers=[answer()])
+    world.refuse["merge"] = Refused("PUT /merge", 405, "Changes must be made through the merge queue")
+    (ended,) = await tick(world, **auto())
+    assert ended.result is Result.FAILED
+    assert "merge queue" in world.statuses[-1].sentence
+    assert world.pull.labels == {"status:failed", "flag:manual-intervention"}
+
+
+@pytest.mark.fault(44)
+@pytest.mark.parametrize("error", [HeadMoved, UnknownOutcome])
+async def test_a_merge_with_an_unclear_end_is_looked_at_again(error: type[Exception]) -> None:
+    world = World(answers=[answer()])
+    world.refuse["merge"] = error()
+    loop = Loop(reviewer(world, **auto()), HandClock(world.server))
+    async with loop.open():
+        await loop.tick()
+        await loop.quiet()
+        assert merges(world) == []
+        world.change(open=False, merged=True)
+        await loop.tick()
+        await loop.quiet()
+    assert merges(world) == TIDIED[1:]
+    assert world.stage is Stage.DONE
+
+
+@pytest.mark.fault(44)
+async def test_a_merge_by_a_person_is_success() -> None:
+    world = World(answers=[answer()], during_call={"open": False, "merged": True})
+    (ended,) = await tick(world)
+    assert ended.result is Result.FINISHED
+    assert world.stage is Stage.DONE
+
+
+@pytest.mark.parametrize("deed", ["delete", "close"])
+async def test_tidying_that_is_refused_does_not_undo_a_merge(deed: str) -> None:
+    world = World(answers=[answer()])
+    world.refuse[deed] = NotAllowed()
+    (ended,) = await tick(world, **auto())
+    assert ended.result is Result.FINISHED
+    assert world.stage is Stage.DONE
+
+
+@pytest.mark.parametrize(
+    ("change", "policy", "expected"),
+    [
+        ({"head_branch": "main"}, {}, [MERGE]),
+        ({"head_branch": "auto/issue-42-old-1"}, {}, [MERGE]),
+        ({}, {"delete_branch": False}, [MERGE, TIDIED[2]]),
+        ({}, {"merge_method": "rebase"}, [MERGE.replace("squash", "rebase"), *TIDIED[1:]]),
+    ],
+)
+async def test_only_the_engines_own_branch_and_issue_are_tidied(
+    change: dict[str, Any], policy: dict[str, Any], expected: list[str]
+) -> None:
+    world = World(answers=[answer()], pull=replace(OPENED, **change))
+    await tick(world, **auto(**policy))
+    assert merges(world) == expected
+
+
+async def test_an_issue_that_github_closed_is_left_alone() -> None:
+    world = World(answers=[answer()])
+    world.issue = replace(world.issue, open=False)
+    await tick(world, **auto())
+    assert merges(world) == TIDIED[:2]
