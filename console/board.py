@@ -11,9 +11,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from lab.demo.ending import Merged
 from lab.demo.stage import REPOSITORY
 from lab.server import Lab
-from lab.world.issues import IssueRecord
+from lab.world.issues import EventRecord, IssueRecord
 
 _COLOURS = {
     "story": "magenta",
@@ -28,26 +29,27 @@ EVENTS = 12
 
 @dataclass
 class Board:
-    """What the audience sees; `refresh` looks at the lab and notes what has moved."""
+    """What the audience sees; `refresh` reads GitHub's own events, so that no move is missed."""
 
     lab: Lab
     console: Console
-    _stages: dict[int, str] = field(default_factory=dict)
+    _read: int = 0
     _moves: deque[str] = field(default_factory=lambda: deque(maxlen=EVENTS))
 
     def say(self, sentence: str) -> None:
-        """Tell something that is not a move."""
+        """Tell something that has happened."""
         self._moves.append(sentence)
         if not self.console.is_terminal:
             self.console.print(sentence, markup=False, highlight=False)
 
     def refresh(self) -> None:
-        """Note every stage that has changed since the last look."""
-        for thread in self.lab.at(REPOSITORY).issues.records.values():
-            stage = self._stage(thread)
-            if self._stages.get(thread.number) != stage:
-                self._stages[thread.number] = stage
-                self.say(f"#{thread.number} {_kind(thread)}: {stage}")
+        """Tell every label that was set and every thread that was closed since the last look."""
+        issues = self.lab.at(REPOSITORY).issues
+        for event in issues.events[self._read :]:
+            sentence = _sentence(event)
+            if sentence:
+                self.say(f"#{event.number} {_kind(issues.require(event.number))} {sentence} by {event.actor}")
+        self._read = len(issues.events)
 
     def __rich__(self) -> Group:
         self.refresh()
@@ -78,7 +80,26 @@ class Board:
         return holders[-1] if holders else ""
 
 
+def _sentence(event: EventRecord) -> str:
+    label = event.detail.get("name", "")
+    if event.event == "labeled" and label == "story":
+        return "opened"
+    if event.event == "labeled" and label.startswith(("status:", "flag:")):
+        return f"-> {label.removeprefix('status:')}"
+    return event.event if event.event in {"closed", "merged", "reopened"} else ""
+
+
 def _kind(thread: IssueRecord) -> str:
     if thread.is_pull:
         return "pull request"
     return "story" if "story" in thread.labels else "specification"
+
+
+def evidence_table(merged: Merged) -> Table:
+    """The proof of one pull request: each new test, red on the base and green on the head."""
+    table = Table(title="Evidence", caption="\n".join(merged.figures), caption_justify="left", expand=True)
+    for name in ("new test", "on the base", "on the head"):
+        table.add_column(name, overflow="fold")
+    for test, red, green in merged.proofs:
+        table.add_row(test.rpartition("::")[2], Text(red, style="red"), Text(green, style="green"))
+    return table

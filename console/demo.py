@@ -12,11 +12,11 @@ from pathlib import Path
 import anyio
 from rich.console import Console
 from rich.live import Live
-from rich.markdown import Markdown
 from rich.syntax import Syntax
+from rich.text import Text
 
 from config.environment import child_environment, for_installers
-from console.board import Board
+from console.board import Board, evidence_table
 from lab.demo import ending, stage, stories
 from lab.demo.cast import Cast, parts
 from lab.demo.environment import prepared
@@ -119,9 +119,9 @@ async def _until_merged(lab: Lab, board: Board, told: Sequence[Story], clock: Re
 async def _epilogue(lab: Lab, scene: Stage, console: Console, *, finished: bool) -> int:
     for number in ending.scene(lab).merged:
         merged = await ending.merged(lab, number)
-        console.rule(f"#{merged.number} {merged.title}")
+        console.rule(Text(f"#{merged.number} {merged.title}"))
         console.print(Syntax(merged.diff, "diff", background_color="default"))
-        console.print(Markdown(merged.evidence))
+        console.print(evidence_table(merged))
     tests = await ending.tests_pass(lab, scene, child_environment() | {"HOME": str(scene.root)})
     console.rule("The merged tree's own tests")
     console.print(tests.text, markup=False, highlight=False)

@@ -53,7 +53,7 @@ def review_body(draft: Draft) -> str:
         else "",
         *_cautions(draft),
     ]
-    return _whole("\n\n".join(part for part in parts if part), BODY_CHARS)
+    return _closed(_cut("\n\n".join(part for part in parts if part), BODY_CHARS))
 
 
 def inline(draft: Draft) -> tuple[Finding, ...]:
@@ -178,14 +178,12 @@ def _data(fence: Fence, **more: object) -> dict[str, object]:
 
 def _inert(text: str, limit: int) -> str:
     """A model's text as a block: no secret, not ours, not active, and its code fences closed."""
-    return _whole(neutralise(_cut(redact(text, ()).strip(), limit)), limit * 2)
+    return _closed(neutralise(_cut(redact(text, ()).strip(), limit)))
 
 
-def _whole(text: str, limit: int) -> str:
-    """At most about `limit` characters, with every code fence closed."""
-    cut = _cut(text, limit)
-    fence = open_fence(cut)
-    return f"{cut}\n{fence}" if fence else cut
+def _closed(text: str) -> str:
+    fence = open_fence(text)
+    return f"{text}\n{fence}" if fence else text
 
 
 def _cut(text: str, limit: int) -> str:

@@ -16,6 +16,9 @@ from shared import process
 _EVIDENCE = re.compile(r"^## Evidence\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
+_CELL = re.compile(r"(?<!\\)\|")
+
+
 @dataclass(frozen=True, slots=True)
 class Merged:
     """One merged pull request, as the audience is shown it."""
@@ -23,7 +26,8 @@ class Merged:
     number: int
     title: str
     diff: str
-    evidence: str
+    proofs: tuple[tuple[str, str, str], ...]
+    figures: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +65,15 @@ async def merged(lab: Lab, number: int) -> Merged:
     """One merged pull request with its diff and its evidence."""
     repository = lab.at(REPOSITORY)
     thread, pull = repository.issues.require(number), repository.pulls.require(number)
-    found = _EVIDENCE.search(thread.body or "")
+    found = _EVIDENCE.search((thread.body or "").replace("\r\n", "\n"))
+    lines = found[1].splitlines() if found else []
+    rows = [
+        tuple(cell.strip(" `") for cell in _CELL.split(line.strip("| "))) for line in lines if line.startswith("| `")
+    ]
+    proofs = tuple((row[0], row[1].replace("`", ""), row[2]) for row in rows if len(row) == 3)
+    figures = tuple(line.removeprefix("- ") for line in lines if line.startswith("- "))
     diff = await repository.bare.diff(pull.base_sha, pull.head_sha)
-    return Merged(number, thread.title, diff, found[1].strip() if found else "")
+    return Merged(number, thread.title, diff, proofs, figures)
 
 
 async def tests_pass(lab: Lab, stage: Stage, variables: Mapping[str, str]) -> process.Finished:

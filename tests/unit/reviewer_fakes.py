@@ -64,6 +64,7 @@ class FakeHub:
 
     async def issue(self, number: int) -> Issue:
         if number == PULL:
+            self.world.meet("issue")
             return self.world.as_issue()
         if number != ISSUE:
             raise Gone
@@ -91,6 +92,7 @@ class FakeHub:
 
     async def show(self, number: int, status: Status, warrant: Warrant) -> None:
         warrant.check()
+        self.world.meet("status")
         if self.world.statuses[-1:] != [status]:
             self.world.statuses.append(status)
 
@@ -188,10 +190,12 @@ class FakeSource:
         return ref if ref in self.fetched else None
 
     async def fetch(self, *refspecs: str) -> None:
+        self.world.meet("fetch")
         self.fetched += refspecs
 
     async def diff(self, base: str, head: str) -> str:
         assert head in self.fetched
+        self.world.meet("diff")
         return self.world.diff
 
     async def show(self, commit: str, path: str) -> bytes | None:
@@ -238,7 +242,7 @@ def reviewer(world: World, name: str = "reviewer-1", **policy: Any) -> Reviewer:
     return Reviewer(forge, FakePort(world.server), claimant, examiner, rules)
 
 
-async def tick(world: World, agent: Reviewer | None = None, **policy: Any) -> list[Ended]:
+async def tick(world: World, /, agent: Reviewer | None = None, **policy: Any) -> list[Ended]:
     """One tick of a loop that is then closed, to the point where everything rests; what has ended."""
     loop = Loop(agent or reviewer(world, **policy), HandClock(world.server))
     async with loop.open():

@@ -169,9 +169,13 @@ class World:
 
     def act(self, deed: str) -> None:
         """Remember a write, or refuse it."""
-        if deed.partition(" ")[0] in self.refuse:
-            raise self.refuse.pop(deed.partition(" ")[0])
+        self.meet(deed.partition(" ")[0])
         self.done.append(deed)
+
+    def meet(self, verb: str) -> None:
+        """Raise what is planned for the next use of this verb."""
+        if verb in self.refuse:
+            raise self.refuse.pop(verb)
 
     def as_issue(self) -> Issue:
         """The pull request as lists of issues show it."""

@@ -163,7 +163,7 @@ def test_a_long_thread_is_read_once(server: Server, alice: FakeAgent, bob: FakeA
 
 
 def test_an_ack_of_an_unknown_key_holds_until_its_timeout(server: Server, alice: FakeAgent) -> None:
-    other = FakeAgent(server, "worker-x", keys=Keyring(99, (Key.of(b"x" * 32),)))
+    other = FakeAgent(server, "worker-a", keys=Keyring(99, (Key.of(b"x" * 32),)))
     opaque = other.win()
     server.seconds += TERMS.timeout - 6
     alice.nonces.kept |= other.nonces.kept

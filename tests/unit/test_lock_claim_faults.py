@@ -61,6 +61,16 @@ def test_an_ack_that_is_not_found_is_not_posted_again(server: Server, alice: Fak
     assert alice.claim() is not None
 
 
+def test_the_ack_of_another_is_not_taken_for_ours(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    attempt = alice.begin()
+    attempt.until(PostComment)
+    rival = bob.begin()
+    rival.until(AdvanceFence)
+    alice.port.plan(PostComment, Fault.LOST)
+    assert attempt.finish() is None
+    assert rival.finish() is not None
+
+
 def test_an_ack_that_arrives_late_is_adopted(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
     alice.port.plan(PostComment, Fault.LATE)
     assert alice.claim() is None

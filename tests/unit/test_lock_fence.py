@@ -124,6 +124,13 @@ def test_a_lost_push_is_left_for_the_next_tick(server: Server, alice: FakeAgent,
     assert run(alice.port, advance(held, pr=57)).pr == 57
 
 
+def test_what_stood_there_before_is_not_taken_for_the_lost_push(alice: FakeAgent, held: Held) -> None:
+    run(alice.port, advance(held, phase="red"))
+    alice.port.plan(AdvanceFence, Fault.LOST)
+    with pytest.raises(Transient):
+        run(alice.port, advance(held, phase="red"))
+
+
 @pytest.mark.parametrize("repeat", [False, True])
 def test_a_late_push_of_our_own_is_adopted(server: Server, alice: FakeAgent, held: Held, repeat: bool) -> None:
     alice.port.plan(AdvanceFence, Fault.LATE)

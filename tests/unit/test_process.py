@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -45,7 +44,8 @@ async def test_the_environment_is_exactly_what_was_given(tmp_path: Path) -> None
 
 
 async def test_it_runs_where_it_was_told(tmp_path: Path) -> None:
-    assert (await run(("pwd", "-P"), cwd=tmp_path, env=PATH)).text == os.path.realpath(tmp_path)
+    real = str(await anyio.Path(tmp_path).resolve())
+    assert (await run(("pwd", "-P"), cwd=tmp_path, env=PATH)).text == real
 
 
 async def test_words_reach_the_command_as_they_are(tmp_path: Path) -> None:

@@ -95,3 +95,33 @@ async def test_an_order_is_noticed_by_the_step_itself() -> None:
     assert isinstance(step, Ended)
     assert step.result is Result.WITHDRAWN
     assert world.stage is Stage.IN_REVIEW
+
+
+async def test_a_pull_request_that_is_gone_ends_the_work() -> None:
+    world = World()
+    agent = reviewer(world)
+    lease = await look(agent)
+    assert isinstance(lease, Lease)
+    async with agent.hold(lease):
+        world.change(open=False)
+        await agent.discover()
+        world.refuse["issue"] = Gone()
+        assert await agent.revoked(PULL) == "the pull request is gone"
+
+
+async def test_an_approval_by_label_alone_is_no_approval() -> None:
+    world = World()
+    world.change(labels=frozenset({"status:approved"}))
+    skip = await look(reviewer(world))
+    assert isinstance(skip, Skip)
+    assert "has not reviewed it" in skip.reason
+
+
+async def test_a_label_that_lags_behind_a_failure_is_finished() -> None:
+    world = World(diff="")
+    await tick(world)
+    world.change(labels=frozenset({"status:in-review"}))
+    world.server.seconds += 3600
+    (ended,) = await tick(world)
+    assert ended.result is Result.FAILED
+    assert world.pull.labels == {"status:failed"}

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import BOT, EPOCH
-from reviewer_world import ADA, DIFF, HEAD, KEY, KEYS, MALLORY, NAMES, NEXT, OPENED, PULL, answer, finding
+from fake_server import EPOCH
+from reviewer_world import ADA, DIFF, HEAD, KEY, NAMES, OPENED, PULL, answer, finding
 
 from reviewer_agent import comments
 from reviewer_agent.aborts import RoundsUsedUp, TooLarge, Unpostable
@@ -15,15 +15,13 @@ from reviewer_agent.answer import parse
 from reviewer_agent.decide import Hindrance
 from reviewer_agent.draft import Draft
 from reviewer_agent.examine import evidence
-from reviewer_agent.opinion import Care, Judgement, Opinion, Reader, mark
 from reviewer_agent.patch import read
 from reviewer_agent.placement import place
 from shared import marks
 from shared.errors import Blocked
 from shared.governance.commands import commands
 from shared.lock.codec import Fence
-from shared.marks import Key, Keyring
-from shared.models import Comment, Review, ReviewState
+from shared.models import Comment
 from shared.workflow import Stage
 
 FENCE = Fence(KEY, 1, "n", "reviewer-1", Stage.APPROVED, EPOCH, work_head=HEAD, pr=PULL, round=1)
@@ -122,44 +120,6 @@ def test_the_longest_review_fits_into_a_body() -> None:
     found, patch = parse(raw, ids), read(DIFF, 100_000)
     body = comments.review_body(Draft(HEAD, 0, found, place(found.findings, patch), patch))
     assert len(body) < 65_536
-
-
-OPINION = Opinion(HEAD, 1, Judgement.APPROVED, Care.BREAKING, 5, EPOCH)
-READER = Reader(KEYS, {BOT.id})
-
-
-def review(body: str, **facts: Any) -> Review:
-    return replace(Review(5, BOT, ReviewState.APPROVED, body, HEAD, EPOCH), **facts)
-
-
-@pytest.mark.parametrize("ending", ["\nApproved.", "\r\nApproved.\r\n", "\n\n- `a.py:1` added by the adapter"])
-def test_an_opinion_is_read_back_from_its_mark(ending: str) -> None:
-    assert READER.read(PULL, review(mark(KEYS, PULL, OPINION) + ending)) == OPINION
-
-
-@pytest.mark.parametrize(
-    "forged",
-    [
-        review("Approved."),
-        review("<!-- engine-status/1 mac=none -->"),
-        review(mark(KEYS, PULL, OPINION), author=MALLORY),
-        review(mark(KEYS, PULL, OPINION), head_sha=NEXT),
-        review(mark(KEYS, PULL + 1, OPINION)),
-        review(mark(KEYS, PULL, OPINION).replace("breaking", "none")),
-        review(mark(Keyring(99, (Key.of(b"other"),)), PULL, OPINION)),
-        review("Look:\n" + mark(KEYS, PULL, OPINION)),
-        review(KEYS.sign("review", PULL, marks.render("engine-review", {"sha": HEAD, "round": "x"}))),
-        review(KEYS.sign("review", PULL, marks.render("engine-review", {"sha": HEAD, "round": "1", "verdict": "ok"}))),
-    ],
-)
-def test_everything_else_is_no_opinion(forged: Review) -> None:
-    assert READER.read(PULL, forged) is None
-
-
-def test_the_engines_own_reviews_are_not_a_persons_whichever_account_posted_them() -> None:
-    ours = review(mark(KEYS, PULL, OPINION), author=MALLORY)
-    theirs = review("No.", author=BOT)
-    assert READER.by_people(PULL, [ours, theirs]) == (theirs,)
 
 
 @pytest.mark.parametrize("hindrance", list(Hindrance))

@@ -20,7 +20,7 @@ from shared.loop import Loop
 from shared.models import Account, CheckOutcome, ReviewState
 from shared.workflow import Stage
 
-APPROVE = {"merge": Merge.APPROVE}
+APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})
 MERGE = f"merge {HEAD} squash [auto] Search users (#57)"
 TIDIED = [MERGE, f"delete auto/issue-{ISSUE} {HEAD}", f"close {ISSUE}"]
@@ -168,64 +168,6 @@ async def test_a_request_that_its_author_took_back_does_not_win() -> None:
     assert isinstance(await look(reviewer(world)), Skip)
 
 
-@pytest.mark.parametrize("first", [answer(), BREAKING], ids=["plain", "breaking"])
-async def test_merge_approve_waits_for_a_persons_order(first: Any) -> None:
-    world = World(answers=[first])
-    (parked,) = await tick(world, **APPROVE)
-    assert parked.result is Result.PARKED
-    assert "`/merge`" in world.statuses[-1].sentence
-    world.server.seconds += 3600
-    world.say(ADA, "/merge")
-    (ended,) = await tick(world, **APPROVE)
-    assert ended.result is Result.FINISHED
-    assert merges(world) == TIDIED
-
-
-@pytest.mark.parametrize(
-    ("author", "text"),
-    [
-        (MALLORY, "/merge"),
-        (ADA, "> /merge"),
-        (ADA, "```\n/merge\n```"),
-        (ADA, "please /merge"),
-        (ADA, "/retry"),
-        (BOT, "/merge <!-- engine-status/1 kind=worker mac=none -->"),
-    ],
-)
-async def test_what_is_no_order_to_merge(author: Account, text: str) -> None:
-    world = await approved(World(answers=[answer()]), **APPROVE)
-    world.say(author, text)
-    assert isinstance(await look(reviewer(world, **APPROVE)), Skip)
-
-
-async def test_the_owner_of_a_shared_account_may_order_the_merge() -> None:
-    world = await approved(World(answers=[answer()]), **APPROVE)
-    world.say(BOT, "/merge")
-    assert isinstance(await look(reviewer(world, **APPROVE)), Lease)
-
-
-async def test_an_order_given_before_the_approval_of_this_commit_does_not_count() -> None:
-    world = World(answers=[answer(), answer()])
-    world.say(ADA, "/merge")
-    await tick(world, **APPROVE)
-    assert merges(world) == []
-    world.server.seconds += 3600
-    world.say(ADA, "/merge")
-    world.change(head_sha=NEXT)
-    (ended,) = await tick(world, **APPROVE)
-    assert ended.result is Result.PARKED
-    assert merges(world) == []
-
-
-async def test_an_ordered_merge_still_waits_for_green() -> None:
-    world = await approved(World(answers=[answer()], checks={HEAD: CheckOutcome.FAILED}), **APPROVE)
-    world.say(ADA, "/merge")
-    assert isinstance(await look(reviewer(world, **APPROVE)), Skip)
-    world.checks[HEAD] = CheckOutcome.PASSED
-    await tick(world, **APPROVE)
-    assert merges(world) == TIDIED
-
-
 async def test_an_approval_that_a_person_dismissed_merges_nothing() -> None:
     world = await approved(World(answers=[answer()], checks={HEAD: CheckOutcome.FAILED}), **auto())
     world.reviews = [replace(review, state=ReviewState.DISMISSED) for review in world.reviews]
@@ -301,3 +243,18 @@ async def test_an_issue_that_github_closed_is_left_alone() -> None:
     world.issue = replace(world.issue, open=False)
     await tick(world, **auto())
     assert merges(world) == TIDIED[:2]
+
+
+async def test_an_approval_that_the_list_does_not_show_yet_is_waited_for() -> None:
+    world = World(answers=[answer()], checks={})
+    await tick(world, **auto(merge=Merge.NEVER))
+    hidden, world.reviews = world.reviews, []
+    loop = Loop(reviewer(world, **auto(bounds=Bounds(none_is_green=True))), HandClock(world.server))
+    async with loop.open():
+        await loop.tick()
+        await loop.quiet()
+        assert [rest.reason for rest in loop.resting] == ["review"]
+        world.reviews = hidden
+        await loop.tick()
+        await loop.quiet()
+    assert merges(world) == TIDIED

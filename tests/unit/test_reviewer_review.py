@@ -10,6 +10,7 @@ from reviewer_fakes import look, reviewer, tick
 from reviewer_world import ADA, BASE, HEAD, KEY, MALLORY, NEXT, PULL, World, answer, changes, finding
 
 from shared.errors import Blocked, Gone, UnknownOutcome
+from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.github.errors import Refused
 from shared.items import Ended, Result
 from shared.llm.port import Call, Ending, Outcome
@@ -247,9 +248,48 @@ async def test_a_review_that_github_does_not_take_is_kept_in_the_status_comment(
 
 @pytest.mark.parametrize(
     ("facts", "sentence"),
-    [({"diff": " \n"}, "changes nothing"), ({"tips": {}}, "'main' does not exist")],
+    [
+        ({"diff": " \n"}, "changes nothing"),
+        ({"tips": {}}, "'main' does not exist"),
+        ({"refuse": {"fetch": NoSuchRef()}}, "is not in the repository any more"),
+        ({"refuse": {"diff": TooMuchOutput()}}, "too large to be reviewed"),
+    ],
 )
 async def test_what_cannot_be_reviewed_says_why_without_a_call(facts: dict[str, Any], sentence: str) -> None:
     (ended,) = await tick(world := World(**facts))
     assert sentence in ended.sentence
     assert world.requests == []
+
+
+async def test_giving_up_on_a_new_head_is_a_failure_like_any_other() -> None:
+    world = World(answers=[answer()], during_call={"head_sha": NEXT}, tips={"refs/heads/main": BASE})
+    agent = reviewer(world)
+    lease = await look(agent)
+    assert isinstance(lease, Lease)
+    async with agent.hold(lease) as held:
+        await agent.step(held)
+        await agent.step(held)
+        assert world.stage is Stage.REVIEWING
+        world.tips.clear()
+        with pytest.raises(Blocked) as caught:
+            await agent.step(held)
+        await agent.fail(held, caught.value)
+    assert world.stage is Stage.FAILED
+    assert world.pull.labels == {"status:failed", "flag:manual-intervention"}
+
+
+async def test_a_failure_after_the_verdict_keeps_the_verdict() -> None:
+    world = World(answers=[changes()], refuse={"status": Refused("POST", 422, "no")})
+    (ended,) = await tick(world)
+    assert ended.result is Result.FAILED
+    assert world.stage is Stage.CHANGES_REQUESTED
+    assert world.pull.labels == {"status:changes-requested", "flag:manual-intervention"}
+
+
+async def test_a_later_round_without_any_earlier_request_is_told_so() -> None:
+    world = World(answers=[changes(), answer()])
+    await tick(world)
+    world.reviews.clear()
+    await next_round(world, NEXT)
+    assert world.requests[1].round == 1
+    assert "(none)" in world.requests[1].prompt.partition("## Earlier rounds")[2].partition("##")[0]

@@ -1,0 +1,91 @@
+"""With `merge: approve` a person's `/merge` is waited for, and bound to the commit that it was given for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fake_server import BOT
+from reviewer_fakes import look, reviewer, tick
+from reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, World, answer
+
+from reviewer_agent.decide import Merge
+from shared.items import Result, Skip
+from shared.lock.claim import Lease
+from shared.models import Account, CheckOutcome
+from shared.workflow import Stage
+
+APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}
+BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})
+MERGE = f"merge {HEAD} squash [auto] Search users (#57)"
+TIDIED = [MERGE, f"delete auto/issue-{ISSUE} {HEAD}", f"close {ISSUE}"]
+
+
+def merges(world: World) -> list[str]:
+    return [deed for deed in world.done if deed.partition(" ")[0] in {"merge", "delete", "close"}]
+
+
+async def approved(world: World, **policy: Any) -> World:
+    """The review is over, the lease released, some time has passed."""
+    await tick(world, **policy)
+    assert world.stage is Stage.APPROVED
+    world.server.seconds += 3600
+    return world
+
+
+@pytest.mark.parametrize("first", [answer(), BREAKING], ids=["plain", "breaking"])
+async def test_merge_approve_waits_for_a_persons_order(first: Any) -> None:
+    world = World(answers=[first])
+    (parked,) = await tick(world, **APPROVE)
+    assert parked.result is Result.PARKED
+    assert "`/merge`" in world.statuses[-1].sentence
+    world.server.seconds += 3600
+    world.say(ADA, "/merge")
+    (ended,) = await tick(world, **APPROVE)
+    assert ended.result is Result.FINISHED
+    assert merges(world) == TIDIED
+
+
+@pytest.mark.parametrize(
+    ("author", "text"),
+    [
+        (MALLORY, "/merge"),
+        (ADA, "> /merge"),
+        (ADA, "```\n/merge\n```"),
+        (ADA, "please /merge"),
+        (ADA, "/retry"),
+        (BOT, "/merge <!-- engine-status/1 kind=worker mac=none -->"),
+    ],
+)
+async def test_what_is_no_order_to_merge(author: Account, text: str) -> None:
+    world = await approved(World(answers=[answer()]), **APPROVE)
+    world.say(author, text)
+    assert isinstance(await look(reviewer(world, **APPROVE)), Skip)
+
+
+async def test_the_owner_of_a_shared_account_may_order_the_merge() -> None:
+    world = await approved(World(answers=[answer()]), **APPROVE)
+    world.say(BOT, "/merge")
+    assert isinstance(await look(reviewer(world, **APPROVE)), Lease)
+
+
+async def test_an_order_given_before_the_approval_of_this_commit_does_not_count() -> None:
+    world = World(answers=[answer(), answer()])
+    world.say(ADA, "/merge")
+    await tick(world, **APPROVE)
+    assert merges(world) == []
+    world.server.seconds += 3600
+    world.say(ADA, "/merge")
+    world.change(head_sha=NEXT)
+    (ended,) = await tick(world, **APPROVE)
+    assert ended.result is Result.PARKED
+    assert merges(world) == []
+
+
+async def test_an_ordered_merge_still_waits_for_green() -> None:
+    world = await approved(World(answers=[answer()], checks={HEAD: CheckOutcome.FAILED}), **APPROVE)
+    world.say(ADA, "/merge")
+    assert isinstance(await look(reviewer(world, **APPROVE)), Skip)
+    world.checks[HEAD] = CheckOutcome.PASSED
+    await tick(world, **APPROVE)
+    assert merges(world) == TIDIED
