@@ -38,6 +38,10 @@ def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
     story = getattr(got, "story", None)
     if getattr(got, "story_file", None):
         story = _read(parser, got.story_file)
+    if story is not None and not story.strip():
+        parser.error("the story is empty")
+    if getattr(got, "yes", False) and story is None:
+        parser.error("--yes goes with --story or --story-file")
     return Arguments(
         repository=got.repository,
         config=got.config,

@@ -32,16 +32,6 @@ from shared.workflow import Event, Flag, Role, Stage
 
 log = structlog.get_logger()
 
-SPECIFICATION_STAGES = (
-    Stage.READY,
-    Stage.IMPLEMENTING,
-    Stage.TESTING,
-    Stage.REVIEWING,
-    Stage.CI_FAILED,
-    Stage.FAILED,
-)
-"""Labels that the inbox watches beside the story's, so that the end of a story's last specification is seen."""
-
 _PART_OF = re.compile(r"\bpart of:?[ \t]+#(\d{1,9})\b", re.IGNORECASE)
 
 

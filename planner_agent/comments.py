@@ -110,7 +110,7 @@ def specified(fence: Fence, created: Sequence[Created]) -> Status:
 
 def finished(fence: Fence, numbers: Mapping[str, int]) -> Status:
     """The story is done."""
-    notes = "\n".join(f"- [x] #{number}" for number in numbers.values())
+    notes = "\n".join(f"- [x] #{number}" for number in sorted(numbers.values()))
     sentence = "Every specification issue is closed: the story is done."
     return Status(sentence, _where(fence), _data(fence, specifications=dict(numbers)), notes)
 
@@ -149,7 +149,9 @@ def paused(fence: Fence) -> Status:
 
 def withdrawn(fence: Fence, reason: str, restart: str) -> Status:
     """A person stopped it."""
-    return Status(f"Stopped: {reason}. To plan it anew, set the label `{restart}`.", _where(fence), _data(fence))
+    return Status(
+        f"Stopped: {reason}. To plan it anew, set the label `{restart}` (again).", _where(fence), _data(fence)
+    )
 
 
 def _where(fence: Fence) -> tuple[tuple[str, str], ...]:

@@ -162,12 +162,12 @@ def _refused(issue: Issue, names: Labels) -> str:
     return ""
 
 
-def trigger(issue: Issue, names: Labels) -> str | None:
-    """The label by which a person asks for a plan: the story's own, or the stage set by hand."""
+def triggers(issue: Issue, names: Labels) -> tuple[str, ...]:
+    """The labels by which a person asks for a plan: the story's own, and the stage set by hand."""
     shown = names.read(issue.labels).stages
     if Stage.PLANNING in shown:
-        return names.of(Stage.PLANNING)
-    return None if shown else names.story
+        return names.story, names.of(Stage.PLANNING)
+    return () if shown else (names.story,)
 
 
 def _wish_while_planning(shown: frozenset[Stage]) -> Wish | str:

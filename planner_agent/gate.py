@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from planner_agent.decide import Phase, Wish, lags, trigger, wish
+from planner_agent.decide import Phase, Wish, lags, triggers, wish
 from planner_agent.observe import Listener
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
@@ -51,8 +51,7 @@ class Gate:
 
     async def _begin(self, issue: Issue, fence: Fence | None) -> Intent | str:
         """The newest label that asks for a plan: after the fence, and by somebody with write access."""
-        label = trigger(issue, self._policy.names)
-        event = await self._newest(issue, label) if label else None
+        event = await self._newest(issue, *triggers(issue, self._policy.names))
         if event is None or not event.added or (fence is not None and event.at <= fence.at):
             return f"{fence.stage if fence else 'not begun'}: nobody has set a label that asks for a plan"
         if not await self._listener.may_write(event.actor.login):
@@ -80,6 +79,7 @@ class Gate:
             return "a person removed the stage label"
         return Intent(fence.stage, fence.phase)
 
-    async def _newest(self, issue: Issue, label: str) -> LabelEvent | None:
-        events = await self._forge.issues.label_events(issue.number)
-        return next((event for event in reversed(events) if event.label.casefold() == label.casefold()), None)
+    async def _newest(self, issue: Issue, *labels: str) -> LabelEvent | None:
+        wanted = {label.casefold() for label in labels}
+        events = await self._forge.issues.label_events(issue.number) if wanted else ()
+        return next((event for event in reversed(events) if event.label.casefold() in wanted), None)

@@ -16,7 +16,7 @@ from shared.items import Ended, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import Comment
-from shared.workflow import TERMINAL, Event, Flag, Stage, Track, move
+from shared.workflow import Event, Flag, Stage, Track, move
 
 CONFIGURATION = "the configuration"
 """Who approved a plan when nobody had to."""
@@ -33,8 +33,6 @@ class Handover:
     async def show(self, held: Held, snapshot: Snapshot) -> Snapshot:
         """Make stage label and flags follow the fence; returns the snapshot with the labels that are there then."""
         stage = held.fence.stage
-        if stage in TERMINAL:
-            return snapshot
         on, off = flags(stage, questions=snapshot.questions)
         issue = snapshot.issue
         labels = await self._forge.labels.show(
@@ -107,8 +105,7 @@ class Handover:
 
     async def withdraw(self, held: Held, reason: str) -> None:
         """A person ended it: the fence remembers, nothing else is touched."""
-        if held.fence.stage not in TERMINAL:
-            await advance(held, stage=Stage.WITHDRAWN)
+        await advance(held, stage=Stage.WITHDRAWN)
         await self._forge.status.show(
             held.fence.key.number, comments.withdrawn(held.fence, reason, self._restart), held
         )

@@ -16,8 +16,8 @@ from shared.specification import Criterion, Specification, Trailer, read, write
 from shared.text import neutralise, one_line
 from shared.workflow import Event, Stage, Track, move
 
-TITLE_LIMIT = 240
-"""GitHub refuses longer titles at 256 characters."""
+TITLE_LIMIT = 220
+"""GitHub refuses titles above 256 characters; making one harmless adds a few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Specifications:
         created: dict[str, Created] = {}
         for index, planned in plan.ordered:
             key = f"{story.number}-{index}"
-            title = one_line(neutralise(planned.title), TITLE_LIMIT)
+            title = neutralise(one_line(planned.title, TITLE_LIMIT))
             number = existing.get(key)
             if number is None:
                 blockers = tuple(created[other].number for other in planned.depends_on)

@@ -114,8 +114,7 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
     fence = (await port.request(ReadFence(key))).value
     since = fence.at - timedelta(seconds=claimant.terms.timeout) if fence else None
     reply = await port.request(ReadComments(key.number, since))
-    acks = _acks(reply.value, key, claimant)
-    return await _fold(port, claimant, View(key, fence, acks, None, 0, reply.at))
+    return await _fold(port, claimant, View(key, fence, _acks(reply.value, key, claimant), None, 0, reply.at))
 
 
 async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> Lease | None:

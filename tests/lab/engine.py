@@ -13,10 +13,9 @@ from config.settings import Settings
 from config.state import StateDirectory
 from console.assembly import Parts, Process, opened
 from lab import target_project
-from lab.server import Lab
+from lab.ci import CiSettings
+from lab.server import CHECK_NAME, Lab
 from lab.world.issues import IssueRecord
-
-
 from shared.items import Agent
 from shared.lock.codec import Fence, ItemKey, read_fence
 from shared.loop import Loop, RealClock
@@ -30,9 +29,7 @@ ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
 OWNER, ENGINE, REVIEWER = "ada", "engine-bot", "reviewer-bot"
 
 BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
-
     Role.WORKER: build_worker,
-
 }
 
 WRITES = {
@@ -103,6 +100,18 @@ class Engine:
                 loop = Loop(BUILD[role](parts), process.clock, interval_seconds=0.05)
                 async with loop.open():
                     yield loop
+
+    @property
+    def ci(self) -> CiSettings:
+        """What the repository's CI does."""
+        (ci,) = self.lab.ci.values()
+        return ci.settings
+
+    def script(self, text: str, *, ci: str = "true") -> None:
+        """Let the coder answer from `text` from now on, and CI run `ci`."""
+        self.scenario = self.directory / "scenario.yml"
+        self.scenario.write_text(text)
+        self.ci.jobs = {CHECK_NAME: ci}
 
     async def tick(self, *loops: Loop) -> None:
         """One tick of each, to the point where everything rests, and then CI to its end."""

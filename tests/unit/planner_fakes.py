@@ -33,6 +33,7 @@ T = TypeVar("T")
 
 REPOSITORY = "ada/directory"
 
+
 @dataclass
 class FakeGitHub:
     """The adapters of one process: inbox, issues, comments, people and labels in one."""
@@ -192,18 +193,18 @@ class Bench:
     world: World = field(default_factory=World)
     coder: Coder = field(default_factory=Coder)
     auto: bool = False
-    rounds: int = 3
+    branch: str = "main"
     agents: int = 0
 
-    def planner(self) -> Planner:
+    def planner(self, **policy: Any) -> Planner:
         """A planner that has just been started on a fresh machine."""
         self.agents += 1
         github, name = FakeGitHub(self.world), f"planner-{self.agents}"
         claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
         status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
         forge = Forge(github, github, github, github, github, status)
-        policy = Policy(REPOSITORY, BOT, "main", auto=self.auto, rounds=self.rounds)
-        return Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, policy)
+        rules = Policy(REPOSITORY, BOT, self.branch, auto=self.auto, **policy)
+        return Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
 
     async def tick(self) -> list[Ended]:
         """A new process looks once, works until everything rests or has ended, and is gone."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from fake_server import BOT, EPOCH
-from reviewer_world import ISSUE, KEYS, NAMES, PULL, FakeNonces, FakePort, HandClock, World
+from reviewer_lock import FakeNonces, FakePort, HandClock
+from reviewer_world import ISSUE, KEYS, NAMES, PULL, FakeCoder, FakeSource, World
 
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Merge
@@ -20,7 +20,6 @@ from reviewer_agent.ports import Forge
 from shared.errors import Gone
 from shared.github.status import Status
 from shared.items import Ended, Skip
-from shared.llm.port import Ending, Outcome, Request
 from shared.lock.claim import Claimant, Lease
 from shared.lock.hold import Held
 from shared.loop import Loop
@@ -171,54 +170,6 @@ class FakeReviews:
                 ReviewComment(id, BOT, place.path, place.line, place.body, now, now, review_id=review.id)
             )
         return review
-
-
-@dataclass
-class FakeSource:
-    """A mirror with one base and one change."""
-
-    world: World
-    fetched: list[str] = field(default_factory=list)
-
-    async def ensure(self) -> None:
-        return
-
-    async def refresh(self, ref: str) -> str | None:
-        return self.world.tips.get(ref)
-
-    async def sha(self, ref: str) -> str | None:
-        return ref if ref in self.fetched else None
-
-    async def fetch(self, *refspecs: str) -> None:
-        self.world.meet("fetch")
-        self.fetched += refspecs
-
-    async def diff(self, base: str, head: str) -> str:
-        assert head in self.fetched
-        self.world.meet("diff")
-        return self.world.diff
-
-    async def show(self, commit: str, path: str) -> bytes | None:
-        return self.world.files.get((commit, path))
-
-
-@dataclass
-class FakeCoder:
-    """Gives the world's answers in order; a call that nobody planned fails the test."""
-
-    world: World
-
-    @property
-    def name(self) -> str:
-        return "fake"
-
-    async def run(self, request: Request) -> Outcome:
-        self.world.requests.append(request)
-        planned = self.world.answers.pop(0)
-        self.world.change(**self.world.during_call)
-        if isinstance(planned, Outcome):
-            return planned
-        return Outcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)
 
 
 def reviewer(world: World, name: str = "reviewer-1", **policy: Any) -> Reviewer:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import anyio
 from fake_server import BOT, EPOCH, Server
 
 from shared.github.status import Status
-from shared.llm.port import Request
+from shared.llm.port import Ending, Outcome, Request
 from shared.lock.codec import Fence, ItemKey
-from shared.lock.port import Operation, Reply
 from shared.marks import Key, Keyring
 from shared.models import (
     Account,
@@ -27,8 +25,6 @@ from shared.models import (
     ReviewState,
 )
 from shared.workflow import Labels, Role, Stage
-
-T = TypeVar("T")
 
 PULL, ISSUE = 57, 42
 BASE, HEAD, NEXT = "b" * 40, "a" * 40, "c" * 40
@@ -183,62 +179,49 @@ class World:
         return Issue(PULL, pull.title, pull.body, pull.labels, pull.author, EPOCH, at, pull.open, False, True)
 
 
-class FakePort:
-    """The lock's port; pauses shorter than a heartbeat are over at once, longer ones never end."""
+@dataclass
+class FakeSource:
+    """A mirror with one base and one change."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    world: World
+    fetched: list[str] = field(default_factory=list)
 
-    async def request(self, operation: Operation[T]) -> Reply[T]:
-        """Carry it out."""
-        return Reply(cast("T", self._server.carry_out(operation, None)), self._server.at)
+    async def ensure(self) -> None:
+        return
 
-    async def sleep(self, seconds: float) -> None:
-        """Let it pass, or wait until cancelled."""
-        if seconds >= 60:
-            await anyio.Event().wait()
-        self._server.seconds += seconds
+    async def refresh(self, ref: str) -> str | None:
+        return self.world.tips.get(ref)
 
-    def now(self) -> float:
-        """Wall clock."""
-        return self._server.at.timestamp()
+    async def sha(self, ref: str) -> str | None:
+        return ref if ref in self.fetched else None
 
-    def boot(self) -> float:
-        """Boot clock."""
-        return 1000 + self._server.seconds
+    async def fetch(self, *refspecs: str) -> None:
+        self.world.meet("fetch")
+        self.fetched += refspecs
 
+    async def diff(self, base: str, head: str) -> str:
+        assert head in self.fetched
+        self.world.meet("diff")
+        return self.world.diff
 
-class FakeNonces:
-    """Nonces of one state directory."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self.kept: list[str] = []
-
-    def fresh(self) -> str:
-        """A new nonce."""
-        self.kept.append(hashlib.md5(f"{self._name}{len(self.kept)}".encode()).hexdigest())
-        return self.kept[-1]
-
-    def mine(self, nonce: str) -> bool:
-        """Whether it was made here."""
-        return nonce in self.kept
-
-    def forget(self, nonce: str) -> None:
-        """Counted on, never reused."""
+    async def show(self, commit: str, path: str) -> bytes | None:
+        return self.world.files.get((commit, path))
 
 
-class HandClock:
-    """A clock whose time is the server's."""
+@dataclass
+class FakeCoder:
+    """Gives the world's answers in order; a call that nobody planned fails the test."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    world: World
 
-    def now(self) -> float:
-        return self._server.at.timestamp()
+    @property
+    def name(self) -> str:
+        return "fake"
 
-    def boot(self) -> float:
-        return 1000 + self._server.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        self._server.seconds += seconds
+    async def run(self, request: Request) -> Outcome:
+        self.world.requests.append(request)
+        planned = self.world.answers.pop(0)
+        self.world.change(**self.world.during_call)
+        if isinstance(planned, Outcome):
+            return planned
+        return Outcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)

@@ -15,7 +15,6 @@ from shared.lock.claim import Terms
 from shared.lock.codec import AckState, read_ack, trusted
 from shared.lock.hold import RETRY_SHARE, Held, beat, keep, release
 from shared.lock.port import EditComment, ReadComment, ReadFence
-from shared.warrant import Notice, Operator
 
 TERMS = Terms()
 
@@ -47,11 +46,6 @@ def test_only_begin_makes_a_proof(held: Held) -> None:
         Held(held.port, held.claimant, held.ack, held.fence, 1e9, held.server, seal=object())
     with pytest.raises(ValueError, match="seal"):
         replace(held, lost="")  # type: ignore[call-arg]
-
-
-def test_other_warrants_need_no_lease() -> None:
-    Operator("init").check()
-    Notice(42, "status").check()
 
 
 def test_a_lease_holds_until_its_own_deadline(server: Server, alice: FakeAgent) -> None:

@@ -13,6 +13,7 @@ from shared.lock.claim import Terms
 from shared.lock.codec import AckState, trusted
 from shared.lock.hold import RELEASED, Held, release
 from shared.lock.port import EditComment
+from shared.warrant import Notice, Operator
 
 TERMS = Terms()
 
@@ -68,3 +69,8 @@ def test_releasing_a_deleted_ack_is_reported(server: Server, alice: FakeAgent, h
     server.delete(held.ack.id)
     assert run(alice.port, release(held)) is False
     assert held.lost == RELEASED
+
+
+def test_other_warrants_need_no_lease() -> None:
+    Operator("init").check()
+    Notice(42, "status").check()

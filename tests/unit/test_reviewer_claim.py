@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from fake_server import BOT
-from reviewer_fakes import look, reviewer
+from reviewer_fakes import look, reviewer, tick
 from reviewer_world import ADA, MALLORY, PULL, World, answer
 
+from shared.errors import Gone
 from shared.items import Candidate, Ended, Result, Skip
 from shared.lock.claim import Lease
 from shared.models import Account

@@ -7,17 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import BOT
 from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_world import ADA, BASE, DIFF, HEAD, ISSUE, MALLORY, NEXT, OPENED, HandClock, World, answer, changes
+from reviewer_lock import HandClock
+from reviewer_world import ADA, BASE, DIFF, HEAD, ISSUE, NEXT, OPENED, World, answer, changes
 
 from reviewer_agent.decide import Bounds, Merge
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.errors import HeadMoved, Refused
 from shared.items import Result, Skip
-from shared.lock.claim import Lease
 from shared.loop import Loop
-from shared.models import Account, CheckOutcome, ReviewState
+from shared.models import CheckOutcome, ReviewState
 from shared.workflow import Stage
 
 APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}
@@ -126,46 +125,6 @@ async def test_an_approval_does_not_outlive_its_commit(policy: dict[str, Any]) -
     assert merges(world) == []
     assert world.stage is Stage.CHANGES_REQUESTED
     assert world.pull.labels == {"status:changes-requested"}
-
-
-@pytest.mark.parametrize(
-    ("author", "state", "sha", "wins"),
-    [
-        (ADA, ReviewState.CHANGES_REQUESTED, HEAD, True),
-        (ADA, ReviewState.CHANGES_REQUESTED, NEXT, True),
-        (BOT, ReviewState.CHANGES_REQUESTED, HEAD, True),
-        (ADA, ReviewState.COMMENTED, HEAD, False),
-        (ADA, ReviewState.APPROVED, HEAD, False),
-        (MALLORY, ReviewState.CHANGES_REQUESTED, HEAD, False),
-    ],
-)
-async def test_a_persons_request_for_changes_wins(author: Account, state: ReviewState, sha: str, wins: bool) -> None:
-    world = await approved(World(answers=[answer()]))
-    world.review(author, state, sha=sha)
-    assert isinstance(await look(reviewer(world)), Lease) is wins
-
-
-async def test_a_persons_request_goes_to_the_worker() -> None:
-    world = await approved(World(answers=[answer()]))
-    world.review(ADA, ReviewState.CHANGES_REQUESTED)
-    (ended,) = await tick(world)
-    assert ended.result is Result.HANDED_OVER
-    assert world.stage is Stage.CHANGES_REQUESTED
-    assert world.statuses[-1].sentence == "A person requests changes. A worker takes them up."
-
-
-async def test_an_old_request_that_was_answered_does_not_win() -> None:
-    world = World(answers=[answer()])
-    world.review(ADA, ReviewState.CHANGES_REQUESTED, sha=NEXT)
-    await tick(world, **auto())
-    assert merges(world) == TIDIED
-
-
-async def test_a_request_that_its_author_took_back_does_not_win() -> None:
-    world = await approved(World(answers=[answer()]))
-    world.review(ADA, ReviewState.CHANGES_REQUESTED)
-    world.review(ADA, ReviewState.APPROVED)
-    assert isinstance(await look(reviewer(world)), Skip)
 
 
 async def test_an_approval_that_a_person_dismissed_merges_nothing() -> None:

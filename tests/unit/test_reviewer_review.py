@@ -9,11 +9,8 @@ import pytest
 from reviewer_fakes import look, reviewer, tick
 from reviewer_world import ADA, BASE, HEAD, KEY, MALLORY, NEXT, PULL, World, answer, changes, finding
 
-from shared.errors import Blocked, Gone, UnknownOutcome
-from shared.git.failures import NoSuchRef, TooMuchOutput
-from shared.github.errors import Refused
 from shared.items import Ended, Result
-from shared.llm.port import Call, Ending, Outcome
+from shared.llm.port import Call
 from shared.lock.claim import Lease
 from shared.models import ReviewState
 from shared.workflow import Stage
@@ -192,98 +189,6 @@ async def test_a_truncated_change_with_a_fault_goes_back_to_the_worker() -> None
     world = World(answers=[changes()])
     await tick(world, diff_bytes=10)
     assert world.stage is Stage.CHANGES_REQUESTED
-
-
-@pytest.mark.parametrize("first", [answer("approved", finding()), Outcome(Ending.MALFORMED), Outcome(Ending.COMPLETED)])
-async def test_a_malformed_answer_is_repaired_once(first: Any) -> None:
-    world = World(answers=[first, answer()])
-    await tick(world)
-    original, repair = world.requests
-    assert (original.retry, repair.retry) == (0, 1)
-    assert replace(original, retry=1, prompt=repair.prompt) == repair
-    if isinstance(first, dict):
-        assert "approved with a critical or major finding" in repair.prompt
-    assert world.stage is Stage.APPROVED
-
-
-async def test_a_second_malformed_answer_goes_to_a_person() -> None:
-    world = World(answers=[answer("lgtm"), answer("lgtm")])
-    (ended,) = await tick(world)
-    assert ended.result is Result.FAILED
-    assert "verdict" in ended.sentence
-    assert reviews(world) == []
-    assert world.pull.labels == {"status:failed", "flag:manual-intervention"}
-    assert "status:reviewing" in world.statuses[-1].notes
-
-
-async def test_a_run_that_used_up_its_budget_says_so_by_a_flag() -> None:
-    world = World(answers=[Outcome(Ending.MAX_BUDGET)])
-    await tick(world)
-    assert world.pull.labels == {"status:failed", "flag:budget-exceeded"}
-
-
-async def test_a_post_whose_reply_was_lost_is_not_paid_twice() -> None:
-    world = World(answers=[answer()])
-    world.refuse["review"] = UnknownOutcome()
-    agent = reviewer(world)
-    lease = await look(agent)
-    assert isinstance(lease, Lease)
-    async with agent.hold(lease) as held:
-        with pytest.raises(UnknownOutcome):
-            await agent.step(held)
-        await agent.step(held)
-    assert len(world.requests) == len(reviews(world)) == 1
-
-
-@pytest.mark.fault(41)
-@pytest.mark.parametrize("error", [Gone("404"), Refused("POST", 422, "no")])
-async def test_a_review_that_github_does_not_take_is_kept_in_the_status_comment(error: Blocked) -> None:
-    world = World(answers=[changes()])
-    world.refuse["review"] = error
-    (ended,) = await tick(world)
-    assert ended.result is Result.FAILED
-    assert "Case is not ignored." in world.statuses[-1].notes
-    assert world.stage is Stage.FAILED
-
-
-@pytest.mark.parametrize(
-    ("facts", "sentence"),
-    [
-        ({"diff": " \n"}, "changes nothing"),
-        ({"tips": {}}, "'main' does not exist"),
-        ({"refuse": {"fetch": NoSuchRef()}}, "is not in the repository any more"),
-        ({"refuse": {"diff": TooMuchOutput()}}, "too large to be reviewed"),
-    ],
-)
-async def test_what_cannot_be_reviewed_says_why_without_a_call(facts: dict[str, Any], sentence: str) -> None:
-    (ended,) = await tick(world := World(**facts))
-    assert sentence in ended.sentence
-    assert world.requests == []
-
-
-async def test_giving_up_on_a_new_head_is_a_failure_like_any_other() -> None:
-    world = World(answers=[answer()], during_call={"head_sha": NEXT}, tips={"refs/heads/main": BASE})
-    agent = reviewer(world)
-    lease = await look(agent)
-    assert isinstance(lease, Lease)
-    async with agent.hold(lease) as held:
-        await agent.step(held)
-        await agent.step(held)
-        assert world.stage is Stage.REVIEWING
-        world.tips.clear()
-        with pytest.raises(Blocked) as caught:
-            await agent.step(held)
-        await agent.fail(held, caught.value)
-    assert world.stage is Stage.FAILED
-    assert world.pull.labels == {"status:failed", "flag:manual-intervention"}
-
-
-async def test_a_failure_after_the_verdict_keeps_the_verdict() -> None:
-    world = World(answers=[changes()], refuse={"status": Refused("POST", 422, "no")})
-    (ended,) = await tick(world)
-    assert ended.result is Result.FAILED
-    assert world.stage is Stage.CHANGES_REQUESTED
-    assert world.pull.labels == {"status:changes-requested", "flag:manual-intervention"}
 
 
 async def test_a_later_round_without_any_earlier_request_is_told_so() -> None:

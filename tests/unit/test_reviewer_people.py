@@ -1,4 +1,4 @@
-"""With `merge: approve` a person's `/merge` is waited for, and bound to the commit that it was given for."""
+"""What people say of an approved pull request: a request for changes wins, `/merge` is bound to its commit."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from fake_server import BOT
-from reviewer_fakes import look, reviewer, tick
+from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, World, answer
 
 from reviewer_agent.decide import Merge
 from shared.items import Result, Skip
 from shared.lock.claim import Lease
-from shared.models import Account, CheckOutcome
+from shared.models import Account, CheckOutcome, ReviewState
 from shared.workflow import Stage
 
 APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}
@@ -89,3 +89,51 @@ async def test_an_ordered_merge_still_waits_for_green() -> None:
     world.checks[HEAD] = CheckOutcome.PASSED
     await tick(world, **APPROVE)
     assert merges(world) == TIDIED
+
+
+@pytest.mark.parametrize(
+    ("author", "state", "sha", "wins"),
+    [
+        (ADA, ReviewState.CHANGES_REQUESTED, HEAD, True),
+        (ADA, ReviewState.CHANGES_REQUESTED, NEXT, True),
+        (BOT, ReviewState.CHANGES_REQUESTED, HEAD, True),
+        (ADA, ReviewState.COMMENTED, HEAD, False),
+        (ADA, ReviewState.APPROVED, HEAD, False),
+        (MALLORY, ReviewState.CHANGES_REQUESTED, HEAD, False),
+    ],
+)
+async def test_a_persons_request_for_changes_wins(author: Account, state: ReviewState, sha: str, wins: bool) -> None:
+    world = await approved(World(answers=[answer()]))
+    world.review(author, state, sha=sha)
+    assert isinstance(await look(reviewer(world)), Lease) is wins
+
+
+async def test_a_persons_request_goes_to_the_worker() -> None:
+    world = await approved(World(answers=[answer()]))
+    world.review(ADA, ReviewState.CHANGES_REQUESTED)
+    (ended,) = await tick(world)
+    assert ended.result is Result.HANDED_OVER
+    assert world.stage is Stage.CHANGES_REQUESTED
+    assert world.statuses[-1].sentence == "A person requests changes. A worker takes them up."
+
+
+async def test_an_old_request_that_was_answered_does_not_win() -> None:
+    world = World(answers=[answer()])
+    world.review(ADA, ReviewState.CHANGES_REQUESTED, sha=NEXT)
+    await tick(world, **auto())
+    assert merges(world) == TIDIED
+
+
+async def test_a_request_that_its_author_took_back_does_not_win() -> None:
+    world = await approved(World(answers=[answer()]))
+    world.review(ADA, ReviewState.CHANGES_REQUESTED)
+    world.review(ADA, ReviewState.APPROVED)
+    assert isinstance(await look(reviewer(world)), Skip)
+
+
+async def test_an_old_comment_that_becomes_an_order_by_an_edit_does_not_count() -> None:
+    world = World(answers=[answer()])
+    old = world.say(ADA, "looks good")
+    await approved(world, **APPROVE)
+    assert world.server.edit(old.id, "/merge") is not None
+    assert isinstance(await look(reviewer(world, **APPROVE)), Skip)

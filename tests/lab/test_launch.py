@@ -1,0 +1,98 @@
+"""Starting an agent as people do: exit codes, one clear sentence for each failure, never a traceback."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from engine import ENGINE, REPOSITORY, WRITES
+from judge import Judge
+
+from lab.server import Lab
+from shared.process import Finished, run
+
+ROOT = Path(__file__).parents[2]
+TOKEN = {"GITHUB_TOKEN": "canary-token-4711"}
+
+BASIC = """
+repositories: [{{name: {name}, llm_backend: {backend}}}]
+state_dir: {state}
+github: {{api_url: "{url}"}}
+lock: {{settle: 0}}
+sandbox: none
+"""
+
+
+async def worker(directory: Path, *words: str, environment: dict[str, str] | None = None) -> Finished:
+    """`worker-agent WORDS`, started in `directory`."""
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(directory), "PYTHONPATH": str(ROOT)}
+    argv = (sys.executable, "-m", "worker_agent", *words)
+    done = await run(argv, cwd=directory, env=env | (TOKEN if environment is None else environment))
+    said = (done.stdout + done.stderr).decode()
+    assert "Traceback" not in said, said
+    assert TOKEN["GITHUB_TOKEN"] not in said
+    return done
+
+
+def sentence(done: Finished) -> str:
+    """The last line on standard error that is not a log event."""
+    return [line for line in done.stderr.decode().splitlines() if not line.startswith("{")][-1]
+
+
+@pytest.mark.fault(1)
+async def test_without_a_configuration_it_says_what_to_do(tmp_path: Path) -> None:
+    done = await worker(tmp_path)
+    assert done.code == 2
+    assert sentence(done).startswith("There is no configuration: name a repository (owner/repo)")
+
+
+@pytest.mark.fault(2)
+async def test_an_unknown_key_is_named_with_the_nearest_known_one(tmp_path: Path) -> None:
+    (tmp_path / "repos.yml").write_text("repositories:\n  - name: a/b\n    pol_interval: 3\n")
+    done = await worker(tmp_path)
+    assert done.code == 2
+    assert "pol_interval" in sentence(done)
+    assert "poll_interval" in sentence(done)
+    assert "repos.yml:3:" in sentence(done)
+
+
+@pytest.mark.fault(3)
+@pytest.mark.parametrize(("name", "part"), [("nonsense", "'nonsense'"), ("c/d", "'c/d' is not configured here")])
+async def test_a_repository_that_is_none_or_not_configured(tmp_path: Path, name: str, part: str) -> None:
+    (tmp_path / "repos.yml").write_text("repositories: [{name: a/b}]\n")
+    done = await worker(tmp_path, name)
+    assert done.code == 2
+    assert part in sentence(done)
+
+
+async def test_the_sandbox_that_is_not_built_is_refused_with_what_to_write(tmp_path: Path) -> None:
+    done = await worker(tmp_path, "a/b")
+    assert done.code == 2
+    assert "sandbox: none" in sentence(done)
+
+
+@pytest.mark.fault(4)
+async def test_a_missing_token_names_the_variable(tmp_path: Path) -> None:
+    write(tmp_path, "http://127.0.0.1:9")
+    done = await worker(tmp_path, environment={})
+    assert done.code == 4
+    assert "GITHUB_TOKEN" in sentence(done)
+
+
+async def test_a_github_that_is_not_there_is_an_error_of_one_line(tmp_path: Path) -> None:
+    write(tmp_path, "http://127.0.0.1:9")
+    done = await worker(tmp_path, "--once")
+    assert done.code == 1
+    assert "127.0.0.1" in sentence(done) or "GitHub" in sentence(done)
+
+
+class TestAgainstALab:
+    """What only GitHub can tell."""
+
+    @pytest.fixture
+    async def lab(self, tmp_path: Path, judge: Judge) -> object:
+        async with Lab(tmp_path / "github") as lab:
+            await lab.repository(REPOSITORY, {"README.md": "hello\n"}, collaborators={ENGINE: "write"})
+            yield lab
+"""

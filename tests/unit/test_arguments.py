@@ -1,0 +1,78 @@
+"""The command line of the agents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from console.arguments import Arguments, parse
+from shared.workflow import AGENTS, Role
+
+PLAIN = Arguments(None, None, once=False, wait=True, verbose=False, agent_id=None)
+
+
+@pytest.mark.parametrize("role", sorted(AGENTS))
+def test_without_words_an_agent_polls_what_is_configured(role: Role) -> None:
+    assert parse(role, []) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("words", "once", "wait"), [(["--once"], True, True), (["--no-wait"], True, False), (["--once", "--no-wait"], True, False)]
+)
+def test_once_and_no_wait(words: list[str], once: bool, wait: bool) -> None:
+    got = parse(Role.WORKER, words)
+    assert (got.once, got.wait) == (once, wait)
+
+
+def test_every_word_of_a_worker() -> None:
+    got = parse(Role.WORKER, ["ada/thing", "--config", "x.yml", "--verbose", "--agent-id", "worker-a"])
+    assert got == Arguments("ada/thing", Path("x.yml"), once=False, wait=True, verbose=True, agent_id="worker-a")
+
+
+def test_a_story_is_planned_once(tmp_path: Path) -> None:
+    got = parse(Role.PLANNER, ["ada/thing", "--story", "Search users", "--yes"])
+    assert (got.story, got.yes, got.once, got.wait) == ("Search users", True, True, True)
+    file = tmp_path / "story.md"
+    file.write_text("Grüße\n", encoding="utf-8")
+    assert parse(Role.PLANNER, ["--story-file", str(file)]).story == "Grüße\n"
+
+
+@pytest.mark.parametrize(
+    ("role", "words", "sentence"),
+    [
+        (Role.WORKER, ["--story", "x"], "unrecognized arguments: --story"),
+        (Role.REVIEWER, ["a/b", "c/d"], "unrecognized arguments: c/d"),
+        (Role.PLANNER, ["--story", "x", "--daemon"], "not allowed with"),
+        (Role.PLANNER, ["--story", " \n"], "the story is empty"),
+        (Role.PLANNER, ["--story-file", "/nowhere/at/all"], "cannot be read"),
+        (Role.PLANNER, ["--yes"], "--yes goes with --story"),
+        (Role.WORKER, ["--config"], "expected one argument"),
+    ],
+)
+def test_wrong_words_are_named_and_end_with_code_2(
+    role: Role, words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(role, words)
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.startswith(f"usage: {role}-agent")
+
+
+@pytest.mark.fault(19)
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"", b"  \n"])
+def test_a_story_file_that_is_no_text_or_empty_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "story.md"
+    file.write_bytes(content)
+    with pytest.raises(SystemExit) as ended:
+        parse(Role.PLANNER, ["--story-file", str(file)])
+    assert ended.value.code == 2
+
+
+def test_the_version_is_told_even_from_a_checkout(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(Role.WORKER, ["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.strip()

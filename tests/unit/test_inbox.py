@@ -1,0 +1,160 @@
+"""The inbox: which lists it believes, what it reads singly, and that no change is lost to a failed read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import pytest
+from fake_agent import HandClock
+
+from shared.errors import Gone, Transient
+from shared.github.inbox import PAGE, SWEEP_SECONDS, Inbox
+from shared.models import Account, Issue
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+READY = "status:ready"
+
+
+def issue(number: int, *labels: str, open: bool = True) -> Issue:
+    return Issue(number, "", "", frozenset(labels), Account(1, "ada"), AT, AT, open)
+
+
+@dataclass
+class FakeIssues:
+    """A repository's items and the lists that were made of them."""
+
+    items: dict[int, Issue]
+    changed: bool = True
+    asked: list[str] = field(default_factory=list)
+    hidden: set[int] = field(default_factory=set)
+    failing: set[int] = field(default_factory=set)
+    page: tuple[Issue, ...] | None = None
+
+    async def recent(self) -> tuple[Issue, ...] | None:
+        self.asked.append("recent")
+        if not self.changed:
+            return None
+        self.changed = False
+        return self.page or tuple(
+            found for found in self.items.values() if found.open and found.number not in self.hidden
+        )
+
+    async def labelled(self, label: str) -> tuple[Issue, ...]:
+        self.asked.append(label)
+        shown = [found for found in self.items.values() if found.open and found.number not in self.hidden]
+        return tuple(found for found in shown if label.casefold() in {name.casefold() for name in found.labels})
+
+    async def issue(self, number: int) -> Issue:
+        self.asked.append(f"#{number}")
+        if number in self.failing:
+            raise Transient("502")
+        if number not in self.items:
+            raise Gone
+        return self.items[number]
+
+    def put(self, *issues: Issue) -> None:
+        """Something changed."""
+        self.items |= {found.number: found for found in issues}
+        self.changed = True
+
+
+def inbox(issues: FakeIssues, clock: HandClock | None = None) -> Inbox:
+    return Inbox(issues, [READY, "status:testing"], clock or HandClock())
+
+
+async def test_the_first_look_sweeps_by_label_then_polls() -> None:
+    issues = FakeIssues({1: issue(1, READY), 2: issue(2, "bug")})
+    box = inbox(issues)
+    assert set(await box.look()) == {1}
+    assert issues.asked == [READY, "status:testing", "recent"]
+    assert box.known[1].labels == {READY}
+
+
+async def test_an_unchanged_list_costs_one_request_and_changes_nothing() -> None:
+    issues = FakeIssues({1: issue(1, READY)})
+    box = inbox(issues)
+    await box.look()
+    issues.asked.clear()
+    assert set(await box.look()) == {1}
+    assert issues.asked == ["recent"]
+
+
+async def test_every_ten_minutes_it_sweeps_again() -> None:
+    issues, clock = FakeIssues({}), HandClock()
+    box = inbox(issues, clock)
+    await box.look()
+    clock.seconds += SWEEP_SECONDS - 1
+    await box.look()
+    assert issues.asked.count(READY) == 1
+    clock.seconds += 1
+    issues.items[3] = issue(3, "STATUS:Testing")
+    assert set(await box.look()) == {3}
+    assert issues.asked.count(READY) == 2
+
+
+async def test_new_labels_arrive_and_a_known_item_is_followed_when_it_loses_them() -> None:
+    issues = FakeIssues({})
+    box = inbox(issues)
+    await box.look()
+    issues.put(issue(1, "Status:Ready"), issue(2, "bug"))
+    assert set(await box.look()) == {1}
+    issues.put(issue(1))
+    assert (await box.look())[1].labels == frozenset()
+
+
+@pytest.mark.fault(11)
+@pytest.mark.parametrize(
+    ("now", "known"), [(issue(1, READY), {1}), (issue(1, READY, open=False), set()), (None, set())]
+)
+async def test_an_item_missing_from_a_short_list_is_read_before_anything_is_concluded(
+    now: Issue | None, known: set[int]
+) -> None:
+    issues = FakeIssues({1: issue(1, READY)})
+    box = inbox(issues)
+    await box.look()
+    issues.hidden = {1}
+    if now is None:
+        del issues.items[1]
+    else:
+        issues.items[1] = now
+    issues.changed = True
+    assert set(await box.look()) == known
+    assert issues.asked[-1] == "#1"
+
+
+async def test_a_full_page_concludes_nothing() -> None:
+    issues = FakeIssues({1: issue(1, READY)})
+    box = inbox(issues)
+    await box.look()
+    issues.page = tuple(issue(number) for number in range(100, 100 + PAGE))
+    issues.changed = True
+    assert set(await box.look()) == {1}
+    assert issues.asked[-1] == "recent"
+
+
+@pytest.mark.fault(11)
+async def test_an_item_that_a_sweep_lacks_is_read_singly() -> None:
+    issues, clock = FakeIssues({1: issue(1, READY)}), HandClock()
+    box = inbox(issues, clock)
+    await box.look()
+    issues.hidden, clock.seconds = {1}, clock.seconds + SWEEP_SECONDS
+    assert set(await box.look()) == {1}
+    assert issues.asked[-1] == "#1"
+
+
+@pytest.mark.fault(9)
+async def test_a_failed_single_read_loses_no_change_and_is_repeated() -> None:
+    issues = FakeIssues({1: issue(1, READY)})
+    box = inbox(issues)
+    await box.look()
+    issues.put(replace(issues.items[1], open=False), issue(2, READY))
+    issues.failing = {1}
+    with pytest.raises(Transient):
+        await box.look()
+    assert set(box.known) == {1, 2}  # the list is not sent a second time
+    issues.failing = set()
+    assert set(await box.look()) == {2}
+    issues.asked.clear()
+    await box.look()
+    assert issues.asked == ["recent"]

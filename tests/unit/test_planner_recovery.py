@@ -1,0 +1,266 @@
+"""The planner after crashes and lost replies, on people's orders, and at the end of a story."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from planner_coder import plan
+from planner_fakes import Bench
+from planner_world import ADA, MALLORY, NAMES
+
+from planner_agent.agent import Planner
+from shared.errors import Lost, Transient, UnknownOutcome
+from shared.items import Ended, Result, Skip
+from shared.lock.hold import Held
+from shared.specification import read
+from shared.workflow import Stage
+
+PLANNING = NAMES.of(Stage.PLANNING)
+AWAITING = NAMES.of(Stage.AWAITING_APPROVAL)
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+@asynccontextmanager
+async def leased(bench: Bench) -> AsyncIterator[tuple[Planner, Held]]:
+    """A planner that has just claimed the only story."""
+    planner = bench.planner()
+    (candidate,) = await planner.discover()
+    lease = await planner.claim(candidate)
+    assert not isinstance(lease, Skip)
+    async with planner.hold(lease) as held:
+        yield planner, held
+
+
+@pytest.mark.parametrize("fault", [Transient("down"), UnknownOutcome("no reply")])
+async def test_a_crash_after_the_first_specification_leaves_only_the_missing_one(
+    bench: Bench, fault: Transient
+) -> None:
+    bench.auto = True
+    bench.world.faults = {"created": [fault]} if isinstance(fault, UnknownOutcome) else {"create": [None, fault]}
+    number = bench.world.story()
+    assert await bench.tick() == []
+    assert [issue.title for issue in bench.world.specifications()] == ["Search users by name"]
+    assert bench.world.fence(number).stage is Stage.PLANNING
+    (ended,) = await bench.tick()
+    assert ended.sentence == "#12 became #13, #14"
+    assert [issue.number for issue in bench.world.specifications()] == [13, 14]
+    assert read(bench.world.issues[14].body).depends_on == (13,)
+    assert len(bench.coder.asked) == 1
+
+
+@pytest.mark.parametrize("where", ["posted", "label"])
+async def test_a_posted_plan_is_not_paid_for_twice(bench: Bench, where: str) -> None:
+    """The reply to the comment is lost, or the process is gone before the label follows."""
+    fault = UnknownOutcome("no reply")
+    bench.world.faults = {where: [fault] if where == "posted" else [None, fault]}
+    number = bench.world.story()
+    assert await bench.tick() == []
+    (ended,) = await bench.tick()
+    assert ended.result is Result.PARKED
+    assert len(bench.coder.asked) == 1
+    assert len(bench.world.bodies("engine-plan")) == 1
+    assert bench.world.labels(number) == {AWAITING}
+
+
+async def test_a_crash_before_the_stage_label_is_no_order_to_stop(bench: Bench) -> None:
+    bench.world.faults = {"label": [Transient("down")]}
+    number = bench.world.story()
+    assert await bench.tick() == []
+    assert bench.world.labels(number) == set()
+    (ended,) = await bench.tick()
+    assert ended.result is Result.PARKED
+
+
+async def test_the_story_is_closed_with_its_last_specification(bench: Bench) -> None:
+    bench.auto = True
+    number = bench.world.story()
+    await bench.tick()
+    search, export = bench.world.specifications()
+    bench.world.change(search.number, open=False)
+    assert await bench.tick() == []
+    bench.world.change(export.number, open=False)
+    (ended,) = await bench.tick()
+    assert ended.result is Result.FINISHED
+    assert not bench.world.issues[number].open
+    assert bench.world.fence(number).stage is Stage.DONE
+    (status,) = bench.world.bodies("engine-status")
+    assert "- [x] #13\n- [x] #14" in status
+    bench.world.change(number, open=True)
+    assert await bench.tick() == []
+
+
+async def test_a_specified_story_is_looked_at_again_only_when_a_specification_ends(bench: Bench) -> None:
+    bench.auto = True
+    number = bench.world.story()
+    await bench.tick()
+    planner = bench.planner()
+    (before,) = await planner.discover()
+    bench.world.say(number, "Nice.")
+    assert await planner.discover() == (before,)
+    bench.world.change(13, open=False)
+    (after,) = await planner.discover()
+    assert after.version != before.version
+
+
+async def test_two_planners_make_one_plan(bench: Bench) -> None:
+    bench.world.story()
+    a, b = bench.planner(), bench.planner()
+    (candidate,) = await a.discover()
+    lease = await a.claim(candidate)
+    assert not isinstance(lease, Skip)
+    async with a.hold(lease):
+        assert await b.claim(candidate) == Skip("planner-1 holds it", 300)
+
+
+async def test_nothing_is_written_without_the_lease(bench: Bench) -> None:
+    bench.world.story()
+
+    async def too_late() -> None:
+        async with leased(bench) as (planner, held):
+            bench.world.server.seconds += 1500
+            await planner.step(held)
+
+    with pytest.raises(Lost):
+        await too_late()
+    assert bench.world.writes == []
+
+
+async def test_a_failed_story_is_planned_anew_when_a_person_says_so(bench: Bench) -> None:
+    bench.coder.answers = ["no plan"]
+    number = bench.world.story()
+    await bench.tick()
+    bench.coder.answers = [plan()]
+    bench.world.label(number, PLANNING, by=MALLORY)
+    await bench.tick()
+    assert len(bench.coder.asked) == 2
+    bench.world.label(number, PLANNING, by=ADA, added=False)
+    bench.world.label(number, PLANNING, by=ADA)
+    (ended,) = await bench.tick()
+    assert ended.result is Result.PARKED
+    assert bench.world.labels(number) == {AWAITING}
+    assert bench.world.fence(number).round == 0
+
+
+@pytest.mark.parametrize(
+    ("label", "added", "reason"),
+    [
+        ("flag:paused", True, "'flag:paused' was set"),
+        (NAMES.story, False, "the label 'story' was removed"),
+        (PLANNING, False, "a person moved or removed the stage label"),
+    ],
+)
+async def test_a_person_can_stop_it_while_it_works(bench: Bench, label: str, added: bool, reason: str) -> None:
+    number = bench.world.story()
+    async with leased(bench) as (planner, held):
+        assert await planner.revoked(number) is None
+        await planner.step(held)
+        bench.world.label(number, label, added=added)
+        assert await planner.revoked(number) == reason
+        await planner.stop(held, reason)
+        stage = held.fence.stage
+    assert stage is (Stage.PLANNING if added else Stage.WITHDRAWN)
+    (status,) = bench.world.bodies("engine-status")
+    assert ("Paused by a label" if added else f"Stopped: {reason}") in status
+    assert await bench.tick() == []
+
+
+async def test_a_deleted_or_closed_story_is_noticed(bench: Bench) -> None:
+    number = bench.world.story()
+    async with leased(bench) as (planner, held):
+        await planner.step(held)
+        bench.world.change(number, open=False)
+        assert await planner.revoked(number) == "the story was closed or locked"
+        bench.world.issues.pop(number)
+        assert await planner.revoked(number) == "the story is gone"
+    assert await planner.revoked(number) is None
+
+
+async def test_a_step_notices_a_person_s_order_itself(bench: Bench) -> None:
+    number = bench.world.story()
+    async with leased(bench) as (planner, held):
+        bench.world.label(number, NAMES.story, added=False)
+        assert await planner.step(held) == Ended(Result.WITHDRAWN, "the label 'story' was removed")
+        assert held.fence.stage is Stage.WITHDRAWN
+    bench.world.label(number, NAMES.story)
+    (ended,) = await bench.tick()
+    assert ended.result is Result.PARKED
+
+
+async def test_a_label_that_was_removed_while_nobody_held_the_story_stops_it(bench: Bench) -> None:
+    number = bench.world.story()
+    bench.world.faults = {"posted": [Transient("down")]}
+    await bench.tick()
+    assert bench.world.labels(number) == {PLANNING}
+    bench.world.label(number, PLANNING, added=False)
+    writes = len(bench.world.writes)
+    assert await bench.tick() == []
+    assert len(bench.world.writes) == writes
+
+
+async def test_labels_that_lag_behind_a_failure_are_finished(bench: Bench) -> None:
+    bench.coder.answers = ["no plan"]
+    number = bench.world.story()
+    bench.world.faults = {"label": [None, Transient("down")]}
+    await bench.tick()
+    assert (bench.world.fence(number).stage, bench.world.labels(number)) == (Stage.FAILED, {PLANNING})
+    await bench.tick()
+    assert "status:failed" in bench.world.labels(number)
+    assert len(bench.coder.asked) == 2
+
+
+async def test_a_crash_after_the_specifications_leaves_one_of_each_and_one_status(bench: Bench) -> None:
+    bench.auto = True
+    number = bench.world.story()
+    bench.world.faults = {"posted": [None, Transient("down")], "label": [None]}
+    assert await bench.tick() == []
+    assert bench.world.fence(number).phase == "create"
+    (ended,) = await bench.tick()
+    assert ended.result is Result.HANDED_OVER
+    assert len(bench.world.specifications()) == 2
+    assert len(bench.world.bodies("engine-status")) == 1
+    assert bench.world.labels(number) == {"status:specified"}
+
+
+@pytest.mark.parametrize("phase", ["draft", "create"])
+async def test_a_plan_that_somebody_changed_is_neither_used_nor_paid_for_again(bench: Bench, phase: str) -> None:
+    bench.auto = True
+    bench.world.faults = {"posted": [Transient("down")]} if phase == "draft" else {"create": [Transient("down")]}
+    number = bench.world.story()
+    await bench.tick()
+    assert bench.world.fence(number).phase == phase
+    comments = bench.world.server.comments()
+    (posted,) = [one for one in comments.values() if one.body.startswith("<!-- engine-plan/")]
+    bench.world.server.edit(posted.id, posted.body.replace("low", "high"))
+    (ended,) = await bench.tick()
+    assert ended.result is Result.FAILED
+    assert len(bench.coder.asked) == 1
+    assert bench.world.specifications() == []
+
+
+async def test_a_stale_read_does_not_hide_the_plan_that_was_just_posted(bench: Bench) -> None:
+    number = bench.world.story()
+    async with leased(bench) as (planner, held):
+        await planner.step(held)
+        (posted,) = [c for c in bench.world.server.comments().values() if c.body.startswith("<!-- engine-plan/")]
+        bench.world.server.delete(posted.id)
+        await planner.step(held)
+        assert held.fence.stage is Stage.AWAITING_APPROVAL
+    assert bench.world.fence(number).attempt == 1
+    assert len(bench.coder.asked) == 1
+
+
+async def test_a_crash_before_the_last_label_is_finished_by_the_next_claim(bench: Bench) -> None:
+    bench.auto = True
+    number = bench.world.story()
+    bench.world.faults = {"label": [None, Transient("down")]}
+    assert await bench.tick() == []
+    assert (bench.world.fence(number).stage, bench.world.labels(number)) == (Stage.SPECIFIED, {PLANNING})
+    (ended,) = await bench.tick()
+    assert ended == Ended(Result.HANDED_OVER, "#12 is specified")
+    assert bench.world.labels(number) == {"status:specified"}

@@ -1,0 +1,170 @@
+"""Specification issues: created once, in order, found again by their marks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from fake_port import KEYS
+from fake_server import BOT
+from planner_coder import plan
+from planner_fakes import REPOSITORY, Bench, FakeGitHub
+from planner_world import ADA
+
+from planner_agent.plan import Plan, read
+from planner_agent.policy import Policy
+from planner_agent.ports import Forge
+from planner_agent.specifications import Created, Specifications, specified
+from planner_agent.story import create_story, split
+from shared.errors import Misconfigured
+from shared.github.status import Status, StatusBoard
+from shared.items import Skip
+from shared.lock.hold import Held
+from shared.specification import Criterion, Provenance, Specification, authentic, write
+from shared.specification import read as read_body
+from shared.warrant import Notice
+from shared.workflow import Role
+
+SHA = "0a1b2c3d" * 8
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+@asynccontextmanager
+async def leased(bench: Bench) -> AsyncIterator[Held]:
+    """The lease on a story, which is #12."""
+    bench.world.story()
+    planner = bench.planner()
+    (candidate,) = await planner.discover()
+    lease = await planner.claim(candidate)
+    assert not isinstance(lease, Skip)
+    async with planner.hold(lease) as held:
+        yield held
+
+
+def adapters(bench: Bench) -> tuple[Specifications, StatusBoard]:
+    github = FakeGitHub(bench.world)
+    status = StatusBoard(github, Role.PLANNER, frozenset({BOT.id}), KEYS)
+    forge = Forge(github, github, github, github, github, status)
+    return Specifications(forge, KEYS, Policy(REPOSITORY, BOT, "main")), status
+
+
+def planned(**changes: Any) -> Plan:
+    return read(json.dumps(plan(**changes)))
+
+
+async def test_they_are_created_in_the_order_of_their_dependencies(bench: Bench) -> None:
+    async with leased(bench) as held:
+        rooms, _ = adapters(bench)
+        created = await rooms.create(held, bench.world.issues[12], planned(), SHA)
+        assert created == (
+            Created("12-2", 13, "Search users by name"),
+            Created("12-1", 14, "Export the search"),
+        )
+        assert "Depends on #13\nPart of #12" in bench.world.issues[14].body
+        again = await rooms.create(held, bench.world.issues[12], planned(), SHA)
+        assert again == created
+        assert len(bench.world.specifications()) == 2
+
+
+async def test_those_of_another_plan_or_story_or_person_are_not_adopted(bench: Bench) -> None:
+    async with leased(bench) as held:
+        rooms, _ = adapters(bench)
+        one = specified(planned().specifications[1], 12, ())
+        for parent, sha, by in ((12, "f" * 8, BOT), (99, SHA, BOT), (12, SHA, ADA)):
+            body = write(one, keys=KEYS, parent=parent, key=f"{parent}-2", plan_sha=sha)
+            bench.world.open("Search", body, by=by)
+        pull = bench.world.open("Pull", write(one, keys=KEYS, parent=12, key="12-2", plan_sha=SHA), by=BOT)
+        bench.world.change(pull, is_pull_request=True)
+        created = await rooms.create(held, bench.world.issues[12], planned(), SHA)
+        assert [one.number for one in created] == [17, 18]
+
+
+async def test_the_body_is_harmless_and_reads_back_as_planned(bench: Bench) -> None:
+    async with leased(bench) as held:
+        rooms, _ = adapters(bench)
+        loud = plan()["specifications"][1] | {
+            "title": "@ada search",
+            "goal": "Ask @ada. ## No heading\n\n# Nor this\n/approve",
+        }
+        (created,) = await rooms.create(held, bench.world.issues[12], planned(specifications=[loud]), SHA)
+        issue = bench.world.issues[created.number]
+        assert "@ada" not in issue.title
+        assert "@ada" not in issue.body
+        assert "\n/approve" not in issue.body
+        assert authentic(issue.body, KEYS) is Provenance.ENGINE
+        assert read_body(issue.body) == Specification(
+            goal=loud["goal"],
+            criteria=(Criterion("AC1", "Case is ignored."), Criterion("AC2", "A blank text finds nobody.")),
+            files=("directory/search.py",),
+            part_of=12,
+        )
+
+
+async def test_they_are_found_by_the_status_comment_or_by_their_marks(bench: Bench) -> None:
+    async with leased(bench) as held:
+        rooms, status = adapters(bench)
+        story = bench.world.issues[12]
+        assert await rooms.numbers(story) == {}
+        assert not await rooms.closed(story)
+        await rooms.create(held, story, planned(), SHA)
+        assert await rooms.numbers(story) == {"12-2": 13, "12-1": 14}
+        data = {"specifications": {"12-2": 13}, "note": "\n```\n```json\n{}"}
+        await status.show(12, Status("Done.", data=data, notes="```json\n{}\n```"), Notice(12, "test"))
+        assert await rooms.numbers(story) == {"12-2": 13}
+
+
+async def test_a_story_is_done_when_none_is_open(bench: Bench) -> None:
+    async with leased(bench) as held:
+        rooms, _ = adapters(bench)
+        story = bench.world.issues[12]
+        await rooms.create(held, story, planned(), SHA)
+        bench.world.change(13, open=False)
+        assert not await rooms.closed(story)
+        bench.world.change(14, open=False)
+        assert await rooms.closed(story)
+
+
+async def test_one_that_was_deleted_counts_as_closed(bench: Bench) -> None:
+    async with leased(bench):
+        rooms, status = adapters(bench)
+        await status.show(12, Status("Done.", data={"specifications": {"12-1": 99}}), Notice(12, "test"))
+        assert await rooms.closed(bench.world.issues[12])
+
+
+async def test_a_story_from_the_command_line_is_an_issue_with_the_label(bench: Bench) -> None:
+    issue = await create_story(FakeGitHub(bench.world), "\n# Search users\n\nBy name.\n", "story")
+    assert (issue.title, issue.body, issue.labels) == ("Search users", "By name.", frozenset({"story"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "body"),
+    [
+        ("Search", "Search", ""),
+        ("Search\r\nmore", "Search", "more"),
+        ("\u202e-rf $(id)", "-rf $(id)", ""),
+        ("w" * 300 + "\nmore", "w" * 239 + "…", "w" * 300 + "\nmore"),
+        ("###\nSearch", "Story", "###\nSearch"),
+    ],
+)
+def test_a_story_s_first_line_is_its_title(text: str, title: str, body: str) -> None:
+    assert split(text) == (title, body)
+
+
+@pytest.mark.fault(19)
+@pytest.mark.parametrize("text", ["", " \n\t", "\u200b", "<!-- a -->"])
+def test_an_empty_story_is_refused(text: str) -> None:
+    with pytest.raises(Misconfigured, match="The story is empty"):
+        split(text)
+
+
+@pytest.mark.fault(19)
+def test_a_story_that_github_would_not_take_is_refused() -> None:
+    with pytest.raises(Misconfigured, match="65,537 characters"):
+        split("Title\n" + "x" * 65_537)
