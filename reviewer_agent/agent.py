@@ -31,6 +31,7 @@ from shared.lock.port import Port
 from shared.lock.scope import hold
 from shared.models import Issue, PullRequest
 from shared.order import ordered
+from shared.telemetry import decisions
 from shared.workflow import Flag, Role
 
 log = structlog.get_logger()
@@ -72,7 +73,9 @@ class Reviewer:
         wish = await self._gate.wish(view)
         if isinstance(wish, Skip):
             return wish
-        return await claim(self._port, view, self._claimant, wish) or Skip("another agent won the claim")
+        lease = await claim(self._port, view, self._claimant, wish)
+        decisions.decided(view, lease)
+        return lease or Skip("another agent won the claim")
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -10,6 +10,7 @@ from reviewer_agent.ports import Forge
 from shared.items import Skip
 from shared.lock.claim import Claimant, Intent, View
 from shared.models import Issue, PullRequest
+from shared.telemetry import decisions
 from shared.workflow import Flag, Stage
 
 
@@ -33,19 +34,15 @@ class Gate:
     async def wish(self, view: View) -> Intent | Skip:
         """What to claim the viewed pull request for, or why not."""
         terms = self._claimant.terms
-        if self._taken(view):
-            return Skip(f"{view.holder.agent if view.holder else 'another agent'} holds it", terms.heartbeat)
+        decisions.seen(view)
+        if other := view.taken_by(self._claimant):
+            return Skip(f"{other} holds it", terms.heartbeat)
         pull_request = await self._forge.pulls.pull_request(view.key.number)
         wish = intent(pull_request, view.fence, self._policy.names)
         if isinstance(wish, str):
             return Skip(wish, terms.timeout)
         skip = await self._nothing_to_do(wish, pull_request, view) or await self._refusal(wish, pull_request, view)
         return skip or wish
-
-    def _taken(self, view: View) -> bool:
-        holder = view.holder
-        mine = holder is not None and holder.agent == self._claimant.agent and self._claimant.nonces.mine(holder.nonce)
-        return view.live(self._claimant.terms) and not mine
 
     async def _nothing_to_do(self, wish: Intent, pull_request: PullRequest, view: View) -> Skip | None:
         """An approved pull request is claimed only when something can be done about it: an ACK is noise."""

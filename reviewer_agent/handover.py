@@ -17,10 +17,11 @@ from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from shared.errors import Blocked
 from shared.items import Ended, Rest, Result
-from shared.lock.fence import advance
+from shared.lock.codec import ItemKey
+from shared.lock.fence import advance, bury
 from shared.lock.hold import Held
 from shared.models import PullRequest, ReviewState
-from shared.workflow import TERMINAL, Event, Flag, Stage, Track, move
+from shared.workflow import TERMINAL, Event, Flag, Role, Stage, Track, move
 
 log = structlog.get_logger()
 
@@ -110,7 +111,7 @@ class Handover:
 
     async def finish(self, held: Held, pull_request: PullRequest) -> Ended:
         """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge."""
-        for tidy in (self._delete_branch, self._close_issue):
+        for tidy in (self._delete_branch, self._close_issue, self._bury_issue):
             try:
                 await tidy(held, pull_request)
             except Blocked as error:
@@ -128,6 +129,12 @@ class Handover:
         number = links.issue_of(pull_request)
         if number is not None and (await self._forge.issues.issue(number)).open:
             await self._forge.issues.close(number, held)
+
+    async def _bury_issue(self, held: Held, pull_request: PullRequest) -> None:
+        """The issue's own fence ends with its pull request; claiming a closed issue for that would be noise."""
+        number = links.issue_of(pull_request)
+        if number is not None:
+            await bury(held, ItemKey(Role.WORKER, number), Stage.REVIEWING)
 
     async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
         """To a person: fence, label and flags, and one comment that says why."""

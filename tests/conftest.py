@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:  # imported when used: most unit tests need neither HTTP nor the description
+    from engine import Engine
     from judge import Judge
     from lab_scene import Scene
 
@@ -28,3 +29,20 @@ async def scene(tmp_path: Path, judge: Judge) -> AsyncIterator[Scene]:
 
     async with scene_at(tmp_path / "lab", judge) as here:
         yield here
+
+
+@pytest.fixture
+async def engine(tmp_path: Path, judge: Judge) -> AsyncIterator[Engine]:
+    """The demo's project in a lab; at the end nothing is left over and every exchange was as GitHub describes it."""
+    from engine import Engine
+    from lab.server import Lab
+
+    async with Lab(tmp_path / "github") as lab:
+        lab.exchanges.observe(judge)
+        async with Engine.of(lab, tmp_path, tmp_path / "scenario.yml") as engine:
+            yield engine
+        assert lab.unlisted == []
+        assert lab.faults.unused == []
+        assert engine.held_locks() == []
+    assert judge.complaints == []
+    assert judge.judged > 0

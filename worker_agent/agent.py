@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import assert_never
 
@@ -19,6 +19,7 @@ from shared.lock.scope import hold
 from shared.models import Issue, PullRequest
 from shared.order import ordered
 from shared.specification import read
+from shared.telemetry import decisions
 from shared.workflow import Event, Flag, Role, Stage
 from worker_agent import dossier, links
 from worker_agent.aborts import Aborted, BranchTaken, CiGivenUp
@@ -68,7 +69,7 @@ class Worker:
         for item in ordered(issues, agent=self._claimant.agent, priorities=policy.priorities, slots=policy.slots):
             number = links.issue_named_by(item.body) if item.is_pull_request else item.number
             if number is not None:
-                found.setdefault(number, Candidate(number, f"{item.number}@{item.updated_at.isoformat()}"))
+                found.setdefault(number, Candidate(number, _version(item, known)))
         return tuple(found.values())
 
     def _wanted(self, issue: Issue) -> bool:
@@ -85,9 +86,9 @@ class Worker:
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock, issue and pull request; claim when there is something to do and it is free."""
         view = await observe(self._port, ItemKey(Role.WORKER, candidate.number), self._claimant)
-        if self._taken(view):
-            holder = view.holder.agent if view.holder else "another agent"
-            return Skip(f"{holder} holds it", self._claimant.terms.heartbeat)
+        decisions.seen(view)
+        if other := view.taken_by(self._claimant):
+            return Skip(f"{other} holds it", self._claimant.terms.heartbeat)
         issue = await self._forge.issues.issue(candidate.number)
         pull_request = await self._pull_request(candidate, view)
         wish = intent(issue, pull_request, view.fence, self._policy.names)
@@ -97,12 +98,8 @@ class Worker:
         if reason:
             return Skip(reason, self._claimant.terms.timeout)
         lease = await claim(self._port, view, self._claimant, wish)
+        decisions.decided(view, lease)
         return lease or Skip("another agent won the claim")
-
-    def _taken(self, view: View) -> bool:
-        holder = view.holder
-        mine = holder is not None and holder.agent == self._claimant.agent and self._claimant.nonces.mine(holder.nonce)
-        return view.live(self._claimant.terms) and not mine
 
     async def _pull_request(self, candidate: Candidate, view: View) -> PullRequest | None:
         number = view.fence.pr if view.fence else 0
@@ -242,3 +239,9 @@ class Worker:
         flags = error.flags if isinstance(error, Aborted | RunEnded) else (Flag.MANUAL_INTERVENTION,)
         event = Event.CI_GIVEN_UP if isinstance(error, CiGivenUp) else Event.GAVE_UP
         await self._handover.give_up(held, error, flags, event=event)
+
+
+def _version(item: Issue, known: Collection[int]) -> str:
+    """What changes when the item does, or when a blocker of it is closed and so no longer known."""
+    blockers = [str(number) for number in read(item.body).depends_on if number in known]
+    return f"{item.number}@{item.updated_at.isoformat()} {','.join(blockers)}"

@@ -9,10 +9,10 @@ from shared.github.status import Status
 from shared.lock.codec import Fence
 from shared.models import Check, Issue
 from shared.text import neutralise, one_line
-from shared.workflow import Stage
+from shared.workflow import Labels, Stage
 
-TITLE_LIMIT = 240
-"""GitHub refuses longer titles at 256 characters."""
+TITLE_LIMIT = 256
+"""GitHub refuses longer titles."""
 
 
 def branch(number: int) -> str:
@@ -29,12 +29,14 @@ def commit_message(subject: str, *, fence: Fence, phase: str) -> str:
         "Phase": phase,
         "Round": str(fence.round),
     }
-    return f"{one_line(subject, 100)}\n\n" + "".join(f"{name}: {value}\n" for name, value in trailers.items())
+    return f"{neutralise(one_line(subject, 100))}\n\n" + "".join(
+        f"{name}: {value}\n" for name, value in trailers.items()
+    )
 
 
 def pull_request_title(prefix: str, issue: Issue) -> str:
-    """`[auto] <issue title>`."""
-    return one_line(f"[{prefix}] {issue.title}", TITLE_LIMIT)
+    """`[auto] <issue title>`; harmless also as the subject of a squash commit, where `fixes #1` would close."""
+    return neutralise(one_line(f"[{prefix}] {issue.title}", 240))[:TITLE_LIMIT]
 
 
 def pull_request_body(issue: Issue, summary: str, evidence: str, *, implied_criteria: bool) -> str:
@@ -114,14 +116,13 @@ def handed_over_unchecked(fence: Fence) -> Status:
     )
 
 
-def given_up(fence: Fence, error: Blocked, kept: str) -> Status:
-    """A person has to act."""
-    where = "the pull request" if fence.pr else "the issue"
-    lines = [
-        f"**What was kept:** {kept}",
-        f"**What to do:** correct the specification or the code, then set the label `status:{Stage.READY}` on the "
-        f"issue again to start over (or `status:{Stage.CHANGES_REQUESTED}` on {where} to go on from the branch).",
-    ]
+def given_up(fence: Fence, error: Blocked, kept: str, names: Labels) -> Status:
+    """A person has to act; what is proposed depends on whether there is a pull request to go on from."""
+    again = f"set the label `{names.of(Stage.READY)}` on the issue again to start over"
+    if fence.pr:
+        further = f"set the label `{names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to go on from its branch"
+        again = f"{further}; or close #{fence.pr}, delete its branch and {again}"
+    lines = [f"**What was kept:** {kept}", f"**What to do:** correct the specification or the code, then {again}."]
     return Status(str(error), _where(fence), _data(fence, error=str(error)), "\n\n".join(lines))
 
 

@@ -46,6 +46,9 @@ class Action(StrEnum):
 WORKING = frozenset({Stage.IMPLEMENTING, Stage.TESTING})
 """Stages in which the worker has something to do."""
 
+UNCHECKED = "unchecked"
+"""The fence's phase at `reviewing` when CI did not finish in time: a hand-over that is resumed says the same."""
+
 SETTLED = frozenset({Stage.REVIEWING}) | HALTED
 """Stages that the worker leaves items in; labels that lag behind them are finished by a claim."""
 
@@ -93,7 +96,7 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
         case Stage.TESTING:
             return _testing(s, now)
         case Stage.REVIEWING:
-            return Action.HAND_OVER
+            return Action.HAND_OVER_UNCHECKED if s.fence.phase == UNCHECKED else Action.HAND_OVER
         case _:
             return Action.SHOW_HALT
 
@@ -116,7 +119,7 @@ def _implementing(s: Snapshot) -> Action:
             return Action.IMPLEMENT if s.fence.attempt < s.bounds.attempts else Action.GIVE_UP_ON_ATTEMPTS
         case Phase.FIX:
             return Action.FIX_CI
-        case Phase.FEEDBACK | Phase.CI:
+        case Phase.FEEDBACK | Phase.CI:  # pragma: no branch - mypy sees that nothing is left
             return Action.ADDRESS_REVIEW
 
 
@@ -133,7 +136,7 @@ def _testing(s: Snapshot, now: datetime) -> Action:
             return Action.REPAIR if s.ci_fixes < s.bounds.ci_fixes else Action.GIVE_UP_ON_CI
         case Verdict.NONE if s.bounds.none_is_green:
             return Action.HAND_OVER
-        case Verdict.NONE | Verdict.RUNNING:
+        case Verdict.NONE | Verdict.RUNNING:  # pragma: no branch - mypy sees that nothing is left
             return Action.HAND_OVER_UNCHECKED if overdue else Action.WAIT_FOR_CI
 
 

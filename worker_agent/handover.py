@@ -11,13 +11,13 @@ from shared.lock.hold import Held
 from shared.models import Issue, PullRequest
 from shared.workflow import Event, Flag, Stage, Track, move
 from worker_agent import comments
-from worker_agent.decide import WORKING, Phase, Snapshot, projection
+from worker_agent.decide import UNCHECKED, WORKING, Phase, Snapshot, projection
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
 
 class PullRequestClosed(Blocked):
-    """A person closed this issue's pull request without merging it; reopen it or remove its branch to go on."""
+    """A person closed the pull request of this very commit without merging it: reopen it to go on."""
 
 
 class Handover:
@@ -39,8 +39,8 @@ class Handover:
         number = held.fence.key.number
         found = await self._forge.pulls.of_branch(comments.branch(number))
         opened = next((pull for pull in found if pull.open), None)
-        if opened is None and any(not pull.merged for pull in found):
-            raise PullRequestClosed
+        if opened is None and any(not pull.merged and pull.head_sha == held.fence.work_head for pull in found):
+            raise PullRequestClosed  # one with another head is of an earlier start, which a person has ended
         if opened is None:
             title = comments.pull_request_title(self._policy.title_prefix, snapshot.issue)
             base = self._policy.base_branch
@@ -56,7 +56,7 @@ class Handover:
         """To review: the fence first, then the labels; a crash in between is finished by the next claim."""
         event = Event.CI_PASSED if checked else Event.CI_OVERDUE
         if held.fence.stage is Stage.TESTING:
-            await advance(held, stage=move(_track(held), Stage.TESTING, event).to, phase="")
+            await advance(held, stage=move(_track(held), Stage.TESTING, event).to, phase="" if checked else UNCHECKED)
         await self.show(held, snapshot.issue, snapshot.pull_request)
         if self._policy.reviewers and not held.fence.round:
             await self._forge.pulls.request_reviewers(held.fence.pr, self._policy.reviewers, held)
@@ -84,7 +84,9 @@ class Handover:
                 await self._forge.labels.show(
                     item.number, held.fence.stage, held, known=item.labels, flags_on=tuple(flags)
                 )
-        await self._forge.status.show(number, comments.given_up(held.fence, error, _kept(held)), held)
+        await self._forge.status.show(
+            number, comments.given_up(held.fence, error, _kept(held), self._policy.names), held
+        )
         await self._unassign(held)
 
     async def pause(self, held: Held) -> None:

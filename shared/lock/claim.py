@@ -83,6 +83,15 @@ class View:
             return self.at - self.fence.at < timedelta(seconds=terms.heartbeat)
         return bool(self.active())
 
+    def taken_by(self, claimant: Claimant) -> str:
+        """Who else holds it, as a word for people; empty when `claimant` may try."""
+        if not self.live(claimant.terms):
+            return ""
+        if not self.active():
+            return "an agent whose ACK was deleted just now"
+        others = [ack.agent for ack in self.active() if not _is_mine(ack, claimant)]
+        return others[-1] if others else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Intent:

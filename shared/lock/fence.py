@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from shared.errors import Lost, Transient, UnknownOutcome
-from shared.lock.codec import Fence, read_fence, write_fence
+from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
+from shared.workflow import Stage
 
 
 async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes: Any) -> Fence:
@@ -26,6 +27,19 @@ async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes:
         return await _refused(held)
     held.fence = written
     return written
+
+
+async def bury(held: Held, key: ItemKey, stage: Stage) -> None:
+    """Put a tombstone on another kind's fence whose item has ended with ours, if it still rests at `stage`.
+
+    Its agent has let go of it; should one begin a new epoch at this moment, the server refuses ours.
+    """
+    fence = (await held.port.request(ReadFence(key))).value
+    if fence is None or fence.stage is not stage:
+        return
+    held.check()
+    buried = replace(fence, stage=Stage.DONE, phase="", wait=None, at=held.server_now(), oid="")
+    await swap(held.port, buried, fence.oid)
 
 
 async def swap(

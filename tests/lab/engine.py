@@ -16,6 +16,8 @@ from lab import target_project
 from lab.ci import CiSettings
 from lab.server import CHECK_NAME, Lab
 from lab.world.issues import IssueRecord
+from planner_agent.build import build as build_planner
+from reviewer_agent.build import build as build_reviewer
 from shared.items import Agent
 from shared.lock.codec import Fence, ItemKey, read_fence
 from shared.loop import Loop, RealClock
@@ -29,7 +31,9 @@ ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
 OWNER, ENGINE, REVIEWER = "ada", "engine-bot", "reviewer-bot"
 
 BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
+    Role.PLANNER: build_planner,
     Role.WORKER: build_worker,
+    Role.REVIEWER: build_reviewer,
 }
 
 WRITES = {
@@ -144,3 +148,8 @@ class Engine:
             return None
         (commit,) = await bare.log(None, oid, 1)
         return read_fence(key, oid, commit.message)
+
+    def held_locks(self) -> list[str]:
+        """The ACKs that still say `active`, whoever wrote them."""
+        comments = self.lab.at(REPOSITORY).comments.records.values()
+        return [c.body.partition("\n")[0] for c in comments if c.body.startswith("ACK:") and "state=active" in c.body]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -87,12 +88,56 @@ async def test_a_github_that_is_not_there_is_an_error_of_one_line(tmp_path: Path
     assert "127.0.0.1" in sentence(done) or "GitHub" in sentence(done)
 
 
-class TestAgainstALab:
-    """What only GitHub can tell."""
+@pytest.fixture
+async def lab(tmp_path: Path, judge: Judge) -> AsyncIterator[Lab]:
+    """A GitHub with one repository without any issue."""
+    async with Lab(tmp_path / "github") as lab:
+        lab.exchanges.observe(judge)
+        await lab.repository(REPOSITORY, {"README.md": "hello\n"}, collaborators={ENGINE: "write"})
+        yield lab
+        assert lab.unlisted == []
+    assert judge.complaints == []
 
-    @pytest.fixture
-    async def lab(self, tmp_path: Path, judge: Judge) -> object:
-        async with Lab(tmp_path / "github") as lab:
-            await lab.repository(REPOSITORY, {"README.md": "hello\n"}, collaborators={ENGINE: "write"})
-            yield lab
-"""
+
+@pytest.mark.fault(3)
+async def test_a_repository_that_github_does_not_know(lab: Lab, tmp_path: Path) -> None:
+    write(tmp_path, lab.url, name="ada/no-such-thing")
+    done = await worker(tmp_path, "--once", environment=token(lab))
+    assert done.code in {1, 2, 4}
+    assert "ada/no-such-thing" in sentence(done)
+
+
+@pytest.mark.fault(4)
+async def test_a_token_that_github_does_not_accept(lab: Lab, tmp_path: Path) -> None:
+    write(tmp_path, lab.url)
+    done = await worker(tmp_path, "--once")
+    assert done.code == 4
+    assert "does not accept the token" in sentence(done)
+
+
+@pytest.mark.fault(22)
+async def test_a_backend_that_is_not_there_is_found_at_the_start(lab: Lab, tmp_path: Path) -> None:
+    write(tmp_path, lab.url, backend="claude")
+    done = await worker(tmp_path, "--once", environment=token(lab))
+    assert done.code == 2
+    assert "claude" in sentence(done)
+    assert [exchange.method for exchange in lab.exchanges if exchange.method != "GET"] == []
+
+
+async def test_nothing_to_do_has_a_code_of_its_own(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "scenario.yml").write_text("[]")
+    write(tmp_path, lab.url)
+    done = await worker(tmp_path, "--once", environment=token(lab))
+    assert (done.code, done.text) == (3, "Nothing to do."), done.stderr
+
+
+def token(lab: Lab) -> dict[str, str]:
+    """The engine's own token."""
+    return {"GITHUB_TOKEN": lab.token(ENGINE, WRITES)}
+
+
+def write(directory: Path, url: str, *, name: str = REPOSITORY, backend: str = "scripted") -> None:
+    """A configuration file for `url`."""
+    scenario = f"llm: {{scenario: {directory / 'scenario.yml'}}}\n"
+    text = BASIC.format(name=name, backend=backend, state=directory / "state", url=url)
+    (directory / "repos.yml").write_text(text + scenario)

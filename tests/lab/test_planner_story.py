@@ -13,6 +13,7 @@ from judge import Judge
 
 from config.state import StateDirectory
 from console.assembly import Process, opened
+from lab.faults import Fault, FaultKind
 from lab.server import Lab
 from lab.world.issues import IssueRecord
 from planner_agent.build import build
@@ -70,7 +71,7 @@ async def test_a_story_is_specified_and_closed_with_its_specification(tmp_path: 
         assert (specification.title, set(specification.labels)) == ("Search users by name", {"status:ready"})
         assert len(read(specification.body or "").criteria) == 3
         assert await tick(one) == []
-        one.lab.at(REPOSITORY).issues.close(specification.number, OWNER, "completed")
+        one.lab.close(REPOSITORY, specification.number, actor=OWNER)
         assert await tick(one, "machine-2") == ["finished"]
         assert not one.issue(number).open
         fence = await one.fence(Role.PLANNER, number)
@@ -86,3 +87,14 @@ async def test_a_plan_waits_for_the_approval_of_somebody_with_write_access(tmp_p
         one.lab.comment(REPOSITORY, number, "/approve", author=by)
         assert await tick(one, "machine-2") == (["handed over"] if by == OWNER else [])
         assert len(specifications(one)) == (by == OWNER)
+
+
+@pytest.mark.parametrize("kind", [FaultKind.LOST_REPLY, FaultKind.LOST_REQUEST])
+async def test_a_lost_reply_makes_no_second_specification(tmp_path: Path, kind: FaultKind) -> None:
+    async with engine(tmp_path, approval="auto") as one:
+        story(one)
+        one.lab.faults.plan(Fault(kind, "POST", "/issues$"))
+        assert await tick(one) == []
+        assert len(specifications(one)) == (kind is FaultKind.LOST_REPLY)
+        assert await tick(one, "machine-2") == ["handed over"]
+        assert len(specifications(one)) == 1

@@ -10,6 +10,7 @@ import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from judge import Judge
 
+from lab.faults import Fault, FaultKind
 from lab.server import Lab
 from lab.world.comments import CommentRecord
 from lab.world.pulls import PullRecord
@@ -287,14 +288,15 @@ async def test_a_label_set_by_a_stranger_starts_nothing(engine: Engine) -> None:
 
 
 async def test_an_open_blocker_holds_an_issue_back_until_it_is_closed(engine: Engine) -> None:
-    blocker = engine.lab.issue(REPOSITORY, "First", author=OWNER, labels=("status:failed",)).number
+    blocker = engine.ready("First", by="mallory")
     number = engine.ready("Greet people", f"Depends on #{blocker}")
     async with engine.agent(Role.WORKER) as worker:
         await engine.tick(worker)
+        await engine.tick(worker)
         assert comments(engine, number) == []
-    engine.lab.close(REPOSITORY, blocker, actor=OWNER)
-    worker = await once(engine, number)
-    assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
+        engine.lab.close(REPOSITORY, blocker, actor=OWNER)
+        await engine.until(lambda: bool(worker.ended), worker)
+        assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
 
 
 @pytest.mark.fault(32)
@@ -403,3 +405,39 @@ async def test_labels_left_behind_by_a_crash_after_the_hand_over_are_finished(en
     assert labels(engine, number) == {"status:reviewing"}
     assert labels(engine, pull.number) == {"status:reviewing", "automated"}
     assert len(pulls(engine)) == 1
+
+
+@pytest.mark.fault(32)
+async def test_ready_after_a_closed_pull_request_starts_over_once_its_branch_is_gone(engine: Engine) -> None:
+    engine.ci.never = True
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.resting), worker)
+        engine.lab.close(REPOSITORY, pulls(engine)[0].number, actor=OWNER)
+        await engine.tick(worker)
+        await drop_branch(engine, number)
+        engine.lab.unlabel(REPOSITORY, number, "status:testing", actor=OWNER)
+        engine.lab.label(REPOSITORY, number, "status:ready", actor=OWNER)
+        await engine.until(lambda: bool(worker.resting), worker)
+    assert len(pulls(engine)) == 2
+    assert labels(engine, number) == {"status:testing"}
+
+
+@pytest.mark.fault(32)
+async def test_a_closed_pull_request_of_the_same_commit_is_asked_about(engine: Engine) -> None:
+    engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        held_back = engine.lab.faults.plan(Fault(FaultKind.LOST_REPLY, "POST", r"/pulls$"))
+        await engine.until(lambda: bool(pulls(engine)), worker)
+        assert not held_back.unused
+        engine.lab.close(REPOSITORY, pulls(engine)[0].number, actor=OWNER)
+        await engine.until(lambda: bool(worker.ended), worker)
+        assert [end.result for end in worker.ended] == [Result.FAILED]
+        assert "reopen it" in worker.ended[0].sentence
+    assert len(pulls(engine)) == 1
+
+
+async def drop_branch(engine: Engine, number: int) -> None:
+    bare = engine.lab.at(REPOSITORY).bare
+    async with bare.changing(OWNER):
+        await bare.git.run("update-ref", "-d", f"refs/heads/auto/issue-{number}")

@@ -120,6 +120,7 @@ class FakeGitHub:
             self.world.meet("label")
             self.world.label(number, label, by=BOT)
         for label in sorted((off - on) & now):
+            self.world.meet("unlabel")
             self.world.label(number, label, by=BOT, added=False)
         return self.world.issues[number].labels
 

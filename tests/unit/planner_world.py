@@ -9,7 +9,7 @@ from typing import Any
 
 from fake_server import BOT, Server
 
-from shared.errors import EngineError
+from shared.errors import EngineError, UnknownOutcome
 from shared.lock.codec import Fence, ItemKey
 from shared.models import Account, Comment, Issue, LabelEvent
 from shared.workflow import Labels, Role
@@ -31,6 +31,7 @@ class World:
         default_factory=lambda: {"AGENTS.md": "Plain code.", "directory/store.py": "USERS = {}"}
     )
     faults: dict[str, list[EngineError | None]] = field(default_factory=dict)
+    breaks_at: int = 0
     writes: list[str] = field(default_factory=list)
 
     def open(self, title: str, body: str = "", *, labels: Collection[str] = (), by: Account = ADA) -> int:
@@ -81,9 +82,11 @@ class World:
         return [issue for issue in self.issues.values() if issue.author == BOT]
 
     def meet(self, what: str) -> None:
-        """A write by the engine begins; the fault planned for it, if any, happens."""
+        """A write by the engine begins or is done; what is planned to go wrong there, if anything, does."""
         self._now()
         self.writes.append(what)
+        if len(self.writes) == self.breaks_at:
+            raise UnknownOutcome
         planned = self.faults.get(what, [])
         fault = planned.pop(0) if planned else None
         if fault is not None:

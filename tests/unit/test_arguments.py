@@ -18,7 +18,8 @@ def test_without_words_an_agent_polls_what_is_configured(role: Role) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "once", "wait"), [(["--once"], True, True), (["--no-wait"], True, False), (["--once", "--no-wait"], True, False)]
+    ("words", "once", "wait"),
+    [(["--once"], True, True), (["--no-wait"], True, False), (["--once", "--no-wait"], True, False)],
 )
 def test_once_and_no_wait(words: list[str], once: bool, wait: bool) -> None:
     got = parse(Role.WORKER, words)

@@ -1,4 +1,4 @@
-"""The planner after crashes and lost replies, on people's orders, and at the end of a story."""
+"""The planner after crashes, lost replies and lost leases."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from planner_coder import plan
 from planner_fakes import Bench
-from planner_world import ADA, MALLORY, NAMES
+from planner_world import NAMES
 
 from planner_agent.agent import Planner
 from shared.errors import Lost, Transient, UnknownOutcome
@@ -77,37 +76,6 @@ async def test_a_crash_before_the_stage_label_is_no_order_to_stop(bench: Bench) 
     assert ended.result is Result.PARKED
 
 
-async def test_the_story_is_closed_with_its_last_specification(bench: Bench) -> None:
-    bench.auto = True
-    number = bench.world.story()
-    await bench.tick()
-    search, export = bench.world.specifications()
-    bench.world.change(search.number, open=False)
-    assert await bench.tick() == []
-    bench.world.change(export.number, open=False)
-    (ended,) = await bench.tick()
-    assert ended.result is Result.FINISHED
-    assert not bench.world.issues[number].open
-    assert bench.world.fence(number).stage is Stage.DONE
-    (status,) = bench.world.bodies("engine-status")
-    assert "- [x] #13\n- [x] #14" in status
-    bench.world.change(number, open=True)
-    assert await bench.tick() == []
-
-
-async def test_a_specified_story_is_looked_at_again_only_when_a_specification_ends(bench: Bench) -> None:
-    bench.auto = True
-    number = bench.world.story()
-    await bench.tick()
-    planner = bench.planner()
-    (before,) = await planner.discover()
-    bench.world.say(number, "Nice.")
-    assert await planner.discover() == (before,)
-    bench.world.change(13, open=False)
-    (after,) = await planner.discover()
-    assert after.version != before.version
-
-
 async def test_two_planners_make_one_plan(bench: Bench) -> None:
     bench.world.story()
     a, b = bench.planner(), bench.planner()
@@ -129,78 +97,6 @@ async def test_nothing_is_written_without_the_lease(bench: Bench) -> None:
     with pytest.raises(Lost):
         await too_late()
     assert bench.world.writes == []
-
-
-async def test_a_failed_story_is_planned_anew_when_a_person_says_so(bench: Bench) -> None:
-    bench.coder.answers = ["no plan"]
-    number = bench.world.story()
-    await bench.tick()
-    bench.coder.answers = [plan()]
-    bench.world.label(number, PLANNING, by=MALLORY)
-    await bench.tick()
-    assert len(bench.coder.asked) == 2
-    bench.world.label(number, PLANNING, by=ADA, added=False)
-    bench.world.label(number, PLANNING, by=ADA)
-    (ended,) = await bench.tick()
-    assert ended.result is Result.PARKED
-    assert bench.world.labels(number) == {AWAITING}
-    assert bench.world.fence(number).round == 0
-
-
-@pytest.mark.parametrize(
-    ("label", "added", "reason"),
-    [
-        ("flag:paused", True, "'flag:paused' was set"),
-        (NAMES.story, False, "the label 'story' was removed"),
-        (PLANNING, False, "a person moved or removed the stage label"),
-    ],
-)
-async def test_a_person_can_stop_it_while_it_works(bench: Bench, label: str, added: bool, reason: str) -> None:
-    number = bench.world.story()
-    async with leased(bench) as (planner, held):
-        assert await planner.revoked(number) is None
-        await planner.step(held)
-        bench.world.label(number, label, added=added)
-        assert await planner.revoked(number) == reason
-        await planner.stop(held, reason)
-        stage = held.fence.stage
-    assert stage is (Stage.PLANNING if added else Stage.WITHDRAWN)
-    (status,) = bench.world.bodies("engine-status")
-    assert ("Paused by a label" if added else f"Stopped: {reason}") in status
-    assert await bench.tick() == []
-
-
-async def test_a_deleted_or_closed_story_is_noticed(bench: Bench) -> None:
-    number = bench.world.story()
-    async with leased(bench) as (planner, held):
-        await planner.step(held)
-        bench.world.change(number, open=False)
-        assert await planner.revoked(number) == "the story was closed or locked"
-        bench.world.issues.pop(number)
-        assert await planner.revoked(number) == "the story is gone"
-    assert await planner.revoked(number) is None
-
-
-async def test_a_step_notices_a_person_s_order_itself(bench: Bench) -> None:
-    number = bench.world.story()
-    async with leased(bench) as (planner, held):
-        bench.world.label(number, NAMES.story, added=False)
-        assert await planner.step(held) == Ended(Result.WITHDRAWN, "the label 'story' was removed")
-        assert held.fence.stage is Stage.WITHDRAWN
-    bench.world.label(number, NAMES.story)
-    (ended,) = await bench.tick()
-    assert ended.result is Result.PARKED
-
-
-async def test_a_label_that_was_removed_while_nobody_held_the_story_stops_it(bench: Bench) -> None:
-    number = bench.world.story()
-    bench.world.faults = {"posted": [Transient("down")]}
-    await bench.tick()
-    assert bench.world.labels(number) == {PLANNING}
-    bench.world.label(number, PLANNING, added=False)
-    writes = len(bench.world.writes)
-    assert await bench.tick() == []
-    assert len(bench.world.writes) == writes
 
 
 async def test_labels_that_lag_behind_a_failure_are_finished(bench: Bench) -> None:
@@ -264,3 +160,23 @@ async def test_a_crash_before_the_last_label_is_finished_by_the_next_claim(bench
     (ended,) = await bench.tick()
     assert ended == Ended(Result.HANDED_OVER, "#12 is specified")
     assert bench.world.labels(number) == {"status:specified"}
+
+
+WRITES = ["label", "post", "posted", "create", "created", "create", "created", "post", "posted", "label", "unlabel"]
+"""Every moment at which the way from a story to its specifications can break, in order."""
+
+
+@pytest.mark.parametrize("moment", range(1, len(WRITES) + 1))
+async def test_wherever_it_breaks_everything_is_there_once_in_the_end(bench: Bench, moment: int) -> None:
+    bench.auto = True
+    bench.world.breaks_at = moment
+    number = bench.world.story()
+    assert await bench.tick() == []
+    assert bench.world.writes == WRITES[:moment]
+    (ended,) = await bench.tick()
+    assert ended.result is Result.HANDED_OVER
+    assert [issue.title for issue in bench.world.specifications()] == ["Search users by name", "Export the search"]
+    assert len(bench.world.bodies("engine-plan")) == len(bench.world.bodies("engine-status")) == 1
+    assert bench.world.labels(number) == {"status:specified"}
+    assert len(bench.coder.asked) == (2 if WRITES[moment - 1] == "post" and moment < 4 else 1)
+    assert await bench.tick() == []

@@ -80,7 +80,7 @@ def test_the_next_step(snapshot: Snapshot, action: Action) -> None:
     assert decide(snapshot, now=NOW) is action
 
 
-@pytest.mark.parametrize("stage", [*STAGES, Stage.CHANGES_REQUESTED, Stage.FAILED])
+@pytest.mark.parametrize("stage", [*sorted(STAGES), Stage.CHANGES_REQUESTED, Stage.FAILED])
 def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(stage: Stage) -> None:
     assert decide(seen(stage, pull={"open": False, "merged": True}), now=NOW) is Action.FINISH
     assert decide(seen(stage, pull={"open": False}), now=NOW) is Action.WITHDRAW

@@ -1,0 +1,79 @@
+"""From a story to a merged pull request, and what must not happen on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine import ENGINE, OWNER, REPOSITORY, Engine
+from lab.demo.stories import STORIES, scenario
+from shared.workflow import Role, Stage
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    """The demo's first story: a wrong first try, a red CI, one round of requested changes."""
+    path = tmp_path / "story.yml"
+    path.write_text(scenario(STORIES[:1]), encoding="utf-8")
+    return path
+
+
+def tell(engine: Engine) -> int:
+    """The maintainer writes the story."""
+    story = STORIES[0]
+    return engine.lab.issue(REPOSITORY, story.title, story.body, author=OWNER, labels=("story",)).number
+
+
+def is_open(engine: Engine, number: int) -> bool:
+    return engine.issue(number).open
+
+
+def has(engine: Engine, number: int, label: str) -> bool:
+    """Whether a thread exists and carries a label."""
+    thread = engine.lab.at(REPOSITORY).issues.records.get(number)
+    return thread is not None and label in thread.labels
+
+
+async def test_a_story_becomes_one_merged_pull_request(engine: Engine, script: Path) -> None:
+    engine.scenario = script
+    engine.repository_settings |= {"approval": "comment", "merge": "auto"}
+    story = tell(engine)
+    async with engine.agent(Role.PLANNER) as planner:
+        await engine.until(lambda: has(engine, story, "status:awaiting-approval"), planner)
+        engine.lab.comment(REPOSITORY, story, "/approve", author="mallory")
+        await engine.tick(planner)
+        assert len(engine.lab.at(REPOSITORY).issues.records.values()) == 1, "a stranger approved"
+        engine.lab.comment(REPOSITORY, story, "/approve", author=OWNER)
+        await engine.until(lambda: has(engine, story, "status:specified"), planner)
+        await _build(engine)
+        await engine.until(lambda: not is_open(engine, story), planner)
+    assert [pull.merge_sha is not None for pull in engine.lab.at(REPOSITORY).pulls.records.values()] == [True]
+
+
+async def _build(engine: Engine) -> None:
+    specification = 2
+    async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
+        await engine.until(lambda: not is_open(engine, specification), worker, reviewer)
+    fence = await engine.fence(Role.WORKER, specification)
+    assert fence is not None
+    assert (fence.stage, fence.attempt, fence.round) == (Stage.DONE, 2, 1)
+    repository = engine.lab.at(REPOSITORY)
+    bots = [c for c in repository.comments.of(specification) if c.author == ENGINE]
+    assert len(bots) == 3, "one ACK for the work, one for the round of changes, one status comment"
+    assert await repository.bare.sha("refs/heads/auto/issue-2") is None, "the branch is deleted after the merge"
+
+
+async def test_nothing_is_merged_by_default(engine: Engine, script: Path) -> None:
+    engine.scenario = script
+    engine.repository_settings |= {"approval": "auto"}
+    story = tell(engine)
+    async with engine.agent(Role.PLANNER) as planner:
+        await engine.until(lambda: has(engine, story, "status:specified"), planner)
+    async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
+        await engine.until(lambda: has(engine, 3, "status:approved"), worker, reviewer)
+        await engine.tick(worker, reviewer)
+        await engine.tick(worker, reviewer)
+    pull = engine.lab.at(REPOSITORY).pulls.require(3)
+    assert pull.merged_at is None
+    assert is_open(engine, 2)

@@ -1,0 +1,139 @@
+"""The planner and people who stop it, begin anew or close specifications."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from planner_coder import plan
+from planner_fakes import Bench
+from planner_world import ADA, MALLORY, NAMES
+
+from planner_agent.agent import Planner
+from shared.errors import Transient
+from shared.items import Ended, Result, Skip
+from shared.lock.hold import Held
+from shared.workflow import Stage
+
+PLANNING = NAMES.of(Stage.PLANNING)
+AWAITING = NAMES.of(Stage.AWAITING_APPROVAL)
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+@asynccontextmanager
+async def leased(bench: Bench) -> AsyncIterator[tuple[Planner, Held]]:
+    """A planner that has just claimed the only story."""
+    planner = bench.planner()
+    (candidate,) = await planner.discover()
+    lease = await planner.claim(candidate)
+    assert not isinstance(lease, Skip)
+    async with planner.hold(lease) as held:
+        yield planner, held
+
+
+async def test_the_story_is_closed_with_its_last_specification(bench: Bench) -> None:
+    bench.auto = True
+    number = bench.world.story()
+    await bench.tick()
+    search, export = bench.world.specifications()
+    bench.world.change(search.number, open=False)
+    assert await bench.tick() == []
+    bench.world.change(export.number, open=False)
+    (ended,) = await bench.tick()
+    assert ended.result is Result.FINISHED
+    assert not bench.world.issues[number].open
+    assert bench.world.fence(number).stage is Stage.DONE
+    (status,) = bench.world.bodies("engine-status")
+    assert "- [x] #13\n- [x] #14" in status
+    bench.world.change(number, open=True)
+    assert await bench.tick() == []
+
+
+async def test_a_specified_story_is_looked_at_again_only_when_a_specification_ends(bench: Bench) -> None:
+    bench.auto = True
+    number = bench.world.story()
+    await bench.tick()
+    planner = bench.planner()
+    (before,) = await planner.discover()
+    bench.world.say(number, "Nice.")
+    assert await planner.discover() == (before,)
+    bench.world.change(13, open=False)
+    (after,) = await planner.discover()
+    assert after.version != before.version
+
+
+async def test_a_failed_story_is_planned_anew_when_a_person_says_so(bench: Bench) -> None:
+    bench.coder.answers = ["no plan"]
+    number = bench.world.story()
+    await bench.tick()
+    bench.coder.answers = [plan()]
+    bench.world.label(number, PLANNING, by=MALLORY)
+    await bench.tick()
+    assert len(bench.coder.asked) == 2
+    bench.world.label(number, PLANNING, by=ADA, added=False)
+    bench.world.label(number, PLANNING, by=ADA)
+    (ended,) = await bench.tick()
+    assert ended.result is Result.PARKED
+    assert bench.world.labels(number) == {AWAITING}
+    assert bench.world.fence(number).round == 0
+
+
+@pytest.mark.parametrize(
+    ("label", "added", "reason"),
+    [
+        ("flag:paused", True, "'flag:paused' was set"),
+        (NAMES.story, False, "the label 'story' was removed"),
+        (PLANNING, False, "a person moved or removed the stage label"),
+    ],
+)
+async def test_a_person_can_stop_it_while_it_works(bench: Bench, label: str, added: bool, reason: str) -> None:
+    number = bench.world.story()
+    async with leased(bench) as (planner, held):
+        assert await planner.revoked(number) is None
+        await planner.step(held)
+        bench.world.label(number, label, added=added)
+        assert await planner.revoked(number) == reason
+        await planner.stop(held, reason)
+        stage = held.fence.stage
+    assert stage is (Stage.PLANNING if added else Stage.WITHDRAWN)
+    (status,) = bench.world.bodies("engine-status")
+    assert ("Paused by a label" if added else f"Stopped: {reason}") in status
+    assert await bench.tick() == []
+
+
+async def test_a_deleted_or_closed_story_is_noticed(bench: Bench) -> None:
+    number = bench.world.story()
+    async with leased(bench) as (planner, held):
+        await planner.step(held)
+        bench.world.change(number, open=False)
+        assert await planner.revoked(number) == "the story was closed or locked"
+        bench.world.issues.pop(number)
+        assert await planner.revoked(number) == "the story is gone"
+    assert await planner.revoked(number) is None
+
+
+async def test_a_step_notices_a_person_s_order_itself(bench: Bench) -> None:
+    number = bench.world.story()
+    async with leased(bench) as (planner, held):
+        bench.world.label(number, NAMES.story, added=False)
+        assert await planner.step(held) == Ended(Result.WITHDRAWN, "the label 'story' was removed")
+        assert held.fence.stage is Stage.WITHDRAWN
+    bench.world.label(number, NAMES.story)
+    (ended,) = await bench.tick()
+    assert ended.result is Result.PARKED
+
+
+async def test_a_label_that_was_removed_while_nobody_held_the_story_stops_it(bench: Bench) -> None:
+    number = bench.world.story()
+    bench.world.faults = {"posted": [Transient("down")]}
+    await bench.tick()
+    assert bench.world.labels(number) == {PLANNING}
+    bench.world.label(number, PLANNING, added=False)
+    writes = len(bench.world.writes)
+    assert await bench.tick() == []
+    assert len(bench.world.writes) == writes

@@ -1,0 +1,147 @@
+"""Every sentence the worker posts, word for word."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.errors import Blocked
+from shared.github.status import Status
+from shared.lock.codec import Fence, ItemKey
+from shared.models import Account, Check, CheckOutcome, Issue
+from shared.workflow import Labels, Role, Stage
+from worker_agent import comments
+
+AT = datetime(2026, 1, 5, 10, 32, tzinfo=UTC)
+FENCE = Fence(ItemKey(Role.WORKER, 42), 7, "ab" * 16, "worker-a1b2c3d4", Stage.IMPLEMENTING, AT, attempt=1)
+OPENED = replace(FENCE, stage=Stage.TESTING, pr=57)
+ISSUE = Issue(42, "Search users", "", frozenset(), Account(1, "ada"), AT, AT)
+
+ROWS = (("Stage", "implementing"), ("Agent", "worker-a1b2c3d4"), ("Attempts", "1"))
+OPENED_ROWS = (("Stage", "testing"), *ROWS[1:], ("Pull request", "#57"))
+DATA = {"stage": "implementing", "holder": "worker-a1b2c3d4", "attempts": 1}
+OPENED_DATA = DATA | {"stage": "testing"}
+
+
+def test_the_branch() -> None:
+    assert comments.branch(42) == "auto/issue-42"
+
+
+def test_a_commit_message() -> None:
+    assert comments.commit_message("Implement Search users", fence=replace(FENCE, round=2), phase="green") == (
+        "Implement Search users\n\nIssue: #42\nAgent: worker-a1b2c3d4\nRun: abababababab\nPhase: green\nRound: 2\n"
+    )
+
+
+@pytest.mark.fault(20)
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Search\nIssue: #1\nusers", "[auto] Search Issue: #1 users"),
+        ("-rf $(id) `id`", "[auto] -rf $(id) `id`"),
+        ("\u202eevil\x1b[31m", "[auto] evil"),
+        ("Grüße 🎉", "[auto] Grüße 🎉"),
+        ("x" * 256, f"[auto] {'x' * 232}…"),
+        ("Fixes #3 for @ada", "[auto] F\u200dixes #3 for @\u200dada"),
+        ("@a " * 85, "[auto] " + "@\u200da " * 62 + "@"),
+    ],
+)
+def test_a_title_is_one_line_that_github_takes(title: str, shown: str) -> None:
+    got = comments.pull_request_title("auto", replace(ISSUE, title=title))
+    assert got == shown
+    assert len(got) <= comments.TITLE_LIMIT
+    subject = comments.commit_message(f"Implement {title}", fence=FENCE, phase="green").splitlines()
+    assert subject[1] == ""
+    assert subject[2] == "Issue: #42"
+
+
+def test_a_pull_request_body() -> None:
+    body = comments.pull_request_body(ISSUE, "Closes #1, says @ada", "| proof |", implied_criteria=False)
+    assert body == ("Closes #42\n\n## What this does\n\nC\u200dloses #1, says @\u200dada\n\n## Evidence\n\n| proof |")
+    implied = comments.pull_request_body(ISSUE, "Text", "Proof", implied_criteria=True)
+    assert implied.endswith(
+        "Proof\n\nThe issue lists no acceptance criteria; its whole text was taken as the only one."
+    )
+
+
+def test_tests_written() -> None:
+    assert comments.tests_written(FENCE, ["t.py::a"]) == Status(
+        "1 new test written; red on the base. Implementing now.",
+        (*ROWS, ("New tests", "`t.py::a`")),
+        DATA | {"new_tests": ["t.py::a"]},
+    )
+    many = comments.tests_written(FENCE, [f"t{n}" for n in range(7)])
+    assert many.sentence == "7 new tests written; red on the base. Implementing now."
+    assert many.rows[-1] == ("New tests", "`t0`, `t1`, `t2`, `t3`, `t4`")
+
+
+def test_attempt_failed() -> None:
+    assert comments.attempt_failed(FENCE, 3, ["t.py::a: failed:\nassert 1 == 2"]) == Status(
+        "Attempt 1 of 3 did not pass the tests.",
+        ROWS,
+        DATA | {"error": ["t.py::a: failed:\nassert 1 == 2"]},
+        "- t.py::a: failed: assert 1 == 2",
+    )
+
+
+def test_waiting_for_ci() -> None:
+    assert comments.waiting_for_ci(OPENED) == Status(
+        "Tests pass. Waiting for CI on #57 since 10:32 UTC.",
+        OPENED_ROWS,
+        OPENED_DATA | {"waiting": {"why": "ci", "since": "2026-01-05T10:32:00+00:00"}},
+    )
+
+
+def test_ci_red() -> None:
+    checks = [Check("lint", CheckOutcome.FAILED), Check("test\n(3.11)", CheckOutcome.FAILED)]
+    assert comments.ci_red(OPENED, checks) == Status(
+        "CI is red (lint, test (3.11)); repairing.", OPENED_ROWS, OPENED_DATA
+    )
+
+
+def test_handed_over() -> None:
+    assert comments.handed_over(replace(OPENED, round=1)) == Status(
+        "CI is green; #57 waits for review.",
+        (*OPENED_ROWS[:3], ("Review round", "1"), ("Pull request", "#57")),
+        OPENED_DATA,
+    )
+
+
+@pytest.mark.fault(42)
+def test_handed_over_unchecked() -> None:
+    assert comments.handed_over_unchecked(OPENED) == Status(
+        "CI has not finished in time; #57 goes to review **without a green CI** and is not merged before it.",
+        OPENED_ROWS,
+        OPENED_DATA | {"waiting": {"why": "ci overdue"}},
+    )
+
+
+def test_given_up_before_there_was_a_pull_request() -> None:
+    status = comments.given_up(FENCE, Blocked("It failed."), "nothing was written yet", Labels(status_prefix="s/"))
+    assert status == Status(
+        "It failed.",
+        ROWS,
+        DATA | {"error": "It failed."},
+        "**What was kept:** nothing was written yet\n\n"
+        "**What to do:** correct the specification or the code, "
+        "then set the label `s/ready` on the issue again to start over.",
+    )
+
+
+def test_given_up_with_a_pull_request() -> None:
+    status = comments.given_up(OPENED, Blocked("It failed."), "branch `auto/issue-42` and #57", Labels())
+    assert status.notes == (
+        "**What was kept:** branch `auto/issue-42` and #57\n\n"
+        "**What to do:** correct the specification or the code, then set the label `status:changes-requested` on #57 "
+        "to go on from its branch; or close #57, delete its branch and set the label `status:ready` on the issue "
+        "again to start over."
+    )
+
+
+def test_paused_and_withdrawn() -> None:
+    assert comments.paused(FENCE) == Status("Paused by a label; goes on when it is taken off.", ROWS, DATA)
+    assert comments.withdrawn(FENCE, "the issue was closed") == Status(
+        "Stopped: the issue was closed. The branch is kept.", ROWS, DATA
+    )

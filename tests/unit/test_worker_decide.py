@@ -1,0 +1,251 @@
+"""What the worker does next: each row of the decision, and every way in which an item is claimed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.ci.verdict import Verdict
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence, ItemKey
+from shared.models import Account, Issue, PullRequest
+from shared.workflow import Labels, Role, Stage
+from worker_agent.decide import (
+    UNCHECKED,
+    Action,
+    Bounds,
+    Head,
+    Phase,
+    Projection,
+    Snapshot,
+    decide,
+    intent,
+    ordered_to_stop,
+    projection,
+)
+from worker_agent.links import issue_named_by, issue_of
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+NAMES = Labels()
+BOT = Account(99, "engine-bot")
+READY, IMPLEMENTING, TESTING, REVIEWING = Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
+CHANGES, FAILED, CI_FAILED, WITHDRAWN = Stage.CHANGES_REQUESTED, Stage.FAILED, Stage.CI_FAILED, Stage.WITHDRAWN
+
+
+def issue(*labels: Stage | str, open: bool = True, locked: bool = False) -> Issue:
+    names = frozenset(NAMES.of(one) if isinstance(one, Stage) else one for one in labels)
+    return Issue(42, "Title", "", names, BOT, AT, AT, open, locked)
+
+
+def pull(*labels: Stage, open: bool = True, merged: bool = False, branch: str = "auto/issue-42") -> PullRequest:
+    names = frozenset(map(NAMES.of, labels))
+    return PullRequest(57, "Title", "", BOT, names, branch, "b" * 40, "main", open, merged)
+
+
+def fence(stage: Stage, phase: str = "", *, attempt: int = 0, round: int = 0, pr: int = 0) -> Fence:
+    return Fence(
+        ItemKey(Role.WORKER, 42), 7, "a" * 32, "worker-1", stage, AT, phase=phase, attempt=attempt, round=round, pr=pr
+    )
+
+
+def done(fence: Fence, **facts: object) -> Action:
+    late = facts.pop("late", False)
+    snapshot = replace(Snapshot(fence, issue(fence.stage)), **facts)  # type: ignore[arg-type]
+    return decide(snapshot, now=AT + timedelta(seconds=601 if late else 600))
+
+
+@pytest.mark.parametrize(
+    ("facts", "action"),
+    [
+        ({"pull_request": pull(open=False, merged=True)}, Action.FINISH),
+        ({"pull_request": pull(open=False, merged=True), "issue": issue(open=False)}, Action.FINISH),
+        ({"pull_request": pull(open=False)}, Action.WITHDRAW),
+        ({"issue": issue(open=False)}, Action.WITHDRAW),
+        ({"issue": issue(locked=True)}, Action.WITHDRAW),
+    ],
+)
+@pytest.mark.parametrize("stage", [IMPLEMENTING, TESTING, REVIEWING, FAILED])
+def test_what_has_ended_comes_first(stage: Stage, facts: dict[str, object], action: Action) -> None:
+    assert done(fence(stage, Phase.RED), **facts) is action
+
+
+@pytest.mark.parametrize(
+    ("phase", "attempt", "action"),
+    [
+        ("", 0, Action.WRITE_TESTS),
+        (Phase.RED, 9, Action.WRITE_TESTS),
+        (Phase.GREEN, 0, Action.IMPLEMENT),
+        (Phase.GREEN, 2, Action.IMPLEMENT),
+        (Phase.GREEN, 3, Action.GIVE_UP_ON_ATTEMPTS),
+        (Phase.FIX, 3, Action.FIX_CI),
+        (Phase.FEEDBACK, 3, Action.ADDRESS_REVIEW),
+        (Phase.CI, 0, Action.ADDRESS_REVIEW),
+    ],
+)
+def test_the_phase_says_which_paid_step_is_next(phase: str, attempt: int, action: Action) -> None:
+    assert done(fence(IMPLEMENTING, phase, attempt=attempt)) is action
+
+
+@pytest.mark.fault(42)
+@pytest.mark.parametrize(
+    ("facts", "action"),
+    [
+        ({"checks": Verdict.GREEN}, Action.HAND_OVER),
+        ({"checks": Verdict.GREEN, "late": True}, Action.HAND_OVER),
+        ({"checks": Verdict.RED}, Action.REPAIR),
+        ({"checks": Verdict.RED, "ci_fixes": 2}, Action.REPAIR),
+        ({"checks": Verdict.RED, "ci_fixes": 3}, Action.GIVE_UP_ON_CI),
+        ({"checks": Verdict.RUNNING}, Action.WAIT_FOR_CI),
+        ({"checks": Verdict.RUNNING, "late": True}, Action.HAND_OVER_UNCHECKED),
+        ({"checks": Verdict.NONE}, Action.WAIT_FOR_CI),
+        ({"checks": Verdict.NONE, "late": True}, Action.HAND_OVER_UNCHECKED),
+        ({"checks": Verdict.NONE, "bounds": Bounds(none_is_green=True)}, Action.HAND_OVER),
+        ({"checks": Verdict.RUNNING, "bounds": Bounds(none_is_green=True)}, Action.WAIT_FOR_CI),
+        ({"checks": Verdict.GREEN, "head": Head.FOREIGN}, Action.ASK_ABOUT_HEAD),
+        ({"checks": Verdict.GREEN, "head": Head.BEHIND}, Action.WAIT_FOR_CI),
+        ({"checks": Verdict.GREEN, "head": Head.BEHIND, "late": True}, Action.ASK_ABOUT_HEAD),
+    ],
+)
+def test_an_open_pull_request_waits_for_what_ci_says_of_our_own_head(facts: dict[str, object], action: Action) -> None:
+    assert done(fence(TESTING, Phase.CI, pr=57), pull_request=pull(), **facts) is action
+
+
+def test_green_tests_without_a_pull_request_open_one() -> None:
+    assert done(fence(TESTING, Phase.CI)) is Action.OPEN_PULL_REQUEST
+
+
+@pytest.mark.parametrize("stage", sorted(set(Stage) - {IMPLEMENTING, TESTING, REVIEWING}))
+def test_where_the_worker_has_nothing_to_do_it_only_shows_that(stage: Stage) -> None:
+    assert decide(Snapshot(fence(stage), issue()), now=AT) is Action.SHOW_HALT
+
+
+def test_a_hand_over_that_was_interrupted_is_finished() -> None:
+    assert done(fence(REVIEWING, pr=57), pull_request=pull()) is Action.HAND_OVER
+    assert done(fence(REVIEWING, UNCHECKED, pr=57), pull_request=pull()) is Action.HAND_OVER_UNCHECKED
+
+
+FRESH = Intent(IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="")
+
+
+@pytest.mark.parametrize(
+    "old", [None, *(fence(stage, "x", attempt=3) for stage in (READY, FAILED, CI_FAILED, WITHDRAWN, Stage.DONE))]
+)
+def test_ready_begins_anew(old: Fence | None) -> None:
+    assert intent(issue(READY), None, old, NAMES) == FRESH
+
+
+@pytest.mark.fault(17)
+@pytest.mark.parametrize("stage", [IMPLEMENTING, TESTING])
+def test_work_in_progress_goes_on_whatever_the_label_says(stage: Stage) -> None:
+    for labels in ((READY,), (stage,), (), (READY, stage)):
+        assert intent(issue(*labels), None, fence(stage, Phase.GREEN), NAMES) == Intent(stage, Phase.GREEN)
+    with_pull = fence(stage, Phase.CI, pr=57)
+    assert intent(issue(stage), pull(), with_pull, NAMES) == Intent(stage, Phase.CI, pr=57)
+
+
+@pytest.mark.parametrize("stage", [REVIEWING, FAILED, CI_FAILED])
+def test_labels_that_lag_behind_a_settled_fence_are_finished(stage: Stage) -> None:
+    assert intent(issue(TESTING), None, fence(stage), NAMES) == Intent(stage, "")
+    assert intent(issue(TESTING), pull(), fence(stage, pr=57), NAMES) == Intent(stage, "", pr=57)
+    assert intent(issue(REVIEWING), pull(TESTING), fence(stage, pr=57, round=1), NAMES) == Intent(stage, "", pr=57)
+
+
+def test_a_working_label_without_any_fence_begins_as_ready_would() -> None:
+    assert intent(issue(IMPLEMENTING), None, None, NAMES) == Intent(IMPLEMENTING, Phase.RED, attempt=0)
+
+
+@pytest.mark.parametrize("stage", [REVIEWING, FAILED, CI_FAILED])
+def test_requested_changes_begin_the_next_round_from_the_head(stage: Stage) -> None:
+    got = intent(issue(REVIEWING), pull(CHANGES), fence(stage, round=1, pr=57), NAMES)
+    assert got == Intent(IMPLEMENTING, Phase.FEEDBACK, round=2, pr=57, work_head="b" * 40)
+
+
+@pytest.mark.parametrize(
+    ("found", "with_pull", "old", "sentence"),
+    [
+        (issue(READY, open=False), None, None, "the issue is closed or locked"),
+        (issue(READY, locked=True), None, None, "the issue is closed or locked"),
+        (issue(READY, "flag:paused"), None, None, "the issue carries 'flag:paused'"),
+        (issue(READY, "Flag:Paused"), pull(CHANGES), fence(REVIEWING), "the issue carries 'flag:paused'"),
+        (issue(), None, None, "no stage of the worker"),
+        (issue(IMPLEMENTING), None, fence(WITHDRAWN), "no stage of the worker"),
+        (issue(REVIEWING), None, fence(REVIEWING), "no stage of the worker"),
+        (issue(REVIEWING), pull(REVIEWING), fence(REVIEWING, pr=57), "no changes are requested"),
+        (issue(REVIEWING), pull(CHANGES), None, "the pull request is not of this engine's making"),
+    ],
+)
+def test_where_nothing_is_to_be_claimed_it_says_why(
+    found: Issue, with_pull: PullRequest | None, old: Fence | None, sentence: str
+) -> None:
+    assert intent(found, with_pull, old, NAMES) == sentence
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (fence(IMPLEMENTING), Projection(IMPLEMENTING, None)),
+        (fence(TESTING, pr=57), Projection(TESTING, None)),
+        (fence(REVIEWING, pr=57), Projection(REVIEWING, REVIEWING)),
+        (fence(IMPLEMENTING, round=1), Projection(REVIEWING, IMPLEMENTING)),
+        (fence(TESTING, round=2), Projection(REVIEWING, TESTING)),
+        (fence(FAILED), Projection(FAILED, FAILED)),
+        (fence(CI_FAILED, round=1), Projection(CI_FAILED, CI_FAILED)),
+        (fence(WITHDRAWN), Projection(None, None)),
+        (fence(Stage.DONE, round=1), Projection(None, None)),
+    ],
+)
+def test_labels_follow_the_fence(shown: Fence, expected: Projection) -> None:
+    assert projection(shown) == expected
+
+
+@pytest.mark.fault(16)
+@pytest.mark.fault(17)
+@pytest.mark.parametrize(
+    ("shown", "projected", "order"),
+    [
+        ({IMPLEMENTING}, IMPLEMENTING, False),
+        ({READY}, IMPLEMENTING, False),
+        ({TESTING}, IMPLEMENTING, False),
+        ({READY, IMPLEMENTING}, IMPLEMENTING, False),
+        ({IMPLEMENTING, FAILED}, IMPLEMENTING, False),
+        ({IMPLEMENTING}, TESTING, False),
+        (set(), IMPLEMENTING, True),
+        ({FAILED}, IMPLEMENTING, True),
+        ({REVIEWING}, IMPLEMENTING, True),
+        ({READY}, TESTING, True),
+        (set(), REVIEWING, True),
+        ({TESTING}, REVIEWING, False),
+    ],
+)
+def test_a_stage_that_we_could_not_have_left_behind_is_a_persons_order(
+    shown: set[Stage], projected: Stage, order: bool
+) -> None:
+    assert ordered_to_stop(frozenset(shown), projected) is order
+
+
+@pytest.mark.parametrize(
+    ("body", "number"),
+    [
+        ("Closes #42", 42),
+        ("text\nCloses #42\nCloses #43", 42),
+        ("Closes #42.", 42),
+        ("closes #42", None),
+        ("It Closes #42", None),
+        ("Closes #42abc", None),
+        ("Closes #12345678901", None),
+        ("", None),
+    ],
+)
+def test_a_body_hints_at_its_issue(body: str, number: int | None) -> None:
+    assert issue_named_by(body) == number
+
+
+@pytest.mark.fault(32)
+@pytest.mark.parametrize(
+    ("branch", "number"),
+    [("auto/issue-42", 42), ("auto/issue-42-old-1", None), ("mine/auto/issue-42", None), ("main", None)],
+)
+def test_only_the_branch_decides_whose_pull_request_it_is(branch: str, number: int | None) -> None:
+    assert issue_of(pull(branch=branch)) == number
