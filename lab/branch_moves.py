@@ -25,6 +25,11 @@ async def follow(repository: RepositoryRecord, ref: str, new: str | None) -> Non
             await _base_moved(repository, pull, new, actor)
 
 
+async def show_head(repository: RepositoryRecord, pull: PullRecord) -> None:
+    """Keep the pull request's head as a ref that whoever clones can fetch: `refs/pull/N/head`."""
+    await repository.bare.update_ref(f"refs/pull/{pull.number}/head", pull.head_sha)
+
+
 async def _head_moved(repository: RepositoryRecord, pull: PullRecord, new: str | None, actor: str) -> None:
     if new is None:
         repository.issues.record(pull.number, "head_ref_deleted", actor)
@@ -32,6 +37,7 @@ async def _head_moved(repository: RepositoryRecord, pull: PullRecord, new: str |
         return
     base = await repository.bare.sha(pull.base_branch) or pull.base_sha
     moved = repository.pulls.move_head(pull.number, new, base)
+    await show_head(repository, moved)
     remarks = [remark for remark in repository.pulls.inline_of(pull.number) if remark.line is not None]
     if remarks:
         await _outdate(repository, moved, remarks)

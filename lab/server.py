@@ -6,15 +6,14 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import anyio
 from aiohttp import web
 
 from lab import signed
+from lab.acts import Acts
 from lab.admin import Admin
 from lab.bare import Bare
 from lab.branch_moves import follow
@@ -29,10 +28,7 @@ from lab.service import Service
 from lab.spoil import spoiler
 from lab.wire.site import Site
 from lab.world import store
-from lab.world.accounts import AccountRecord
-from lab.world.comments import CommentRecord
 from lab.world.hub import CORE_LIMIT, World
-from lab.world.issues import IssueRecord
 from lab.world.registrar import Registrar
 from lab.world.repository import RepositoryFacts, RepositoryRecord
 
@@ -43,7 +39,7 @@ LARGEST_BODY = 64 * 2**20
 """Bytes that one request may carry: a push goes through here too."""
 
 
-class Lab:
+class Lab(Acts):
     """An embedded GitHub on 127.0.0.1; use it as `async with Lab(directory) as lab`.
 
     `state_dir` keeps the git repositories, and `world.json` between runs. `limit` is the number of
@@ -60,7 +56,7 @@ class Lab:
         limit: int = CORE_LIMIT,
     ) -> None:
         self.clock = clock or LabClock()
-        self.world = World(Registrar(self.clock), limit=limit)
+        super().__init__(World(Registrar(self.clock), limit=limit))
         self.faults = Faults()
         self.exchanges = Exchanges()
         self.admin_token = secrets.token_hex(16)
@@ -116,14 +112,6 @@ class Lab:
         for ci in self.ci.values():
             await ci.idle()
 
-    def account(self, login: str, *, bot: bool = False) -> AccountRecord:
-        """The account of that login, made if it does not exist; `bot` makes it an App's."""
-        return self.world.account(login, bot=bot)
-
-    def token(self, login: str, permissions: Mapping[str, str]) -> str:
-        """A new token; permissions as GitHub names them (`{"issues": "write"}`)."""
-        return self.world.token(login, permissions)
-
     async def repository(
         self,
         full_name: str,
@@ -153,50 +141,6 @@ class Lab:
         self.world.repositories[facts.id] = repository
         self._connect(repository)
         return repository
-
-    def at(self, full_name: str) -> RepositoryRecord:
-        """The repository of that name, with everything in it; raises KeyError when there is none."""
-        found = self.world.repository(full_name)
-        if found is None:
-            raise KeyError(full_name)
-        return found
-
-    def configure(self, full_name: str, /, **facts: Any) -> RepositoryRecord:
-        """Change what a repository is: `private`, `archived`, `collaborators`, `protections` ..."""
-        repository = self.at(full_name)
-        repository.facts = replace(repository.facts, **facts)
-        return repository
-
-    def rename(self, full_name: str, new_name: str) -> RepositoryRecord:
-        """Give a repository another name; the old one answers 301 from now on."""
-        repository = self.configure(full_name, full_name=new_name)
-        self.world.former_names[full_name.lower()] = repository.facts.id
-        return repository
-
-    def issue(
-        self, full_name: str, title: str, body: str = "", *, author: str, labels: tuple[str, ...] = ()
-    ) -> IssueRecord:
-        """`author` opens an issue with `labels`."""
-        self.account(author)
-        issues = self.at(full_name).issues
-        return issues.add_labels(issues.open(author, title, body).number, labels, author)
-
-    def comment(self, full_name: str, number: int, body: str, *, author: str) -> CommentRecord:
-        """`author` comments in a thread."""
-        self.account(author)
-        return self.at(full_name).comments.add(number, author, body)
-
-    def label(self, full_name: str, number: int, name: str, *, actor: str) -> IssueRecord:
-        """`actor` puts a label on a thread."""
-        return self.at(full_name).issues.add_labels(number, [name], actor)
-
-    def unlabel(self, full_name: str, number: int, name: str, *, actor: str) -> IssueRecord:
-        """`actor` takes a label off a thread."""
-        return self.at(full_name).issues.remove_label(number, name, actor)
-
-    def close(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
-        """`actor` closes a thread."""
-        return self.at(full_name).issues.close(number, actor)
 
     @property
     def _world_file(self) -> Path:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from email.utils import formatdate
+from itertools import product
 from typing import Any
 
 from aiohttp import web
@@ -27,6 +28,9 @@ _UNLISTED = "/{tail:.*}"
 _NUMBERED = "/repositories/{repository_id}"
 """The other beginning of a path inside a repository: it survives a renaming."""
 
+ENTERPRISE = "/api/v3"
+"""The beginning of every API path on a GitHub Enterprise Server: programs use it for any host but github.com."""
+
 GREEDY = {**dict.fromkeys(("ref", "branch", "basehead", "name", "sha"), ".+"), "path": ".*"}
 """Path parameters that may contain slashes; the path of a file may be empty: the root."""
 
@@ -43,13 +47,13 @@ class Service:
         self._serial = 0
 
     def mount(self, router: web.UrlDispatcher, operations: list[Operation]) -> None:
-        """Route every operation, by the repository's name and by its id."""
+        """Route every operation, by the repository's name and by its id, as github.com and as Enterprise."""
         for operation in operations:
             path = re.sub(r"{(\w+)}", _pattern, operation.template)
             handler = self._handler(operation)
-            router.add_route(operation.method, path, handler)
-            if path.startswith(REPOSITORY):
-                router.add_route(operation.method, path.replace(REPOSITORY, _NUMBERED, 1), handler)
+            paths = dict.fromkeys((path, path.replace(REPOSITORY, _NUMBERED, 1)))
+            for root, same in product(("", ENTERPRISE), paths):
+                router.add_route(operation.method, root + same, handler)
         router.add_route("*", _UNLISTED, self._unlisted)
 
     @web.middleware
@@ -187,7 +191,7 @@ def _parsed(body: bytes) -> Any:
 
 def _inside(raw_path: str) -> str:
     """What follows the repository in a raw path; other paths stay as they are."""
-    return re.sub(r"^/(repos/[^/]+/[^/?]+|repositories/\d+)", "", raw_path)
+    return re.sub(rf"^({ENTERPRISE})?/(repos/[^/]+/[^/?]+|repositories/\d+)", "", raw_path)
 
 
 def _json(status: int, body: Any, headers: Mapping[str, str] | None = None) -> web.Response:
@@ -219,7 +223,7 @@ def _exchange(request: web.Request, body: bytes, response: web.Response) -> Exch
     return Exchange(
         method=request.method,
         template=_template(request),
-        path=request.path,
+        path=request.path.removeprefix(ENTERPRISE),
         query=request.query_string,
         request_headers=request.headers.copy(),
         request_body=body,
@@ -234,4 +238,4 @@ def _template(request: web.Request) -> str | None:
     """The operation's path as the API description writes it."""
     resource = request.match_info.route.resource
     canonical = "/{tail}" if resource is None else resource.canonical
-    return None if canonical == "/{tail}" else canonical.replace(_NUMBERED, REPOSITORY, 1)
+    return None if canonical == "/{tail}" else canonical.removeprefix(ENTERPRISE).replace(_NUMBERED, REPOSITORY, 1)

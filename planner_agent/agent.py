@@ -21,13 +21,14 @@ from shared.errors import Blocked, Gone
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.llm.port import Coder
-from shared.lock.claim import Claimant, Lease, View, claim, observe
+from shared.lock.claim import Claimant, Lease, claim, observe
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.lock.scope import hold
 from shared.models import Issue
 from shared.order import ordered
+from shared.telemetry import decisions
 from shared.workflow import Event, Flag, Role, Stage
 
 log = structlog.get_logger()
@@ -101,20 +102,16 @@ class Planner:
         """Look at lock and story; claim when there is something to do and it is free."""
         terms = self._claimant.terms
         view = await observe(self._port, ItemKey(Role.PLANNER, candidate.number), self._claimant)
-        if self._taken(view):
-            holder = view.holder.agent if view.holder else "another agent"
-            return Skip(f"{holder} holds it", terms.heartbeat)
+        decisions.seen(view)
+        if other := view.taken_by(self._claimant):
+            return Skip(f"{other} holds it", terms.heartbeat)
         issue = await self._forge.issues.issue(candidate.number)
         intent = await self._gate.intent(issue, view.fence)
         if isinstance(intent, str):
             return Skip(intent, terms.timeout)
         lease = await claim(self._port, view, self._claimant, intent)
+        decisions.decided(view, lease)
         return lease or Skip("another agent won the claim")
-
-    def _taken(self, view: View) -> bool:
-        holder = view.holder
-        mine = holder is not None and holder.agent == self._claimant.agent and self._claimant.nonces.mine(holder.nonce)
-        return view.live(self._claimant.terms) and not mine
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -28,6 +28,9 @@ LOST_CLAIMS_PER_TICK = 3
 BROKEN_ITEM_SECONDS = 900.0
 """How long an item is left alone at which the engine met an error of its own."""
 
+VERSION_SECONDS = 1.0
+"""GitHub's times of change have whole seconds: within one, two changes look like one."""
+
 ANY_VERSION = "*"
 """In the memory of skipped items: whatever has changed there."""
 
@@ -206,7 +209,7 @@ class Loop:
                     self._begin(candidate.number, lease)
                     begun += 1
                 case Skip(seconds=seconds):
-                    self._skipped[candidate.number] = (candidate.version, self._clock.boot() + seconds)
+                    self._remember(candidate, seconds)
                     lost += seconds == 0
 
     async def _attempt(self, candidate: Candidate) -> Lease | Skip:
@@ -221,6 +224,12 @@ class Loop:
             if isinstance(got, Skip):
                 log.info("item_skipped", outcome="skipped", reason=got.reason)
             return got
+
+    def _remember(self, candidate: Candidate, seconds: float) -> None:
+        """Leave it alone for `seconds`, but look once more soon: it may have changed twice within one second."""
+        known, _ = self._skipped.get(candidate.number, ("", 0.0))
+        again = seconds if known == candidate.version else min(seconds, VERSION_SECONDS)
+        self._skipped[candidate.number] = (candidate.version, self._clock.boot() + again)
 
     def _is_skipped(self, candidate: Candidate) -> bool:
         version, until = self._skipped.get(candidate.number, ("", 0.0))

@@ -35,6 +35,7 @@ async def scene(tmp_path: Path, judge: Judge) -> AsyncIterator[Scene]:
 async def engine(tmp_path: Path, judge: Judge) -> AsyncIterator[Engine]:
     """The demo's project in a lab; at the end nothing is left over and every exchange was as GitHub describes it."""
     from engine import Engine
+
     from lab.server import Lab
 
     async with Lab(tmp_path / "github") as lab:

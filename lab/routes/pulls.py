@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lab.branch_moves import show_head
 from lab.call import Call, Operations, Reply
 from lab.merge_button import COMMITS_READ, mergeable, state
 from lab.refusals import custom, invalid, no_rights
@@ -48,6 +49,7 @@ async def create_pull(call: Call) -> Reply:
         raise custom("PullRequest", f"No commits between {base[0]} and {head[0]}")
     thread = repository.issues.open(call.login, title, body, is_pull=True)
     pull = repository.pulls.open(thread, head, base, draft=draft)
+    await show_head(repository, pull)
     return await _shown(call, pull, status=201)
 
 
@@ -121,7 +123,7 @@ async def _reopen(call: Call, pull: PullRecord) -> None:
     if pull.merged_at is not None or head is None or base is None:
         raise custom("PullRequest", "state cannot be changed. The pull request cannot be reopened.", "state")
     call.repository.issues.reopen(pull.number, call.login)
-    call.repository.pulls.move_head(pull.number, head, base)
+    await show_head(call.repository, call.repository.pulls.move_head(pull.number, head, base))
 
 
 async def _shown(call: Call, pull: PullRecord, *, status: int = 200) -> Reply:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ from config.state import StateDirectory
 from console.assembly import Parts, Process, opened
 from lab import target_project
 from lab.ci import CiSettings
+from lab.demo.stories import STORIES, scenario
 from lab.server import CHECK_NAME, Lab
 from lab.world.issues import IssueRecord
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
 from shared.items import Agent
-from shared.lock.codec import Fence, ItemKey, read_fence
+from shared.lock.codec import Ack, AckState, Fence, ItemKey, read_ack, read_fence
+from shared.lock.fold import fold
 from shared.loop import Loop, RealClock
+from shared.models import Account, Comment
 from shared.workflow import Role
 from worker_agent.build import build as build_worker
 
@@ -45,6 +49,13 @@ WRITES = {
     "statuses": "read",
     "actions": "write",
 }
+
+
+def demo_script(directory: Path) -> Path:
+    """The demo's first story as a scenario file: a wrong first try, a red CI, one round of requested changes."""
+    path = directory / "story.yml"
+    path.write_text(scenario(STORIES[:1]), encoding="utf-8")
+    return path
 
 
 @dataclass
@@ -150,6 +161,12 @@ class Engine:
         return read_fence(key, oid, commit.message)
 
     def held_locks(self) -> list[str]:
-        """The ACKs that still say `active`, whoever wrote them."""
-        comments = self.lab.at(REPOSITORY).comments.records.values()
-        return [c.body.partition("\n")[0] for c in comments if c.body.startswith("ACK:") and "state=active" in c.body]
+        """The first lines of the ACKs that hold something; one that lost its race is dead without a word."""
+        threads: dict[ItemKey, dict[int, Ack]] = {}
+        for record in self.lab.at(REPOSITORY).comments.records.values():
+            at = datetime.fromtimestamp(record.updated_at, UTC)
+            ack = read_ack(Comment(record.id, record.number, Account(0, record.author), record.body, at, at))
+            if ack is not None:
+                threads.setdefault(ack.key, {})[ack.id] = ack
+        holders = [acks.get(fold(acks.values())) for acks in threads.values()]
+        return [f"{ack.key.ref}: {ack.agent}" for ack in holders if ack and ack.state is AckState.ACTIVE]

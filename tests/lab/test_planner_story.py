@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
+from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
 from judge import Judge
 
 from config.state import StateDirectory
@@ -21,15 +21,13 @@ from shared.loop import Loop, RealClock
 from shared.specification import read
 from shared.workflow import Role, Stage
 
-SCENARIO = Path(__file__).parents[2] / "lab" / "scenarios" / "user_search.yml"
-
 
 @asynccontextmanager
 async def engine(directory: Path, **settings: Any) -> AsyncIterator[Engine]:
     judge = Judge()
     async with Lab(directory / "github") as lab:
         lab.exchanges.observe(judge)
-        async with Engine.of(lab, directory, SCENARIO, **settings) as engine:
+        async with Engine.of(lab, directory, demo_script(directory), **settings) as engine:
             yield engine
         assert lab.unlisted == []
         assert lab.faults.unused == []
@@ -53,7 +51,7 @@ async def tick(engine: Engine, state: str = "machine-1") -> list[str]:
 def story(engine: Engine, *, by: str = OWNER) -> int:
     """`by` writes a story and labels it; returns its number."""
     text = "People know a part of the name only."
-    return engine.lab.issue(REPOSITORY, "Add a user search", text, author=by, labels=("story",)).number
+    return engine.lab.issue(REPOSITORY, "Add user search", text, author=by, labels=("story",)).number
 
 
 def specifications(engine: Engine) -> list[IssueRecord]:

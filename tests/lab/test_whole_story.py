@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from engine import ENGINE, OWNER, REPOSITORY, Engine, demo_script
 
-from engine import ENGINE, OWNER, REPOSITORY, Engine
-from lab.demo.stories import STORIES, scenario
+from lab.demo.stories import STORIES
 from shared.workflow import Role, Stage
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    """The demo's first story: a wrong first try, a red CI, one round of requested changes."""
-    path = tmp_path / "story.yml"
-    path.write_text(scenario(STORIES[:1]), encoding="utf-8")
-    return path
 
 
 def tell(engine: Engine) -> int:
@@ -35,8 +26,8 @@ def has(engine: Engine, number: int, label: str) -> bool:
     return thread is not None and label in thread.labels
 
 
-async def test_a_story_becomes_one_merged_pull_request(engine: Engine, script: Path) -> None:
-    engine.scenario = script
+async def test_a_story_becomes_one_merged_pull_request(engine: Engine, tmp_path: Path) -> None:
+    engine.scenario = demo_script(tmp_path)
     engine.repository_settings |= {"approval": "comment", "merge": "auto"}
     story = tell(engine)
     async with engine.agent(Role.PLANNER) as planner:
@@ -44,6 +35,7 @@ async def test_a_story_becomes_one_merged_pull_request(engine: Engine, script: P
         engine.lab.comment(REPOSITORY, story, "/approve", author="mallory")
         await engine.tick(planner)
         assert len(engine.lab.at(REPOSITORY).issues.records.values()) == 1, "a stranger approved"
+        engine.lab.clock.advance(2)
         engine.lab.comment(REPOSITORY, story, "/approve", author=OWNER)
         await engine.until(lambda: has(engine, story, "status:specified"), planner)
         await _build(engine)
@@ -64,8 +56,8 @@ async def _build(engine: Engine) -> None:
     assert await repository.bare.sha("refs/heads/auto/issue-2") is None, "the branch is deleted after the merge"
 
 
-async def test_nothing_is_merged_by_default(engine: Engine, script: Path) -> None:
-    engine.scenario = script
+async def test_nothing_is_merged_by_default(engine: Engine, tmp_path: Path) -> None:
+    engine.scenario = demo_script(tmp_path)
     engine.repository_settings |= {"approval": "auto"}
     story = tell(engine)
     async with engine.agent(Role.PLANNER) as planner:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
+from engine import REPOSITORY, Engine, demo_script
 
-from engine import REPOSITORY, Engine
-from judge import Judge
-from lab.server import Lab
 from shared.workflow import Role, Stage
-
-SCENARIO = Path(__file__).parents[2] / "lab" / "scenarios" / "user_search.yml"
 
 BODY = """\
 ## Acceptance criteria
@@ -22,24 +16,13 @@ BODY = """\
 """
 
 
-@pytest.fixture
-async def engine(tmp_path: Path, judge: Judge) -> AsyncIterator[Engine]:
-    async with Lab(tmp_path / "github") as lab:
-        lab.exchanges.observe(judge)
-        async with Engine.of(lab, tmp_path, SCENARIO) as engine:
-            yield engine
-        assert lab.unlisted == []
-        assert lab.faults.unused == []
-    assert judge.complaints == []
-    assert judge.judged > 0
-
-
-async def test_a_hand_labelled_issue_becomes_a_green_pull_request(engine: Engine) -> None:
+async def test_a_hand_labelled_issue_becomes_a_green_pull_request(engine: Engine, tmp_path: Path) -> None:
+    engine.scenario = demo_script(tmp_path)
     number = engine.ready("Search users by name", BODY)
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: "status:reviewing" in engine.issue(number).labels, worker)
         (pull,) = engine.lab.at(REPOSITORY).pulls.opened_onto("main")
-        assert engine.issue(pull.number).labels and {"status:reviewing", "automated"} <= set(engine.issue(pull.number).labels)
+        assert set(engine.issue(pull.number).labels) == {"status:reviewing", "automated"}
         fence = await engine.fence(Role.WORKER, number)
     assert fence is not None
     assert fence.stage is Stage.REVIEWING

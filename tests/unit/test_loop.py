@@ -61,6 +61,32 @@ async def test_two_loops_share_their_slots_and_a_resting_item_takes_none(clock: 
         assert not slots.free(one)
 
 
+async def test_one_repository_does_not_take_all_the_slots(clock: HandClock) -> None:
+    slots = Slots(3, per_loop=2)
+    first, second = (FakeAgent(numbers, {n: [HANG] for n in numbers}) for numbers in ([1, 2, 3], [4, 5, 6]))
+    async with Loop(first, clock, slots=slots).open() as one, Loop(second, clock, slots=slots).open() as two:
+        await one.tick()
+        await two.tick()
+        assert (one.busy, two.busy) == (2, 1)
+
+
+async def test_after_an_item_has_ended_nothing_is_claimed_for_a_while(clock: HandClock) -> None:
+    agent = FakeAgent([1])
+    async with Loop(agent, clock, cooldown_seconds=10).open() as loop:
+        for seconds, claims in ((0, 1), (9, 1), (1, 2)):
+            clock.seconds += seconds
+            await loop.tick()
+            await loop.quiet()
+            assert agent.count("claim 1") == claims, seconds
+
+
+async def test_run_can_be_bounded(clock: HandClock) -> None:
+    agent = FakeAgent([1], {1: [CI]}, discovery=[Transient("502")])
+    async with Loop(agent, clock, interval_seconds=0).open() as loop:
+        await loop.run(anyio.Event(), most_ticks=3)
+    assert agent.count("claim 1") == 1
+
+
 async def test_a_resting_item_keeps_its_lease_and_looks_again_at_the_next_tick(clock: HandClock) -> None:
     agent = FakeAgent([4], {4: [CI, CI, DONE]})
     async with loop_of(agent, clock).open() as loop:
@@ -114,7 +140,8 @@ async def test_lost_races_end_the_claims_of_a_tick(clock: HandClock) -> None:
 async def test_a_skipped_item_is_left_alone_until_it_changes_or_its_time_is_over(clock: HandClock) -> None:
     agent = FakeAgent([1], claims={1: Skip("blocked by #2", 100)})
     async with loop_of(agent, clock).open() as loop:
-        for version, seconds, looks in (("1", 0, 1), ("1", 99, 1), ("2", 0, 2), ("2", 99, 2), ("2", 1, 3)):
+        looks_at = (("1", 0, 1), ("1", 0.5, 1), ("1", 0.5, 2), ("1", 99, 2), ("2", 0, 3), ("2", 1, 4), ("2", 100, 5))
+        for version, seconds, looks in looks_at:
             agent.version = version
             clock.seconds += seconds
             await loop.tick()
@@ -198,7 +225,7 @@ async def test_run_survives_bad_ticks_and_ends_when_told(clock: HandClock) -> No
 
     agent = Stopping([1], {1: [CI]}, discovery=[Transient("502"), RuntimeError("a bug")])
     async with Loop(agent, clock, interval_seconds=0).open() as loop:
-        await loop.run(stop)
+        await loop.run(stop, most_ticks=50)
         assert agent.count("claim 1") == 1
         assert agent.held == {1}
 
@@ -208,25 +235,25 @@ class TestOnce:
 
     async def test_nothing_to_do(self, clock: HandClock) -> None:
         async with loop_of(FakeAgent([]), clock).open() as loop:
-            assert await loop.once(anyio.Event(), wait=True) is None
+            assert await once(loop, wait=True) is None
 
     async def test_one_item_is_taken_however_many_slots_there_are(self, clock: HandClock) -> None:
         agent = FakeAgent([1, 2, 3], {1: [CI, CI, DONE]})
         async with Loop(agent, clock, slots=Slots(3), interval_seconds=0).open() as loop:
-            assert await loop.once(anyio.Event(), wait=True) == DONE
+            assert await once(loop, wait=True) == DONE
         assert [event for event in agent.log if event.startswith("claim")] == ["claim 1"]
         assert agent.count("step 1") == 3
 
     async def test_without_waiting_it_ends_at_the_first_wait(self, clock: HandClock) -> None:
         agent = FakeAgent([1], {1: [None, CI]})
         async with loop_of(agent, clock).open() as loop:
-            assert await loop.once(anyio.Event(), wait=False) == CI
+            assert await once(loop, wait=False) == CI
         assert agent.held == set()
 
     async def test_a_failed_item_is_the_answer(self, clock: HandClock) -> None:
         agent = FakeAgent([1, 2], {1: [Blocked("no tests")]})
         async with loop_of(agent, clock).open() as loop:
-            assert await loop.once(anyio.Event(), wait=True) == Ended(Result.FAILED, "no tests")
+            assert await once(loop, wait=True) == Ended(Result.FAILED, "no tests")
         assert agent.count("claim 2") == 0
 
     async def test_a_bad_tick_does_not_drop_the_item(self, clock: HandClock) -> None:
@@ -235,13 +262,13 @@ class TestOnce:
             await loop.tick()
             await loop.quiet()
             agent.discovery = [Transient("502")]
-            assert await loop.once(anyio.Event(), wait=True) == DONE
+            assert await once(loop, wait=True) == DONE
 
     async def test_with_nothing_in_work_a_bad_tick_is_the_answer(self, clock: HandClock) -> None:
         agent = FakeAgent([1], discovery=[Transient("502")])
         async with loop_of(agent, clock).open() as loop:
             with pytest.raises(Transient, match="502"):
-                await loop.once(anyio.Event(), wait=True)
+                await once(loop, wait=True)
 
     async def test_a_stop_ends_the_wait(self, clock: HandClock) -> None:
         agent, stop = FakeAgent([1], {1: [CI]}), anyio.Event()
@@ -252,8 +279,9 @@ class TestOnce:
         assert agent.held == set()
 
     async def _stop_when_resting(self, loop: Loop, stop: anyio.Event) -> None:
-        while not loop.resting:
-            await anyio.wait_all_tasks_blocked()
+        with anyio.fail_after(20):
+            while not loop.resting:
+                await anyio.wait_all_tasks_blocked()
         stop.set()
 
 
@@ -285,3 +313,10 @@ async def test_a_loop_may_be_limited_to_a_number_of_ticks(clock: HandClock) -> N
     async with Loop(agent, clock, interval_seconds=0).open() as loop:
         await loop.run(anyio.Event(), most_ticks=3)
     assert len(agent.discovery) == 2
+
+
+async def once(loop: Loop, *, wait: bool) -> Ended | Rest | None:
+    """`loop.once`, which a mistake of ours could keep going for ever."""
+    with anyio.fail_after(20):
+        return await loop.once(anyio.Event(), wait=wait)
+    raise AssertionError

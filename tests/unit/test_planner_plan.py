@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from planner_coder import PLAN, plan
 
+from lab.demo.stories import STORIES, scenario
 from planner_agent.plan import FAULTS_SHOWN, PLAN_LIMIT, Unusable, as_text, dump, read, schema
 
-SCENARIO = Path(__file__).parents[2] / "lab" / "scenarios" / "user_search.yml"
 SPECIFICATION: dict[str, Any] = PLAN["specifications"][1]
 
 
@@ -38,7 +37,7 @@ def test_a_plan_is_read_as_it_was_answered() -> None:
 
 
 def test_the_plan_of_the_demo_is_accepted() -> None:
-    scripted = next(entry for entry in yaml.safe_load(SCENARIO.read_text("utf-8")) if entry["call"] == "plan")
+    scripted = next(entry for entry in yaml.safe_load(scenario(STORIES[:1])) if entry["call"] == "plan")
     (only,) = read(json.dumps(scripted["answer"])).specifications
     assert only.title == "Search users by name"
     assert len(only.criteria) == 3

@@ -1,0 +1,89 @@
+"""A reverse proxy on loopback that passes everything through to the lab and notes what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+from aiohttp import web
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
+
+from benchmarks.tally import Exchange, Tally, tally
+from lab.host import Host
+
+_OWN_OF_A_HOP = frozenset(
+    {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "expect", "host", "content-length"}
+)
+"""Headers that each connection sets for itself; aiohttp has already inflated and joined what they describe."""
+
+_ADDRESSES = ("link", "location")
+"""Answer headers that hold absolute URLs of the server."""
+
+
+class Proxy:
+    """Everything asked through `url`, in order; made by `recording`."""
+
+    def __init__(self, host: Host, target: str, session: aiohttp.ClientSession) -> None:
+        self.url = host.url
+        self.exchanges: list[Exchange] = []
+        self._target = target
+        self._session = session
+
+    def tally(self, since: int = 0) -> Tally:
+        """The counts from the exchange with that index on."""
+        return tally(self.exchanges[since:])
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        """Pass one request on and its answer back."""
+        body = request.content if request.body_exists else None
+        url = URL(self._target + request.raw_path, encoded=True)
+        headers = _end_to_end(request.headers, "content-encoding" if ".git/" in request.path else "")
+        sent = self._session.request(request.method, url, headers=headers, data=body, allow_redirects=False)
+        async with sent as answer:
+            token = request.headers.get("Authorization", "")[-8:]
+            self.exchanges.append(Exchange(request.method, request.raw_path, answer.status, token))
+            back = self._back(answer)
+            if ".git/" not in request.path:
+                return web.Response(status=answer.status, headers=back, body=await answer.read())
+            response = web.StreamResponse(status=answer.status, headers=back)
+            await response.prepare(request)
+            async for chunk in answer.content.iter_any():
+                await response.write(chunk)
+            await response.write_eof()
+            return response
+
+    def _back(self, answer: aiohttp.ClientResponse) -> CIMultiDict[str]:
+        headers = _end_to_end(answer.headers)
+        for name in _ADDRESSES:
+            if name in headers:
+                headers[name] = headers[name].replace(self._target, self.url)
+        return headers
+
+
+@asynccontextmanager
+async def recording(target: str, *, unix_socket: Path | None = None) -> AsyncIterator[Proxy]:
+    """A proxy in front of the server at `target` (a root URL without a final slash)."""
+    host = Host(0, unix_socket)
+    skipped = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
+    async with aiohttp.ClientSession(
+        auto_decompress=False,
+        skip_auto_headers=skipped,
+        timeout=aiohttp.ClientTimeout(total=None),
+        connector=aiohttp.TCPConnector(limit=0),
+    ) as session:
+        proxy = Proxy(host, target, session)
+        app = web.Application(client_max_size=0)
+        app.router.add_route("*", "/{tail:.*}", proxy.serve)
+        await host.start(app)
+        try:
+            yield proxy
+        finally:
+            await host.stop()
+
+
+def _end_to_end(headers: CIMultiDictProxy[str], also: str = "") -> CIMultiDict[str]:
+    dropped = _OWN_OF_A_HOP | {also}
+    return CIMultiDict((name, value) for name, value in headers.items() if name.casefold() not in dropped)

@@ -1,0 +1,122 @@
+"""One issue from story to merge, told by three processes: what it asks of GitHub, and what `gh` would have."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from string import Template
+
+import anyio
+
+from benchmarks.house import OWNER, REPOSITORY, House, house
+from benchmarks.proxy import Proxy
+from benchmarks.table import Row
+from benchmarks.tally import Exchange, Tally
+from lab.demo.ending import scene
+from lab.server import Lab
+from shared import process
+from shared.workflow import Role
+
+SECONDS = 120.0
+"""After so long the story counts as stuck."""
+
+QUIET_POLLS = 4
+"""So many polls after the end of the story, everything that follows from it has been read."""
+
+POLL_SECONDS = 0.5
+
+_SCRIPT = Template((Path(__file__).with_name("story.yml")).read_text(encoding="utf-8"))
+
+
+class Stuck(Exception):
+    """The engine did not come to the end of what it was given."""
+
+
+def script(*names: str) -> str:
+    """The scenario for one issue per name, each right at once."""
+    return "\n".join(_SCRIPT.substitute(name=name) for name in names)
+
+
+async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
+    """Tell one story; the rows of DESIGN's request goals and the charged requests by their shape."""
+    socket = root / "github.sock"
+    async with house(root, script("initial"), socket=socket) as here:
+        await _tell(here)
+        told = here.proxy.tally()
+        rows = _rows(told)
+        gh = await _by_gh(here.proxy, socket, here.proxy.exchanges)
+        return rows + gh, {"charged": told.shapes, "git_requests": told.git}
+
+
+async def _tell(here: House) -> None:
+    """One story with the three agents as processes, to the point where nothing follows any more."""
+    agents = {"planner-1": Role.PLANNER, "worker-1": Role.WORKER, "reviewer-1": Role.REVIEWER}
+    async with AsyncExitStack() as stack:
+        for name, role in agents.items():
+            await stack.enter_async_context(here.running(role, name))
+        await _warm(here, len(agents))
+        here.proxy.exchanges.clear()
+        here.lab.issue(REPOSITORY, "Count users by initial", "For a register.", author=OWNER, labels=("story",))
+        with anyio.move_on_after(SECONDS) as limit:
+            while not finished(here.lab, 1):
+                await here.clock.sleep(POLL_SECONDS / 5)
+            await here.clock.sleep(QUIET_POLLS * POLL_SECONDS)
+        if limit.cancelled_caught:
+            raise Stuck(f"The story was not merged within {SECONDS:.0f} s: see {here.root}.")
+
+
+def finished(lab: Lab, stories: int) -> bool:
+    """Whether every story and specification is closed."""
+    return scene(lab).finished(stories)
+
+
+async def _warm(here: House, agents: int) -> None:
+    """Return when each agent has polled twice, so that only what the story causes is counted."""
+    with anyio.fail_after(SECONDS):
+        while sum(one.change_list for one in here.proxy.exchanges) < 2 * agents:
+            await here.clock.sleep(POLL_SECONDS / 5)
+
+
+def _rows(told: Tally) -> list[Row]:
+    return [
+        Row("charged requests besides change lists", told.charged_besides_polling, "requests", 62),
+        Row("writes", told.writes, "requests", 34),
+        Row("comments, reviews and pull requests", told.speech, "posts", 9),
+        Row("charged reads of change lists", told.charged_change_lists, "requests"),
+        Row("all requests, free ones included", told.requests, "requests"),
+        Row("requests on the content-creating limit", told.content, "requests"),
+    ]
+
+
+async def _by_gh(proxy: Proxy, socket: Path, story: Sequence[Exchange]) -> list[Row]:
+    """The story's reads again, one `gh api` process each: no connection is kept, nothing is conditional."""
+    program = shutil.which("gh")
+    reads = [one for one in story if one.method == "GET" and not one.git]
+    if program is None:
+        return [Row("the same reads by gh", 0, "processes", note="gh is not installed here")]
+    directory = socket.parent / "gh"
+    directory.mkdir()
+    (directory / "config.yml").write_text(f"http_unix_socket: {socket}\n", encoding="utf-8")
+    token = (socket.parent / "engine-bot.token").read_text(encoding="ascii").strip()
+    env = {
+        "PATH": str(Path(program).parent),
+        "HOME": str(directory),
+        "GH_CONFIG_DIR": str(directory),
+        "GH_TOKEN": token,
+    }
+    before, start = _child_seconds(), len(proxy.exchanges)
+    for one in reads:
+        await process.run((program, "api", one.target.removeprefix("/")), cwd=directory, env=env)
+    again, seconds = proxy.tally(start), _child_seconds() - before
+    return [
+        Row("the same reads by gh: charged", again.charged, "requests", note=f"{len(reads)} processes"),
+        Row("the same reads by gh: processor time", seconds, "s"),
+    ]
+
+
+def _child_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

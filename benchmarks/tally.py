@@ -1,0 +1,114 @@
+"""What was asked of GitHub, as counts (pure): the proxy notes requests, the benchmarks read tallies."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+_CONTENT = re.compile(
+    r"/repos/[^/]+/[^/]+/(issues|pulls)(/\d+/(comments|reviews|merge|requested_reviewers)(/\d+/replies)?)?"
+)
+"""Paths whose POST or PUT notifies people: GitHub's official description marks these."""
+
+_SPEECH = re.compile(r"/repos/[^/]+/[^/]+/(pulls|issues/\d+/comments|pulls/\d+/(comments|reviews))")
+"""POSTs by which a comment, a review or a pull request appears in front of people."""
+
+_CHANGE_LIST = re.compile(r"/repos/[^/]+/[^/]+/issues\?state=open&sort=updated&direction=desc&per_page=100")
+
+_NUMBER = re.compile(r"(?<=/)\d+(?=/|$)")
+_SHA = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and the status of its answer; `target` is path and query, `token` tells callers apart."""
+
+    method: str
+    target: str
+    status: int
+    token: str = ""
+
+    @property
+    def path(self) -> str:
+        """The target without its query."""
+        return self.target.partition("?")[0]
+
+    @property
+    def git(self) -> bool:
+        """Whether git sent it: git is not charged to the REST limits."""
+        return ".git/" in self.path
+
+    @property
+    def charged(self) -> bool:
+        """Whether it counts against the hourly limit: no 304, and no look at the limit itself."""
+        return not self.git and self.status != 304 and self.path != "/rate_limit"
+
+    @property
+    def write(self) -> bool:
+        """Whether it changes something."""
+        return not self.git and self.method in WRITES
+
+    @property
+    def content(self) -> bool:
+        """Whether it counts against the limits on creating content."""
+        return self.method in {"POST", "PUT"} and not self.git and _CONTENT.fullmatch(self.path) is not None
+
+    @property
+    def speech(self) -> bool:
+        """Whether a comment, review or pull request appeared."""
+        return self.method == "POST" and self.status < 300 and _SPEECH.fullmatch(self.path) is not None
+
+    @property
+    def change_list(self) -> bool:
+        """Whether it is the poll: the one list that tells of any change."""
+        return self.method == "GET" and _CHANGE_LIST.fullmatch(self.target) is not None
+
+    @property
+    def shape(self) -> str:
+        """Method and path with numbers and commits blanked, for people."""
+        path = _SHA.sub("SHA", _NUMBER.sub("N", self.path))
+        return (
+            f"{self.method} {re.sub(r'^/repos/[^/]+/[^/]+', '', path) or path}{' (poll)' if self.change_list else ''}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The counts of a stretch of traffic."""
+
+    requests: int
+    charged: int
+    charged_change_lists: int
+    writes: int
+    content: int
+    speech: int
+    git: int
+    urls: int
+    shapes: dict[str, int]
+
+    @property
+    def charged_besides_polling(self) -> int:
+        """Charged requests without the reads of the change list."""
+        return self.charged - self.charged_change_lists
+
+
+def tally(exchanges: Iterable[Exchange]) -> Tally:
+    """Count; `urls` are the different targets that were read, `shapes` the charged requests by what they are."""
+    seen = list(exchanges)
+    rest = [one for one in seen if not one.git]
+    charged = [one for one in rest if one.charged]
+    return Tally(
+        requests=len(rest),
+        charged=len(charged),
+        charged_change_lists=sum(one.change_list for one in charged),
+        writes=sum(one.write for one in rest),
+        content=sum(one.content for one in rest),
+        speech=sum(one.speech for one in rest),
+        git=len(seen) - len(rest),
+        urls=len({one.target for one in rest if one.method == "GET"}),
+        shapes=dict(sorted(Counter(one.shape for one in charged).items(), key=lambda pair: (-pair[1], pair[0]))),
+    )

@@ -1,0 +1,104 @@
+"""What people do outside the API: on the site's pages, in its settings, by e-mail to its support."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from lab import transfer
+from lab.world.accounts import AccountRecord
+from lab.world.apps import AppRecord, InstallationRecord
+from lab.world.comments import CommentRecord
+from lab.world.hub import World
+from lab.world.issues import IssueRecord
+from lab.world.repository import RepositoryRecord
+
+
+class Acts:
+    """Every method is one deed of a named person; accounts that it names are made."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def account(self, login: str, *, bot: bool = False) -> AccountRecord:
+        """The account of that login, made if it does not exist; `bot` makes it an App's."""
+        return self.world.account(login, bot=bot)
+
+    def token(self, login: str, permissions: Mapping[str, str]) -> str:
+        """A new token; permissions as GitHub names them (`{"issues": "write"}`)."""
+        return self.world.token(login, permissions)
+
+    def at(self, full_name: str) -> RepositoryRecord:
+        """The repository of that name, with everything in it; raises KeyError when there is none."""
+        found = self.world.repository(full_name)
+        if found is None:
+            raise KeyError(full_name)
+        return found
+
+    def configure(self, full_name: str, /, **facts: Any) -> RepositoryRecord:
+        """Change what a repository is: `private`, `archived`, `collaborators`, `protections` ..."""
+        repository = self.at(full_name)
+        repository.facts = replace(repository.facts, **facts)
+        return repository
+
+    def rename(self, full_name: str, new_name: str) -> RepositoryRecord:
+        """Give a repository another name; the old one answers 301 from now on."""
+        repository = self.configure(full_name, full_name=new_name)
+        self.world.former_names[full_name.lower()] = repository.facts.id
+        return repository
+
+    def app(self, slug: str, *, owner: str, public_key: str, permissions: Mapping[str, str]) -> AppRecord:
+        """`owner` registers a GitHub App; `public_key` (PEM) is the other half of the key that signs its JWTs."""
+        app = self.world.apps.register(self.account(owner).login, slug, public_key, permissions)
+        self.account(app.bot, bot=True)
+        return app
+
+    def install(self, app: AppRecord, *full_names: str) -> InstallationRecord:
+        """The owner of these repositories (one owner) installs an App in them."""
+        repositories = [self.at(full_name) for full_name in full_names]
+        for repository in repositories:
+            repository.facts = replace(repository.facts, apps=(*repository.facts.apps, app.bot))
+        chosen = tuple(repository.facts.id for repository in repositories)
+        return self.world.apps.install(app, repositories[0].facts.owner, chosen)
+
+    def issue(
+        self, full_name: str, title: str, body: str = "", *, author: str, labels: tuple[str, ...] = ()
+    ) -> IssueRecord:
+        """`author` opens an issue with `labels`."""
+        self.account(author)
+        issues = self.at(full_name).issues
+        return issues.add_labels(issues.open(author, title, body).number, labels, author)
+
+    def comment(self, full_name: str, number: int, body: str, *, author: str) -> CommentRecord:
+        """`author` comments in a thread."""
+        self.account(author)
+        return self.at(full_name).comments.add(number, author, body)
+
+    def label(self, full_name: str, number: int, name: str, *, actor: str) -> IssueRecord:
+        """`actor` puts a label on a thread."""
+        return self.at(full_name).issues.add_labels(number, [name], actor)
+
+    def unlabel(self, full_name: str, number: int, name: str, *, actor: str) -> IssueRecord:
+        """`actor` takes a label off a thread."""
+        return self.at(full_name).issues.remove_label(number, name, actor)
+
+    def close(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
+        """`actor` closes a thread."""
+        return self.at(full_name).issues.close(number, actor)
+
+    def lock(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
+        """`actor` locks a thread: only those with write access may comment, react or review."""
+        return self.at(full_name).issues.lock(number, actor)
+
+    def delete(self, full_name: str, number: int) -> None:
+        """Somebody deletes an issue: it answers 410 from now on."""
+        self.at(full_name).issues.delete(number)
+
+    def block(self, full_name: str, number: int, *, by: int, actor: str) -> None:
+        """`actor` marks an issue as blocked by another one of the same repository."""
+        self.at(full_name).relations.block(number, by, actor)
+
+    def transfer(self, full_name: str, number: int, target: str, *, actor: str) -> IssueRecord:
+        """`actor` moves an issue to another repository: it answers 301 here, and has a new number there."""
+        return transfer.issue(self.at(full_name), number, self.at(target), actor)

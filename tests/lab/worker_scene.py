@@ -1,0 +1,116 @@
+"""The worker's stories: one small feature, a coder that knows it, and what a test asks afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import anyio
+from engine import OWNER, REPOSITORY, Engine
+
+from lab.world.comments import CommentRecord
+from lab.world.pulls import PullRecord
+from shared.lock.codec import Fence
+from shared.loop import Loop
+from shared.workflow import Role
+
+TESTS = """
+- call: write_tests
+  edits:
+    - path: tests/test_greeting.py
+      content: |
+        from directory.greeting import greet
+
+
+        def test_greets():
+            assert greet("Ada") == "Hello, Ada"
+"""
+
+CODE = """
+- call: implement
+  edits:
+    - {path: directory/greeting.py, content: "def greet(name):\\n    return f'Hello, {name}'\\n"}
+"""
+
+WRONG = """
+- call: implement
+  attempt: any
+  edits:
+    - {path: directory/greeting.py, content: "def greet(name):\\n    return name\\n"}
+"""
+
+SLOW = """
+- call: write_tests
+  takes: 600
+  edits: [{path: tests/test_never.py, content: "def test_never(): assert False\\n"}]
+"""
+
+
+def comments(engine: Engine, number: int) -> list[CommentRecord]:
+    return engine.lab.at(REPOSITORY).comments.of(number)
+
+
+def status(engine: Engine, number: int) -> str:
+    """The one status comment of an issue."""
+    (found,) = [comment.body for comment in comments(engine, number) if "engine-status" in comment.body]
+    return found
+
+
+def labels(engine: Engine, number: int) -> set[str]:
+    return set(engine.issue(number).labels)
+
+
+def pulls(engine: Engine) -> list[PullRecord]:
+    return engine.lab.at(REPOSITORY).pulls.records.values()
+
+
+async def branch(engine: Engine, number: int) -> str | None:
+    return await engine.lab.at(REPOSITORY).bare.sha(f"refs/heads/auto/issue-{number}")
+
+
+async def fence(engine: Engine, number: int) -> Fence:
+    found = await engine.fence(Role.WORKER, number)
+    assert found is not None
+    return found
+
+
+def acks(engine: Engine, number: int) -> list[str]:
+    return [comment.body for comment in comments(engine, number) if comment.body.startswith("ACK:")]
+
+
+async def is_released(engine: Engine, number: int) -> bool:
+    """Whether the ACK that the fence names is released; one that lost a race is dead without a word."""
+    holder = engine.lab.at(REPOSITORY).comments.require((await fence(engine, number)).ack_id)
+    return "state=released" in holder.body
+
+
+def calls(engine: Engine, call: str) -> int:
+    """How many machines were given an answer to a call."""
+    return len([*engine.directory.glob(f"*/scripted/*-{call}-given")])
+
+
+async def once(engine: Engine, number: int, *, state: str = "machine-1") -> Loop:
+    """One worker, until the item has ended."""
+    async with engine.agent(Role.WORKER, state=state) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+    assert await is_released(engine, number)
+    return worker
+
+
+async def during_the_call(engine: Engine, worker: Loop) -> None:
+    """Let a claim come as far as a coder at work in its tree."""
+    await worker.tick()
+    await eventually(lambda: any(engine.directory.glob("machine-1/workspaces/*/issue-*/tree/directory/store.py")))
+
+
+async def eventually(holds: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if holds():
+            return
+        await anyio.sleep(0.02)
+    raise AssertionError("it did not come to that")
+
+
+async def drop_branch(engine: Engine, number: int) -> None:
+    bare = engine.lab.at(REPOSITORY).bare
+    async with bare.changing(OWNER):
+        await bare.git.run("update-ref", "-d", f"refs/heads/auto/issue-{number}")
