@@ -35,7 +35,7 @@ from shared.github.reviews import Reviews
 from shared.github.status import StatusBoard
 from shared.llm import Setup, coder
 from shared.llm.port import Coder
-from shared.lock.claim import Claimant, Terms
+from shared.lock.claimant import Claimant, Terms
 from shared.lock.gateway import Gateway
 from shared.marks import Key, Keyring
 from shared.models import Account, Repository

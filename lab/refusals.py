@@ -19,16 +19,34 @@ class Refusal(Exception):
         *,
         errors: tuple[Mapping[str, Any] | str, ...] = (),
         headers: Mapping[str, str] | None = None,
+        url: str | None = None,
     ) -> None:
         super().__init__(f"{status} {message}")
         self.status, self.message, self.errors = status, message, errors
         self.headers = dict(headers or {})
+        self.url = url
 
     @property
     def body(self) -> dict[str, Any]:
         """The JSON that GitHub sends with it."""
         errors = {"errors": list(self.errors)} if self.errors else {}
-        return {"message": self.message, **errors, "documentation_url": DOCUMENTATION, "status": str(self.status)}
+        where = {} if self.url is None else {"url": self.url}
+        said = {"message": self.message, **errors, **where}
+        return {**said, "documentation_url": DOCUMENTATION, "status": str(self.status)}
+
+
+class Moved(Exception):
+    """What was asked for is elsewhere now: at `path`, below the API's root."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+def redirected(method: str, location: str) -> Refusal:
+    """301 for a read; 307 for anything else, so that it is repeated with its method and body."""
+    status = 301 if method in {"GET", "HEAD"} else 307
+    return Refusal(status, "Moved Permanently", url=location, headers={"Location": location})
 
 
 def not_found() -> Refusal:

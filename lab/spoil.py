@@ -2,124 +2,167 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable
+import base64
+import re
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 
-from lab.faults import Fault, FaultKind, Faults
-from lab.refusals import Refusal
-from shared.clock import Clock
+from lab import broken, line
+from lab.clock import LabClock
+from lab.faults import Asked, Fault, FaultKind, Faults, is_git
+from lab.mishaps import Mishaps
 
 FAULTS: web.RequestKey[list[Fault]] = web.RequestKey("faults", list)
 """The faults that hit a request, for those behind the middleware."""
 
-_PAGE = b"<!DOCTYPE html><html><head><title>Unicorn!</title></head><body>We had issues.</body></html>"
-
 _NEVER_SPOILED = ("/_lab/", "/_logs/")
 
+_REPEATED = frozenset({FaultKind.TWICE, FaultKind.LATE})
+"""Kinds that need the whole request in hand."""
 
-def spoiler(faults: Faults, clock: Clock) -> Middleware:
-    """A middleware for `faults`."""
+_REPLACED = frozenset({FaultKind.ERROR_AFTER, FaultKind.HTML, FaultKind.EMPTY})
+"""Kinds that answer something else after git has already spoken."""
+
+_TOKEN = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Put:
+    """What is carried out once `due` (lab time) has come."""
+
+    due: float
+    fault: Fault
+    request: web.Request
+    handler: Handler
+
+
+class Spoiler:
+    """Spoils the requests of one lab as `faults` says.
+
+    What was put off is carried out when its time has come by `clock`, before the next request of anybody.
+    """
+
+    def __init__(self, faults: Faults, clock: LabClock, mishaps: Mishaps) -> None:
+        self._faults = faults
+        self._clock = clock
+        self._mishaps = mishaps
+        self._put_off: deque[_Put] = deque()
 
     @web.middleware
-    async def spoil(request: web.Request, handler: Handler) -> web.StreamResponse:
-        hits = [] if request.path.startswith(_NEVER_SPOILED) else faults.take(request.method, request.path)
+    async def spoil(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """To be placed around everything that is served."""
+        await self._catch_up()
+        hits = [] if request.path.startswith(_NEVER_SPOILED) else self._faults.take(self._asked(request))
         request[FAULTS] = hits
+        if is_git(request.path) and any(fault.kind in _REPEATED for fault in hits):
+            _hold(request, await request.content.read())
         for fault in hits:
-            early = await _before(fault, request, clock)
+            early = await self._before(fault, request, handler)
             if early is not None:
                 return early
         try:
-            response = await handler(request)
-        except web.HTTPException:
-            if any(fault.kind is FaultKind.LOST_REPLY for fault in hits):
-                _hang_up(request)  # a muted connection must not be waited on
+            response = await self._carried_out(hits, request, handler)
+        except web.HTTPException as refused:
+            for fault in hits:
+                await self._after(fault, request, handler, refused)
             raise
         for fault in hits:
-            response = _after(fault, request, response)
+            response = await self._after(fault, request, handler, response)
         return response
 
-    return spoil
+    def _asked(self, request: web.Request) -> Asked:
+        login = self._mishaps.login(token_of(request))
+        return Asked(request.method, request.path, login, self._clock.now())
 
+    async def _before(self, fault: Fault, request: web.Request, handler: Handler) -> web.Response | None:
+        """What happens before it is carried out; an answer means that it is not (now)."""
+        match fault.kind:
+            case FaultKind.DELAY:
+                await self._clock.sleep(fault.seconds)
+            case FaultKind.LOST_REQUEST:
+                line.hang_up(request)
+                return web.Response(status=500)
+            case FaultKind.LATE:
+                self._put(fault, request, handler)
+                line.hang_up(request)
+                return web.Response(status=500)
+            case FaultKind.ERROR_BEFORE:
+                return broken.error(fault)
+            case FaultKind.PRIMARY_LIMIT:
+                return broken.used_up(fault, self._clock.now())
+            case FaultKind.SECONDARY_LIMIT:
+                return broken.slowed(fault)
+            case _:
+                await self._prepare(fault, request)
+        return None
 
-async def _before(fault: Fault, request: web.Request, clock: Clock) -> web.Response | None:
-    match fault.kind:
-        case FaultKind.DELAY:
-            await clock.sleep(fault.seconds)
-        case FaultKind.LOST_REQUEST:
-            _hang_up(request)
-            return web.Response(status=500)
-        case FaultKind.LOST_REPLY:
-            _mute(request)
-        case FaultKind.ERROR_BEFORE:
-            return _error(fault.status or 502)
-        case FaultKind.PRIMARY_LIMIT:
-            return _limited(fault, clock.now())
-        case FaultKind.SECONDARY_LIMIT:
-            return _slowed(fault)
-        case _:
-            return None  # the others spoil the answer, see `_after` and `staleness`
-    return None
+    async def _prepare(self, fault: Fault, request: web.Request) -> None:
+        """Make ready what shows itself in the answer."""
+        git = is_git(request.path)
+        match fault.kind:
+            case FaultKind.TOKEN_REVOKED:
+                self._mishaps.revoke(token_of(request))
+            case FaultKind.LABEL_DELETED:
+                self._mishaps.delete_labels(request.path, fault.names)
+            case FaultKind.TRANSFERRED:
+                self._mishaps.transfer(request.path, fault.to)
+            case FaultKind.LOST_REPLY:
+                line.mute(request)
+            case FaultKind.RESET if git:
+                line.cut(request, fault.after_bytes)
+            case kind if git and kind in _REPLACED:
+                line.mute(request)
+            case _:
+                pass  # the answer is spoiled when it is there, see `_after` and `staleness`
 
+    async def _carried_out(self, hits: list[Fault], request: web.Request, handler: Handler) -> web.StreamResponse:
+        ahead = sum(fault.seconds for fault in hits if fault.kind is FaultKind.CLOCK_OFFSET)
+        if not ahead:
+            return await handler(request)
+        with self._clock.shifted(ahead):
+            response = await handler(request)
+            response.headers["Date"] = formatdate(self._clock.now(), usegmt=True)
+        return response
 
-def _after(fault: Fault, request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
-    match fault.kind:
-        case FaultKind.LOST_REPLY:
-            _hang_up(request)
-        case FaultKind.ERROR_AFTER:
-            return _error(fault.status or 502)
-        case FaultKind.HTML:
-            return web.Response(body=_PAGE, content_type="text/html", charset="utf-8")
-        case FaultKind.TRUNCATED if isinstance(response, web.Response) and isinstance(response.body, bytes):
-            response.body = response.body[: len(response.body) // 2]
-        case _:
-            return response  # the others came before the answer
-    return response
+    async def _after(
+        self, fault: Fault, request: web.Request, handler: Handler, response: web.StreamResponse
+    ) -> web.StreamResponse:
+        """The answer as the fault leaves it."""
+        match fault.kind:
+            case FaultKind.TWICE:
+                self._put(fault, request, handler)
+                await self._catch_up()
+            case FaultKind.LOST_REPLY:
+                line.hang_up(request)  # a muted connection must not be waited on
+            case FaultKind.RESET:
+                _reset(fault, request, response)
+            case kind if is_git(request.path) and kind in _REPLACED:
+                line.speak(request, broken.error(fault) if kind is FaultKind.ERROR_AFTER else _nothing_good(kind))
+            case FaultKind.ERROR_AFTER:
+                return broken.error(fault)
+            case FaultKind.HTML:
+                return broken.page(200)
+            case _:
+                return broken.spoiled(fault, response)
+        return response
 
+    def _put(self, fault: Fault, request: web.Request, handler: Handler) -> None:
+        fault.waiting += 1
+        self._put_off.append(_Put(self._clock.now() + fault.seconds, fault, request, handler))
 
-def _error(status: int) -> web.Response:
-    return web.json_response({"message": "Server Error"}, status=status)
-
-
-def _limited(fault: Fault, now: float) -> web.Response:
-    refusal = Refusal(fault.status or 403, "API rate limit exceeded for user ID 1.")
-    reset = int(now + (3600 if fault.retry_after is None else fault.retry_after))
-    headers = {"x-ratelimit-limit": "5000", "x-ratelimit-used": "5000", "x-ratelimit-remaining": "0"}
-    headers |= {"x-ratelimit-reset": str(reset), "x-ratelimit-resource": "core"}
-    return web.json_response(refusal.body, status=refusal.status, headers=headers)
-
-
-def _slowed(fault: Fault) -> web.Response:
-    sentence = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
-    refusal = Refusal(fault.status or 403, sentence)
-    headers = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
-    return web.json_response(refusal.body, status=refusal.status, headers=headers)
-
-
-class _Muted:
-    """A transport that swallows what is written: git's answers are streamed while they are made."""
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
-
-    def write(self, data: bytes) -> None:
-        """Say nothing."""
-
-    def writelines(self, data: Iterable[bytes]) -> None:
-        """Say nothing."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-
-def _mute(request: web.Request) -> None:
-    protocol: Any = request.protocol
-    protocol.transport = _Muted(protocol.transport)
-
-
-def _hang_up(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()
+    async def _catch_up(self) -> None:
+        """Carry out what is due, in the order of its arrival; its answers reach nobody."""
+        for put in [put for put in self._put_off if put.due <= self._clock.now()]:
+            self._put_off.remove(put)
+            if is_git(put.request.path):
+                line.mute(put.request)
+            with suppress(web.HTTPException):
+                await put.handler(put.request)
+            put.fault.waiting -= 1

@@ -11,7 +11,7 @@ from planner_agent.decide import Snapshot
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
-from shared.lock.claim import Claimant
+from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.models import Comment
 from shared.workflow import Stage

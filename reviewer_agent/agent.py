@@ -24,11 +24,13 @@ from reviewer_agent.ports import Forge
 from shared.errors import Blocked, Gone
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.lock.claim import Claimant, Lease, claim, observe
+from shared.lock.claim import Lease, claim
+from shared.lock.claimant import Claimant
 from shared.lock.codec import Fence, ItemKey
 from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.lock.scope import hold
+from shared.lock.view import observe
 from shared.models import Issue, PullRequest
 from shared.order import ordered
 from shared.telemetry import decisions

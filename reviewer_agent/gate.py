@@ -8,7 +8,9 @@ from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from shared.items import Skip
-from shared.lock.claim import Claimant, Intent, View
+from shared.lock.claim import Intent
+from shared.lock.claimant import Claimant
+from shared.lock.view import View
 from shared.models import Issue, PullRequest
 from shared.telemetry import decisions
 from shared.workflow import Flag, Stage

@@ -94,9 +94,9 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene_at(directory: Path, judge: Judge) -> AsyncIterator[Scene]:
+async def scene_at(directory: Path, judge: Judge, *, unix_socket: Path | None = None) -> AsyncIterator[Scene]:
     """A scene whose every exchange is judged; at the end nothing unlisted was asked and no fault is left."""
-    async with Lab(directory) as lab, aiohttp.ClientSession() as http:
+    async with Lab(directory, unix_socket=unix_socket) as lab, aiohttp.ClientSession() as http:
         lab.exchanges.observe(judge)
         repository = await lab.repository(NAME, FILES, collaborators={"ada": "write"})
         lab.account("bob")

@@ -11,11 +11,13 @@ import structlog
 from shared.errors import Blocked, Gone
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Rest, Result, Skip, Step
-from shared.lock.claim import Claimant, Lease, View, claim, observe
+from shared.lock.claim import Lease, claim
+from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.lock.scope import hold
+from shared.lock.view import View, observe
 from shared.models import Issue, PullRequest
 from shared.order import ordered
 from shared.specification import read

@@ -23,16 +23,25 @@ class AccountRecord:
 
 @dataclass(frozen=True, slots=True)
 class TokenRecord:
-    """A fine-grained token: whose it is, and its level for each permission."""
+    """A fine-grained token: whose it is, its level for each permission, how long it works and where.
+
+    `repositories` are ids; None means every repository that the account reaches.
+    """
 
     value: str
     login: str
     permissions: Mapping[str, str] = field(default_factory=dict)
+    expires_at: int | None = None
+    repositories: tuple[int, ...] | None = None
 
     def may(self, permission: str, level: str) -> bool:
         """Whether this token reaches `level`; `metadata: read` comes with every token."""
         held = self.permissions.get(permission, "read" if permission == "metadata" else "none")
         return LEVELS.index(held) >= LEVELS.index(level)
+
+    def covers(self, repository_id: int) -> bool:
+        """Whether this token was given for a repository."""
+        return self.repositories is None or repository_id in self.repositories
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from lab.refusals import Refusal
 from lab.world.accounts import AccountRecord, Meter, TokenRecord
+from lab.world.apps import Apps
 from lab.world.registrar import Registrar
 from lab.world.repository import RepositoryRecord
 
@@ -24,6 +25,7 @@ class World:
         self.tokens: dict[str, TokenRecord] = {}
         self.repositories: dict[int, RepositoryRecord] = {}
         self.former_names: dict[str, int] = {}
+        self.apps = Apps(registrar)
         self.secret = secrets.token_bytes(16)
 
     def account(self, login: str, *, bot: bool = False) -> AccountRecord:
@@ -38,16 +40,24 @@ class World:
         """The account of that login, or None."""
         return self.accounts.get(login.lower())
 
-    def token(self, login: str, permissions: Mapping[str, str]) -> str:
+    def token(
+        self,
+        login: str,
+        permissions: Mapping[str, str],
+        *,
+        expires_at: int | None = None,
+        repositories: tuple[int, ...] | None = None,
+    ) -> str:
         """A new token of an account; permissions as GitHub names them, for example `issues: write`."""
         prefix = "ghs" if self.account(login).bot else "github_pat"
         value = f"{prefix}_lab{self.registrar.new_id():x}"
-        self.tokens[value] = TokenRecord(value, self.account(login).login, dict(permissions))
+        owner = self.account(login).login
+        self.tokens[value] = TokenRecord(value, owner, dict(permissions), expires_at, repositories)
         return value
 
     def authenticate(self, value: str) -> TokenRecord:
         """The token of that value, or 401."""
-        token = self.tokens.get(value)
+        token = self._valid(value)
         if token is None or self.find_account(token.login) is None:
             raise Refusal(401, "Bad credentials")
         return token
@@ -64,9 +74,14 @@ class World:
 
     def authorise_git(self, value: str, full_name: str, writes: bool) -> str | None:
         """The login behind a token that may fetch from (or push to) a repository; None when it may not."""
-        token, repository = self.tokens.get(value), self.repository(full_name)
-        if token is None or repository is None:
+        token, repository = self._valid(value), self.repository(full_name)
+        if token is None or repository is None or not token.covers(repository.facts.id):
             return None
         level = "write" if writes else "read"
         granted = token.may("contents", level) or not (writes or repository.facts.private)
         return token.login if granted and repository.facts.reaches(token.login, level) else None
+
+    def _valid(self, value: str) -> TokenRecord | None:
+        token = self.tokens.get(value)
+        expired = token is not None and token.expires_at is not None and token.expires_at <= self.registrar.now()
+        return None if expired else token

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from lab.refusals import Refusal, custom, invalid, not_found
+from lab.refusals import Moved, Refusal, custom, invalid, not_found
 from lab.world.labels import LabelBook, LabelRecord
 from lab.world.registrar import Registrar
 from lab.world.shelf import Shelf, Staleness
@@ -60,11 +60,14 @@ class Issues:
         self.records: Shelf[int, IssueRecord] = Shelf(registrar)
         self.events: list[EventRecord] = []
         self.deleted: set[int] = set()
+        self.moved: dict[int, tuple[int, int]] = {}
 
     def require(self, number: int, stale: Staleness | None = None) -> IssueRecord:
-        """The thread, 410 if it was deleted, 404 if it never was."""
+        """The thread; 410 if it was deleted, 301 if it was transferred, 404 if it never was."""
         if number in self.deleted:
             raise Refusal(410, "This issue was deleted")
+        if number in self.moved:
+            raise Moved("/repositories/{}/issues/{}".format(*self.moved[number]))
         found = self.records.seen(stale, lambda r: r.number == number) if stale else [self.records.get(number)]
         if not found or found[0] is None:
             raise not_found()
@@ -73,7 +76,8 @@ class Issues:
     def open(self, author: str, title: str, body: str | None, *, is_pull: bool = False) -> IssueRecord:
         """A new thread with the next number."""
         check_text("PullRequest" if is_pull else "Issue", title, body)
-        now, number = self._registrar.now(), len(self.records) + len(self.deleted) + 1
+        now, gone = self._registrar.now(), len(self.deleted) + len(self.moved)
+        number = len(self.records) + gone + 1
         record = IssueRecord(number, self._registrar.new_id(), title, body, author, now, now, is_pull=is_pull)
         return self.records.put(number, record)
 
@@ -179,6 +183,11 @@ class Issues:
         self.require(number)
         self.records.remove(number)
         self.deleted.add(number)
+
+    def leave(self, number: int, repository_id: int, new_number: int) -> None:
+        """The thread went to another repository and has a new number there: from now on it answers 301."""
+        self.records.remove(number)
+        self.moved[number] = (repository_id, new_number)
 
     def record(self, number: int, event: str, actor: str, detail: dict[str, str] | None = None) -> EventRecord:
         """Note an event in the thread."""

@@ -14,6 +14,10 @@ from lab.world.issues import Issues
 from lab.world.labels import LabelBook
 from lab.world.pulls import Pulls
 from lab.world.registrar import Registrar
+from lab.world.relations import Relations
+
+MERGE_METHODS = ("merge", "squash", "rebase")
+"""How pull requests can be merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,10 @@ class Protection:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFacts:
-    """What a repository is, apart from what happens in it; `collaborators` maps login to level."""
+    """What a repository is, apart from what happens in it.
+
+    `collaborators` maps login to level; `apps` are the bots' logins of the Apps installed in it.
+    """
 
     id: int
     full_name: str
@@ -37,6 +44,8 @@ class RepositoryFacts:
     collaborators: Mapping[str, str] = field(default_factory=dict)
     check_command: str | None = None
     protections: Mapping[str, Protection] = field(default_factory=dict)
+    merge_methods: tuple[str, ...] = MERGE_METHODS
+    apps: tuple[str, ...] = ()
 
     @property
     def owner(self) -> str:
@@ -55,8 +64,8 @@ class RepositoryFacts:
         return self.collaborators.get(login, "none" if self.private else "read")
 
     def reaches(self, login: str, level: str) -> bool:
-        """Whether the account has at least this level."""
-        return LEVELS.index(self.level(login)) >= LEVELS.index(level)
+        """Whether the account has at least this level; an installed App is limited by its token alone."""
+        return login in self.apps or LEVELS.index(self.level(login)) >= LEVELS.index(level)
 
 
 class RepositoryRecord:
@@ -72,6 +81,7 @@ class RepositoryRecord:
         self.registrar = registrar
         self.labels = LabelBook(registrar)
         self.issues = Issues(registrar, self.labels)
+        self.relations = Relations(self.issues)
         self.comments = Comments(registrar, self.issues)
         self.pulls = Pulls(registrar, self.issues)
         self.checks = Checks(registrar)

@@ -1,96 +1,20 @@
-"""Looking at an item's lock and claiming it: comments say who should try, the fence who may.
+"""Claiming an item: comments say who should try, the fence who may.
 
-Order of reading: fence first, then comments, then compare-and-swap from that first value.
+Order: fence first, then comments (`view.observe`), then compare-and-swap from that first value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from shared.errors import Blocked, Transient, UnknownOutcome
-from shared.lock.codec import Ack, AckState, Fence, ItemKey, trusted, write_ack
+from shared.lock.claimant import Claimant, is_mine
+from shared.lock.codec import Ack, AckState, Fence, write_ack
 from shared.lock.fence import swap
-from shared.lock.fold import fold
-from shared.lock.port import EditComment, Port, PostComment, ReadComment, ReadComments, ReadFence
-from shared.marks import Keyring
-from shared.models import Comment
+from shared.lock.port import EditComment, Port, PostComment, ReadComments
+from shared.lock.view import View, acks_of, folded
 from shared.workflow import Stage
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """How long things last, in seconds; the defaults are the protocol's."""
-
-    timeout: float = 1800
-    self_fence: float = 1500
-    heartbeat: float = 300
-    settle: float = 5
-
-
-class Nonces(Protocol):
-    """The nonces of this agent's own ACKs; they survive a restart."""
-
-    def fresh(self) -> str:
-        """A new nonce (32 hex digits), remembered before it is returned."""
-        ...
-
-    def mine(self, nonce: str) -> bool:
-        """Whether `fresh` made it, in this life or an earlier one of the same agent id."""
-        ...
-
-    def forget(self, nonce: str) -> None:
-        """The ACK that carried it is finished."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Claimant:
-    """Who claims: one agent of one repository."""
-
-    agent: str
-    accounts: frozenset[int]
-    keys: Keyring
-    nonces: Nonces
-    terms: Terms = Terms()
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What one look at an item's lock showed, at server time `at`."""
-
-    key: ItemKey
-    fence: Fence | None
-    acks: tuple[Ack, ...]
-    holder: Ack | None
-    holder_id: int
-    at: datetime
-
-    def active(self) -> tuple[Ack, ...]:
-        """The ACKs that keep others away: the fence's own and the comment layer's holder, while live.
-
-        The fence's own counts even when a later ACK names it: the fence has refused that claimant,
-        or was not asked yet.
-        """
-        fenced = tuple(ack for ack in self.acks if self.fence and ack.id == self.fence.ack_id != self.holder_id)
-        return tuple(ack for ack in (*fenced, self.holder) if ack and ack.live(self.at))
-
-    def live(self, terms: Terms) -> bool:
-        """Whether somebody holds it. A deleted ACK holds for one heartbeat after its last fence."""
-        if self.holder is None and self.fence is not None:
-            return self.at - self.fence.at < timedelta(seconds=terms.heartbeat)
-        return bool(self.active())
-
-    def taken_by(self, claimant: Claimant) -> str:
-        """Who else holds it, as a word for people; empty when `claimant` may try."""
-        if not self.live(claimant.terms):
-            return ""
-        if not self.active():
-            return "an agent whose ACK was deleted just now"
-        others = [ack.agent for ack in self.active() if not _is_mine(ack, claimant)]
-        return others[-1] if others else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +42,6 @@ class Lease:
     boot: float
 
 
-async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
-    """One look: fence, then thread, folded. Raises `Transient` when a read failed."""
-    fence = (await port.request(ReadFence(key))).value
-    since = fence.at - timedelta(seconds=claimant.terms.timeout) if fence else None
-    reply = await port.request(ReadComments(key.number, since))
-    return await _fold(port, claimant, View(key, fence, _acks(reply.value, key, claimant), None, 0, reply.at))
-
-
 async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> Lease | None:
     """Try to begin a new epoch from what `view` showed; None when somebody else has it or won.
 
@@ -151,17 +67,13 @@ async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> L
 async def _continue(port: Port, view: View, claimant: Claimant) -> Ack | None:
     """Our own live ACK, renewed under a fresh nonce: an earlier life of this agent finds itself lost."""
     active = view.active()
-    if not active or not all(_is_mine(ack, claimant) for ack in active):
+    if not active or not all(is_mine(ack, claimant) for ack in active):
         return None
     old = active[-1]
     ack = replace(old, nonce=claimant.nonces.fresh(), heartbeat=old.heartbeat + 1)
     edited = (await port.request(EditComment(ack.id, write_ack(ack, claimant.keys)))).value
     claimant.nonces.forget(old.nonce)
     return None if edited is None else ack
-
-
-def _is_mine(ack: Ack, claimant: Claimant) -> bool:
-    return not ack.opaque and ack.agent == claimant.agent and claimant.nonces.mine(ack.nonce)
 
 
 async def _acknowledge(port: Port, view: View, claimant: Claimant) -> Ack | None:
@@ -171,13 +83,13 @@ async def _acknowledge(port: Port, view: View, claimant: Claimant) -> Ack | None
         return None
     await port.sleep(claimant.terms.settle)
     reply = await port.request(ReadComments(view.key.number, _recent(view, claimant)))
-    again = _acks(reply.value, view.key, claimant)
+    again = acks_of(reply.value, view.key, claimant)
     if all(other.nonce != ack.nonce for other in again):
         await _let_go(port, ack, claimant)
         return None
     # Both reads count: a second, staler read must not hide a rival that the first one showed.
     seen = {other.id: other for other in (*view.acks, *again)}
-    holder = (await _fold(port, claimant, replace(view, acks=tuple(seen.values())))).holder
+    holder = (await folded(port, claimant, replace(view, acks=tuple(seen.values())))).holder
     if holder is not None and holder.nonce == ack.nonce:  # by nonce: a POST carried out twice has two ids
         return replace(ack, id=holder.id)
     claimant.nonces.forget(ack.nonce)
@@ -198,7 +110,7 @@ async def _post(port: Port, view: View, claimant: Claimant) -> Ack | None:
         posted = (await port.request(PostComment(view.key.number, write_ack(draft, claimant.keys)))).value
     except UnknownOutcome:
         thread = await port.request(ReadComments(view.key.number, _recent(view, claimant)))
-        return next((a for a in _acks(thread.value, view.key, claimant) if a.nonce == draft.nonce), None)
+        return next((a for a in acks_of(thread.value, view.key, claimant) if a.nonce == draft.nonce), None)
     return replace(draft, id=posted.id, updated_at=posted.updated_at)
 
 
@@ -231,27 +143,6 @@ def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
         wait=None,
         oid="",
     )
-
-
-async def _fold(port: Port, claimant: Claimant, seen: View) -> View:
-    """`seen` with its holder: the ACKs folded from the fence on; ids that are missing are asked for."""
-    anchor = seen.fence.ack_id if seen.fence else 0
-    present = {ack.id: ack for ack in seen.acks}
-    deleted: set[int] = set()
-    for prev in sorted({ack.prev for ack in seen.acks if ack.prev > anchor and ack.prev not in present}):
-        if (await port.request(ReadComment(prev))).value is None:
-            deleted.add(prev)
-    holder_id = fold(seen.acks, anchor, deleted=deleted)
-    holder = present.get(holder_id)
-    if holder is None and holder_id:
-        comment = (await port.request(ReadComment(holder_id))).value
-        holder = next(iter(_acks([comment] if comment else [], seen.key, claimant)), None)
-    return replace(seen, holder=holder, holder_id=holder_id)
-
-
-def _acks(comments: Iterable[Comment], key: ItemKey, claimant: Claimant) -> tuple[Ack, ...]:
-    found = (trusted(comment, claimant.accounts, claimant.keys) for comment in comments)
-    return tuple(ack for ack in found if ack is not None and ack.key == key)
 
 
 def _recent(view: View, claimant: Claimant) -> datetime:

@@ -11,7 +11,8 @@ from shared.lock.codec import Ack, AckState, Fence, write_ack
 from shared.lock.port import EditComment, Port, ReadComment, ReadFence
 
 if TYPE_CHECKING:
-    from shared.lock.claim import Claimant, Lease
+    from shared.lock.claim import Lease
+    from shared.lock.claimant import Claimant
 
 _SEAL = object()
 

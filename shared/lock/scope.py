@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 import anyio
 
 from shared.errors import Lost
-from shared.lock.claim import Claimant, Lease
+from shared.lock.claim import Lease
+from shared.lock.claimant import Claimant
 from shared.lock.codec import AckState
 from shared.lock.hold import RELEASED, Held, begin, keep, release
 from shared.lock.port import Port

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import structlog
 
-from shared.lock.claim import Lease, View
+from shared.lock.claim import Lease
+from shared.lock.view import View
 
 log = structlog.get_logger()
 

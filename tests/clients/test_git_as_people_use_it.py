@@ -142,7 +142,11 @@ async def test_a_mirror_has_every_ref_and_pushes_them_all(scene: Scene, octo: De
     await octo.ok("git", "update-ref", "refs/notes/review", tip, cwd=mirror)
     await octo.ok("git", "update-ref", "-d", "refs/heads/work", cwd=mirror)
     await octo.ok("git", "push", "--quiet", "--mirror", cwd=mirror)
-    assert list(await scene.repository.bare.refs("refs/")) == ["refs/ack/worker/1", "refs/heads/main", "refs/notes/review"]
+    assert list(await scene.repository.bare.refs("refs/")) == [
+        "refs/ack/worker/1",
+        "refs/heads/main",
+        "refs/notes/review",
+    ]
 
 
 async def test_a_wrong_password_is_a_clear_refusal(scene: Scene, octo: Desk) -> None:

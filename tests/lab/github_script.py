@@ -16,7 +16,8 @@ from aiohttp.test_utils import TestServer
 
 from shared.github.client import GitHub
 from shared.github.pacing import Pacing
-from shared.lock.claim import Claimant, Lease
+from shared.lock.claim import Lease
+from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, Fence, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.port import Operation, Reply

@@ -12,7 +12,8 @@ from fake_server import BOT, EPOCH, Server
 
 from shared.errors import Blocked
 from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.lock.claim import Claimant, Lease
+from shared.lock.claim import Lease
+from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, Fence, ItemKey
 from shared.lock.hold import Held, begin
 from shared.workflow import Role, Stage

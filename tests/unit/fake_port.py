@@ -13,10 +13,12 @@ from typing import Any, Generic, TypeVar, cast
 from fake_server import BOT, Fault, Plan, Server
 
 from shared.errors import EngineError, Transient, UnknownOutcome
-from shared.lock.claim import Claimant, Intent, Lease, Terms, View, claim, observe
+from shared.lock.claim import Intent, Lease, claim
+from shared.lock.claimant import Claimant, Terms
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.port import Operation, Reply
+from shared.lock.view import View, observe
 from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage
 

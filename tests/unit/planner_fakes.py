@@ -22,7 +22,7 @@ from planner_agent.ports import Forge
 from shared.errors import Gone
 from shared.github.status import StatusBoard
 from shared.items import Ended
-from shared.lock.claim import Claimant
+from shared.lock.claimant import Claimant
 from shared.lock.port import Operation, Reply
 from shared.loop import Loop
 from shared.models import Comment, Issue, LabelEvent, Permission

@@ -20,7 +20,8 @@ from reviewer_agent.ports import Forge
 from shared.errors import Gone
 from shared.github.status import Status
 from shared.items import Ended, Skip
-from shared.lock.claim import Claimant, Lease
+from shared.lock.claim import Lease
+from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.loop import Loop
 from shared.models import (

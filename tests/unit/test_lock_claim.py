@@ -11,7 +11,7 @@ import pytest
 from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import BOT, EPOCH, STRANGER, Server
 
-from shared.lock.claim import Terms
+from shared.lock.claimant import Terms
 from shared.lock.codec import AckState, Fence, ItemKey, read_ack, write_ack
 from shared.lock.fence import advance
 from shared.lock.hold import release

@@ -9,7 +9,8 @@ from fake_port import KEY, FakeAgent, Run
 from fake_server import Fault, Hidden, Server, Stale
 
 from shared.errors import Blocked, Gone, NotAllowed, Transient
-from shared.lock.claim import Lease, Terms
+from shared.lock.claim import Lease
+from shared.lock.claimant import Terms
 from shared.lock.codec import AckState, read_ack
 from shared.lock.hold import begin
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments, ReadFence

@@ -9,7 +9,7 @@ from fake_port import KEY, FakeAgent, run
 from fake_server import EPOCH, Fault, Server
 
 from shared.errors import Lost, NotAllowed, Transient
-from shared.lock.claim import Terms
+from shared.lock.claimant import Terms
 from shared.lock.codec import Wait
 from shared.lock.fence import advance
 from shared.lock.hold import Held

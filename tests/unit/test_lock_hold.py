@@ -11,7 +11,7 @@ from fake_port import KEY, KEYS, FakeAgent, Run, run
 from fake_server import BOT, EPOCH, Fault, Server, Stale
 
 from shared.errors import Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
-from shared.lock.claim import Terms
+from shared.lock.claimant import Terms
 from shared.lock.codec import AckState, read_ack, trusted
 from shared.lock.hold import RETRY_SHARE, Held, beat, keep, release
 from shared.lock.port import EditComment, ReadComment, ReadFence

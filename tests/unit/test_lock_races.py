@@ -11,7 +11,8 @@ from fake_port import KEY, FakeAgent, Run, run
 from fake_server import Hidden, Server
 
 from shared.errors import Lost
-from shared.lock.claim import Lease, Terms
+from shared.lock.claim import Lease
+from shared.lock.claimant import Terms
 from shared.lock.fence import advance
 from shared.lock.hold import beat, begin, release
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments

@@ -9,7 +9,7 @@ from fake_port import KEYS, FakeAgent, run
 from fake_server import BOT, Fault, Server
 
 from shared.errors import Gone, Lost, Unauthorized
-from shared.lock.claim import Terms
+from shared.lock.claimant import Terms
 from shared.lock.codec import AckState, trusted
 from shared.lock.hold import RELEASED, Held, release
 from shared.lock.port import EditComment

@@ -10,7 +10,7 @@ from fake_port import KEY, KEYS, FakeAgent, Run, run
 from fake_server import Fault, Server
 
 from shared.errors import UnknownOutcome
-from shared.lock.claim import Terms
+from shared.lock.claimant import Terms
 from shared.lock.codec import AckState, read_ack
 from shared.lock.fence import advance
 from shared.lock.hold import beat

@@ -12,7 +12,8 @@ from fake_port import KEYS, FakeAgent, FakePort
 from fake_server import BOT, Fault, Server
 
 from shared.errors import Blocked, EngineError, Lost, Transient
-from shared.lock.claim import Lease, Terms
+from shared.lock.claim import Lease
+from shared.lock.claimant import Terms
 from shared.lock.codec import AckState, trusted
 from shared.lock.hold import release
 from shared.lock.port import EditComment, Operation, ReadComment, ReadFence, Reply

@@ -1,0 +1,51 @@
+"""Who claims: one agent of one repository, and the times that it keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from shared.lock.codec import Ack
+from shared.marks import Keyring
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How long things last, in seconds; the defaults are the protocol's."""
+
+    timeout: float = 1800
+    self_fence: float = 1500
+    heartbeat: float = 300
+    settle: float = 5
+
+
+class Nonces(Protocol):
+    """The nonces of this agent's own ACKs; they survive a restart."""
+
+    def fresh(self) -> str:
+        """A new nonce (32 hex digits), remembered before it is returned."""
+        ...
+
+    def mine(self, nonce: str) -> bool:
+        """Whether `fresh` made it, in this life or an earlier one of the same agent id."""
+        ...
+
+    def forget(self, nonce: str) -> None:
+        """The ACK that carried it is finished."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """Who claims: one agent of one repository."""
+
+    agent: str
+    accounts: frozenset[int]
+    keys: Keyring
+    nonces: Nonces
+    terms: Terms = Terms()
+
+
+def is_mine(ack: Ack, claimant: Claimant) -> bool:
+    """Whether this agent wrote an ACK, in this life or an earlier one."""
+    return not ack.opaque and ack.agent == claimant.agent and claimant.nonces.mine(ack.nonce)
