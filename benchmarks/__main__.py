@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import shutil
 import sys
 import tempfile
@@ -10,8 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 import anyio
+import structlog
 
-from benchmarks import requests
+from benchmarks import claims, idle, process, requests, throughput, workspace
 from benchmarks.table import Row, markdown, save
 
 Measure = Callable[[Path], Awaitable[tuple[list[Row], dict[str, object]]]]
@@ -19,6 +21,11 @@ Measure = Callable[[Path], Awaitable[tuple[list[Row], dict[str, object]]]]
 
 PARTS: Mapping[str, tuple[str, Measure]] = {
     "requests": ("requests", requests.measure),
+    "idle": ("requests", idle.measure),
+    "claims": ("requests", claims.measure),
+    "workspace": ("workspace", workspace.measure),
+    "process": ("process", process.measure),
+    "throughput": ("throughput", throughput.measure_with(throughput.WORKERS, throughput.ISSUES)),
 }
 """Part -> the results file that it goes into, and what measures it."""
 
@@ -43,7 +50,11 @@ async def run(parts: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """The command."""
+    """The command; what agents in this process log is of no interest unless it is a warning."""
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
     anyio.run(run, arguments().parts or list(PARTS))
 
 

@@ -7,7 +7,7 @@ import secrets
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,14 @@ from config.state import StateDirectory
 from console.assembly import Parts, Process, opened
 from lab import target_project
 from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
+from lab.clock import LabClock
 from lab.server import Lab
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
 from shared import process
 from shared.clock import Clock
 from shared.items import Agent
-from shared.loop import Loop, RealClock
+from shared.loop import Loop
 from shared.workflow import Role
 from worker_agent.build import build as build_worker
 
@@ -32,6 +33,8 @@ REPOSITORY = "ada/directory"
 OWNER = "ada"
 ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
 """The project's pytest runs without this repository's plugins, as it would in its own environment."""
+
+AGENTS = (Role.PLANNER, Role.WORKER, Role.REVIEWER)
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,9 +53,9 @@ class House:
     proxy: Proxy
     root: Path
     scenario: Path
+    clock: Clock
     repository: dict[str, Any] = field(default_factory=dict)
     settle: float = 0.0
-    clock: Clock = field(default_factory=RealClock)
 
     def config(self, state: str) -> Path:
         """The configuration file of one machine, whose state directory is `state`."""
@@ -117,23 +120,21 @@ class House:
 
 
 @asynccontextmanager
-async def house(root: Path, scenario: str, *, socket: Path | None = None, **repository: Any) -> AsyncIterator[House]:
+async def house(
+    root: Path, scenario: str, *, socket: Path | None = None, clock: LabClock | None = None, **repository: Any
+) -> AsyncIterator[House]:
     """A lab with the demo's project and its CI, keys and tokens; `repository` are keys of its configuration."""
+    clock = clock or LabClock()
     script = root / "scenario.yml"
     script.write_text(scenario, encoding="utf-8")
     check = repository.pop("check_command", f"{ALONE} {target_project.CHECK_COMMAND}")
-    async with Lab(root / "github") as lab, recording(lab.url, unix_socket=socket) as proxy:
+    async with Lab(root / "github", clock=clock) as lab, recording(lab.url, unix_socket=socket) as proxy:
         people = {ENGINE: "write", REVIEWER: "write"}
         await lab.repository(REPOSITORY, target_project.files(), collaborators=people, check_command=check)
         for login in people:
             _private(root / f"{login}.token", lab.token(login, PERMISSIONS[login]))
         _private(root / "lock.key", secrets.token_hex(32))
-        yield House(lab, proxy, root, script, repository)
-
-
-def slowed(here: House, *, settle: float) -> House:
-    """The same house with a settle wait of so many seconds."""
-    return replace(here, settle=settle)
+        yield House(lab, proxy, root, script, clock, repository)
 
 
 def _private(path: Path, text: str) -> None:

@@ -45,9 +45,15 @@ def slowed(fault: Fault) -> web.Response:
     return _refused(fault, Refusal(fault.status or 403, sentence))
 
 
-def page(status: int) -> web.Response:
-    """The web page that stands in front of GitHub."""
-    return web.Response(status=status, body=_PAGE, content_type="text/html", charset="utf-8")
+def instead(fault: Fault) -> web.Response:
+    """What stands in the place of an answer that has nothing to do with it."""
+    match fault.kind:
+        case FaultKind.HTML:
+            return web.Response(body=_PAGE, content_type="text/html", charset="utf-8")
+        case FaultKind.EMPTY:
+            return web.Response(body=b"", content_type="application/octet-stream")
+        case _:
+            return error(fault)
 
 
 def spoiled(fault: Fault, answer: web.StreamResponse) -> web.StreamResponse:

@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from lab.refusals import Refusal, invalid, not_found
 from lab.wire.site import Site
 from lab.world.accounts import AccountRecord
+from lab.world.apps import AppRecord
 from lab.world.repository import RepositoryRecord
 from lab.world.shelf import Staleness
 
@@ -52,6 +53,7 @@ class Call:
     body: Any
     accept: str
     stale: Staleness | None = None
+    app: AppRecord | None = None
 
     @property
     def repository(self) -> RepositoryRecord:
@@ -59,6 +61,11 @@ class Call:
         if self.home is None:
             raise not_found()
         return self.home
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the caller has write access to the repository."""
+        return self.repository.facts.reaches(self.login, "write")
 
     @property
     def login(self) -> str:
@@ -76,10 +83,10 @@ class Call:
 
     def number(self, name: str) -> int:
         """A number in the path, or 404."""
-        try:
-            return int(self.match[name])
-        except ValueError:
-            raise not_found() from None
+        text = self.match[name]
+        if re.fullmatch(r"[0-9]{1,18}", text) is None:
+            raise not_found()
+        return int(text)
 
     def text(self, resource: str, name: str) -> str:
         """A string of the body that must be there, or 422."""
@@ -92,6 +99,13 @@ class Call:
         """A string of the body, or None; 422 for anything else."""
         found = self.fields.get(name)
         if found is not None and not isinstance(found, str):
+            raise invalid(resource, name)
+        return found
+
+    def integer(self, resource: str, name: str) -> int | None:
+        """A whole number of the body, or None; 422 for anything else."""
+        found = self.fields.get(name)
+        if found is not None and (not isinstance(found, int) or isinstance(found, bool)):
             raise invalid(resource, name)
         return found
 
@@ -122,7 +136,7 @@ class Call:
             return 0
         try:
             return int(datetime.fromisoformat(value).timestamp())
-        except ValueError:
+        except (ValueError, OverflowError):
             raise invalid(resource, "since") from None
 
     def wants(self, media: str) -> bool:
@@ -153,15 +167,20 @@ Function = Callable[[Call], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation of the API: any one of `permissions` at `level`, and the account's `role`."""
+    """One operation of the API: any one of `permissions` at `level`, and the account's `role`.
+
+    Of two that `creates`, GitHub wants a pause; one `as_app` takes an App's JSON web token instead of a token.
+    """
 
     method: str
     template: str
     function: Function
-    permissions: tuple[str, ...]
-    level: str
-    role: str
+    permissions: tuple[str, ...] = ()
+    level: str = "read"
+    role: str = "read"
     charged: bool = True
+    creates: bool = False
+    as_app: bool = False
 
 
 class Operations(list[Operation]):
@@ -173,25 +192,29 @@ class Operations(list[Operation]):
 
     def get(self, path: str, *permissions: str, charged: bool = True) -> Callable[[Function], Function]:
         """A read: open to whoever may read the repository."""
-        return self._add("GET", path, permissions, ("read", "read"), charged=charged)
+        return self._add("GET", path, permissions=permissions, charged=charged)
 
     def read_as_admin(self, path: str) -> Callable[[Function], Function]:
         """A read that needs the administration permission even where everybody may read."""
-        return self._add("GET", path, ("administration",), ("read", "admin"))
+        return self._add("GET", path, permissions=("administration",), role="admin")
 
-    def write(self, method: str, path: str, *permissions: str, role: str = "write") -> Callable[[Function], Function]:
-        """A write: the token's permission, and the account's `role` in the repository."""
-        return self._add(method, path, permissions, ("write", role))
-
-    def _add(
-        self, method: str, path: str, permissions: tuple[str, ...], needs: tuple[str, str], *, charged: bool = True
+    def write(
+        self, method: str, path: str, *permissions: str, role: str = "write", creates: bool = False
     ) -> Callable[[Function], Function]:
+        """A write: the token's permission, and the account's `role` in the repository."""
+        return self._add(method, path, permissions=permissions, level="write", role=role, creates=creates)
+
+    def as_app(self, method: str, path: str) -> Callable[[Function], Function]:
+        """What only an App may do, as itself."""
+        return self._add(method, path, as_app=True)
+
+    def _add(self, method: str, path: str, **needs: Any) -> Callable[[Function], Function]:
         def declare(function: Function) -> Function:
-            self.append(Operation(method, self._prefix + path, function, permissions, *needs, charged=charged))
+            self.append(Operation(method, self._prefix + path, function, **needs))
             return function
 
         return declare
 
 
 def _positive(text: str | None, default: int) -> int:
-    return int(text) if text and text.isdecimal() and int(text) > 0 else default
+    return int(text) if text and re.fullmatch(r"0*[1-9][0-9]{0,17}", text) else default

@@ -18,6 +18,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from lab.bare import Bare
 from lab.git_command import environment
+from lab.refusals import Refusal
 from shared import process
 
 EXCHANGE_SECONDS = 600.0
@@ -31,11 +32,16 @@ _CHUNK = 64 * 1024
 _BODY_ENDS_EARLY = (ConnectionResetError, web.RequestPayloadError, BadHttpMessage, anyio.BrokenResourceError)
 """The client left, sent what cannot be inflated or de-chunked, or the child has read all it wants."""
 
+_CHALLENGE = {hdrs.WWW_AUTHENTICATE: 'Basic realm="GitHub"'}
+
 _SERVICES = {"git-upload-pack": False, "git-receive-pack": True}
 """Service -> whether it writes."""
 
 Authorise = Callable[[str, str, bool], str | None]
-"""(token, full name of the repository, whether to write) -> login of the account, or None when it may not."""
+"""(token, full name of the repository, whether to write) -> login of the account, or None when it may not.
+
+Raises `Refusal` for a token that is none.
+"""
 
 FindRepository = Callable[[str], Bare | None]
 """Full name -> repository, or None when there is none."""
@@ -85,21 +91,24 @@ class GitHttp:
     def _admit(self, request: web.Request, *, writes: bool) -> tuple[Bare, str]:
         """The repository and the account; the checks come in GitHub's order."""
         full_name = f"{request.match_info['owner']}/{request.match_info['name']}"
-        token = _token(request)
+        token = git_token(request.headers.get(hdrs.AUTHORIZATION, ""))
         if token is None:
-            raise web.HTTPUnauthorized(headers={hdrs.WWW_AUTHENTICATE: 'Basic realm="GitHub"'}, text="No credentials.")
+            raise web.HTTPUnauthorized(headers=_CHALLENGE, text="No credentials.")
         bare = self._find(full_name)
         if bare is None:
             raise web.HTTPNotFound(text="Repository not found.")
-        login = self._authorise(token, full_name, writes)
+        try:
+            login = self._authorise(token, full_name, writes)
+        except Refusal as refusal:
+            raise web.HTTPUnauthorized(headers=_CHALLENGE, text=f"{refusal.message}.") from refusal
         if login is None:
             raise web.HTTPForbidden(text=f"Permission to {full_name}.git denied.")
         return bare, login
 
 
-def _token(request: web.Request) -> str | None:
-    """The password of Basic authentication; the user name may be anything."""
-    scheme, _, credentials = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
+def git_token(authorization: str) -> str | None:
+    """The password of an `Authorization: Basic` header; the user name may be anything."""
+    scheme, _, credentials = authorization.partition(" ")
     if scheme.lower() != "basic":
         return None
     try:

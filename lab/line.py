@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
@@ -30,6 +31,23 @@ def cut(request: web.Request, after_bytes: int) -> None:
     _replace(request, _Cut(_transport(request), after_bytes))
 
 
+@contextmanager
+def unheard(request: web.Request) -> Iterator[None]:
+    """In here a request may be answered once more; nobody hears the answer."""
+    within: Any = request
+    writer, within._payload_writer = within._payload_writer, _Void()
+    try:
+        yield
+    finally:
+        within._payload_writer = writer
+
+
+def hold(request: web.Request, body: bytes) -> None:
+    """Let the body, which has been read from the connection, be read any number of times."""
+    within: Any = request
+    within._payload = _Held(body)
+
+
 def speak(request: web.Request, answer: web.Response) -> None:
     """Answer a muted request after all, with something else, and end the connection."""
     body = answer.body if isinstance(answer.body, bytes) else b""
@@ -49,6 +67,44 @@ def _replace(request: web.Request, transport: Any) -> None:
     """aiohttp looks its transport up for each write."""
     protocol: Any = request.protocol
     protocol.transport = transport
+
+
+class _Void:
+    """A writer of answers that writes nowhere."""
+
+    length: int | None = None
+    output_size = 0
+    buffer_size = 0
+
+    async def write_headers(self, status_line: str, headers: Any) -> None:
+        """Say nothing."""
+
+    async def write(self, chunk: bytes) -> None:
+        """Say nothing."""
+
+    async def write_eof(self, chunk: bytes = b"") -> None:
+        """Say nothing."""
+
+    async def drain(self) -> None:
+        """There is nothing to wait for."""
+
+    def enable_chunking(self) -> None:
+        """Nothing is sent, in chunks or not."""
+
+    def send_headers(self) -> None:
+        """Say nothing."""
+
+
+class _Held:
+    """A request's body that does not run dry."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    async def iter_chunked(self, size: int) -> AsyncIterator[bytes]:
+        """The body, once more."""
+        for start in range(0, len(self._body), size):
+            yield self._body[start : start + size]
 
 
 class _Muted:

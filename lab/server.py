@@ -23,9 +23,10 @@ from lab.exchanges import Exchanges
 from lab.faults import Faults
 from lab.git_http import GitHttp
 from lab.host import Host
+from lab.mishaps import Mishaps
 from lab.routes import OPERATIONS
 from lab.service import Service
-from lab.spoil import spoiler
+from lab.spoil import Spoiler
 from lab.wire.site import Site
 from lab.world import store
 from lab.world.hub import CORE_LIMIT, World
@@ -178,9 +179,8 @@ class Lab(Acts):
         async def log(request: web.Request) -> web.Response:
             return await signed.serve(self.world, request)
 
-        app = web.Application(
-            middlewares=[service.record, spoiler(self.faults, self.clock)], client_max_size=LARGEST_BODY
-        )
+        spoiler = Spoiler(self.faults, self.clock, Mishaps(self.world))
+        app = web.Application(middlewares=[service.record, spoiler.spoil], client_max_size=LARGEST_BODY)
         app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
         app.add_routes([*Admin(self.faults, self.admin_token).routes(), web.get(signed.PATH, log)])
         service.mount(app.router, OPERATIONS)

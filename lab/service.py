@@ -1,26 +1,23 @@
-"""From an HTTP request to an operation and back: tokens, permissions, ETags, limits, headers."""
+"""From an HTTP request to an operation and back, for every operation of the API."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from email.utils import formatdate
 from itertools import product
-from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from lab import rendering
+from lab.admission import ENTERPRISE, Admission, Caller, inside
 from lab.call import REPOSITORY, Call, Operation, Reply
 from lab.exchanges import Exchange, Exchanges
-from lab.faults import staleness
-from lab.refusals import Refusal, no_rights, not_accessible, not_found
+from lab.faults import is_git, staleness
+from lab.refusals import Moved, Refusal, not_found, redirected
 from lab.spoil import FAULTS
 from lab.wire.site import Site
-from lab.world.accounts import AccountRecord, TokenRecord
-from lab.world.repository import RepositoryRecord
 
 _UNLISTED = "/{tail:.*}"
 """Catches every path that no operation has."""
@@ -28,13 +25,8 @@ _UNLISTED = "/{tail:.*}"
 _NUMBERED = "/repositories/{repository_id}"
 """The other beginning of a path inside a repository: it survives a renaming."""
 
-ENTERPRISE = "/api/v3"
-"""The beginning of every API path on a GitHub Enterprise Server: programs use it for any host but github.com."""
-
 GREEDY = {**dict.fromkeys(("ref", "branch", "basehead", "name", "sha"), ".+"), "path": ".*"}
 """Path parameters that may contain slashes; the path of a file may be empty: the root."""
-
-_TOKEN = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
 
 
 class Service:
@@ -42,6 +34,7 @@ class Service:
 
     def __init__(self, site: Site, exchanges: Exchanges) -> None:
         self.site = site
+        self._admission = Admission(site)
         self._exchanges = exchanges
         self.unlisted: list[str] = []
         self._serial = 0
@@ -64,7 +57,7 @@ class Service:
         if response.prepared or not isinstance(response, web.Response):
             return response
         self._serial += 1
-        response.headers["Date"] = formatdate(self.site.world.registrar.precise(), usegmt=True)
+        response.headers.setdefault("Date", formatdate(self.site.world.registrar.precise(), usegmt=True))
         response.headers["x-github-request-id"] = f"LAB:{self._serial:08X}"
         response.headers["x-github-media-type"] = "github.v3; format=json"
         if not is_git(request.path) and not request.path.startswith("/_"):
@@ -73,85 +66,56 @@ class Service:
 
     def _handler(self, operation: Operation) -> Handler:
         async def handle(request: web.Request) -> web.StreamResponse:
-            token: TokenRecord | None = None
+            caller: Caller | None = None
             try:
-                token = self._token(request)
-                self._admit(token)
-                reply = await operation.function(await self._call(operation, request, token))
-                response = _rendered(request, reply)
+                caller = self._admission.caller(operation, request)
+                self._admission.admit(operation, caller)
+                response = rendering.answered(request, await self._reply(operation, request, caller))
             except Refusal as refusal:
-                response = _json(refusal.status, refusal.body, refusal.headers)
-            if token is not None:
+                response = rendering.refused(refusal)
+            if caller is not None:
                 charge = operation.charged and response.status != 304
-                response.headers.update(self._limits(token.login, charge=charge))
+                response.headers.update(self._limits(caller.account.login, charge=charge))
+                response.headers.update(rendering.about_token(operation, caller.token))
             return response
 
         return handle
 
     async def _unlisted(self, request: web.Request) -> web.StreamResponse:
         self.unlisted.append(f"{request.method} {request.path}")
-        return _json(404, not_found().body)
+        return rendering.refused(not_found())
 
-    def _token(self, request: web.Request) -> TokenRecord:
-        found = _TOKEN.fullmatch(request.headers.get("Authorization", ""))
-        if found is None:
-            raise Refusal(401, "Requires authentication")
-        return self.site.world.authenticate(found[1])
+    async def _reply(self, operation: Operation, request: web.Request, caller: Caller) -> Reply:
+        try:
+            return await operation.function(await self._call(operation, request, caller))
+        except Moved as moved:
+            raise redirected(request.method, self._new_address(moved, request)) from None
 
-    def _admit(self, token: TokenRecord) -> None:
-        world = self.site.world
-        if world.meter.allowance(token.login, world.registrar.now()).remaining == 0:
-            account = world.account(token.login)
-            raise Refusal(403, f"API rate limit exceeded for user ID {account.id}.")
-
-    async def _call(self, operation: Operation, request: web.Request, token: TokenRecord) -> Call:
-        account = self.site.world.account(token.login)
-        home = self._home(request)
-        _permit(operation, home, account, token)
+    async def _call(self, operation: Operation, request: web.Request, caller: Caller) -> Call:
+        home = self._admission.home(request)
+        self._admission.permit(operation, home, caller)
         return Call(
             site=self.site,
-            account=account,
+            account=caller.account,
+            app=caller.app,
             home=home,
-            path=_inside(request.rel_url.raw_path),
-            match=request.match_info,
+            path=inside(request.rel_url.raw_path),
+            match=_readable(request.match_info),
             query=dict(request.query),
-            body=_parsed(await request.read()),
+            body=rendering.parsed(await request.read()),
             accept=request.headers.get("Accept", ""),
             stale=staleness(request[FAULTS]),
         )
 
-    def _home(self, request: web.Request) -> RepositoryRecord | None:
-        match, world = request.match_info, self.site.world
-        if "repository_id" in match:
-            number = match["repository_id"]
-            found = world.repositories.get(int(number)) if number.isdecimal() else None
-        elif "repo" in match:
-            name = f"{match['owner']}/{match['repo']}"
-            found = world.repository(name)
-            moved = world.moved(name)
-            if found is None and moved is not None:
-                raise self._moved(moved, request)
-        else:
-            return None
-        if found is None:
-            raise not_found()
-        return found
-
-    def _moved(self, repository: RepositoryRecord, request: web.Request) -> Refusal:
-        location = f"{self.site.root}/repositories/{repository.facts.id}{_inside(request.rel_url.raw_path_qs)}"
-        return Refusal(301, "Moved Permanently", headers={"Location": location})
+    def _new_address(self, moved: Moved, request: web.Request) -> str:
+        """Where a transferred issue is, with what followed the issue in the path."""
+        rest = re.sub(r"^/\w+/\d+", "", inside(request.rel_url.raw_path_qs))
+        return f"{self.site.root}{moved.path}{rest}"
 
     def _limits(self, login: str, *, charge: bool) -> dict[str, str]:
         world = self.site.world
         count = world.meter.charge if charge else world.meter.allowance
-        allowance = count(login, world.registrar.now())
-        return {
-            "x-ratelimit-limit": str(allowance.limit),
-            "x-ratelimit-remaining": str(allowance.remaining),
-            "x-ratelimit-used": str(allowance.used),
-            "x-ratelimit-reset": str(allowance.reset),
-            "x-ratelimit-resource": "core",
-        }
+        return rendering.limits(count(login, world.registrar.now()))
 
 
 def _pattern(parameter: re.Match[str]) -> str:
@@ -159,64 +123,11 @@ def _pattern(parameter: re.Match[str]) -> str:
     return f"{{{name}:{GREEDY[name]}}}" if name in GREEDY else parameter[0]
 
 
-def is_git(path: str) -> bool:
-    """Whether a path belongs to git's HTTP protocol."""
-    return re.fullmatch(r"/[^/]+/[^/]+\.git/.*", path) is not None
-
-
-def _permit(operation: Operation, home: RepositoryRecord | None, account: AccountRecord, token: TokenRecord) -> None:
-    """404 for what may not be seen, 403 for what may not be done."""
-    if home is None:
-        return
-    if not home.facts.reaches(account.login, "read"):
+def _readable(match: Mapping[str, str]) -> Mapping[str, str]:
+    """The path's parameters; 404 for those that nothing can be called."""
+    if any("\0" in value for value in match.values()):
         raise not_found()
-    free = operation.level == "read" and operation.role == "read" and not home.facts.private
-    wanted = operation.permissions or ("metadata",)
-    if not free and not any(token.may(permission, operation.level) for permission in wanted):
-        raise not_accessible(bot=account.bot)
-    if not home.facts.reaches(account.login, operation.role):
-        raise no_rights()
-    if operation.level == "write" and home.facts.archived:
-        raise Refusal(403, "Repository was archived so is read-only.")
-
-
-def _parsed(body: bytes) -> Any:
-    if not body:
-        return None
-    try:
-        return json.loads(body)
-    except ValueError:
-        raise Refusal(400, "Problems parsing JSON") from None
-
-
-def _inside(raw_path: str) -> str:
-    """What follows the repository in a raw path; other paths stay as they are."""
-    return re.sub(rf"^({ENTERPRISE})?/(repos/[^/]+/[^/?]+|repositories/\d+)", "", raw_path)
-
-
-def _json(status: int, body: Any, headers: Mapping[str, str] | None = None) -> web.Response:
-    return web.json_response(body, status=status, headers=headers)
-
-
-def _rendered(request: web.Request, reply: Reply) -> web.Response:
-    content = reply.content
-    if content is None:
-        content = b"" if reply.body is None else json.dumps(reply.body, separators=(",", ":")).encode()
-    headers = dict(reply.headers)
-    if request.method == "GET" and reply.status == 200:
-        tag = _tag(request, content)
-        if tag in request.headers.get("If-None-Match", ""):
-            return web.Response(status=304, headers={"ETag": tag})
-        headers |= {"ETag": f"W/{tag}", "Cache-Control": "private, max-age=60, s-maxage=60"}
-    if content or reply.status == 200:
-        headers["Content-Type"] = reply.content_type
-    return web.Response(status=reply.status, body=content, headers=headers)
-
-
-def _tag(request: web.Request, content: bytes) -> str:
-    """Bound to the token and to `Accept`, as GitHub's is: another token never gets a 304."""
-    who = f"{request.headers.get('Accept', '')}:{request.headers.get('Authorization', '')}:"
-    return f'"{hashlib.sha256(who.encode() + content).hexdigest()}"'
+    return match
 
 
 def _exchange(request: web.Request, body: bytes, response: web.Response) -> Exchange:

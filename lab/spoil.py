@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import formatdate
-from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -17,6 +14,7 @@ from aiohttp.typedefs import Handler
 from lab import broken, line
 from lab.clock import LabClock
 from lab.faults import Asked, Fault, FaultKind, Faults, is_git
+from lab.git_http import git_token
 from lab.mishaps import Mishaps
 
 FAULTS: web.RequestKey[list[Fault]] = web.RequestKey("faults", list)
@@ -62,7 +60,7 @@ class Spoiler:
         hits = [] if request.path.startswith(_NEVER_SPOILED) else self._faults.take(self._asked(request))
         request[FAULTS] = hits
         if is_git(request.path) and any(fault.kind in _REPEATED for fault in hits):
-            _hold(request, await request.content.read())
+            line.hold(request, await request.content.read())
         for fault in hits:
             early = await self._before(fault, request, handler)
             if early is not None:
@@ -144,11 +142,9 @@ class Spoiler:
             case FaultKind.RESET:
                 _reset(fault, request, response)
             case kind if is_git(request.path) and kind in _REPLACED:
-                line.speak(request, broken.error(fault) if kind is FaultKind.ERROR_AFTER else _nothing_good(kind))
-            case FaultKind.ERROR_AFTER:
-                return broken.error(fault)
-            case FaultKind.HTML:
-                return broken.page(200)
+                line.speak(request, broken.instead(fault))
+            case FaultKind.ERROR_AFTER | FaultKind.HTML:
+                return broken.instead(fault)
             case _:
                 return broken.spoiled(fault, response)
         return response
@@ -159,10 +155,24 @@ class Spoiler:
 
     async def _catch_up(self) -> None:
         """Carry out what is due, in the order of its arrival; its answers reach nobody."""
-        for put in [put for put in self._put_off if put.due <= self._clock.now()]:
+        while put := next((put for put in self._put_off if put.due <= self._clock.now()), None):
             self._put_off.remove(put)
-            if is_git(put.request.path):
-                line.mute(put.request)
-            with suppress(web.HTTPException):
+            with suppress(web.HTTPException), line.unheard(put.request):
                 await put.handler(put.request)
             put.fault.waiting -= 1
+
+
+def token_of(request: web.Request) -> str:
+    """The token that a request carries, be it the API's or git's; empty for none."""
+    given = request.headers.get("Authorization", "")
+    found = _TOKEN.fullmatch(given)
+    return found[1] if found else git_token(given) or ""
+
+
+def _reset(fault: Fault, request: web.Request, response: web.StreamResponse) -> None:
+    """Let a part of the body through; an answer without one, or one too short to be cut, is lost."""
+    body = response.body if isinstance(response, web.Response) else None
+    if not response.prepared and isinstance(body, bytes) and body:
+        line.cut(request, min(fault.after_bytes, len(body) - 1))
+    else:
+        line.hang_up(request)

@@ -17,20 +17,17 @@ from planner_agent.observe import Listener, Observer
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge, Source
 from planner_agent.specifications import Specifications
-from shared.errors import Blocked, Gone
+from shared.claims import Claims
+from shared.errors import Blocked
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.llm.port import Coder
-from shared.lock.claim import Lease, claim
+from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
-from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.port import Port
-from shared.lock.scope import hold
-from shared.lock.view import observe
 from shared.models import Issue
 from shared.order import ordered
-from shared.telemetry import decisions
 from shared.workflow import Event, Flag, Role, Stage
 
 log = structlog.get_logger()
@@ -58,8 +55,8 @@ class Planner:
         self, forge: Forge, port: Port, claimant: Claimant, source: Source, coder: Coder, policy: Policy
     ) -> None:
         self._forge = forge
-        self._port = port
-        self._claimant = claimant
+        self._agent = claimant.agent
+        self._claims = Claims(Role.PLANNER, port, claimant)
         self._policy = policy
         self._listener = Listener(forge, claimant)
         specifications = Specifications(forge, claimant.keys, policy)
@@ -79,7 +76,7 @@ class Planner:
         known = await self._forge.inbox.look()
         stories = [issue for issue in known.values() if self._wanted(issue)]
         policy = self._policy
-        inorder = ordered(stories, agent=self._claimant.agent, priorities=policy.priorities, slots=policy.slots)
+        inorder = ordered(stories, agent=self._agent, priorities=policy.priorities, slots=policy.slots)
         return tuple(Candidate(story.number, self._version(story)) for story in inorder)
 
     def _wanted(self, issue: Issue) -> bool:
@@ -102,23 +99,16 @@ class Planner:
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock and story; claim when there is something to do and it is free."""
-        terms = self._claimant.terms
-        view = await observe(self._port, ItemKey(Role.PLANNER, candidate.number), self._claimant)
-        decisions.seen(view)
-        if other := view.taken_by(self._claimant):
-            return Skip(f"{other} holds it", terms.heartbeat)
+        view = await self._claims.look(candidate.number)
+        if isinstance(view, Skip):
+            return view
         issue = await self._forge.issues.issue(candidate.number)
-        intent = await self._gate.intent(issue, view.fence)
-        if isinstance(intent, str):
-            return Skip(intent, terms.timeout)
-        lease = await claim(self._port, view, self._claimant, intent)
-        decisions.decided(view, lease)
-        return lease or Skip("another agent won the claim")
+        return await self._claims.claim(view, await self._gate.intent(issue, view.fence))
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The lease as a block."""
-        async with hold(self._port, lease, self._claimant) as held:
+        """The lease as a block; what was heard in its thread is kept no longer."""
+        async with self._claims.hold(lease) as held:
             try:
                 yield held
             finally:
@@ -127,14 +117,10 @@ class Planner:
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, no story any more, or a stage label that a person moved or removed."""
-        held = self._labelled.get(number)
-        listed = self._forge.inbox.known.get(number)
-        if held is None or (listed is not None and not self._order(listed, held)):
+        if number not in self._labelled:
             return None
-        try:
-            return self._order(await self._forge.issues.issue(number), held)
-        except Gone:
-            return "the story is gone"
+        listed = self._forge.inbox.known.get(number)
+        return await self._claims.revoked(number, listed, self._forge.issues.issue, self._order)
 
     def _order(self, issue: Issue, held: Held) -> str | None:
         labelled = issue.number in self._labelled

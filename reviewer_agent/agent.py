@@ -21,19 +21,16 @@ from reviewer_agent.observe import Observer
 from reviewer_agent.opinion import Reader
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
+from shared.claims import Claims
 from shared.errors import Blocked, Gone
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.lock.claim import Lease, claim
+from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Fence, ItemKey
 from shared.lock.hold import Held
 from shared.lock.port import Port
-from shared.lock.scope import hold
-from shared.lock.view import observe
 from shared.models import Issue, PullRequest
 from shared.order import ordered
-from shared.telemetry import decisions
 from shared.workflow import Flag, Role
 
 log = structlog.get_logger()
@@ -46,14 +43,13 @@ class Reviewer:
 
     def __init__(self, forge: Forge, port: Port, claimant: Claimant, examiner: Examiner, policy: Policy) -> None:
         self._forge = forge
-        self._port = port
-        self._claimant = claimant
+        self._agent = claimant.agent
+        self._claims = Claims(Role.REVIEWER, port, claimant)
         self._examiner = examiner
         self._policy = policy
         self._handover = Handover(forge, policy)
         self._observer = Observer(forge, examiner.source, Reader(claimant.keys, claimant.accounts), policy)
         self._gate = Gate(forge, claimant, self._observer, policy)
-        self._held: dict[int, Held] = {}
         self._drafts: dict[int, Draft] = {}
 
     @property
@@ -66,46 +62,33 @@ class Reviewer:
         known = await self._forge.inbox.look()
         policy = self._policy
         wanted = [issue for issue in known.values() if self._gate.wanted(issue)]
-        queue = ordered(wanted, agent=self._claimant.agent, priorities=policy.priorities, slots=policy.slots)
+        queue = ordered(wanted, agent=self._agent, priorities=policy.priorities, slots=policy.slots)
         return tuple(Candidate(item.number, item.updated_at.isoformat()) for item in queue)
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock and pull request; claim when there is something to do and it is free."""
-        view = await observe(self._port, ItemKey(Role.REVIEWER, candidate.number), self._claimant)
-        wish = await self._gate.wish(view)
-        if isinstance(wish, Skip):
-            return wish
-        lease = await claim(self._port, view, self._claimant, wish)
-        decisions.decided(view, lease)
-        return lease or Skip("another agent won the claim")
+        view = await self._claims.look(candidate.number)
+        if isinstance(view, Skip):
+            return view
+        return await self._claims.claim(view, await self._gate.wish(view))
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The lease as a block; while it lasts, `revoked` watches over the pull request."""
-        number = lease.fence.key.number
-        async with hold(self._port, lease, self._claimant) as held:
-            self._held[number] = held
+        """The lease as a block; a draft lasts no longer."""
+        async with self._claims.hold(lease) as held:
             try:
                 yield held
             finally:
-                del self._held[number]
-                self._drafts.pop(number, None)
+                self._drafts.pop(lease.fence.key.number, None)
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, or a stage label that a person moved or removed."""
-        held = self._held.get(number)
         listed = self._forge.inbox.known.get(number)
-        if held is None or (listed is not None and not self._order(listed, held.fence)):
-            return None
-        try:
-            issue = await self._forge.issues.issue(number)
-        except Gone:
-            return "the pull request is gone"
-        return self._order(issue, held.fence)
+        return await self._claims.revoked(number, listed, self._forge.issues.issue, self._order)
 
-    def _order(self, item: Issue | PullRequest, fence: Fence) -> str | None:
+    def _order(self, item: Issue | PullRequest, held: Held) -> str | None:
         labels = self._policy.names.read(item.labels)
-        shown = projection(fence)
+        shown = projection(held.fence)
         if not item.open or (isinstance(item, Issue) and item.locked):
             return "the pull request was closed or locked"
         if Flag.PAUSED in labels.flags:
@@ -118,7 +101,7 @@ class Reviewer:
         """Observe, let the label follow the fence, decide, act."""
         seen = await self._observer.look(held.fence)
         if seen.pull_request.open:
-            order = self._order(seen.pull_request, held.fence)
+            order = self._order(seen.pull_request, held)
             if order:
                 await self.stop(held, order)
                 return Ended(Result.WITHDRAWN, order)

@@ -12,7 +12,6 @@ from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
 from shared.lock.view import View
 from shared.models import Issue, PullRequest
-from shared.telemetry import decisions
 from shared.workflow import Flag, Stage
 
 
@@ -36,9 +35,6 @@ class Gate:
     async def wish(self, view: View) -> Intent | Skip:
         """What to claim the viewed pull request for, or why not."""
         terms = self._claimant.terms
-        decisions.seen(view)
-        if other := view.taken_by(self._claimant):
-            return Skip(f"{other} holds it", terms.heartbeat)
         pull_request = await self._forge.pulls.pull_request(view.key.number)
         wish = intent(pull_request, view.fence, self._policy.names)
         if isinstance(wish, str):

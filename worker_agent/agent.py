@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import assert_never
 
 import structlog
 
+from shared.claims import Claims
 from shared.errors import Blocked, Gone
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Rest, Result, Skip, Step
-from shared.lock.claim import Lease, claim
+from shared.lock.claim import Intent, Lease
 from shared.lock.claimant import Claimant
-from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.port import Port
-from shared.lock.scope import hold
-from shared.lock.view import View, observe
+from shared.lock.view import View
 from shared.models import Issue, PullRequest
 from shared.order import ordered
 from shared.specification import read
-from shared.telemetry import decisions
 from shared.workflow import Event, Flag, Role, Stage
 from worker_agent import dossier, links
 from worker_agent.aborts import Aborted, BranchTaken, CiGivenUp
@@ -47,15 +45,14 @@ class Worker:
 
     def __init__(self, forge: Forge, port: Port, claimant: Claimant, workshop: Workshop, policy: Policy) -> None:
         self._forge = forge
-        self._port = port
-        self._claimant = claimant
+        self._agent = claimant.agent
+        self._claims = Claims(Role.WORKER, port, claimant)
         self._workshop = workshop
         self._policy = policy
         self._handover = Handover(forge, policy)
         self._observer = Observer(forge, workshop.worksite, policy)
         self._cycle = Cycle(workshop, forge.status)
         self._repairs = Repairs(workshop, forge)
-        self._held: dict[int, Held] = {}
 
     @property
     def repository(self) -> str:
@@ -68,7 +65,7 @@ class Worker:
         found: dict[int, Candidate] = {}
         issues = [issue for issue in known.values() if self._wanted(issue)]
         policy = self._policy
-        for item in ordered(issues, agent=self._claimant.agent, priorities=policy.priorities, slots=policy.slots):
+        for item in ordered(issues, agent=self._agent, priorities=policy.priorities, slots=policy.slots):
             number = links.issue_named_by(item.body) if item.is_pull_request else item.number
             if number is not None:
                 found.setdefault(number, Candidate(number, _version(item, known)))
@@ -87,21 +84,14 @@ class Worker:
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock, issue and pull request; claim when there is something to do and it is free."""
-        view = await observe(self._port, ItemKey(Role.WORKER, candidate.number), self._claimant)
-        decisions.seen(view)
-        if other := view.taken_by(self._claimant):
-            return Skip(f"{other} holds it", self._claimant.terms.heartbeat)
+        view = await self._claims.look(candidate.number)
+        if isinstance(view, Skip):
+            return view
         issue = await self._forge.issues.issue(candidate.number)
-        pull_request = await self._pull_request(candidate, view)
-        wish = intent(issue, pull_request, view.fence, self._policy.names)
-        if isinstance(wish, str):
-            return Skip(wish, self._claimant.terms.timeout)
-        reason = await self._refusal(issue, view)
-        if reason:
-            return Skip(reason, self._claimant.terms.timeout)
-        lease = await claim(self._port, view, self._claimant, wish)
-        decisions.decided(view, lease)
-        return lease or Skip("another agent won the claim")
+        wish = intent(issue, await self._pull_request(candidate, view), view.fence, self._policy.names)
+        if isinstance(wish, Intent):
+            wish = await self._refusal(issue, view) or wish
+        return await self._claims.claim(view, wish)
 
     async def _pull_request(self, candidate: Candidate, view: View) -> PullRequest | None:
         number = view.fence.pr if view.fence else 0
@@ -135,28 +125,14 @@ class Worker:
         except Gone:
             return False
 
-    @asynccontextmanager
-    async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The lease as a block; while it lasts, `revoked` watches over the item."""
-        number = lease.fence.key.number
-        async with hold(self._port, lease, self._claimant) as held:
-            self._held[number] = held
-            try:
-                yield held
-            finally:
-                del self._held[number]
+    def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
+        """The lease as a block."""
+        return self._claims.hold(lease)
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, or a stage label that a person moved or removed."""
-        held = self._held.get(number)
         listed = self._forge.inbox.known.get(number)
-        if held is None or (listed is not None and not self._order(listed, held)):
-            return None
-        try:
-            issue = await self._forge.issues.issue(number)
-        except Gone:
-            return "the issue is gone"
-        return self._order(issue, held)
+        return await self._claims.revoked(number, listed, self._forge.issues.issue, self._order)
 
     def _order(self, issue: Issue, held: Held) -> str | None:
         labels = self._policy.names.read(issue.labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lab.refusals import not_found
 from lab.world.registrar import Registrar
@@ -11,6 +12,10 @@ from lab.world.shelf import Shelf
 
 FAILED = frozenset({"failure", "timed_out", "cancelled", "action_required"})
 """Conclusions of a check run that are not good."""
+
+
+ACTIONS = "github-actions"
+"""The slug of the App that runs workflows; its check runs are jobs, its check suites workflow runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class AnnotationRecord:
 
 @dataclass(frozen=True, slots=True)
 class CheckRecord:
-    """One check run, which is also one job; `conclusion` is None while it runs."""
+    """One check run; `conclusion` is None while it runs, `app` is the slug of the App that reports it."""
 
     id: int
     run_id: int
@@ -41,11 +46,16 @@ class CheckRecord:
     summary: str = ""
     log: str | None = None
     annotations: tuple[AnnotationRecord, ...] = ()
+    app: str = ACTIONS
+    title: str | None = None
+    text: str | None = None
+    external_id: str = ""
+    details_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One workflow run on one commit; a re-run is a further attempt of it."""
+    """One check suite: what one App reports on one commit. That of Actions is a workflow run, with attempts."""
 
     id: int
     number: int
@@ -53,6 +63,7 @@ class RunRecord:
     head_branch: str
     created_at: int
     attempt: int = 1
+    app: str = ACTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +91,19 @@ class Checks:
 
     def start(self, sha: str, name: str, branch: str = "") -> CheckRecord:
         """A job begins; all jobs of one commit belong to one workflow run."""
-        run = next((run for run in self.runs.values() if run.head_sha == sha), None) or self._run(sha, branch)
+        run = self.suite(sha, branch)
         record = CheckRecord(self._registrar.new_id(), run.id, run.attempt, name, sha, self._registrar.now())
+        return self.checks.put(record.id, record)
+
+    def suite(self, sha: str, branch: str, app: str = ACTIONS) -> RunRecord:
+        """The suite of an App on a commit, made if there is none."""
+        found = next((run for run in self.suites(sha) if run.app == app), None)
+        return found or self._run(sha, branch, app)
+
+    def report(self, run: RunRecord, name: str, **facts: Any) -> CheckRecord:
+        """A check run that the App of a suite reports; `facts` are fields of the record."""
+        facts = {"started_at": self._registrar.now(), **facts}
+        record = CheckRecord(self._registrar.new_id(), run.id, run.attempt, name, run.head_sha, app=run.app, **facts)
         return self.checks.put(record.id, record)
 
     def finish(
@@ -110,17 +132,32 @@ class Checks:
             raise not_found()
         return found
 
+    def require_job(self, job_id: int) -> CheckRecord:
+        """The check run of Actions, or 404."""
+        found = self.require_check(job_id)
+        if found.app != ACTIONS:
+            raise not_found()
+        return found
+
     def require_run(self, run_id: int) -> RunRecord:
         """The workflow run, or 404."""
         found = self.runs.get(run_id)
-        if found is None:
+        if found is None or found.app != ACTIONS:
             raise not_found()
         return found
+
+    def workflow_runs(self) -> list[RunRecord]:
+        """The suites of Actions, oldest first."""
+        return [run for run in self.runs.values() if run.app == ACTIONS]
+
+    def suites(self, sha: str) -> list[RunRecord]:
+        """The suites of a commit, oldest first."""
+        return [run for run in self.runs.values() if run.head_sha == sha]
 
     def of(self, sha: str, *, latest: bool = True) -> list[CheckRecord]:
         """The check runs of a commit; with `latest` only the newest of each name."""
         found = [check for check in self.checks.values() if check.head_sha == sha]
-        return list({check.name: check for check in found}.values()) if latest else found
+        return list({(check.app, check.name): check for check in found}.values()) if latest else found
 
     def jobs(self, run: RunRecord, *, latest: bool = True) -> list[CheckRecord]:
         """The jobs of a run; with `latest` only the newest of each name."""
@@ -147,6 +184,6 @@ class Checks:
         found = [status for status in self.statuses.values() if status.sha == sha]
         return list({status.context: status for status in found}.values())
 
-    def _run(self, sha: str, branch: str) -> RunRecord:
-        run = RunRecord(self._registrar.new_id(), len(self.runs) + 1, sha, branch, self._registrar.now())
+    def _run(self, sha: str, branch: str, app: str) -> RunRecord:
+        run = RunRecord(self._registrar.new_id(), len(self.runs) + 1, sha, branch, self._registrar.now(), app=app)
         return self.runs.put(run.id, run)

@@ -22,12 +22,28 @@ class CommentRecord:
     updated_at: int
 
 
+REACTIONS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
+"""What people can say of a comment without words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionRecord:
+    """One reaction of a person to a comment; `content` is one of `REACTIONS`."""
+
+    id: int
+    comment_id: int
+    author: str
+    content: str
+    at: int
+
+
 class Comments:
-    """Every comment of one repository."""
+    """Every comment of one repository, and the reactions to them."""
 
     def __init__(self, registrar: Registrar, issues: Issues) -> None:
         self._registrar, self._issues = registrar, issues
         self.records: Shelf[int, CommentRecord] = Shelf(registrar)
+        self.reactions: list[ReactionRecord] = []
 
     def require(self, comment_id: int) -> CommentRecord:
         """The comment, or 404."""
@@ -54,6 +70,22 @@ class Comments:
         record = self.require(comment_id)
         self._issues.touch(record.number)
         return self.records.change(comment_id, body=body, updated_at=self._registrar.now())
+
+    def react(self, comment_id: int, author: str, content: str) -> tuple[ReactionRecord, bool]:
+        """The person's reaction of that kind, and whether it is new."""
+        self.require(comment_id)
+        if content not in REACTIONS:
+            raise invalid("Reaction", "content")
+        for known in self.reactions:
+            if (known.comment_id, known.author, known.content) == (comment_id, author, content):
+                return known, False
+        now = self._registrar.now()
+        self.reactions.append(ReactionRecord(self._registrar.new_id(), comment_id, author, content, now))
+        return self.reactions[-1], True
+
+    def reactions_to(self, comment_id: int) -> list[str]:
+        """The kinds of all reactions to a comment."""
+        return [reaction.content for reaction in self.reactions if reaction.comment_id == comment_id]
 
     def delete(self, comment_id: int) -> None:
         """Take a comment away; the thread counts as updated."""

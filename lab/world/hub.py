@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from lab.refusals import Refusal
 from lab.world.accounts import AccountRecord, Meter, TokenRecord
 from lab.world.apps import Apps
+from lab.world.pace import Pace
 from lab.world.registrar import Registrar
 from lab.world.repository import RepositoryRecord
 
@@ -26,6 +27,7 @@ class World:
         self.repositories: dict[int, RepositoryRecord] = {}
         self.former_names: dict[str, int] = {}
         self.apps = Apps(registrar)
+        self.pace = Pace()
         self.secret = secrets.token_bytes(16)
 
     def account(self, login: str, *, bot: bool = False) -> AccountRecord:
@@ -73,9 +75,14 @@ class World:
         return None if repository_id is None else self.repositories[repository_id]
 
     def authorise_git(self, value: str, full_name: str, writes: bool) -> str | None:
-        """The login behind a token that may fetch from (or push to) a repository; None when it may not."""
+        """The login behind a token that may fetch from (or push to) a repository; None when it may not.
+
+        401 for a token that is none.
+        """
         token, repository = self._valid(value), self.repository(full_name)
-        if token is None or repository is None or not token.covers(repository.facts.id):
+        if token is None:
+            raise Refusal(401, "Invalid username or token")
+        if repository is None or not token.covers(repository.facts.id):
             return None
         level = "write" if writes else "read"
         granted = token.may("contents", level) or not (writes or repository.facts.private)

@@ -18,10 +18,14 @@ HISTORY_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Staleness:
-    """How old an answer is: the state of `seconds` ago, without the newest `missing` records."""
+    """How old an answer is: the state of `seconds` ago, without the newest `missing` records.
+
+    `newest` records are there although older ones are `missing`.
+    """
 
     seconds: float = 0.0
     missing: int = 0
+    newest: int = 0
 
 
 class Shelf(Generic[K, R]):
@@ -66,7 +70,10 @@ class Shelf(Generic[K, R]):
         """The records for which `keep` holds, as a reader of this staleness sees them."""
         records = self.values() if stale is None or not stale.seconds else self._as_of(stale.seconds)
         kept = [record for record in records if keep(record)]
-        return kept[: len(kept) - stale.missing] if stale and stale.missing else kept
+        if stale is None or not stale.missing:
+            return kept
+        shown = max(0, len(kept) - stale.newest)
+        return kept[: max(0, shown - stale.missing)] + kept[shown:]
 
     def _as_of(self, seconds: float) -> list[R]:
         moment = self._registrar.precise() - seconds

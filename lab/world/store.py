@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,8 +13,9 @@ from pydantic import TypeAdapter
 
 from lab.bare import Bare
 from lab.world.accounts import AccountRecord, TokenRecord
+from lab.world.apps import AppRecord, InstallationRecord
 from lab.world.checks import CheckRecord, RunRecord, StatusRecord
-from lab.world.comments import CommentRecord
+from lab.world.comments import CommentRecord, ReactionRecord
 from lab.world.hub import World
 from lab.world.issues import EventRecord, IssueRecord
 from lab.world.labels import LabelRecord
@@ -21,7 +23,7 @@ from lab.world.pulls import InlineRecord, PullRecord, ReviewRecord
 from lab.world.repository import RepositoryFacts, RepositoryRecord
 from lab.world.shelf import Shelf
 
-VERSION = 1
+VERSION = 2
 """Of the file's format; another version is refused."""
 
 R = TypeVar("R")
@@ -38,6 +40,10 @@ class SavedRepository:
     issues: list[IssueRecord]
     deleted: list[int]
     events: list[EventRecord]
+    moved: dict[int, tuple[int, int]]
+    parents: dict[int, int]
+    blockers: dict[int, list[int]]
+    reactions: list[ReactionRecord]
     comments: list[CommentRecord]
     pulls: list[PullRecord]
     reviews: list[ReviewRecord]
@@ -55,6 +61,8 @@ class SavedWorld:
     next_id: int
     accounts: list[AccountRecord]
     tokens: list[TokenRecord]
+    apps: list[AppRecord]
+    installations: list[InstallationRecord]
     former_names: dict[str, int]
     repositories: list[SavedRepository]
 
@@ -66,6 +74,8 @@ def save(world: World, path: Path) -> None:
         next_id=world.registrar.next_id,
         accounts=list(world.accounts.values()),
         tokens=list(world.tokens.values()),
+        apps=list(world.apps.records.values()),
+        installations=list(world.apps.installations.values()),
         former_names=world.former_names,
         repositories=[_saved(repository) for repository in world.repositories.values()],
     )
@@ -76,10 +86,11 @@ def save(world: World, path: Path) -> None:
 
 def read(path: Path) -> SavedWorld:
     """The file's content; raises ValueError when another version wrote it."""
-    saved = _adapter().validate_json(path.read_bytes())
-    if saved.version != VERSION:
-        raise ValueError(f"{path} was written by another version of the lab ({saved.version}, not {VERSION}).")
-    return saved
+    content = path.read_bytes()
+    version = json.loads(content)["version"]
+    if version != VERSION:
+        raise ValueError(f"{path} was written by another version of the lab ({version}, not {VERSION}).")
+    return _adapter().validate_json(content)
 
 
 async def restore(world: World, saved: SavedWorld, open_repository: OpenRepository) -> None:
@@ -87,6 +98,8 @@ async def restore(world: World, saved: SavedWorld, open_repository: OpenReposito
     world.registrar.next_id = saved.next_id
     world.accounts = {account.login.lower(): account for account in saved.accounts}
     world.tokens = {token.value: token for token in saved.tokens}
+    world.apps.records = {app.id: app for app in saved.apps}
+    world.apps.installations = {one.id: one for one in saved.installations}
     world.former_names = saved.former_names
     for one in saved.repositories:
         bare = await open_repository(one.facts)
@@ -105,6 +118,10 @@ def _saved(repository: RepositoryRecord) -> SavedRepository:
         issues=repository.issues.records.values(),
         deleted=sorted(repository.issues.deleted),
         events=repository.issues.events,
+        moved=repository.issues.moved,
+        parents=repository.relations.parents,
+        blockers=repository.relations.blockers,
+        reactions=repository.comments.reactions,
         comments=repository.comments.records.values(),
         pulls=repository.pulls.records.values(),
         reviews=repository.pulls.reviews.values(),
@@ -120,6 +137,9 @@ def _restored(saved: SavedRepository, repository: RepositoryRecord) -> Repositor
         repository.labels.load(label)
     repository.issues.deleted = set(saved.deleted)
     repository.issues.events = saved.events
+    repository.issues.moved = saved.moved
+    repository.relations.parents, repository.relations.blockers = saved.parents, saved.blockers
+    repository.comments.reactions = saved.reactions
     pulls, checks = repository.pulls, repository.checks
     _fill(repository.issues.records, {record.number: record for record in saved.issues})
     _fill(repository.comments.records, {record.id: record for record in saved.comments})

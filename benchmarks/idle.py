@@ -1,0 +1,77 @@
+"""An hour in which nothing happens: three agents, one repository, a clock that makes the hour pass at once."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from benchmarks.house import AGENTS, OWNER, REPOSITORY, House, house
+from benchmarks.requests import Stuck, script
+from benchmarks.table import Row
+from lab.clock import LabClock
+from shared.loop import Loop
+from shared.workflow import Role
+
+POLL_SECONDS = 30
+POLLS = 3600 // POLL_SECONDS
+
+WARM_UP = 2
+"""Ticks before the hour: everything is read once, and once more to meet its ETag."""
+
+WAITING_TICKS = 10
+"""Ticks counted while a pull request waits for CI."""
+
+
+async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
+    """The idle hour, and what one pull request that waits for CI adds to each poll."""
+    clock = LabClock()
+    async with house(root, script("initial"), clock=clock, check_command="sleep 600") as here:
+        rows, details = await _hour(here, clock)
+        return rows + await _waiting(here), details
+
+
+async def _hour(here: House, clock: LabClock) -> tuple[list[Row], dict[str, object]]:
+    async with AsyncExitStack() as stack:
+        loops = [(await stack.enter_async_context(here.agent(role)))[0] for role in AGENTS]
+        for _ in range(WARM_UP):
+            await _tick(loops)
+        here.proxy.exchanges.clear()
+        for _ in range(POLLS):
+            clock.advance(POLL_SECONDS)
+            await _tick(loops)
+    seen = here.proxy.tally()
+    polls = [one for one in here.proxy.exchanges if one.change_list]
+    rows = [
+        Row("charged in an idle hour", seen.charged, "requests", 0, f"3 agents, {POLLS} polls each"),
+        Row("URLs per repository and poll", len({one.target for one in polls}), "URLs", 1),
+        Row("free requests in an idle hour", seen.requests - seen.charged, "requests"),
+    ]
+    return rows, {"sweeps": seen.requests - len(polls)}
+
+
+async def _waiting(here: House) -> list[Row]:
+    """A specification is implemented; then only CI is missing."""
+    here.lab.issue(REPOSITORY, "Count users by initial", "It counts.", author=OWNER, labels=("status:ready",))
+    async with here.agent(Role.WORKER) as (loop, _):
+        for _ in range(WAITING_TICKS):
+            await _tick([loop])
+            if any(rest.reason == "ci" for rest in loop.resting):
+                break
+        else:
+            raise Stuck("The worker did not come to wait for CI.")
+        await _tick([loop])
+        here.proxy.exchanges.clear()
+        for _ in range(WAITING_TICKS):
+            await _tick([loop])
+    seen = [one for one in here.proxy.exchanges if not one.git and not one.change_list]
+    print([(e.status, e.target) for e in seen][:12])
+    return [
+        Row("more URLs per poll while a pull request waits for CI", len({one.target for one in seen}), "URLs", 2),
+        Row("charged by them", sum(one.charged for one in seen), "requests", 0, f"{WAITING_TICKS} polls"),
+    ]
+
+
+async def _tick(loops: list[Loop]) -> None:
+    for loop in loops:
+        await loop.tick()
+        await loop.quiet()

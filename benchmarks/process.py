@@ -1,0 +1,153 @@
+"""What an agent process costs: its start, `--help`, memory and processor time at rest, and its own time per issue."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+import anyio
+import psutil
+
+from benchmarks.house import AGENTS, OWNER, REPOSITORY, ROOT, House, house
+from benchmarks.requests import Stuck, finished, script
+from benchmarks.table import Row
+from config.environment import child_environment
+from console.assembly import Parts
+from shared import process
+from shared.llm.port import Coder, Outcome, Request
+from shared.loop import RealClock
+from shared.workflow import Role
+
+STARTS = 5
+POLLS = 200
+"""Polls over which processor time is averaged."""
+
+START_SECONDS = 30.0
+
+TICKS = 60
+"""After so many rounds of ticks the story counts as stuck."""
+
+
+class TimedCoder:
+    """A coder that adds up how long it was waited for."""
+
+    def __init__(self, coder: Coder, clock: RealClock) -> None:
+        self.seconds = 0.0
+        self._coder = coder
+        self._clock = clock
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        return self._coder.name
+
+    async def run(self, request: Request) -> Outcome:
+        """Pass the request on."""
+        began = self._clock.boot()
+        try:
+            return await self._coder.run(request)
+        finally:
+            self.seconds += self._clock.boot() - began
+
+
+async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
+    """Every figure of DESIGN's rows about processes."""
+    for name in ("rest", "own"):
+        (root / name).mkdir()
+    rows = [Row("--help", await _help(root), "s", 0.25, f"median of {STARTS}")]
+    async with house(root / "rest", script("initial"), poll_interval=0.02) as here:
+        rows.append(Row("start to the first poll", await _start(here), "s", 0.8, f"median of {STARTS}"))
+        rows += await _rest(here)
+    return rows + [await _own_time(root / "own")], {}
+
+
+async def _help(root: Path) -> float:
+    clock, seconds = RealClock(), []
+    env = child_environment() | {"HOME": str(root), "PYTHONPATH": str(ROOT)}
+    for _ in range(STARTS):
+        began = clock.boot()
+        await process.check((sys.executable, "-m", "worker_agent", "--help"), cwd=root, env=env)
+        seconds.append(clock.boot() - began)
+    return median(seconds)
+
+
+async def _start(here: House) -> float:
+    """From the start of a process to its first question about the change list, its mirror being there already."""
+    seconds = []
+    for number in range(STARTS + 1):
+        here.proxy.exchanges.clear()
+        began = here.clock.boot()
+        async with here.running(Role.WORKER, f"starter-{number}"):
+            await _polled(here, 1)
+            seconds.append(here.clock.boot() - began)
+    return median(seconds[1:])
+
+
+async def _rest(here: House) -> list[Row]:
+    """A worker with nothing to do, polling fast."""
+    async with here.running(Role.WORKER, "worker-1") as pid:
+        await _polled(here, 50)
+        agent = psutil.Process(pid)
+        before, start = _cpu(agent), _polls(here)
+        await _polled(here, POLLS)
+        spent, polls = _cpu(agent) - before, _polls(here) - start
+        memory = agent.memory_info().rss / 2**20
+    return [
+        Row("an idle agent's memory", memory, "MiB RSS", 60),
+        Row("an idle agent's processor time per poll", 1000 * spent / polls, "ms", 1, f"mean of {polls} polls"),
+    ]
+
+
+async def _own_time(root: Path) -> Row:
+    """One issue from story to merge by three agents in this process; CI runs between their ticks."""
+    clock, coders = RealClock(), []
+    timed = root / "tests.txt"
+    command = f"'{sys.executable}' -m benchmarks.timed '{timed}' '{sys.executable}' -m pytest -q"
+    command = f"PYTHONPATH='{ROOT}' PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {command}"
+    async with house(root, script("initial"), test_command=command) as here:
+        here.lab.issue(REPOSITORY, "Count users by initial", "For a register.", author=OWNER, labels=("story",))
+        spent = 0.0
+        agents = [here.agent(role, change=_timing(coders, clock)) for role in AGENTS]
+        async with agents[0] as (planner, _), agents[1] as (worker, _), agents[2] as (reviewer, _):
+            for _ in range(TICKS):
+                for loop in (planner, worker, reviewer):
+                    began = clock.boot()
+                    await loop.tick()
+                    await loop.quiet()
+                    spent += clock.boot() - began
+                    await here.lab.idle()
+                if finished(here.lab, 1):
+                    break
+            else:
+                raise Stuck("The story was not merged.")
+    tests = sum(float(line) for line in timed.read_text(encoding="ascii").split())
+    own = spent - tests - sum(coder.seconds for coder in coders)
+    return Row("the engine's own time per issue", own, "s", 2, f"the lab's share included; tests took {tests:.1f} s")
+
+
+def _timing(coders: list[TimedCoder], clock: RealClock) -> Callable[[Parts], Parts]:
+    def change(parts: Parts) -> Parts:
+        coders.append(TimedCoder(parts.coder, clock))
+        return replace(parts, coder=coders[-1])
+
+    return change
+
+
+async def _polled(here: House, more: int) -> None:
+    """Return when so many more polls have been seen."""
+    wanted = _polls(here) + more
+    with anyio.fail_after(START_SECONDS):
+        while _polls(here) < wanted:
+            await here.clock.sleep(0.005)
+
+
+def _polls(here: House) -> int:
+    return sum(one.change_list for one in here.proxy.exchanges)
+
+
+def _cpu(agent: psutil.Process) -> float:
+    used = agent.cpu_times()
+    return float(used.user + used.system)

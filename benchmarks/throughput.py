@@ -1,0 +1,72 @@
+"""Several workers on many issues: one pull request each, nobody starves, and how many requests it takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from benchmarks.house import OWNER, REPOSITORY, House, house
+from benchmarks.requests import Stuck, script
+from benchmarks.table import Row
+from shared.workflow import Role
+
+WORKERS, ISSUES = 3, 9
+"""What one machine of two cores does in a minute; `--workers` and `--issues` choose others."""
+
+SECONDS_PER_ISSUE = 60.0
+
+
+def measure_with(workers: int, issues: int) -> Any:
+    """`measure` for so many workers and issues."""
+
+    async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
+        """Issues that are ready at once; the coder and the tests cost next to nothing."""
+        names = [_name(number) for number in range(issues)]
+        async with house(root, script(*names), check_command="true") as here:
+            for name in names:
+                title = f"Count users by {name}"
+                here.lab.issue(REPOSITORY, title, "It counts.", author=OWNER, labels=("status:ready",))
+            began = here.clock.boot()
+            await _work(here, workers, issues)
+            return _rows(here, workers, issues, here.clock.boot() - began)
+
+    return measure
+
+
+async def _work(here: House, workers: int, issues: int) -> None:
+    async with AsyncExitStack() as stack:
+        for number in range(workers):
+            await stack.enter_async_context(here.running(Role.WORKER, f"worker-{number}", state=f"machine-{number}"))
+        with anyio.move_on_after(SECONDS_PER_ISSUE * issues) as limit:
+            while _handed_over(here) < issues:
+                await here.clock.sleep(0.2)
+        if limit.cancelled_caught:
+            raise Stuck(f"{_handed_over(here)} of {issues} issues were handed over in time: see {here.root}.")
+
+
+def _handed_over(here: House) -> int:
+    threads = here.lab.at(REPOSITORY).issues.records.values()
+    return sum("status:reviewing" in thread.labels for thread in threads if not thread.is_pull)
+
+
+def _rows(here: House, workers: int, issues: int, seconds: float) -> tuple[list[Row], dict[str, object]]:
+    repository, seen = here.lab.at(REPOSITORY), here.proxy.tally()
+    heads = Counter(pull.head_branch for pull in repository.pulls.records.values())
+    failed = sum("status:failed" in thread.labels for thread in repository.issues.records.values())
+    rows = [
+        Row("pull requests beyond one per issue", sum(heads.values()) - len(heads), "pull requests", 0),
+        Row("issues without a pull request", issues - len(heads), "issues", 0, "none starved"),
+        Row("issues that failed", failed, "issues", 0),
+        Row("seconds per issue", seconds / issues, "s", note=f"{workers} workers, {issues} issues, lab included"),
+        Row("charged requests per issue", seen.charged / issues, "requests"),
+    ]
+    return rows, {"workers": workers, "issues": issues}
+
+
+def _name(number: int) -> str:
+    """Words of which none is a part of another."""
+    return f"field_{number:03d}"

@@ -1,0 +1,76 @@
+"""One agent's dealings with the lock: look, claim, hold, and watch over what is held."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from shared.errors import Gone
+from shared.items import Skip
+from shared.lock.claim import Intent, Lease, claim
+from shared.lock.claimant import Claimant
+from shared.lock.codec import ItemKey
+from shared.lock.hold import Held
+from shared.lock.port import Port
+from shared.lock.scope import hold
+from shared.lock.view import View, observe
+from shared.models import Issue
+from shared.telemetry import decisions
+from shared.workflow import Role
+
+Order = Callable[[Issue, Held], str | None]
+"""Says which order of a person an item shows to its holder; None when it shows none."""
+
+
+_WHAT = {Role.PLANNER: "story", Role.WORKER: "issue", Role.REVIEWER: "pull request"}
+"""What each kind of agent works on."""
+
+
+class Claims:
+    """The claims of one agent in one repository; every decision is in the log."""
+
+    def __init__(self, role: Role, port: Port, claimant: Claimant) -> None:
+        self._role = role
+        self._port = port
+        self._claimant = claimant
+        self._held: dict[int, Held] = {}
+
+    async def look(self, number: int) -> View | Skip:
+        """What an item's lock shows, or who else holds it. Raises `Transient`."""
+        view = await observe(self._port, ItemKey(self._role, number), self._claimant)
+        decisions.seen(view)
+        other = view.taken_by(self._claimant)
+        return Skip(f"{other} holds it", self._claimant.terms.heartbeat) if other else view
+
+    async def claim(self, view: View, wish: Intent | Skip | str) -> Lease | Skip:
+        """Claim what `view` showed; a sentence instead of an intent says why there is nothing to claim."""
+        if isinstance(wish, str):
+            return Skip(wish, self._claimant.terms.timeout)
+        if isinstance(wish, Skip):
+            return wish
+        lease = await claim(self._port, view, self._claimant, wish)
+        decisions.decided(view, lease)
+        return lease or Skip("another agent won the claim")
+
+    @asynccontextmanager
+    async def hold(self, lease: Lease) -> AsyncIterator[Held]:
+        """The lease as a block; while it lasts, `revoked` watches over the item."""
+        number = lease.fence.key.number
+        async with hold(self._port, lease, self._claimant) as held:
+            self._held[number] = held
+            try:
+                yield held
+            finally:
+                del self._held[number]
+
+    async def revoked(
+        self, number: int, listed: Issue | None, read: Callable[[int], Awaitable[Issue]], order: Order
+    ) -> str | None:
+        """Which order ends the work on a held item. Lists only hint: before it counts, the item is read."""
+        held = self._held.get(number)
+        if held is None or (listed is not None and not order(listed, held)):
+            return None
+        try:
+            return order(await read(number), held)
+        except Gone:
+            return f"the {_WHAT[self._role]} is gone"
