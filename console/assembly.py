@@ -6,34 +6,36 @@ import secrets
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import urlsplit
 
 import aiohttp
-from pydantic import SecretStr
+import anyio
 
-from config.credentials import credentials, signing_keys
+from config.credentials import signing_keys
 from config.environment import child_environment
 from config.repository import RepositorySettings
 from config.settings import Settings
 from config.state import AgentIdentity
+from console.sign_in import SignedIn, git_server, signed_in
 from shared.clock import Clock
+from shared.errors import Misconfigured
 from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
 from shared.git.fences import Fences
 from shared.git.mirror import Mirror
 from shared.git.names import mirror_path
 from shared.github.checks import Checks
-from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.inbox import Inbox
 from shared.github.issues import Issues
 from shared.github.labels import LabelBoard
-from shared.github.pacing import Pacing
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
 from shared.github.status import StatusBoard
 from shared.llm import Setup, coder
+from shared.llm.bounded import Bounded
 from shared.llm.port import Coder
 from shared.lock.claimant import Claimant, Terms
 from shared.lock.gateway import Gateway
@@ -109,7 +111,7 @@ class Parts:
         return Inbox(self.issues, [self.names.of(x) if isinstance(x, Stage) else x for x in labels], self.clock)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Process:
     """What one agent process has, whatever the number of its repositories."""
 
@@ -119,11 +121,10 @@ class Process:
     agent: AgentIdentity
     environment: Mapping[str, str]
 
-    @property
-    def token(self) -> SecretStr:
-        """This role's token; raises `MissingCredentials`."""
-        reviewer = self.role is Role.REVIEWER
-        return credentials(self.settings.github, self.environment, reviewer=reviewer)
+    @cached_property
+    def paid_runs(self) -> anyio.CapacityLimiter:
+        """Room for the runs of coding backends: as many at once as items may be worked on."""
+        return anyio.CapacityLimiter(self.settings.max_concurrent)
 
 
 @asynccontextmanager
@@ -132,35 +133,21 @@ async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
 
     Raises `Misconfigured`, `Unauthorized` and `Transient`.
     """
-    settings = process.settings
     connector = aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE_SECONDS)
-    async with aiohttp.ClientSession(connector=connector) as session:
-        pacing = Pacing(
-            process.clock,
-            share=settings.github.share,
-            write_interval_seconds=settings.github.write_interval_seconds,
-        )
-        token = process.token
-
-        async def source() -> str:
-            return token.get_secret_value()
-
-        github = GitHub(session, token=source, api_url=settings.github.api_url, clock=process.clock, pacing=pacing)
-        secrets_place = settings.state_dir / "agents" / f"{process.agent.id}.askpass"
-        answers = Credentials(secrets_place, git_server(settings.github.api_url), source)
-        try:
-            yield tuple([await _parts(process, github, answers, one) for one in settings.repositories])
-        finally:
-            answers.remove()
+    async with aiohttp.ClientSession(connector=connector) as session, signed_in(process, session) as identities:
+        yield tuple([await _parts(process, identities[one.name], one) for one in process.settings.repositories])
 
 
-async def _parts(process: Process, github: GitHub, answers: Credentials, configured: RepositorySettings) -> Parts:
+async def _parts(process: Process, me: SignedIn, configured: RepositorySettings) -> Parts:
     settings, name = process.settings, configured.name
+    github, account = me.github, me.account
     people = People(github, name)
-    account, repository = await people.me(), await people.repository()
+    repository = await people.repository()
+    if repository.archived:
+        raise Misconfigured(f"{name} is archived: nothing can be changed there. Remove it from the configuration.")
     keys = Keyring(repository.id, tuple(Key.of(secret) for secret in signing_keys(settings.lock)))
     comments = Comments(github, name)
-    mirror = _mirror(settings, answers, name)
+    mirror = _mirror(settings, me.answers, name)
     await mirror.ensure()
     identity = Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
     lock = settings.lock
@@ -198,17 +185,11 @@ async def _parts(process: Process, github: GitHub, answers: Credentials, configu
 
 
 def backend(process: Process, configured: RepositorySettings) -> Coder:
-    """The coding backend of one repository; raises `Misconfigured` for one that does not exist."""
+    """The coding backend of one repository, bounded; raises `Misconfigured` for one that does not exist."""
     settings = process.settings
     used = settings.state_dir / "scripted" if settings.llm.scenario else None
-    return coder(configured.llm_backend, Setup(process.clock, settings.llm.scenario, used))
-
-
-def git_server(api_url: str) -> str:
-    """Scheme and host that git talks to, for an API root: github.com for api.github.com."""
-    parts = urlsplit(api_url)
-    host = "github.com" if parts.netloc == "api.github.com" else parts.netloc
-    return f"{parts.scheme}://{host}"
+    made = coder(configured.llm_backend, Setup(process.clock, settings.llm.scenario, used))
+    return Bounded(made, process.paid_runs)
 
 
 def _mirror(settings: Settings, answers: Credentials, name: str) -> Mirror:

@@ -17,9 +17,11 @@ from config.rules import unsupported
 from config.state import StateDirectory
 from console.arguments import Arguments
 from console.assembly import Parts, Process, opened
+from console.sign_in import completed, secret
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.items import Agent, Ended, Rest, Result
-from shared.loop import Loop, RealClock, Slots, stop_on_signal
+from shared.loop import Loop, RealClock, cancel_on_signal
+from shared.slots import Slots
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role
 
@@ -44,7 +46,7 @@ def launch(role: Role, build: Build, arguments: Arguments, *, prepare: Prepare |
         if refused:
             raise Misconfigured("\n".join(refused))
         with StateDirectory(settings.state_dir).open().claim_identity(role, arguments.agent_id) as agent:
-            process = Process(settings, role, RealClock(), agent, environment)
+            process = Process(settings, role, RealClock(), agent, completed(settings, environment))
             _log(process, arguments)
             return anyio.run(_run, process, arguments, build, prepare)
     except EngineError as error:
@@ -73,7 +75,7 @@ def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
 
 
 def _log(process: Process, arguments: Arguments) -> None:
-    token = process.token.get_secret_value()
+    token = secret(process).get_secret_value()
     keys = [key.decode("ascii", "replace") for key in signing_keys(process.settings.lock)]
     configure(json=not sys.stderr.isatty(), verbose=arguments.verbose, secrets=[token, *keys])
     bind_agent(process.agent.id)
@@ -86,24 +88,16 @@ def _log(process: Process, arguments: Arguments) -> None:
 
 
 async def _run(process: Process, arguments: Arguments, build: Build, prepare: Prepare | None) -> int:
-    """The process inside its event loop: everything ends when a signal asks for it."""
-    stop = anyio.Event()
+    """The process inside its event loop. A signal ends a daemon well (0), but `--once` before its end (128 + n)."""
+    seen: list[int] = []
     code = OK
     async with anyio.create_task_group() as group:
-        group.start_soon(stop_on_signal, stop)
-
-        async def work() -> None:
-            nonlocal code
+        scope = anyio.CancelScope()
+        group.start_soon(cancel_on_signal, scope, seen)
+        with scope:
             code = await _work(process, arguments, build, prepare)
-            group.cancel_scope.cancel()
-
-        async def end() -> None:
-            await stop.wait()
-            group.cancel_scope.cancel()
-
-        group.start_soon(end)
-        group.start_soon(work)
-    return code
+        group.cancel_scope.cancel()
+    return 128 + seen[0] if seen and arguments.once else code
 
 
 async def _work(process: Process, arguments: Arguments, build: Build, prepare: Prepare | None) -> int:

@@ -18,6 +18,7 @@ from shared.errors import EngineError, Transient
 from shared.items import Agent, Candidate, Ended, Rest, Result, Skip
 from shared.lock.claim import Lease
 from shared.pursuit import Pursuit
+from shared.slots import Slots
 from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()
@@ -55,23 +56,6 @@ class RealClock:
     async def sleep(self, seconds: float) -> None:
         """Let `seconds` pass."""
         await anyio.sleep(seconds)
-
-
-class Slots:
-    """How many items may be in work at once: over all repositories of one process, and in each."""
-
-    def __init__(self, limit: int, *, per_loop: int | None = None) -> None:
-        self._limit = limit
-        self._per_loop = limit if per_loop is None else per_loop
-        self._loops: list[Loop] = []
-
-    def join(self, loop: Loop) -> None:
-        """Count the items of `loop`."""
-        self._loops.append(loop)
-
-    def free(self, loop: Loop) -> bool:
-        """Whether one more may begin in `loop`; resting items take no slot."""
-        return loop.busy < self._per_loop and sum(other.busy for other in self._loops) < self._limit
 
 
 class Loop:
@@ -258,11 +242,12 @@ class Loop:
         self._changed = anyio.Event()
 
 
-async def stop_on_signal(stop: anyio.Event) -> None:
-    """The first TERM or INT sets `stop`; a second one ends the process at once."""
+async def cancel_on_signal(scope: anyio.CancelScope, seen: list[int]) -> None:
+    """The first TERM or INT is noted in `seen` and cancels `scope`; a second one ends the process at once."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
         async for number in received:
-            if stop.is_set():
+            if seen:
                 os._exit(128 + number)
             log.info("stopping", signal=int(number))
-            stop.set()
+            seen.append(int(number))
+            scope.cancel()

@@ -123,7 +123,8 @@ class Transport(GitHubAPI):
         await self._clock.sleep(seconds)
 
     async def _headers(self, call: Call) -> dict[str, str]:
-        headers = sansio.create_headers(self.requester, accept=call.accept, oauth_token=await self._token())
+        # As a bearer token, because GitHub takes every kind of token so, and an App's proof in no other way.
+        headers = sansio.create_headers(self.requester, accept=call.accept, jwt=await self._token())
         headers["x-github-api-version"] = API_VERSION
         if call.etag is not None:
             headers["if-none-match"] = call.etag

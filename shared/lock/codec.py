@@ -83,8 +83,12 @@ def write_ack(ack: Ack, keys: Keyring) -> str:
     first = f"ACK:{ack.key.kind}:{ack.agent}:{ack.millis:013d}"
     if not _FIRST_LINE.fullmatch(first) or not _TRAILER.fullmatch(trailer):
         raise ValueError(f"no ACK can be written as {first!r}, {trailer!r}")
-    return keys.sign(_purpose(ack.key.kind), ack.key.number, f"{first}\n{trailer}\n{ack.agent} {_SAYS[ack.state]}")
+    says = _FIRST_SAYS if ack.state is AckState.ACTIVE and ack.heartbeat == 0 else _SAYS[ack.state]
+    return keys.sign(_purpose(ack.key.kind), ack.key.number, f"{first}\n{trailer}\n{ack.agent} {says}")
 
+
+_FIRST_SAYS = "takes this up, unless another agent was first. Editing or deleting this comment stops it."
+"""What an ACK tells before its first heartbeat: whoever loses the race leaves it standing like this."""
 
 _SAYS = {
     AckState.ACTIVE: "is working on this. Editing or deleting this comment stops it.",

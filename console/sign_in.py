@@ -1,0 +1,124 @@
+"""Who a process is on GitHub: its client, git's answers and its account - by a token, or as an App per owner."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import anyio
+
+from config.credentials import app_key, credentials
+from config.environment import for_gh
+from config.settings import Settings
+from shared.errors import Transient
+from shared.git.credentials import Credentials
+from shared.github.client import GitHub, TokenSource
+from shared.github.pacing import Pacing
+from shared.github.people import People
+from shared.github.tokens import Installation, Proof, bot, fixed, of_gh
+from shared.models import Account
+from shared.workflow import Role
+
+if TYPE_CHECKING:
+    import aiohttp
+    from pydantic import SecretStr
+
+    from console.assembly import Process
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """One identity at one server."""
+
+    github: GitHub
+    answers: Credentials
+    account: Account
+
+
+def secret(process: Process) -> SecretStr:
+    """What signs in, and no log may show: the role's token, or the App's key; raises `MissingCredentials`."""
+    github = process.settings.github
+    if acts_as_app(process):
+        return app_key(github)
+    return credentials(github, process.environment, reviewer=process.role is Role.REVIEWER)
+
+
+def acts_as_app(process: Process) -> bool:
+    """Whether this role signs in as the configured App; a reviewer with a token of its own does not."""
+    github = process.settings.github
+    return github.app is not None and not (process.role is Role.REVIEWER and github.reviewer_token_file is not None)
+
+
+def completed(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment; where nothing else holds a token, with what `gh auth token` says (none for loopback)."""
+    github = settings.github
+    if github.app or github.token_file or environment.get(github.token_env, "").strip() or github.loopback:
+        return environment
+    host = urlsplit(git_server(github.api_url)).netloc
+    token = anyio.run(of_gh, settings.gh_cli, host, for_gh(environment))
+    return {**environment, github.token_env: token} if token else environment
+
+
+@asynccontextmanager
+async def signed_in(process: Process, session: aiohttp.ClientSession) -> AsyncIterator[Mapping[str, SignedIn]]:
+    """Every configured repository's full name -> who acts there; the token files are removed at the end.
+
+    Raises `Misconfigured`, `Unauthorized` and `Transient`.
+    """
+    settings = process.settings.github
+    pacing = Pacing(process.clock, share=settings.share, write_interval_seconds=settings.write_interval_seconds)
+
+    def client(token: TokenSource) -> GitHub:
+        return GitHub(session, token=token, api_url=settings.api_url, clock=process.clock, pacing=pacing)
+
+    app = _app(process, client) if acts_as_app(process) else None
+    found: dict[str, SignedIn] = {}
+    with ExitStack() as stack:
+        for group, names in _groups(process, by_owner=app is not None).items():
+            token = fixed(secret(process).get_secret_value()) if app is None else Installation(app, names)
+            github = client(token)
+            answers = Credentials(_place(process, group), git_server(settings.api_url), token)
+            stack.callback(answers.remove)
+            account = await (People(github, names[0]).me() if app is None else bot(app, github))
+            found |= dict.fromkeys(names, SignedIn(github, answers, account))
+        yield found
+
+
+def git_server(api_url: str) -> str:
+    """Scheme and host that git talks to, for an API root: github.com for api.github.com."""
+    parts = urlsplit(api_url)
+    host = "github.com" if parts.netloc == "api.github.com" else parts.netloc
+    return f"{parts.scheme}://{host}"
+
+
+def _app(process: Process, client: Callable[[TokenSource], GitHub]) -> GitHub:
+    """A client that speaks as the App itself; its proofs are dated by GitHub's time once that is known."""
+    settings = process.settings.github
+    known: list[GitHub] = []
+
+    def now() -> float:
+        try:
+            return known[0].server_time.timestamp()
+        except (IndexError, Transient):
+            return process.clock.now()
+
+    known.append(client(Proof(settings.app.id if settings.app else 0, app_key(settings).get_secret_value(), now)))
+    return known[0]
+
+
+def _groups(process: Process, *, by_owner: bool) -> dict[str, list[str]]:
+    """The repositories that share an identity: all of them, or as an App those of each owner."""
+    groups: dict[str, list[str]] = {}
+    for repository in process.settings.repositories:
+        owner = repository.name.partition("/")[0] if by_owner else ""
+        groups.setdefault(owner.casefold(), []).append(repository.name)
+    return groups
+
+
+def _place(process: Process, group: str) -> Path:
+    name = f"{process.agent.id}.{group}.askpass" if group else f"{process.agent.id}.askpass"
+    return process.settings.state_dir / "agents" / name

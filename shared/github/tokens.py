@@ -1,0 +1,153 @@
+"""Where tokens come from: a value, `gh auth token`, or a GitHub App that makes one for an hour, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from shared import process
+from shared.errors import Misconfigured, Unauthorized
+from shared.github import wire
+from shared.github.address import segment
+from shared.github.client import GitHub
+from shared.github.errors import NotFound
+from shared.github.transport import TokenSource
+from shared.models import Account
+from shared.warrant import Operator
+
+GH_SECONDS = 10.0
+"""How long `gh` may take to look its token up."""
+
+PROOF_SECONDS = 9 * 60
+"""How long one proof of being the App is used; GitHub takes none that is valid for more than 10 minutes."""
+
+DRIFT_SECONDS = 60
+"""A proof is dated back by so much, as GitHub advises, because clocks differ."""
+
+ROTATION_SECONDS = 5 * 60
+"""An installation's token is replaced so long before it expires."""
+
+_SIGN_IN = Operator("sign in as the App")
+
+
+def fixed(token: str) -> TokenSource:
+    """Always the same token."""
+
+    async def source() -> str:
+        return token
+
+    return source
+
+
+async def of_gh(command: str, host: str, environment: Mapping[str, str]) -> str:
+    """What `gh auth token` prints for a host; empty when gh is missing, slow, or not logged in there.
+
+    `environment` needs `PATH` and what leads gh to its own configuration.
+    """
+    argv = (command, "auth", "token", "--hostname", host)
+    try:
+        with anyio.fail_after(GH_SECONDS):
+            finished = await process.run(argv, cwd=Path("/"), env=environment)
+    except (OSError, TimeoutError):
+        return ""
+    return finished.text.strip() if finished.code == 0 else ""
+
+
+class Proof:
+    """A GitHub App's proof of who it is: a JSON web token, signed anew every few minutes.
+
+    https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
+    """
+
+    def __init__(self, app_id: int, private_key: str, now: Callable[[], float]) -> None:
+        """`now` is in seconds since the epoch, GitHub's where it is known; raises `Misconfigured` for a bad key."""
+        self._app_id = app_id
+        self._private_key = private_key
+        self._now = now
+        self._known: tuple[str, float] | None = None
+        self._sign(now())
+
+    async def __call__(self) -> str:
+        """The proof to use now."""
+        now = self._now()
+        if self._known is None or not now - PROOF_SECONDS < self._known[1] <= now:
+            self._known = self._sign(now), now
+        return self._known[0]
+
+    def _sign(self, now: float) -> str:
+        try:
+            import jwt  # only Apps need it, and with its cryptography it takes a while to load
+        except ImportError:
+            raise Misconfigured("github.app needs PyJWT and cryptography: install workflow-engine[app].") from None
+        claims = {
+            "iat": int(now) - DRIFT_SECONDS,
+            "exp": int(now) + PROOF_SECONDS - DRIFT_SECONDS,
+            "iss": str(self._app_id),
+        }
+        try:
+            return jwt.encode(claims, self._private_key, algorithm="RS256")
+        except (ValueError, TypeError, jwt.PyJWTError) as error:
+            raise Misconfigured(f"github.app.private_key_file holds no usable RSA key: {error}") from None
+
+
+class Installation:
+    """The tokens of one App for some repositories of one owner: a `TokenSource` that rotates them in time."""
+
+    def __init__(self, app: GitHub, repositories: Sequence[str]) -> None:
+        """`app` is a client that signs in with a `Proof`; `repositories` are full names of one owner."""
+        self._app = app
+        self._repositories = tuple(repositories)
+        self._known: tuple[str, datetime] | None = None
+        self._one_at_a_time = anyio.Lock()
+
+    async def __call__(self) -> str:
+        """The token to use now. Raises `Misconfigured`, `Unauthorized` or `Transient`."""
+        async with self._one_at_a_time:
+            if self._known is None or self._app.server_time >= self._known[1]:
+                self._known = await self._made()
+            return self._known[0]
+
+    async def _made(self) -> tuple[str, datetime]:
+        """A new token, and from when on another one is wanted (server time)."""
+        number = await self._installation()
+        wish = {"repositories": [name.partition("/")[2] for name in self._repositories]}
+        reply = await self._app.write("POST", f"/app/installations/{number}/access_tokens", wish, _SIGN_IN)
+        token, expires = wire.read(_token, reply)
+        return token, expires - timedelta(seconds=ROTATION_SECONDS)
+
+    async def _installation(self) -> int:
+        name = self._repositories[0]
+        try:
+            return wire.read(_id, await _signed_in(self._app, f"/repos/{name}/installation"))
+        except NotFound as error:
+            raise Misconfigured(f"The GitHub App is not installed in {name}: install it there.") from error
+
+
+async def bot(app: GitHub, github: GitHub) -> Account:
+    """The account that an App writes as: `<slug>[bot]`, whose number only `/users` tells."""
+    slug = wire.read(_slug, await _signed_in(app, "/app"))
+    return wire.read(wire.account, await github.get(f"/users/{segment(f'{slug}[bot]')}"))
+
+
+async def _signed_in(app: GitHub, path: str) -> Any:
+    """A read as the App; a first refusal may be a wrong local clock, and its answer has told the right time."""
+    try:
+        return await app.get(path)
+    except Unauthorized:
+        return await app.get(path)
+
+
+def _token(value: Any) -> tuple[str, datetime]:
+    return str(value["token"]), datetime.fromisoformat(value["expires_at"])
+
+
+def _id(value: Any) -> int:
+    return int(value["id"])
+
+
+def _slug(value: Any) -> str:
+    return str(value["slug"])
