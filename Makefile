@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+CLIENTS := $(VENV)/.clients
 
-.PHONY: setup check test demo clean
+.PHONY: setup check test test-clients demo bench clean
 
 setup: $(STAMP)
 
@@ -25,8 +26,19 @@ check: setup
 test: setup
 	"$(BIN)/python" -m pytest -n 2 tests/unit tests/lab
 
+test-clients: $(CLIENTS)
+	"$(BIN)/python" -m pytest -n 2 tests/clients
+
+$(CLIENTS): $(STAMP)
+	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt --group clients
+	@touch "$(CLIENTS)"
+
 demo: setup
 	@"$(BIN)/workflow-engine" demo $(ARGS)
+
+bench: setup
+	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt --group bench
+	@"$(BIN)/python" -m benchmarks $(ARGS)
 
 clean:
 	rm -rf "$(VENV)" .demo build

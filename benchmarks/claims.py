@@ -57,7 +57,7 @@ async def _race(here: House, agents: Sequence[Agent]) -> list[Row]:
     gate = sum(_is_trust(one) for one in seen)
     return [
         Row(f"{len(agents)} rivals: winners", leases, "leases", 1),
-        Row(f"{len(agents)} rivals: requests", len(seen) - gate, "requests", 3 * len(agents) + 8, "the winner's 8 included"),
+        Row(f"{len(agents)} rivals: requests", len(seen) - gate, "requests", 3 * len(agents)),
         Row(f"{len(agents)} rivals: trust gates", gate, "requests"),
     ]
 

@@ -59,12 +59,13 @@ async def _waiting(here: House) -> list[Row]:
                 break
         else:
             raise Stuck("The worker did not come to wait for CI.")
-        await _tick([loop])
+        for _ in range(WARM_UP + 1):
+            await _tick([loop])
         here.proxy.exchanges.clear()
         for _ in range(WAITING_TICKS):
             await _tick([loop])
-    seen = [one for one in here.proxy.exchanges if not one.git and not one.change_list]
-    print([(e.status, e.target) for e in seen][:12])
+        exchanges = list(here.proxy.exchanges)  # before the lease is released
+    seen = [one for one in exchanges if not one.git and not one.change_list]
     return [
         Row("more URLs per poll while a pull request waits for CI", len({one.target for one in seen}), "URLs", 2),
         Row("charged by them", sum(one.charged for one in seen), "requests", 0, f"{WAITING_TICKS} polls"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import aiohttp
-from aiohttp import web
+from aiohttp import ClientConnectionResetError, web
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
@@ -49,10 +49,11 @@ class Proxy:
             if ".git/" not in request.path:
                 return web.Response(status=answer.status, headers=back, body=await answer.read())
             response = web.StreamResponse(status=answer.status, headers=back)
-            await response.prepare(request)
-            async for chunk in answer.content.iter_any():
-                await response.write(chunk)
-            await response.write_eof()
+            with suppress(ClientConnectionResetError):  # the agent was stopped meanwhile
+                await response.prepare(request)
+                async for chunk in answer.content.iter_any():
+                    await response.write(chunk)
+                await response.write_eof()
             return response
 
     def _back(self, answer: aiohttp.ClientResponse) -> CIMultiDict[str]:

@@ -38,9 +38,20 @@ def credentials(github: GitHubSettings, environment: Mapping[str, str], *, revie
     if not text.strip():
         raise MissingCredentials(
             f"There is no GitHub token: set the environment variable {github.token_env}, "
-            f"or name a file that holds the token in github.token_file."
+            f"name a file that holds the token in github.token_file, or log in with `gh auth login`."
         )
     return _token(text, f"the environment variable {github.token_env}")
+
+
+def app_key(github: GitHubSettings) -> SecretStr:
+    """The private key (PEM) of the configured App; raises `MissingCredentials` when it cannot be used."""
+    if github.app is None:
+        raise MissingCredentials("No GitHub App is configured (github.app).")
+    file, key = github.app.private_key_file, "github.app.private_key_file"
+    text = _private_text(file, key)
+    if "PRIVATE KEY-----" not in text:
+        raise MissingCredentials(f"The file {file} ({key}) does not hold a private key in PEM format.")
+    return SecretStr(text)
 
 
 def signing_keys(lock: LockSettings) -> tuple[bytes, ...]:

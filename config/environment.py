@@ -51,6 +51,13 @@ def _xdg(environment: Mapping[str, str], variable: str, in_home: str) -> Path:
     return place / NAME
 
 
+def for_gh(environment: Mapping[str, str]) -> dict[str, str]:
+    """What `gh` gets to find its own login: its places, and the way to the desktop's keyring."""
+    wanted = ("HOME", "GH_CONFIG_DIR", "DBUS_SESSION_BUS_ADDRESS")
+    own = {name: value for name, value in environment.items() if name in wanted or name.startswith("XDG_")}
+    return child_environment(environment) | own
+
+
 def for_installers(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """What a package installer gets: what children get, its own configuration, and proxies; no token of ours."""
     known = snapshot() if environment is None else environment

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shared.llm import BACKENDS
+
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from config.repository import RepositorySettings
     from config.settings import Settings
 
@@ -93,9 +97,50 @@ _API: KeyPath = ("github", "api_url")
 def unsupported(settings: Settings) -> tuple[str, ...]:
     """One sentence for each key that asks for what this version does not do; a start refuses on any."""
     found = [sentence for asks, sentence in _NOT_BUILT if asks(settings)]
+    found += _changed(settings, WITHOUT_EFFECT)
+    if settings.llm.scenario is None and any(r.llm_backend == "scripted" for r in settings.repositories):
+        found.append("llm.scenario: the scripted backend answers from a file; give the path of its YAML file.")
     for index, repository in enumerate(settings.repositories):
-        found += [f"repositories[{index}].{text}" for asks, text in _NOT_BUILT_PER_REPOSITORY if asks(repository)]
+        of_one = [text for asks, text in _NOT_BUILT_PER_REPOSITORY if asks(repository)]
+        of_one += [*_changed(repository, WITHOUT_EFFECT_PER_REPOSITORY), *_backend(repository)]
+        found += [f"repositories[{index}].{text}" for text in of_one]
     return tuple(found)
+
+
+def _backend(repository: RepositorySettings) -> Iterator[str]:
+    name = repository.llm_backend
+    if name not in BACKENDS:
+        own = "" if "llm_backend" in repository.model_fields_set else " (the default)"
+        yield f"llm_backend: '{name}'{own} is not available yet; there is {', '.join(sorted(BACKENDS))}."
+
+
+def _changed(section: BaseModel, keys: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each of `keys` that is not at its default."""
+    for key, why in keys.items():
+        *outer, name = key.split(".")
+        holder: BaseModel = section
+        for part in outer:
+            holder = getattr(holder, part)
+        if getattr(holder, name) != type(holder).model_fields[name].default:
+            yield f"{key}: {why} yet; remove the key."
+
+
+WITHOUT_EFFECT: Mapping[str, str] = dict.fromkeys(
+    ("budgets.issue", "budgets.day", "budgets.week", "budgets.warn", "budgets.unknown_run"),
+    "costs are not added up over several runs",
+) | {
+    "claude_cli": "there is no backend that runs it",
+    "codex_cli": "there is no backend that runs it",
+    "events.retention_days": "events are not stored",
+}
+"""Keys that nothing reads yet, and why: whoever sets one must not believe that it holds."""
+
+WITHOUT_EFFECT_PER_REPOSITORY: Mapping[str, str] = {
+    "approval_timeout_hours": "a waiting approval is not escalated",
+    "stall_timeout_minutes": "a silent run is not noticed before run_timeout_minutes",
+    "ci.interval": "checks are read every poll_interval and have no interval of their own",
+}
+"""The same, of a repository."""
 
 
 _NOT_BUILT_PER_REPOSITORY: tuple[tuple[Callable[[RepositorySettings], bool], str], ...] = (
@@ -119,7 +164,6 @@ _NOT_BUILT: tuple[tuple[Callable[[Settings], bool], str], ...] = (
         lambda s: s.sandbox == "container",
         "sandbox: 'container' is not available yet; write 'sandbox: none' inside a container made for the engine.",
     ),
-    (lambda s: s.github.app is not None, "github.app: GitHub Apps are not available yet; use github.token_file."),
     (lambda s: s.events.url is not None, "events.url: an event database is not available yet; remove the key."),
     (lambda s: s.notify.webhook is not None, "notify.webhook: webhooks are not available yet; remove the key."),
     (lambda s: s.notify.smtp is not None, "notify.smtp: mail is not available yet; remove the key."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +14,7 @@ import anyio
 
 from config.credentials import signing_keys
 from config.environment import child_environment
+from config.proxies import proxy_for
 from config.repository import RepositorySettings
 from config.settings import Settings
 from config.state import AgentIdentity
@@ -40,7 +41,7 @@ from shared.llm.port import Coder
 from shared.lock.claimant import Claimant, Terms
 from shared.lock.gateway import Gateway
 from shared.marks import Key, Keyring
-from shared.models import Account, Repository
+from shared.models import Account, Issue, Repository
 from shared.workflow import Labels, Role, Stage
 
 KEEPALIVE_SECONDS = 90.0
@@ -106,9 +107,10 @@ class Parts:
         """Where people see the repository."""
         return f"{git_server(self.settings.github.api_url)}/{self.configured.name}"
 
-    def inbox(self, labels: Iterable[str | Stage]) -> Inbox:
-        """What is open under these labels."""
-        return Inbox(self.issues, [self.names.of(x) if isinstance(x, Stage) else x for x in labels], self.clock)
+    def inbox(self, labels: Iterable[str | Stage], concerns: Callable[[Issue], bool] = lambda issue: True) -> Inbox:
+        """What is open under these labels and can concern the agent."""
+        named = [self.names.of(x) if isinstance(x, Stage) else x for x in labels]
+        return Inbox(self.issues, named, self.clock, concerns=concerns)
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,11 @@ async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
     Raises `Misconfigured`, `Unauthorized` and `Transient`.
     """
     connector = aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE_SECONDS)
-    async with aiohttp.ClientSession(connector=connector) as session, signed_in(process, session) as identities:
+    proxy = proxy_for(process.settings.github.api_url, process.environment)
+    async with (
+        aiohttp.ClientSession(connector=connector, proxy=proxy) as session,
+        signed_in(process, session) as identities,
+    ):
         yield tuple([await _parts(process, identities[one.name], one) for one in process.settings.repositories])
 
 
@@ -147,7 +153,7 @@ async def _parts(process: Process, me: SignedIn, configured: RepositorySettings)
         raise Misconfigured(f"{name} is archived: nothing can be changed there. Remove it from the configuration.")
     keys = Keyring(repository.id, tuple(Key.of(secret) for secret in signing_keys(settings.lock)))
     comments = Comments(github, name)
-    mirror = _mirror(settings, me.answers, name)
+    mirror = _mirror(process, me.answers, name)
     await mirror.ensure()
     identity = Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
     lock = settings.lock
@@ -192,8 +198,10 @@ def backend(process: Process, configured: RepositorySettings) -> Coder:
     return Bounded(made, process.paid_runs)
 
 
-def _mirror(settings: Settings, answers: Credentials, name: str) -> Mirror:
+def _mirror(process: Process, answers: Credentials, name: str) -> Mirror:
+    settings = process.settings
     server = git_server(settings.github.api_url)
     path = mirror_path(settings.state_dir / "mirrors", urlsplit(server).netloc, name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    return Mirror(Git(path, child_environment(), credentials=answers), f"{server}/{name}.git")
+    surroundings = {**child_environment(), **process.environment}  # git itself takes no more than it may
+    return Mirror(Git(path, surroundings, credentials=answers), f"{server}/{name}.git")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import assert_never
 
 import anyio
 import structlog
@@ -18,9 +19,10 @@ from config.state import StateDirectory
 from console.arguments import Arguments
 from console.assembly import Parts, Process, opened
 from console.sign_in import completed, secret
+from console.signals import cancel_on_signal
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.items import Agent, Ended, Rest, Result
-from shared.loop import Loop, RealClock, cancel_on_signal
+from shared.loop import Loop, RealClock
 from shared.slots import Slots
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role
@@ -35,6 +37,9 @@ Prepare = Callable[[Parts, Arguments], Awaitable[Parts]]
 
 OK, FAILED, MISCONFIGURED, NOTHING_TO_DO, NOT_ALLOWED = range(5)
 """Exit codes."""
+
+MOST_REASONS = 20
+"""So many items are named for which there was nothing to do; a person reads this."""
 
 
 def launch(role: Role, build: Build, arguments: Arguments, *, prepare: Prepare | None = None) -> int:
@@ -131,14 +136,32 @@ def _loops(process: Process, agents: Sequence[Agent]) -> list[Loop]:
 async def _once(loops: Sequence[Loop], *, wait: bool) -> int:
     """One item of the first repository that has any."""
     for loop in loops:
-        match await loop.once(anyio.Event(), wait=wait):
-            case Ended(result, sentence):
-                sys.stdout.write(f"{result}: {sentence}\n")
-                return FAILED if result in {Result.FAILED, Result.LOST} else OK
-            case Rest(reason):
-                sys.stdout.write(f"waiting for {reason}\n")
-                return OK
-            case None:
-                continue
+        outcome = await loop.once(anyio.Event(), wait=wait)
+        if outcome is not None:
+            code, sentence = answer(outcome)
+            sys.stdout.write(f"{sentence}\n")
+            return code
+        _say_why(loop.skipped)
     sys.stdout.write("Nothing to do.\n")
     return NOTHING_TO_DO
+
+
+def answer(outcome: Ended | Rest) -> tuple[int, str]:
+    """The exit code of `--once` and what it prints, for how its item ended or what it waits for."""
+    match outcome:
+        case Ended(result, sentence):
+            return FAILED if result in {Result.FAILED, Result.LOST} else OK, f"{result}: {sentence}"
+        case Rest(sentence=sentence) if sentence:
+            return FAILED, f"failed, to be tried again: {sentence}"
+        case Rest(reason):
+            return OK, f"waiting for {reason}"
+        case _:
+            assert_never(outcome)
+
+
+def _say_why(skipped: Sequence[str]) -> None:
+    """What kept each candidate from being claimed, one line for each."""
+    for sentence in skipped[:MOST_REASONS]:
+        sys.stdout.write(f"not taken: {sentence}\n")
+    if len(skipped) > MOST_REASONS:
+        sys.stdout.write(f"not taken: {len(skipped) - MOST_REASONS} more\n")

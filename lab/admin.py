@@ -1,32 +1,51 @@
-"""The lab's own doors, which GitHub does not have: planning faults over HTTP."""
+"""The lab's own doors, which GitHub does not have: faults, the mood of the CI and the clock, over HTTP."""
 
 from __future__ import annotations
 
 import hmac
+import json
+from dataclasses import fields
+from typing import Protocol
 
 from aiohttp import web
+from pydantic import TypeAdapter
 
+from lab.clock import LabClock
 from lab.faults import Faults, read_fault, show_fault
+from lab.moods import MOODS, Mood
 
-PATH = "/_lab/faults"
+FAULTS_PATH = "/_lab/faults"
+CI_PATH = "/_lab/ci"
+CLOCK_PATH = "/_lab/clock"
+
+
+class SetMood(Protocol):
+    """`Lab.ci_mood`; raises KeyError for a repository that does not exist."""
+
+    def __call__(self, full_name: str, mood: Mood, *, job: str = "", branch: str = "", sha: str = "") -> None: ...
 
 
 class Admin:
-    """Lets the holder of the lab's own token plan faults and see which have not happened."""
+    """Lets the holder of the lab's own token plan faults, see which have not happened, and set moods and time."""
 
-    def __init__(self, faults: Faults, token: str) -> None:
-        self._faults = faults
+    def __init__(self, token: str, faults: Faults, clock: LabClock, ci_mood: SetMood) -> None:
         self._token = token
+        self._faults = faults
+        self._clock = clock
+        self._ci_mood = ci_mood
 
     def routes(self) -> list[web.RouteDef]:
         """To be added to the application's router."""
         return [
-            web.get(PATH, self._unused),
-            web.post(PATH, self._plan),
-            web.delete(PATH, self._clear),
+            web.get(FAULTS_PATH, self._unused),
+            web.post(FAULTS_PATH, self._plan),
+            web.delete(FAULTS_PATH, self._clear),
+            web.post(CI_PATH, self._mood),
+            web.post(CLOCK_PATH, self._advance),
         ]
 
     async def _unused(self, request: web.Request) -> web.Response:
+        """The faults that have not happened, or not as often as planned."""
         self._check(request)
         return web.json_response([show_fault(fault) for fault in self._faults.unused])
 
@@ -36,15 +55,57 @@ class Admin:
         try:
             fault = self._faults.plan(read_fault(await request.read()))
         except ValueError as error:
-            return web.json_response({"message": str(error)}, status=422)
+            return _refused(error)
         return web.json_response(show_fault(fault), status=201)
 
     async def _clear(self, request: web.Request) -> web.Response:
+        """No more faults."""
         self._check(request)
         self._faults.clear()
         return web.Response(status=204)
+
+    async def _mood(self, request: web.Request) -> web.Response:
+        """`{"repository": ..., "mood": ...}` with `job`, `branch` and `sha` as in `Lab.ci_mood`.
+
+        The mood is a name of `lab.moods.MOODS`, or an object whose keys are those of `Mood`.
+        """
+        self._check(request)
+        try:
+            order = TypeAdapter(dict[str, object]).validate_json(await request.read())
+            mood = _mood(order.pop("mood", None))
+            words = TypeAdapter(dict[str, str]).validate_python(order)
+            self._ci_mood(words.pop("repository", ""), mood, **words)
+        except (ValueError, TypeError, KeyError) as error:
+            return _refused(error)
+        return web.Response(status=204)
+
+    async def _advance(self, request: web.Request) -> web.Response:
+        """`{"seconds": ...}` makes the lab's time jump; answers what time it is then."""
+        self._check(request)
+        try:
+            seconds = TypeAdapter(dict[str, float]).validate_json(await request.read())["seconds"]
+        except (ValueError, KeyError) as error:
+            return _refused(error)
+        self._clock.advance(seconds)
+        return web.json_response({"now": self._clock.now()})
 
     def _check(self, request: web.Request) -> None:
         given = request.headers.get("Authorization", "")
         if not hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode()):
             raise web.HTTPUnauthorized(text="The lab's own token is needed.")
+
+
+def _mood(told: object) -> Mood:
+    """A mood by its name or by its fields; raises ValueError for anything else."""
+    if isinstance(told, str):
+        if told not in MOODS:
+            raise ValueError(f"{told!r} is none of these moods: {', '.join(MOODS)}.")
+        return MOODS[told]
+    known = {one.name for one in fields(Mood)}
+    if not isinstance(told, dict) or told.keys() - known:
+        raise ValueError(f"A mood is a name, or an object with some of these keys: {', '.join(sorted(known))}.")
+    return TypeAdapter(Mood).validate_json(json.dumps(told))
+
+
+def _refused(error: Exception) -> web.Response:
+    return web.json_response({"message": f"{type(error).__name__}: {error}"}, status=422)

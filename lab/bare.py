@@ -19,7 +19,10 @@ from lab.changes import ChangedFile, CommitInfo
 from lab.git_command import GITHUB, Git
 
 pushed_by: ContextVar[str | None] = ContextVar("pushed_by", default=None)
-"""While `on_update` runs: the login whose `git push` changed the ref; None when it was no push."""
+"""While `on_update` runs: the login whose `git push` or API call changed the ref; None when it was neither."""
+
+called_by: ContextVar[str | None] = ContextVar("called_by", default=None)
+"""The login whose API call runs."""
 
 ABSENT = "0" * 40
 """As `expected` of `update_ref`: the ref must not exist yet."""
@@ -193,7 +196,8 @@ class Bare:
                     yield
                 finally:
                     with anyio.CancelScope(shield=True):
-                        self._untold.extend(_changes(before, await self.refs("refs/"), pusher))
+                        changed = _changes(before, await self.refs("refs/"), pusher or called_by.get())
+                        self._untold.extend(changed)
         finally:
             with anyio.CancelScope(shield=True):
                 await self._tell()

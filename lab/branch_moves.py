@@ -38,7 +38,11 @@ async def _head_moved(repository: RepositoryRecord, pull: PullRecord, new: str |
     base = await repository.bare.sha(pull.base_branch) or pull.base_sha
     moved = repository.pulls.move_head(pull.number, new, base)
     await show_head(repository, moved)
-    remarks = [remark for remark in repository.pulls.inline_of(pull.number) if remark.line is not None]
+    remarks = [
+        remark
+        for remark in repository.pulls.inline.values()
+        if remark.number == pull.number and remark.line is not None
+    ]
     if remarks:
         await _outdate(repository, moved, remarks)
 

@@ -69,6 +69,7 @@ def spoiled(fault: Fault, answer: web.StreamResponse) -> web.StreamResponse:
             answer.headers["Content-Type"] = "text/plain; charset=utf-8"
         case FaultKind.NULL_FIELDS:
             answer.body = json.dumps(_without(json.loads(answer.body), fault.names)).encode()
+            answer.headers.popall("ETag", None)  # the tag is the body's, and this is another body
         case _:
             pass  # the others break something else
     return answer
@@ -81,6 +82,13 @@ def _without(value: Any, names: Collection[str]) -> Any:
     if isinstance(value, dict):
         return {name: None if name in names else _without(one, names) for name, one in value.items()}
     return value
+
+
+def for_git(answer: web.Response) -> web.Response:
+    """A refusal in the form in which git shows it to people: plain text."""
+    message = json.loads(answer.body if isinstance(answer.body, bytes) else b"{}").get("message", "")
+    headers = {name: value for name, value in answer.headers.items() if not name.startswith("Content-")}
+    return web.Response(text=f"{message}\n", status=answer.status, headers=headers)
 
 
 def _refused(fault: Fault, refusal: Refusal) -> web.Response:

@@ -131,13 +131,15 @@ class Call:
 
     def since(self, resource: str) -> int:
         """The query's `since` in epoch seconds; 0 when there is none."""
-        value = self.query.get("since")
-        if not value:
-            return 0
-        try:
-            return int(datetime.fromisoformat(value).timestamp())
-        except (ValueError, OverflowError):
-            raise invalid(resource, "since") from None
+        return _seconds(resource, "since", self.query.get("since") or None) or 0
+
+    def until(self, resource: str) -> int | None:
+        """The query's `until` in epoch seconds, or None."""
+        return _seconds(resource, "until", self.query.get("until") or None)
+
+    def time(self, resource: str, name: str) -> int | None:
+        """A time of the body in epoch seconds, or None; 422 for anything else."""
+        return _seconds(resource, name, self.fields.get(name))
 
     def wants(self, media: str) -> bool:
         """Whether `Accept` asks for one of GitHub's media types, for example `diff`."""
@@ -214,6 +216,15 @@ class Operations(list[Operation]):
             return function
 
         return declare
+
+
+def _seconds(resource: str, name: str, value: Any) -> int | None:
+    if value is None:
+        return None
+    try:
+        return int(datetime.fromisoformat(value).timestamp())
+    except (TypeError, ValueError, OverflowError):
+        raise invalid(resource, name) from None
 
 
 def _positive(text: str | None, default: int) -> int:

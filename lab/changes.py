@@ -49,6 +49,11 @@ class ChangedFile:
     patch: str | None
 
 
+def git_date(signature: Signature) -> str:
+    """A signature's time as git takes it from its variables."""
+    return f"@{int(signature.date.timestamp())} +0000"
+
+
 def commits(log: bytes) -> list[CommitInfo]:
     """What `git log -z LOG_FORMAT` printed."""
     fields = log.decode("utf-8", "replace").split("\0")[:-1]

@@ -1,4 +1,4 @@
-"""The lab's CI: runs a repository's jobs on every commit that is pushed to a branch, and reports check runs.
+"""The lab's CI: runs a repository's jobs on every commit that is pushed to a branch, and reports what came of it.
 
 Runs are a set of tasks and not a task group, because a server may be entered in one task and left in another.
 """
@@ -9,8 +9,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,14 +17,16 @@ import anyio
 
 from lab import job_log
 from lab.bare import Bare
-from lab.world.checks import FAILED, CheckRecord, Checks
+from lab.ci_report import CheckReport, Outcome, Report, StatusReport
+from lab.moods import HONEST, STARTUP, UNSTARTED, Ending, Mood, Wish
+from lab.world.checks import AnnotationRecord, Checks
 from shared import process
 from shared.clock import Clock
 
 LOG_BYTES = 4 * 2**20
 """How much of a job's output is kept: its end."""
 
-_RUNS_AT_ONCE = 2
+_JOBS_AT_ONCE = 2
 _BRANCHES = "refs/heads/"
 
 
@@ -35,23 +36,23 @@ class CiSettings:
 
     jobs: Mapping[str, str]
     """Name of the check run -> command for `/bin/sh -c`."""
+    statuses: Mapping[str, str] = field(default_factory=dict)
+    """Context of the commit status -> command: what a CI outside GitHub Actions reports."""
     search_path: str = os.defpath
     """PATH of the jobs: put the directory of the Python that they shall use first."""
     deadline_seconds: float = 600.0
-    delay_seconds: float = 0.0
-    """How long a run stays queued."""
-    never: bool = False
-    """Runs are queued and stay so."""
-    forced: deque[str] = field(default_factory=deque)
-    """Conclusions for the next jobs, first come first served; such a job's command does not run."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
-    conclusion: str
-    summary: str
-    ending: str
-    output: str = ""
+class _Job:
+    """One run of one job on one commit."""
+
+    sha: str
+    name: str
+    command: str
+    mood: Mood
+    ending: Ending | None
+    report: Report
 
 
 class Ci:
@@ -63,91 +64,129 @@ class Ci:
         self._bare = bare
         self._workdir = workdir
         self._clock = clock
-        self._slots = asyncio.Semaphore(_RUNS_AT_ONCE)
-        self._runs: set[asyncio.Task[None]] = set()
+        self._wishes: list[Wish] = []
+        self._slots = asyncio.Semaphore(_JOBS_AT_ONCE)
+        self._runs: dict[asyncio.Task[None], float] = {}
+        self._seen: set[str] = set()
+
+    def wish(self, wish: Wish) -> None:
+        """Let the runs that begin from now on be in a mood; of several wishes for one the newest counts."""
+        self._wishes.append(wish)
 
     async def pushed(self, ref: str, old: str | None, new: str | None) -> None:
         """A ref changed: the first time that a branch names a commit, its jobs are queued."""
         branch = ref.removeprefix(_BRANCHES)
-        if branch != ref and new is not None and not self._checks.of(new):
-            self._start(new, self.settings.jobs, branch)
+        if branch != ref and new is not None and new not in self._seen and not self._checks.of(new):
+            self.run(new, branch)
+
+    def run(self, sha: str, branch: str) -> None:
+        """Queue all jobs on a commit, which counts as pushed to `branch`."""
+        self._seen.add(sha)
+        jobs = self.settings.jobs
+        if any(self._mood(name, branch, sha).ending(1) == UNSTARTED for name in jobs):
+            self._checks.fail_to_start(sha, branch, STARTUP)
+        else:
+            self._start(sha, branch, jobs, self._as_check)
+        self._start(sha, branch, self.settings.statuses, self._as_status)
 
     def rerun(self, sha: str, names: Collection[str]) -> None:
         """Queue the jobs of these names once more on a commit that had them."""
-        self._start(sha, {name: self.settings.jobs[name] for name in names})
+        branch = next((run.head_branch for run in self._checks.runs.values() if run.head_sha == sha), "")
+        self._start(sha, branch, {name: self.settings.jobs[name] for name in names}, self._as_check)
 
     async def idle(self) -> None:
-        """Return when nothing runs and nothing is queued to run; raises what a run raised."""
-        while self._runs:
-            done, _ = await asyncio.wait(self._runs)
-            self._runs -= done
+        """Return when nothing runs and nothing is queued to run now; raises what a run raised.
+
+        What waits for lab time to pass, or for ever, is not waited for.
+        """
+        while due := [run for run, at in self._runs.items() if at <= self._clock.now()]:
+            done, _ = await asyncio.wait(due)
             for run in done:
+                self._runs.pop(run, None)
                 await run
 
     async def close(self) -> None:
         """End every run and its processes; their check runs stay as they are. Raises what a run raised."""
-        runs, self._runs = self._runs, set()
+        runs, self._runs = self._runs, {}
         for run in runs:
             run.cancel()
         for ending in await asyncio.gather(*runs, return_exceptions=True):
             if isinstance(ending, Exception):
                 raise ending
 
-    def _start(self, sha: str, jobs: Mapping[str, str], branch: str = "") -> None:
-        queued = [(self._queue(sha, name, branch), command) for name, command in jobs.items()]
-        if not self.settings.never:
-            run = asyncio.create_task(self._run(sha, queued))
-            self._runs.add(run)
-            run.add_done_callback(self._forget)
+    def _start(
+        self, sha: str, branch: str, commands: Mapping[str, str], report: Callable[[str, str, str], Report]
+    ) -> None:
+        for name, command in commands.items():
+            mood, told = self._mood(name, branch, sha), report(sha, name, branch)
+            if not mood.never:
+                due = self._clock.now() + mood.delay_seconds
+                job = _Job(sha, name, command, mood, mood.ending(told.attempt), told)
+                run = asyncio.create_task(self._run(job, due))
+                self._runs[run] = due
+                run.add_done_callback(self._forget)
 
-    def _queue(self, sha: str, name: str, branch: str) -> CheckRecord:
-        return self._checks.checks.change(self._checks.start(sha, name, branch).id, status="queued")
+    def _mood(self, name: str, branch: str, sha: str) -> Mood:
+        return next((wish.mood for wish in reversed(self._wishes) if wish.covers(name, branch, sha)), HONEST)
+
+    def _as_check(self, sha: str, name: str, branch: str) -> Report:
+        return CheckReport(self._checks, sha, name, branch)
+
+    def _as_status(self, sha: str, name: str, branch: str) -> Report:
+        return StatusReport(self._checks, sha, name)
 
     def _forget(self, run: asyncio.Task[None]) -> None:
         """Drop a run that is over, unless it failed: then `idle` or `close` raises its error."""
         if run.cancelled() or run.exception() is None:
-            self._runs.discard(run)
+            self._runs.pop(run, None)
 
-    async def _run(self, sha: str, queued: Sequence[tuple[CheckRecord, str]]) -> None:
-        await self._clock.sleep(self.settings.delay_seconds)
+    async def _run(self, job: _Job, due: float) -> None:
+        await self._clock.sleep(due - self._clock.now())
         async with self._slots:
-            for check, command in queued:
-                self._checks.checks.change(check.id, status="in_progress")
-                await self._job(sha, check, command)
+            job.report.begin()
+            if job.ending is None:
+                await self._execute(job)
+            else:
+                self._finish(job, _told(job.ending), self._clock.now(), ())
 
-    async def _job(self, sha: str, check: CheckRecord, command: str) -> None:
-        directory = Path(tempfile.mkdtemp(prefix=f"{sha[:8]}-", dir=self._workdir))
+    async def _execute(self, job: _Job) -> None:
+        directory = Path(tempfile.mkdtemp(prefix=f"{job.sha[:8]}-", dir=self._workdir))
         try:
             tree = directory / "tree"
             tree.mkdir()
-            await self._bare.checkout(sha, tree)
+            await self._bare.checkout(job.sha, tree)
             started = self._clock.now()
-            outcome = await self._outcome(sha, command, directory)
-            log = job_log.render(command, outcome.output, outcome.ending, started=started, ended=self._clock.now())
-            annotations = job_log.annotate(outcome.output, outcome.ending, _paths(tree)) if outcome.ending else []
-            self._checks.finish(check, outcome.conclusion, outcome.summary, log, annotations)
+            outcome = await self._outcome(job, directory)
+            self._finish(job, outcome, started, _paths(tree))
         finally:
             shutil.rmtree(directory)
 
-    async def _outcome(self, sha: str, command: str, directory: Path) -> _Outcome:
-        if self.settings.forced:
-            conclusion = self.settings.forced.popleft()
-            ending = f"The lab was told to conclude {conclusion}." if conclusion in FAILED else ""
-            return _Outcome(conclusion, f"Concluded {conclusion} as the lab was told", ending)
-        code = await self._execute(sha, command, directory)
+    def _finish(self, job: _Job, outcome: Outcome, started: float, paths: Iterable[str]) -> None:
+        """Report, with the log and the annotations that belong to the outcome."""
+        log: str | None = None
+        if job.ending is None or job.ending.log:
+            times = {"started": started, "ended": self._clock.now()}
+            log = job_log.render(job.name, job.command, outcome.output, outcome.says, **times)
+        annotations: list[AnnotationRecord] = []
+        if outcome.says:
+            annotations = job_log.annotate(outcome.output, outcome.says, frozenset(paths))
+        job.report.finish(outcome, log, annotations, job.mood)
+
+    async def _outcome(self, job: _Job, directory: Path) -> Outcome:
+        code = await self._code(job, directory)
         output = _tail(directory / "log")
         if code is None:
-            ending = f"The job has exceeded the maximum execution time of {self.settings.deadline_seconds:g} seconds."
-            return _Outcome("timed_out", "Timed out", ending, output)
+            says = f"The job has exceeded the maximum execution time of {self.settings.deadline_seconds:g} seconds."
+            return Outcome("timed_out", "Timed out", says, output)
         if code != 0:
-            return _Outcome("failure", f"Exit code {code}", f"Process completed with exit code {code}.", output)
-        return _Outcome("success", "Passed", "", output)
+            return Outcome("failure", f"Exit code {code}", f"Process completed with exit code {code}.", output)
+        return Outcome("success", "Passed", "", output)
 
-    async def _execute(self, sha: str, command: str, directory: Path) -> int | None:
+    async def _code(self, job: _Job, directory: Path) -> int | None:
         """The command's exit code, or None when its deadline passed."""
-        argv, tree, log = ("/bin/sh", "-c", command), directory / "tree", directory / "log"
+        argv, tree, log = ("/bin/sh", "-c", job.command), directory / "tree", directory / "log"
         with anyio.move_on_after(self.settings.deadline_seconds):
-            async with process.started(argv, cwd=tree, env=self._environment(sha, directory), log=log) as child:
+            async with process.started(argv, cwd=tree, env=self._environment(job.sha, directory), log=log) as child:
                 return await child.wait()
         return None
 
@@ -163,6 +202,11 @@ class Ci:
             "GITHUB_SHA": sha,
             "GITHUB_WORKSPACE": str(directory / "tree"),
         }
+
+
+def _told(ending: Ending) -> Outcome:
+    """The outcome of a job whose command was not run."""
+    return Outcome(ending.conclusion, f"Concluded {ending.conclusion}", ending.says, "")
 
 
 def _tail(log: Path) -> str:

@@ -165,6 +165,11 @@ class Faults:
         self._planned: list[Fault] = []
 
     @property
+    def planned(self) -> list[Fault]:
+        """All of them, in the order of planning."""
+        return list(self._planned)
+
+    @property
     def unused(self) -> list[Fault]:
         """Planned faults that did not happen, or not as often as planned."""
         return [fault for fault in self._planned if fault.unused]

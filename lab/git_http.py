@@ -60,13 +60,17 @@ class GitHttp:
         return [
             web.get(f"{repository}/info/refs", self._advertise, allow_head=False),
             web.post(f"{repository}/{{service:git-upload-pack|git-receive-pack}}", self._serve),
+            web.get(f"{repository}/{{tail:HEAD|objects/.+}}", self._too_old, allow_head=False),
         ]
 
     async def _advertise(self, request: web.Request) -> web.StreamResponse:
         service = request.query.get("service", "")
         if service not in _SERVICES:
-            raise web.HTTPForbidden(text="Please upgrade your git client.\n")
+            return await self._too_old(request)
         return await self._exchange(request, service, "info/refs")
+
+    async def _too_old(self, request: web.Request) -> web.StreamResponse:
+        raise web.HTTPForbidden(text="Please upgrade your git client.\n")
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         service = request.match_info["service"]

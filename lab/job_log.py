@@ -14,18 +14,56 @@ ANNOTATIONS = 10
 _COMPLAINT = re.compile(r"(?P<path>[\w./-]+\.\w+):(?P<line>\d+): (?P<message>\S.*)")
 _COMMAND = "\x1b[36;1m{}\x1b[0m"
 
+_BEGINNING = "\ufeff"
+"""GitHub's logs start with a byte order mark."""
 
-def render(command: str, output: str, ending: str, *, started: float, ended: float) -> str:
-    """The whole log: the command, what it printed, and `ending` as an `##[error]` line unless it is empty.
+_SET_UP = (
+    "Current runner version: '2.320.0'",
+    "##[group]Operating System",
+    "Ubuntu",
+    "##[endgroup]",
+    "##[group]GITHUB_TOKEN Permissions",
+    "Contents: read",
+    "Metadata: read",
+    "##[endgroup]",
+    "Secret source: Actions",
+    "Prepare workflow directory",
+    "Prepare all required actions",
+    "Complete job name: {}",
+    "##[group]Run actions/checkout@v4",
+    "with:",
+    "  fetch-depth: 1",
+    "##[endgroup]",
+)
+"""What a runner says before the first step of the job itself; {} is the job's name."""
 
-    Times are seconds since the epoch; the command's lines carry the first, all others the second.
+_TIDY_UP = ("Post job cleanup.", "Cleaning up orphan processes")
+"""What a runner says after the last step, however that ended."""
+
+_FILLER = "filling the log, which says nothing that matters"
+
+
+def render(job: str, command: str, output: str, ending: str, *, started: float, ended: float) -> str:
+    """The whole log: setting up, the command, what it printed, `ending` as an `##[error]` line, tidying up.
+
+    An empty `ending` leaves no line. Times are seconds since the epoch; the lines up to the
+    command carry the first, all others the second.
     """
     shown = [_COMMAND.format(line) for line in command.split("\n")]
-    head = [f"##[group]Run {command.split(chr(10), 1)[0]}", *shown, "shell: /bin/sh -c {0}", "##[endgroup]"]
+    step = [f"##[group]Run {command.split(chr(10), 1)[0]}", *shown, "shell: /bin/sh -c {0}", "##[endgroup]"]
+    head = [*(line.format(job) for line in _SET_UP), *step]
     body = output.removesuffix("\n").split("\n") if output else []
-    tail = [f"##[error]{ending}"] if ending else []
+    tail = [*([f"##[error]{ending}"] if ending else []), *_TIDY_UP]
     stamped = [_stamped(line, started) for line in head] + [_stamped(line, ended) for line in (*body, *tail)]
-    return "\n".join(stamped) + "\n"
+    return _BEGINNING + "\n".join(stamped) + "\n"
+
+
+def filler(size: int, *, at: float) -> Iterator[bytes]:
+    """About `size` bytes of log lines, a block at a time: nobody holds them all."""
+    line = f"{_stamped(_FILLER, at)}\n".encode()
+    block = line * (2**16 // len(line))
+    for _ in range(-(-size // len(block))):
+        yield block
 
 
 def annotate(output: str, ending: str, paths: frozenset[str]) -> list[AnnotationRecord]:

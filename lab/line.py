@@ -42,10 +42,11 @@ def unheard(request: web.Request) -> Iterator[None]:
         within._payload_writer = writer
 
 
-def hold(request: web.Request, body: bytes) -> None:
-    """Let the body, which has been read from the connection, be read any number of times."""
+async def hold(request: web.Request) -> None:
+    """Read the body from the connection, and let it be read any number of times from now on."""
     within: Any = request
-    within._payload = _Held(body)
+    within._payload = _Held(await request.content.read())
+    within._cache.pop("content", None)
 
 
 def speak(request: web.Request, answer: web.Response) -> None:
@@ -100,6 +101,9 @@ class _Held:
 
     def __init__(self, body: bytes) -> None:
         self._body = body
+
+    def set_exception(self, *_: object) -> None:
+        """That the connection breaks later changes nothing."""
 
     async def iter_chunked(self, size: int) -> AsyncIterator[bytes]:
         """The body, once more."""

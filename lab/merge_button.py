@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from lab import merging
 from lab.refusals import Refusal
 from lab.world.accounts import AccountRecord
 from lab.world.checks import FAILED
@@ -16,8 +17,17 @@ _CLOSES = re.compile(
     re.IGNORECASE,
 )
 
+HEAD_MOVED = "expected head sha didn’t match current head ref."
+"""Why a head branch is not brought up to date."""
+
 COMMITS_READ = 250
 """How many commits of a pull request are looked at, as GitHub does."""
+
+
+_VERDICTS = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
+"""States of a review that supersede what its author said before."""
+
+_METHODS = {"merge": "Merge commits", "squash": "Squash merges", "rebase": "Rebase merges"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +56,20 @@ async def press(repository: RepositoryRecord, number: int, order: MergeOrder, ac
         if pull.base_branch == repository.facts.default_branch:
             _close_issues(repository, pull, actor.login, sha)
         return sha
+
+
+async def bring_up_to_date(repository: RepositoryRecord, pull: PullRecord, actor: AccountRecord) -> None:
+    """Merge the base into the head branch; raises 422 with GitHub's sentence when that cannot be."""
+    bare = repository.bare
+    base = await bare.sha(f"refs/heads/{pull.base_branch}") or pull.base_sha
+    if await bare.merge_base(base, pull.head_sha) == base:
+        raise Refusal(422, "There are no new commits on the base branch.")
+    message = f"Merge branch '{pull.base_branch}' into {pull.head_branch}"
+    new = await merging.merge_commit(bare.git, pull.head_sha, base, message, _author(actor))
+    if new is None:
+        raise Refusal(422, "merge conflict between base and head")
+    if not await bare.update_ref(f"refs/heads/{pull.head_branch}", new, expected=pull.head_sha):
+        raise Refusal(422, HEAD_MOVED)
 
 
 async def mergeable(repository: RepositoryRecord, pull: PullRecord) -> bool:
@@ -83,6 +107,8 @@ def _permit(repository: RepositoryRecord, pull: PullRecord, order: MergeOrder) -
         raise Refusal(405, "Pull Request is not mergeable")
     if pull.draft:
         raise Refusal(405, "Pull Request is still a draft")
+    if order.method not in repository.facts.merge_methods:
+        raise Refusal(405, f"{_METHODS[order.method]} are not allowed on this repository.")
     if order.sha is not None and order.sha != pull.head_sha:
         raise Refusal(409, "Head branch was modified. Review and try the merge again.")
     missing = _missing(repository, pull)
@@ -110,7 +136,7 @@ def _approvals(repository: RepositoryRecord, pull: PullRecord) -> int:
     verdicts = {
         review.author: review.state
         for review in repository.pulls.reviews_of(pull.number)
-        if review.state != "COMMENTED" and repository.facts.reaches(review.author, "write")
+        if review.state in _VERDICTS and repository.facts.reaches(review.author, "write")
     }
     states = list(verdicts.values())
     return 0 if "CHANGES_REQUESTED" in states else states.count("APPROVED")
@@ -139,7 +165,7 @@ async def _merge(repository: RepositoryRecord, pull: PullRecord, order: MergeOrd
         method=order.method,
         title=title if order.title is None else order.title,
         message=message if order.message is None else order.message,
-        author=(actor.login, f"{actor.id}+{actor.login}@users.noreply.github.com"),
+        author=_author(actor),
     )
     if sha is None:
         raise Refusal(405, "Pull Request is not mergeable")
@@ -152,3 +178,7 @@ def _close_issues(repository: RepositoryRecord, pull: PullRecord, actor: str, sh
         issue = repository.issues.records.get(number)
         if issue is not None and issue.open and not issue.is_pull:
             repository.issues.close(number, actor, commit=sha)
+
+
+def _author(actor: AccountRecord) -> tuple[str, str]:
+    return actor.login, f"{actor.id}+{actor.login}@users.noreply.github.com"

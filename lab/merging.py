@@ -5,7 +5,7 @@ Each function returns the new commit, which no ref names yet, or None when there
 
 from __future__ import annotations
 
-from lab.changes import LOG_FORMAT, CommitInfo, Signature, commits
+from lab.changes import LOG_FORMAT, CommitInfo, commits, git_date
 from lab.git_command import GITHUB, Git, signed
 from shared.process import CommandFailed
 
@@ -50,7 +50,7 @@ async def _pick(git: Git, onto: str, commit: CommitInfo, committer: tuple[str, s
     stand_in = await _commit(git, f"{onto}^{{tree}}", commit.parents, "stand-in", signed(GITHUB, GITHUB))
     tree = await merged_tree(git, stand_in, commit.sha)
     author = (commit.author.name, commit.author.email)
-    identity = signed(author, committer, _date(commit.author))
+    identity = signed(author, committer, git_date(commit.author))
     return tree and await _commit(git, tree, (onto,), commit.message, identity)
 
 
@@ -60,7 +60,3 @@ async def _commit(git: Git, tree: str, parents: tuple[str, ...], message: str, i
         "commit-tree", tree, *pairs, "-F", "-", stdin=f"{message.rstrip()}\n".encode(), env=identity
     )
     return finished.text
-
-
-def _date(signature: Signature) -> str:
-    return f"{int(signature.date.timestamp())} +0000"

@@ -65,7 +65,9 @@ def no_rights() -> Refusal:
 
 
 def invalid(resource: str, field: str, code: str = "invalid") -> Refusal:
-    """422 for one field: `missing_field`, `invalid`, `already_exists`."""
+    """422 for one field: `missing_field`, `invalid`, `already_exists`; for a review it is a bare sentence."""
+    if resource == "PullRequestReview":
+        return unprocessable(f"{field.capitalize()} is {'missing' if code == 'missing_field' else code}")
     return Refusal(422, "Validation Failed", errors=({"resource": resource, "code": code, "field": field},))
 
 

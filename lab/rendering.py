@@ -40,7 +40,7 @@ def answered(request: web.Request, reply: Reply) -> web.Response:
         if tag in request.headers.get("If-None-Match", ""):
             return web.Response(status=304, headers={"ETag": tag})
         headers |= {"ETag": f"W/{tag}", "Cache-Control": _CACHING}
-    if content or reply.status == 200:
+    if content or reply.status in {200, 302}:
         headers["Content-Type"] = reply.content_type
     return web.Response(status=reply.status, body=content, headers=headers)
 
@@ -82,6 +82,8 @@ def _check_texts(value: Any) -> None:
         case dict():
             for one in (*value.keys(), *value.values()):
                 _check_texts(one)
+        case _:
+            return  # numbers, booleans and null
 
 
 def _tag(request: web.Request, content: bytes) -> str:

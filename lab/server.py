@@ -24,6 +24,7 @@ from lab.faults import Faults
 from lab.git_http import GitHttp
 from lab.host import Host
 from lab.mishaps import Mishaps
+from lab.moods import Mood, Wish
 from lab.routes import OPERATIONS
 from lab.service import Service
 from lab.spoil import Spoiler
@@ -62,7 +63,7 @@ class Lab(Acts):
         self.exchanges = Exchanges()
         self.admin_token = secrets.token_hex(16)
         self.ci: dict[int, Ci] = {}
-        self._state_dir = state_dir
+        self._state_dir = state_dir.absolute()  # git runs elsewhere
         self._listen = (port, unix_socket)
         self._host: Host | None = None
         self._service: Service | None = None
@@ -109,9 +110,38 @@ class Lab(Acts):
         store.save(self.world, self._world_file)
 
     async def idle(self) -> None:
-        """Return when no CI job runs or is queued to run."""
+        """Return when no CI job runs or is queued to run now."""
         for ci in self.ci.values():
             await ci.idle()
+
+    def ci_jobs(
+        self, full_name: str, jobs: Mapping[str, str], *, statuses: Mapping[str, str] | None = None
+    ) -> CiSettings:
+        """What CI runs on every push from now on: names of check runs and their commands.
+
+        `statuses` are reported as commit statuses instead, by their context. Forgotten when the lab ends.
+        """
+        settings = self._ci_of(full_name).settings
+        settings.jobs, settings.statuses = dict(jobs), dict(statuses or {})
+        return settings
+
+    def ci_mood(self, full_name: str, mood: Mood, *, job: str = "", branch: str = "", sha: str = "") -> None:
+        """Let the CI runs that begin from now on be in a mood of `lab.moods`; the newest wish for a run counts.
+
+        `job` (a check run's name or a status's context), `branch` and `sha` narrow it down. A red
+        base is `ci_mood(name, RED, branch="main")` and then `await ci_run(name)`.
+        """
+        self._ci_of(full_name).wish(Wish(mood, job, branch, sha))
+
+    async def ci_run(self, full_name: str, branch: str | None = None) -> str:
+        """Run CI on the tip of a branch (None: the default one), as a push would; the commit."""
+        repository = self.at(full_name)
+        branch = branch or repository.facts.default_branch
+        sha = await repository.bare.sha(f"refs/heads/{branch}")
+        if sha is None:
+            raise KeyError(branch)
+        self._ci_of(full_name).run(sha, branch)
+        return sha
 
     async def repository(
         self,
@@ -160,29 +190,31 @@ class Lab(Acts):
 
         async def moved(ref: str, old: str | None, new: str | None) -> None:
             await follow(repository, ref, new)
-            if ci is not None:
-                await ci.pushed(ref, old, new)
+            await ci.pushed(ref, old, new)
 
         repository.bare.on_update = moved
 
-    def _ci(self, repository: RepositoryRecord) -> Ci | None:
-        if repository.facts.check_command is None:
-            return None
+    def _ci_of(self, full_name: str) -> Ci:
+        return self.ci[self.at(full_name).facts.id]
+
+    def _ci(self, repository: RepositoryRecord) -> Ci:
+        command = repository.facts.check_command
         search_path = os.pathsep.join((str(Path(sys.executable).parent), os.defpath))
-        settings = CiSettings({CHECK_NAME: repository.facts.check_command}, search_path=search_path)
+        settings = CiSettings({} if command is None else {CHECK_NAME: command}, search_path=search_path)
         ci = Ci(repository.checks, repository.bare, self._state_dir / "ci", self.clock, settings)
         self.ci[repository.facts.id] = ci
         repository.rerun = ci.rerun
         return ci
 
     def _application(self, service: Service) -> web.Application:
-        async def log(request: web.Request) -> web.Response:
+        async def log(request: web.Request) -> web.StreamResponse:
             return await signed.serve(self.world, request)
 
         spoiler = Spoiler(self.faults, self.clock, Mishaps(self.world))
         app = web.Application(middlewares=[service.record, spoiler.spoil], client_max_size=LARGEST_BODY)
         app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
-        app.add_routes([*Admin(self.faults, self.admin_token).routes(), web.get(signed.PATH, log)])
+        admin = Admin(self.admin_token, self.faults, self.clock, self.ci_mood)
+        app.add_routes([*admin.routes(), web.get(signed.PATH, log)])
         service.mount(app.router, OPERATIONS)
         return app
 

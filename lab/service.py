@@ -12,6 +12,7 @@ from aiohttp.typedefs import Handler
 
 from lab import rendering
 from lab.admission import ENTERPRISE, Admission, Caller, inside
+from lab.bare import called_by
 from lab.call import REPOSITORY, Call, Operation, Reply
 from lab.exchanges import Exchange, Exchanges
 from lab.faults import is_git, staleness
@@ -19,14 +20,17 @@ from lab.refusals import Moved, Refusal, not_found, redirected
 from lab.spoil import FAULTS
 from lab.wire.site import Site
 
-_UNLISTED = "/{tail:.*}"
+_UNLISTED = "/{tail:(?s:.*)}"
 """Catches every path that no operation has."""
 
 _NUMBERED = "/repositories/{repository_id}"
 """The other beginning of a path inside a repository: it survives a renaming."""
 
-GREEDY = {**dict.fromkeys(("ref", "branch", "basehead", "name", "sha"), ".+"), "path": ".*"}
+GREEDY = {**dict.fromkeys(("ref", "branch", "basehead", "name", "sha"), "(?s:.+)"), "path": "(?s:.*)"}
 """Path parameters that may contain slashes; the path of a file may be empty: the root."""
+
+_ONE_PART = "[^/]+"
+"""Every other path parameter; aiohttp's own pattern would not take braces."""
 
 
 class Service:
@@ -42,11 +46,10 @@ class Service:
     def mount(self, router: web.UrlDispatcher, operations: list[Operation]) -> None:
         """Route every operation, by the repository's name and by its id, as github.com and as Enterprise."""
         for operation in operations:
-            path = re.sub(r"{(\w+)}", _pattern, operation.template)
-            handler = self._handler(operation)
-            paths = dict.fromkeys((path, path.replace(REPOSITORY, _NUMBERED, 1)))
-            for root, same in product(("", ENTERPRISE), paths):
-                router.add_route(operation.method, root + same, handler)
+            handler, template = self._handler(operation), operation.template
+            templates = dict.fromkeys((template, template.replace(REPOSITORY, _NUMBERED, 1)))
+            for root, same in product(("", ENTERPRISE), templates):
+                router.add_route(operation.method, root + re.sub(r"{(\w+)}", _pattern, same), handler)
         router.add_route("*", _UNLISTED, self._unlisted)
 
     @web.middleware
@@ -86,10 +89,13 @@ class Service:
         return rendering.refused(not_found())
 
     async def _reply(self, operation: Operation, request: web.Request, caller: Caller) -> Reply:
+        actor = called_by.set(caller.account.login)
         try:
             return await operation.function(await self._call(operation, request, caller))
         except Moved as moved:
             raise redirected(request.method, self._new_address(moved, request)) from None
+        finally:
+            called_by.reset(actor)
 
     async def _call(self, operation: Operation, request: web.Request, caller: Caller) -> Call:
         home = self._admission.home(request)
@@ -120,12 +126,12 @@ class Service:
 
 def _pattern(parameter: re.Match[str]) -> str:
     name = parameter[1]
-    return f"{{{name}:{GREEDY[name]}}}" if name in GREEDY else parameter[0]
+    return f"{{{name}:{GREEDY.get(name, _ONE_PART)}}}"
 
 
 def _readable(match: Mapping[str, str]) -> Mapping[str, str]:
-    """The path's parameters; 404 for those that nothing can be called."""
-    if any("\0" in value for value in match.values()):
+    """The path's parameters; 404 for those with control characters: nothing can be called so."""
+    if any(mark < " " for value in match.values() for mark in value):
         raise not_found()
     return match
 

@@ -60,11 +60,11 @@ class Spoiler:
         hits = [] if request.path.startswith(_NEVER_SPOILED) else self._faults.take(self._asked(request))
         request[FAULTS] = hits
         if is_git(request.path) and any(fault.kind in _REPEATED for fault in hits):
-            line.hold(request, await request.content.read())
+            await line.hold(request)
         for fault in hits:
             early = await self._before(fault, request, handler)
             if early is not None:
-                return early
+                return broken.for_git(early) if is_git(request.path) and early.body else early
         try:
             response = await self._carried_out(hits, request, handler)
         except web.HTTPException as refused:

@@ -20,6 +20,7 @@ from planner_agent.specifications import Specifications
 from shared.claims import Claims
 from shared.errors import Blocked
 from shared.governance.endings import RunEnded
+from shared.governance.meter import begin_run
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.llm.port import Coder
 from shared.lock.claim import Lease
@@ -65,6 +66,7 @@ class Planner:
         self._drafting = Drafting(forge.issues, self._listener, source, coder, policy)
         self._handover = Handover(forge, specifications, policy)
         self._labelled: dict[int, Held] = {}
+        self._seen_open: dict[int, list[int]] = {}
 
     @property
     def repository(self) -> str:
@@ -72,15 +74,18 @@ class Planner:
         return self._policy.repository
 
     async def discover(self) -> Sequence[Candidate]:
-        """Stories that are new or in one of the planner's stages."""
+        """Stories that are new or in one of the planner's stages; or the chosen one, whatever lists and filters say."""
+        only = self._policy.only
+        if only is not None:
+            return (Candidate(only, (await self._forge.issues.issue(only)).updated_at.isoformat()),)
         known = await self._forge.inbox.look()
-        stories = [issue for issue in known.values() if self._wanted(issue)]
+        stories = [issue for issue in known.values() if self._wanted(issue) and not self._unfinished(issue)]
         policy = self._policy
         inorder = ordered(stories, agent=self._agent, priorities=policy.priorities, slots=policy.slots)
         return tuple(Candidate(story.number, self._version(story)) for story in inorder)
 
     def _wanted(self, issue: Issue) -> bool:
-        if issue.is_pull_request or self._policy.only not in {None, issue.number}:
+        if issue.is_pull_request:
             return False
         labels = {label.casefold() for label in issue.labels}
         include = {label.casefold() for label in self._policy.include}
@@ -89,13 +94,22 @@ class Planner:
         read = self._policy.names.read(issue.labels)
         return read.story and (not read.stages or bool(read.stages & STAGES)) and Flag.PAUSED not in read.flags
 
+    def _unfinished(self, story: Issue) -> bool:
+        """Whether it is specified and lists still show a specification of it as open: nothing to do yet."""
+        if self._policy.names.read(story.labels).stages != {Stage.SPECIFIED}:
+            return False
+        ours = (issue for issue in self._forge.inbox.known.values() if issue.author == self._policy.account)
+        named = ((issue.number, _PART_OF.search(issue.body)) for issue in ours)
+        seen = [number for number, found in named if found and int(found[1]) == story.number]
+        if seen:
+            self._seen_open[story.number] = sorted(seen)
+        return bool(seen)
+
     def _version(self, story: Issue) -> str:
-        """What has to change before a story is looked at again; once it is specified: its open specifications."""
+        """What has to change before a story is looked at again; once it is specified: what was open of it last."""
         if self._policy.names.read(story.labels).stages != {Stage.SPECIFIED}:
             return story.updated_at.isoformat()
-        known = self._forge.inbox.known.values()
-        named = ((issue.number, _PART_OF.search(issue.body)) for issue in known)
-        return f"open: {sorted(number for number, found in named if found and int(found[1]) == story.number)}"
+        return f"was open: {self._seen_open.get(story.number, [])}"
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock and story; claim when there is something to do and it is free."""
@@ -164,6 +178,7 @@ class Planner:
 
     async def _draft(self, held: Held, snapshot: Snapshot) -> None:
         heard = await self._listener.hear(snapshot.issue.number)
+        await begin_run(held)
         plan = await self._drafting.draft(snapshot.issue, heard, held.fence)
         self._listener.remember(await self._handover.post(held, snapshot, plan))
 

@@ -20,7 +20,7 @@ def build(parts: Parts) -> Planner:
     """The planner of one repository. It watches specifications too: the last one to close ends its story."""
     specified = [stage for stage in stages(Track.SPECIFICATION) if stage not in UNLABELLED]
     forge = Forge(
-        inbox=parts.inbox([parts.names.story, *specified]),
+        inbox=parts.inbox([parts.names.story, *specified], lambda item: not item.is_pull_request),
         issues=parts.issues,
         comments=parts.comments,
         people=parts.people,

@@ -23,6 +23,13 @@ class RoundsUsedUp(Blocked):
         super().__init__(comments.rounds_used_up(rounds))
 
 
+class ReviewsUsedUp(Blocked):
+    """So many heads of one pull request were reviewed that a person decides."""
+
+    def __init__(self, reviews: int) -> None:
+        super().__init__(comments.reviews_used_up(reviews))
+
+
 class TooLarge(Blocked):
     """Nothing wrong was found, but not all of the change was seen."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.models import PullRequest
-from shared.workflow import TERMINAL, TRANSITIONS, Event, Flag, Labels, Role, Stage, Track, move
+from shared.workflow import HALTED, TERMINAL, TRANSITIONS, Event, Flag, Labels, Role, Stage, Track, move
 
 STAGES = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
 """Labels under which the reviewer finds work."""
@@ -35,8 +35,25 @@ def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Int
 def _afresh(pull_request: PullRequest, fence: Fence | None) -> Intent:
     to = move(Track.PULL_REQUEST, Stage.REVIEWING, Event.CLAIMED).to
     return Intent(
-        to, attempt=0, round=_round(pull_request, fence), pr=pull_request.number, work_head=pull_request.head_sha
+        to,
+        attempt=_attempt(fence),
+        round=_round(pull_request, fence),
+        pr=pull_request.number,
+        work_head=pull_request.head_sha,
     )
+
+
+def reopening(pull_request: PullRequest, fence: Fence) -> Intent:
+    """What a claim begins when another head than the fence's is to be reviewed: the new epoch names it at once."""
+    stage = fence.stage
+    if stage is not Stage.REVIEWING:
+        stage = move(Track.PULL_REQUEST, stage, Event.HEAD_MOVED).to
+    return Intent(stage, attempt=_attempt(fence), work_head=pull_request.head_sha)
+
+
+def _attempt(fence: Fence | None) -> int:
+    """How many reviews were taken up before this one; a person who asks again after a failure starts anew."""
+    return 0 if fence is None or fence.stage in HALTED else fence.attempt + 1
 
 
 def _round(pull_request: PullRequest, fence: Fence | None) -> int:

@@ -10,9 +10,10 @@ from typing import assert_never
 import structlog
 
 from reviewer_agent import links
-from reviewer_agent.aborts import RoundsUsedUp, TooLarge
+from reviewer_agent.aborts import ReviewsUsedUp, RoundsUsedUp, TooLarge
 from reviewer_agent.admission import ordered_to_stop, projection
 from reviewer_agent.decide import Action, Snapshot, decide
+from reviewer_agent.demand import Demand
 from reviewer_agent.draft import Draft
 from reviewer_agent.examine import Examiner, Subject
 from reviewer_agent.gate import Gate
@@ -24,6 +25,7 @@ from reviewer_agent.ports import Forge
 from shared.claims import Claims
 from shared.errors import Blocked, Gone
 from shared.governance.endings import RunEnded
+from shared.governance.meter import begin_run
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
@@ -31,7 +33,7 @@ from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.models import Issue, PullRequest
 from shared.order import ordered
-from shared.workflow import Flag, Role
+from shared.workflow import TERMINAL, Flag, Role
 
 log = structlog.get_logger()
 
@@ -48,9 +50,12 @@ class Reviewer:
         self._examiner = examiner
         self._policy = policy
         self._handover = Handover(forge, policy)
-        self._observer = Observer(forge, examiner.source, Reader(claimant.keys, claimant.accounts), policy)
-        self._gate = Gate(forge, claimant, self._observer, policy)
+        demand = Demand(forge, port, claimant.accounts, policy.names)
+        self._observer = Observer(forge, demand, examiner.source, Reader(claimant.keys, claimant.accounts), policy)
+        self._gate = Gate(forge, claimant, demand, self._observer, policy)
         self._drafts: dict[int, Draft] = {}
+        self._closed: dict[int, Issue] = {}
+        self._settled: set[int] = set()
 
     @property
     def repository(self) -> str:
@@ -58,28 +63,32 @@ class Reviewer:
         return self._policy.repository
 
     async def discover(self) -> Sequence[Candidate]:
-        """Pull requests with a reviewer's stage."""
+        """Pull requests with a reviewer's stage; once more when they were closed, because some were merged."""
         known = await self._forge.inbox.look()
-        policy = self._policy
-        wanted = [issue for issue in known.values() if self._gate.wanted(issue)]
+        policy, gone = self._policy, self._forge.inbox.gone
+        self._closed |= {number: gone[number] for number in gone.keys() - self._settled}
+        self._settled -= gone.keys()
+        wanted = [issue for issue in {**self._closed, **known}.values() if self._gate.wanted(issue)]
         queue = ordered(wanted, agent=self._agent, priorities=policy.priorities, slots=policy.slots)
         return tuple(Candidate(item.number, item.updated_at.isoformat()) for item in queue)
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock and pull request; claim when there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
-        if isinstance(view, Skip):
-            return view
-        return await self._claims.claim(view, await self._gate.wish(view))
+        wish = view if isinstance(view, Skip) else await self._gate.wish(view)
+        self._closed.pop(candidate.number, None)  # not before the look succeeded: its closing is told once
+        return view if isinstance(view, Skip) else await self._claims.claim(view, wish)
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The lease as a block; a draft lasts no longer."""
+        """The lease as a block; a draft lasts no longer. What has ended here needs no look when it closes."""
         async with self._claims.hold(lease) as held:
             try:
                 yield held
             finally:
-                self._drafts.pop(lease.fence.key.number, None)
+                number = held.fence.key.number
+                self._drafts.pop(number, None)
+                (self._settled.add if held.fence.stage in TERMINAL else self._settled.discard)(number)
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, or a stage label that a person moved or removed."""
@@ -116,6 +125,8 @@ class Reviewer:
             case Action.REOPEN | Action.BEGIN | Action.ACCEPT:
                 await self._go_on(action, held, seen.pull_request)
                 return None
+            case Action.LET_GO:
+                return await self._handover.let_go(held, seen.pull_request)
             case Action.REQUEST_CHANGES | Action.YIELD:
                 by_person = action is Action.YIELD
                 return await self._handover.request_changes(held, seen.pull_request, by_person=by_person)
@@ -125,7 +136,7 @@ class Reviewer:
                 return await self._handover.wait(held, seen)
             case Action.HAND_OVER | Action.PARK:
                 return await self._handover.leave(held, seen)
-            case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_SIZE:
+            case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_REVIEWS | Action.GIVE_UP_ON_SIZE:
                 raise self._reason(action, held)
             case Action.FINISH | Action.WITHDRAW | Action.HAND_BACK | Action.SHOW_HALT:
                 return await self._end(action, held, seen.pull_request)
@@ -135,10 +146,10 @@ class Reviewer:
     async def _go_on(self, action: Action, held: Held, pull_request: PullRequest) -> None:
         """The moves after which the next look decides."""
         if action is Action.REOPEN:
-            await self._handover.reopen(held)
-        elif action is Action.BEGIN:
             await self._examiner.bring(pull_request)
-            await self._handover.begin(held, pull_request)
+            await self._handover.reopen(held, pull_request)
+        elif action is Action.BEGIN:
+            await self._handover.begin(held)
         else:
             await self._handover.accept(held)
 
@@ -154,6 +165,8 @@ class Reviewer:
     def _reason(self, action: Action, held: Held) -> Blocked:
         if action is Action.GIVE_UP_ON_ROUNDS:
             return RoundsUsedUp(held.fence.round + 1)
+        if action is Action.GIVE_UP_ON_REVIEWS:
+            return ReviewsUsedUp(held.fence.attempt)
         draft = self._drafts.get(held.fence.key.number)
         return TooLarge(draft.patch.missing if draft else ())
 
@@ -175,8 +188,9 @@ class Reviewer:
         kept = self._drafts.get(number)
         if kept is not None and (kept.sha, kept.round) == (fence.work_head, fence.round):
             return kept
-        earlier = await self._observer.earlier(pull_request) if fence.round else ""
+        earlier = await self._observer.earlier(pull_request)
         subject = await self._subject(pull_request)
+        await begin_run(held)
         self._drafts[number] = await self._examiner.examine(pull_request, subject, fence.round, earlier)
         return self._drafts[number]
 

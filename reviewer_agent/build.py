@@ -25,7 +25,7 @@ def build(parts: Parts) -> Reviewer:
     """The reviewer of one repository."""
     policy = policy_of(parts)
     forge = Forge(
-        inbox=parts.inbox(STAGES),
+        inbox=parts.inbox(STAGES, lambda item: item.is_pull_request),
         issues=parts.issues,
         comments=parts.comments,
         people=parts.people,

@@ -106,6 +106,8 @@ _NEXT = {
     Hindrance.NEVER: "Merging is up to a person.",
     Hindrance.FLAGGED: "It is not merged by the engine while a flag says that a person decides.",
     Hindrance.UNSEEN: "It is not merged: the engine's approval is not on GitHub. Set `{reviewing}` for another review.",
+    Hindrance.REQUESTED: "It is not merged while a request for changes stands: its author approves, or dismisses it.",
+    Hindrance.FORK: "Its branch is in another repository: comment `/merge`, or merge it yourself.",
     Hindrance.NOT_ORDERED: "Comment `/merge` to have this commit merged as soon as its checks are green.",
     Hindrance.BREAKING: "It breaks callers: comment `/merge`, or merge it yourself.",
     Hindrance.PROTECTED: "It touches protected files or dependencies: comment `/merge`, or merge it yourself.",
@@ -137,6 +139,15 @@ def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Sta
     return Status(str(error), _where(fence), _data(fence, error=_line(str(error), REASON_CHARS)), notes)
 
 
+def not_asked(fence: Fence, pull_request: PullRequest, names: Labels) -> Status:
+    """The head is another commit, and that alone is no reason to pay for another review."""
+    sentence = (
+        f"The commit {pull_request.head_sha[:12]} was pushed after the review had begun. "
+        f"Set `{names.of(Stage.REVIEWING)}` to have it reviewed."
+    )
+    return Status(sentence, _where(fence), _data(fence, waiting={"why": "head_moved"}))
+
+
 def merged(fence: Fence) -> Status:
     """It is on the base branch."""
     return Status("Merged.", _where(fence), _data(fence))
@@ -155,6 +166,11 @@ def withdrawn(fence: Fence, reason: str) -> Status:
 def rounds_used_up(rounds: int) -> str:
     """Why a person decides."""
     return f"Changes were requested in {rounds} rounds and the review still asks for some: a person decides."
+
+
+def reviews_used_up(reviews: int) -> str:
+    """Why a person decides."""
+    return f"{reviews} commits of this pull request were taken up for a review: a person decides how to go on."
 
 
 def too_large(missing: Sequence[str]) -> str:

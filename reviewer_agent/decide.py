@@ -29,9 +29,11 @@ class Action(StrEnum):
     BEGIN = "begin"
     REVIEW = "review"
     REOPEN = "reopen"
+    LET_GO = "let go of commits that nobody asked about"
     ACCEPT = "accept"
     REQUEST_CHANGES = "request changes"
     GIVE_UP_ON_ROUNDS = "give up: rounds used up"
+    GIVE_UP_ON_REVIEWS = "give up: reviews used up"
     GIVE_UP_ON_SIZE = "give up: too large to judge"
     YIELD = "yield to a person"
     MERGE = "merge"
@@ -48,6 +50,8 @@ class Hindrance(StrEnum):
     NEVER = "merging is configured to be done by people"
     FLAGGED = "a flag says that a person decides"
     UNSEEN = "the engine's approval of this commit is not on GitHub"
+    REQUESTED = "somebody's request for changes still stands"
+    FORK = "its branch is in another repository, so a person merges"
     NOT_ORDERED = "it waits for `/merge`"
     BREAKING = "it breaks callers, so a person merges"
     PROTECTED = "it touches protected files or dependencies, so a person merges"
@@ -60,13 +64,13 @@ class Hindrance(StrEnum):
 IDLE = frozenset({Action.HAND_OVER, Action.PARK})
 """Actions that only say why nothing happens: no reason to claim."""
 
-ON_ORDER = frozenset({Hindrance.NOT_ORDERED, Hindrance.BREAKING, Hindrance.PROTECTED})
+ON_ORDER = frozenset({Hindrance.NOT_ORDERED, Hindrance.FORK, Hindrance.BREAKING, Hindrance.PROTECTED})
 """What a person's `/merge` clears."""
 
 PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING})
 """What is worth waiting for with the lease kept."""
 
-UNANNOUNCED = PASSING | {Hindrance.CHECKS_RED, Hindrance.CHECKS_MISSING, Hindrance.BASE_RED}
+UNANNOUNCED = PASSING | {Hindrance.REQUESTED, Hindrance.CHECKS_RED, Hindrance.CHECKS_MISSING, Hindrance.BASE_RED}
 """What can change without GitHub showing the pull request as changed."""
 
 HOLDING = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION, Flag.PAUSED})
@@ -75,27 +79,45 @@ HOLDING = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION, Flag.PAUSED})
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How often and how long; from the configuration."""
+    """How often and how long; `reviews` counts the heads of one pull request that are taken up."""
 
     rounds: int = 3
+    reviews: int = 10
     ci_seconds: float = 600.0
     none_is_green: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one look at a pull request showed; `opinion` is ours on the commit that the fence names."""
+    """What one look at a pull request showed; `opinion` is ours on the commit that the fence names.
+
+    `asked`: somebody who may asks for a review of a head that the fence does not name. `person_asks`:
+    somebody requests changes of what we approved. `requested`: any such request stands, however old.
+    """
 
     fence: Fence
     pull_request: PullRequest
     flags: frozenset[Flag] = frozenset()
     opinion: Opinion | None = None
+    asked: bool = False
     person_asks: bool = False
+    requested: bool = False
     ordered: bool = False
     checks: Verdict = Verdict.NONE
     base_checks: Verdict = Verdict.NONE
     merge: Merge = Merge.NEVER
     bounds: Bounds = field(default_factory=Bounds)
+
+    @property
+    def head_moved(self) -> bool:
+        """Whether the head is another commit than the one that the fence names."""
+        return self.pull_request.head_sha != self.fence.work_head
+
+    @property
+    def needs_order(self) -> bool:
+        """Whether only a person's `/merge` merges it."""
+        careful = self.opinion is not None and self.opinion.care is not Care.NONE
+        return self.merge is Merge.APPROVE or careful or not self.pull_request.from_own_branch
 
 
 def decide(s: Snapshot, *, now: datetime) -> Action:
@@ -105,6 +127,9 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
     if not s.pull_request.open:
         return Action.WITHDRAW
     match s.fence.stage:
+        case Stage.REVIEWING | Stage.IN_REVIEW | Stage.APPROVED if s.head_moved:
+            # Whoever can push to a pull request may be anybody: a push alone does not buy a review.
+            return Action.REOPEN if s.asked else Action.LET_GO
         case Stage.REVIEWING:
             return Action.BEGIN
         case Stage.IN_REVIEW:
@@ -118,10 +143,8 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
 
 
 def _in_review(s: Snapshot) -> Action:
-    if s.pull_request.head_sha != s.fence.work_head:
-        return Action.REOPEN
     if s.opinion is None:
-        return Action.REVIEW
+        return Action.REVIEW if s.fence.attempt < s.bounds.reviews else Action.GIVE_UP_ON_REVIEWS
     if s.opinion.judgement is Judgement.APPROVED:
         return Action.ACCEPT
     if s.opinion.judgement is Judgement.INCOMPLETE:
@@ -130,8 +153,6 @@ def _in_review(s: Snapshot) -> Action:
 
 
 def _approved(s: Snapshot, now: datetime) -> Action:
-    if s.pull_request.head_sha != s.fence.work_head:
-        return Action.REOPEN
     if s.person_asks:
         return Action.YIELD
     reason = hindrance(s)
@@ -154,15 +175,19 @@ def hindrance(s: Snapshot) -> Hindrance | None:
         return Hindrance.FLAGGED
     if s.opinion is None or s.opinion.sha != s.fence.work_head or s.opinion.judgement is not Judgement.APPROVED:
         return Hindrance.UNSEEN
-    return _missing_order(s.merge, s.opinion.care, ordered=s.ordered) or _ci(s)
+    if s.requested:
+        return Hindrance.REQUESTED
+    return _missing_order(s, s.opinion.care) or _ci(s)
 
 
-def _missing_order(merge: Merge, care: Care, *, ordered: bool) -> Hindrance | None:
-    if ordered:
+def _missing_order(s: Snapshot, care: Care) -> Hindrance | None:
+    if s.ordered or not s.needs_order:
         return None
+    if not s.pull_request.from_own_branch:
+        return Hindrance.FORK
     if care is not Care.NONE:
         return Hindrance.BREAKING if care is Care.BREAKING else Hindrance.PROTECTED
-    return Hindrance.NOT_ORDERED if merge is Merge.APPROVE else None
+    return Hindrance.NOT_ORDERED
 
 
 def _ci(s: Snapshot) -> Hindrance | None:

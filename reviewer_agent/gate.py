@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from reviewer_agent.admission import STAGES, intent
+from reviewer_agent.admission import STAGES, intent, reopening
 from reviewer_agent.decide import IDLE, UNANNOUNCED, decide, hindrance
+from reviewer_agent.demand import Demand
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
@@ -18,9 +19,10 @@ from shared.workflow import Flag, Stage
 class Gate:
     """Looks before a claim, because every claim is a comment in somebody's thread."""
 
-    def __init__(self, forge: Forge, claimant: Claimant, observer: Observer, policy: Policy) -> None:
+    def __init__(self, forge: Forge, claimant: Claimant, demand: Demand, observer: Observer, policy: Policy) -> None:
         self._forge = forge
         self._claimant = claimant
+        self._demand = demand
         self._observer = observer
         self._policy = policy
 
@@ -39,32 +41,30 @@ class Gate:
         wish = intent(pull_request, view.fence, self._policy.names)
         if isinstance(wish, str):
             return Skip(wish, terms.timeout)
-        skip = await self._nothing_to_do(wish, pull_request, view) or await self._refusal(wish, pull_request, view)
-        return skip or wish
+        asked = await self._asked(wish, pull_request, view)
+        if asked is None:
+            reviewing = self._policy.names.of(Stage.REVIEWING)
+            why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
+            return Skip(why, terms.timeout)
+        return await self._nothing_to_do(asked, view) or asked
 
-    async def _nothing_to_do(self, wish: Intent, pull_request: PullRequest, view: View) -> Skip | None:
+    async def _nothing_to_do(self, wish: Intent, view: View) -> Skip | None:
         """An approved pull request is claimed only when something can be done about it: an ACK is noise."""
         fence = view.fence
         if fence is None or wish.stage is not Stage.APPROVED:
             return None
         seen = await self._observer.look(fence)
-        lagging = self._policy.names.read(pull_request.labels).stages != {Stage.APPROVED}
+        lagging = self._policy.names.read(seen.pull_request.labels).stages != {Stage.APPROVED}
         if lagging or decide(seen, now=view.at) not in IDLE:
             return None
         reason, terms = hindrance(seen), self._claimant.terms
         return Skip(f"approved; {reason}", terms.heartbeat if reason in UNANNOUNCED else terms.timeout)
 
-    async def _refusal(self, wish: Intent, pull_request: PullRequest, view: View) -> Skip | None:
-        """A new review costs money: the label that asks for it was set by somebody with write access."""
-        if view.fence is not None and (wish.stage is view.fence.stage or wish.stage is not Stage.IN_REVIEW):
-            return None
-        names = self._policy.names
-        stage = Stage.REVIEWING if Stage.REVIEWING in names.read(pull_request.labels).stages else Stage.IN_REVIEW
-        events = await self._forge.issues.label_events(pull_request.number)
-        label = names.of(stage).casefold()
-        newest = next((e for e in reversed(events) if e.added and e.label.casefold() == label), None)
-        if newest is not None and newest.actor.id in self._claimant.accounts:
-            return None
-        if newest is None or not (await self._forge.people.permission(newest.actor.login)).may_write:
-            return Skip("the label was not set by somebody with write access", self._claimant.terms.timeout)
-        return None
+    async def _asked(self, wish: Intent, pull_request: PullRequest, view: View) -> Intent | None:
+        """A review costs money: one that would begin, or go on with other commits, has to be asked for."""
+        fence = view.fence
+        if fence is None or wish.work_head is not None:
+            return wish if await self._demand.first(pull_request, fence) else None
+        if not pull_request.open or wish.stage not in STAGES or pull_request.head_sha == fence.work_head:
+            return wish
+        return reopening(pull_request, fence) if await self._demand.again(pull_request, fence) else None

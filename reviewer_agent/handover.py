@@ -9,7 +9,7 @@ import structlog
 
 from reviewer_agent import comments, links
 from reviewer_agent.aborts import Unpostable
-from reviewer_agent.admission import projection
+from reviewer_agent.admission import projection, reopening
 from reviewer_agent.decide import ON_ORDER, Hindrance, Snapshot, hindrance
 from reviewer_agent.draft import Draft
 from reviewer_agent.opinion import Judgement, Opinion, mark
@@ -20,6 +20,7 @@ from shared.items import Ended, Rest, Result
 from shared.lock.codec import ItemKey
 from shared.lock.fence import advance, bury
 from shared.lock.hold import Held
+from shared.lock.port import ReadFence
 from shared.models import PullRequest, ReviewState
 from shared.workflow import TERMINAL, Event, Flag, Role, Stage, Track, move
 
@@ -58,14 +59,24 @@ class Handover:
             raise Unpostable(error, f"{body}\n\n{remarks}".strip()) from error
         return replace(opinion, review_id=review.id, at=review.submitted_at)
 
-    async def begin(self, held: Held, pull_request: PullRequest) -> None:
-        """Take up the head as it is now; its objects must be here, because the fence carries it."""
-        to = move(Track.PULL_REQUEST, held.fence.stage, Event.CLAIMED).to
-        await advance(held, stage=to, work_head=pull_request.head_sha)
+    async def reopen(self, held: Held, pull_request: PullRequest) -> None:
+        """Another head was asked about: what was decided about the old one no longer counts.
 
-    async def reopen(self, held: Held) -> None:
-        """The head is another commit: what was decided about the old one no longer counts."""
-        await self._move(held, Event.HEAD_MOVED)
+        The fence names the head from here on, so that no later push profits from having asked. The
+        head's objects must be here, because the fence carries it.
+        """
+        wish = reopening(pull_request, held.fence)
+        await advance(held, stage=wish.stage, work_head=wish.work_head, attempt=wish.attempt)
+
+    async def begin(self, held: Held) -> None:
+        """Take up the head that the fence names."""
+        await self._move(held, Event.CLAIMED)
+
+    async def let_go(self, held: Held, pull_request: PullRequest) -> Ended:
+        """Other commits than the ones under review, and nobody who may asks for a review of them."""
+        status = comments.not_asked(held.fence, pull_request, self._policy.names)
+        await self._forge.status.show(pull_request.number, status, held)
+        return Ended(Result.PARKED, "commits were pushed that nobody with write access asked to review")
 
     async def accept(self, held: Held) -> None:
         """The review approves; what that leads to is decided next."""
@@ -111,30 +122,43 @@ class Handover:
 
     async def finish(self, held: Held, pull_request: PullRequest) -> Ended:
         """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge."""
-        for tidy in (self._delete_branch, self._close_issue, self._bury_issue):
-            try:
-                await tidy(held, pull_request)
-            except Blocked as error:
-                log.warning("tidying_refused", outcome="skipped", error=str(error))
+        try:
+            await self._tidy(held, pull_request)
+        except Blocked as error:
+            log.warning("tidying_refused", outcome="skipped", error=str(error))
         await advance(held, stage=Stage.DONE)
-        await self._forge.status.show(pull_request.number, comments.merged(held.fence), held)
+        await self._forge.status.revise(pull_request.number, comments.merged(held.fence), held)
         return Ended(Result.FINISHED, f"pull request #{pull_request.number} is merged")
 
-    async def _delete_branch(self, held: Held, pull_request: PullRequest) -> None:
-        if self._policy.delete_branch and links.issue_of(pull_request) is not None:
+    async def _tidy(self, held: Held, pull_request: PullRequest) -> None:
+        number = links.issue_of(pull_request)
+        if number is None or not await self._is_ours(held, number, pull_request):
+            return
+        for tidy in (self._delete_branch, self._close_issue, self._bury_issue):
+            try:
+                await tidy(held, number, pull_request)
+            except Blocked as error:
+                log.warning("tidying_refused", outcome="skipped", error=str(error))
+
+    async def _is_ours(self, held: Held, issue: int, pull_request: PullRequest) -> bool:
+        """A branch's name alone says nothing: we opened the pull request, or the worker's fence names it."""
+        if pull_request.author.id in held.claimant.accounts:
+            return True
+        fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, issue)))).value
+        return fence is not None and fence.pr == pull_request.number
+
+    async def _delete_branch(self, held: Held, issue: int, pull_request: PullRequest) -> None:
+        if self._policy.delete_branch:
             await self._forge.branches.delete_branch(pull_request.head_branch, pull_request.head_sha, held)
 
-    async def _close_issue(self, held: Held, pull_request: PullRequest) -> None:
+    async def _close_issue(self, held: Held, issue: int, pull_request: PullRequest) -> None:
         """GitHub closes it itself when the base is the default branch."""
-        number = links.issue_of(pull_request)
-        if number is not None and (await self._forge.issues.issue(number)).open:
-            await self._forge.issues.close(number, held)
+        if (await self._forge.issues.issue(issue)).open:
+            await self._forge.issues.close(issue, held)
 
-    async def _bury_issue(self, held: Held, pull_request: PullRequest) -> None:
+    async def _bury_issue(self, held: Held, issue: int, pull_request: PullRequest) -> None:
         """The issue's own fence ends with its pull request; claiming a closed issue for that would be noise."""
-        number = links.issue_of(pull_request)
-        if number is not None:
-            await bury(held, ItemKey(Role.WORKER, number), Stage.REVIEWING)
+        await bury(held, ItemKey(Role.WORKER, issue), Stage.REVIEWING)
 
     async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
         """To a person: fence, label and flags, and one comment that says why."""

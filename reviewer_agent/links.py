@@ -17,6 +17,6 @@ def issue_named_by(pull_request: PullRequest) -> int | None:
 
 
 def issue_of(pull_request: PullRequest) -> int | None:
-    """The issue whose work branch is the head; None for a person's branch, which is never deleted."""
-    found = _BRANCH.fullmatch(pull_request.head_branch)
+    """The issue whose work branch is the head; None for a person's branch and for a fork's of any name."""
+    found = _BRANCH.fullmatch(pull_request.head_branch) if pull_request.from_own_branch else None
     return int(found[1]) if found else None

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from reviewer_agent.admission import STAGES
 from reviewer_agent.decide import Merge, Snapshot
+from reviewer_agent.demand import Demand
 from reviewer_agent.opinion import Judgement, Opinion, Reader, standing_requests
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
@@ -20,8 +22,9 @@ from shared.workflow import Stage
 class Observer:
     """Looks at a pull request through GitHub and git; needs no lease, so a claim can look first."""
 
-    def __init__(self, forge: Forge, source: Source, reader: Reader, policy: Policy) -> None:
+    def __init__(self, forge: Forge, demand: Demand, source: Source, reader: Reader, policy: Policy) -> None:
         self._forge = forge
+        self._demand = demand
         self._source = source
         self._reader = reader
         self._policy = policy
@@ -37,31 +40,30 @@ class Observer:
             merge=self._policy.merge,
             bounds=self._policy.bounds,
         )
-        judged = pull_request.open and pull_request.head_sha == fence.work_head
-        if not judged or fence.stage not in {Stage.IN_REVIEW, Stage.APPROVED}:
+        if not pull_request.open or fence.stage not in STAGES:
             return snapshot
+        if snapshot.head_moved:
+            return replace(snapshot, asked=await self._demand.again(pull_request, fence))
         reviews = await self._forge.reviews.of(number)
         snapshot = replace(snapshot, opinion=self._reader.newest(number, reviews, fence.work_head))
         return snapshot if fence.stage is Stage.IN_REVIEW else await self._before_merging(snapshot, reviews)
 
     async def _before_merging(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
-        s = replace(s, person_asks=await self._person_asks(s, reviews))
-        if s.merge is Merge.NEVER or s.person_asks or s.opinion is None:
+        requests = await self._requests(s.pull_request.number, reviews)
+        s = replace(s, requested=bool(requests), person_asks=any(_is_news(s, request) for request in requests))
+        if s.merge is Merge.NEVER or s.requested or s.opinion is None:
             return s
-        s = replace(s, ordered=await self._ordered(s.opinion, s.pull_request))
+        if s.needs_order:
+            s = replace(s, ordered=await self._ordered(s.opinion, s.pull_request))
         checks = fold(await self._forge.checks.of(s.fence.work_head))
         if checks in {Verdict.RED, Verdict.RUNNING}:
             return replace(s, checks=checks)
         return replace(s, checks=checks, base_checks=await self._base_checks(s.pull_request))
 
-    async def _person_asks(self, s: Snapshot, reviews: Sequence[Review]) -> bool:
-        """A standing request for changes of this head, or made after our approval, by somebody with write."""
-        people = self._reader.by_people(s.pull_request.number, reviews)
-        for review in standing_requests(people):
-            later = s.opinion is not None and review.submitted_at >= s.opinion.at
-            if (later or review.head_sha == s.fence.work_head) and await self._may_write(review.author.login):
-                return True
-        return False
+    async def _requests(self, number: int, reviews: Sequence[Review]) -> tuple[Review, ...]:
+        """The standing requests for changes by people with write, of whichever commit."""
+        standing = standing_requests(self._reader.by_people(number, reviews))
+        return tuple([review for review in standing if await self._may_write(review.author.login)])
 
     async def _ordered(self, opinion: Opinion, pull_request: PullRequest) -> bool:
         """A person's `/merge`, given after our approval of this very commit."""
@@ -84,9 +86,7 @@ class Observer:
         number = pull_request.number
         reviews = await self._forge.reviews.of(number)
         asking = [review for review in reviews if self._asked(number, review)][-1:]
-        for review in standing_requests(self._reader.by_people(number, reviews)):
-            if await self._may_write(review.author.login):
-                asking.append(review)
+        asking += await self._requests(number, reviews)
         if not asking:
             return ""
         remarks = await self._forge.reviews.comments(number)
@@ -99,3 +99,9 @@ class Observer:
     def _asked(self, number: int, review: Review) -> bool:
         opinion = self._reader.read(number, review)
         return opinion is not None and opinion.judgement is Judgement.CHANGES_REQUESTED
+
+
+def _is_news(s: Snapshot, request: Review) -> bool:
+    """A request of this head, or made after our approval: the worker has not been told of it."""
+    later = s.opinion is not None and request.submitted_at >= s.opinion.at
+    return later or request.head_sha == s.fence.work_head

@@ -31,6 +31,11 @@ class Inbox(Protocol):
     @property
     def known(self) -> Mapping[int, Issue]: ...
 
+    @property
+    def gone(self) -> Mapping[int, Issue]:
+        """The known items that the last look found closed; told once."""
+        ...
+
     async def look(self) -> Mapping[int, Issue]: ...
 
 
@@ -101,6 +106,8 @@ class StatusBoard(Protocol):
     """The reviewer's one status comment per thread."""
 
     async def show(self, number: int, status: Status, warrant: Warrant) -> None: ...
+
+    async def revise(self, number: int, status: Status, warrant: Warrant) -> None: ...
 
 
 class Branches(Protocol):

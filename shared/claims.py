@@ -35,6 +35,11 @@ class Claims:
         self._claimant = claimant
         self._held: dict[int, Held] = {}
 
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The items that are held now."""
+        return frozenset(self._held)
+
     async def look(self, number: int) -> View | Skip:
         """What an item's lock shows, or who else holds it. Raises `Transient`."""
         view = await observe(self._port, ItemKey(self._role, number), self._claimant)
@@ -62,6 +67,15 @@ class Claims:
                 yield held
             finally:
                 del self._held[number]
+
+    def held(self, number: int) -> Held | None:
+        """The proof for an item that we hold."""
+        return self._held.get(number)
+
+    def pull_request_of(self, number: int) -> int:
+        """The pull request of an item that we hold; 0 when there is none."""
+        held = self._held.get(number)
+        return held.fence.pr if held else 0
 
     async def revoked(
         self, number: int, listed: Issue | None, read: Callable[[int], Awaitable[Issue]], order: Order

@@ -25,18 +25,26 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Why a candidate was not claimed; it is not looked at again for `seconds` unless it changes."""
+    """Why a candidate was not claimed; it is not looked at again for `seconds` unless it changes.
+
+    `failed` says that the claim met an error, which `reason` repeats.
+    """
 
     reason: str
     seconds: float = 0
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Waiting with the lease kept: no slot is used, the next tick looks again."""
+    """Waiting with the lease kept: no slot is used, the next tick looks again.
+
+    `sentence` is the error after which it waits to try again; empty for an ordinary wait.
+    """
 
     reason: str
     until: datetime | None = None
+    sentence: str = ""
 
 
 class Result(StrEnum):

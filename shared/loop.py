@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,10 +12,11 @@ import structlog
 from anyio.abc import TaskGroup
 
 from shared.clock import Clock
-from shared.errors import EngineError, Transient
+from shared.errors import EngineError, Misconfigured, NotAllowed, Transient, Unauthorized
 from shared.items import Agent, Candidate, Ended, Rest, Result, Skip
 from shared.lock.claim import Lease
-from shared.pursuit import Pursuit
+from shared.pursuit import Pursuit, own_fault
+from shared.skipped import Skipped
 from shared.slots import Slots
 from shared.telemetry.logging import bind_item
 
@@ -29,11 +28,8 @@ LOST_CLAIMS_PER_TICK = 3
 BROKEN_ITEM_SECONDS = 900.0
 """How long an item is left alone at which the engine met an error of its own."""
 
-VERSION_SECONDS = 1.0
-"""GitHub's times of change have whole seconds: within one, two changes look like one."""
-
-ANY_VERSION = "*"
-"""In the memory of skipped items: whatever has changed there."""
+REFUSALS = (NotAllowed, Unauthorized, Misconfigured)
+"""Errors of a claim that say something about this process, not about the item."""
 
 JITTER = 0.1
 """The part of the interval by which a poll may be late, so that agents do not poll in step."""
@@ -83,7 +79,7 @@ class Loop:
         self._cooldown = cooldown_seconds
         self._rested_at = 0.0
         self._items: dict[int, Pursuit] = {}
-        self._skipped: dict[int, tuple[str, float]] = {}
+        self._skipped = Skipped(clock)
         self._changed = anyio.Event()
         self._group: TaskGroup | None = None
         self.ended: list[Ended] = []
@@ -113,15 +109,21 @@ class Loop:
         """What the held items wait for."""
         return tuple(item.resting for item in self._items.values() if item.resting)
 
-    async def tick(self, *, claims: int | None = None) -> int:
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Which candidates were not claimed, and why: a sentence for each."""
+        return tuple(f"{self._agent.repository}#{n}: {why}" for n, why in self._skipped.reasons.items())
+
+    async def tick(self, *, claims: int | None = None, strict: bool = False) -> int:
         """One look at everything; returns how many items are in work. Errors of one item stay there.
 
-        At most `claims` items are begun; None means as many as there are slots.
+        At most `claims` items are begun; None means as many as there are slots. With `strict`, a
+        refused claim is raised: `NotAllowed`, `Unauthorized` or `Misconfigured`.
         """
         candidates = await self._agent.discover()
         for item in tuple(self._items.values()):
             await self._look_after(item)
-        await self._claim(candidates, len(candidates) if claims is None else claims)
+        await self._claim(candidates, len(candidates) if claims is None else claims, strict)
         return len(self._items)
 
     async def quiet(self) -> None:
@@ -143,19 +145,21 @@ class Loop:
             await self._pause(stop)
 
     async def once(self, stop: anyio.Event, *, wait: bool) -> Ended | Rest | None:
-        """Work on exactly one item; None when there was nothing to do.
+        """Work on exactly one item; None when there was nothing to do, and `skipped` says why.
 
-        With `wait` false, or when a person has to act, it returns at the first wait.
+        With `wait` false, or when a person has to act, it returns at the first wait. Errors of the
+        process itself are raised: `NotAllowed`, `Unauthorized`, `Misconfigured`, `Transient`.
         """
         while not stop.is_set():
             try:
-                await self.tick(claims=0 if self._items or self.ended else 1)
+                await self.tick(claims=0 if self._items or self.ended else 1, strict=True)
             except Transient as error:
                 if not self._items:
                     raise
                 log.warning("tick_failed", outcome="retrying", error=str(error))
             if not self._items and not self.ended:
-                return None
+                failure = self._skipped.failure
+                return Ended(Result.FAILED, failure) if failure else None
             await self.quiet()
             if self.ended:
                 return self.ended[0]
@@ -179,45 +183,41 @@ class Loop:
             item.revoke(reason)
         item.wake()
 
-    async def _claim(self, candidates: Sequence[Candidate], most: int) -> None:
+    async def _claim(self, candidates: Sequence[Candidate], most: int, strict: bool) -> None:
         lost = begun = 0
         if self._clock.boot() < self._rested_at:
             return
         for candidate in candidates:
             if not self._slots.free(self) or lost >= LOST_CLAIMS_PER_TICK or begun >= most:
                 return
-            if candidate.number in self._items or self._is_skipped(candidate):
+            if candidate.number in self._items or candidate in self._skipped:
                 continue
-            match await self._attempt(candidate):
+            match await self._attempt(candidate, strict):
                 case Lease() as lease:
                     self._begin(candidate.number, lease)
                     begun += 1
-                case Skip(seconds=seconds):
-                    self._remember(candidate, seconds)
-                    lost += seconds == 0
+                case Skip() as skip:
+                    self._skipped.add(candidate, skip)
+                    lost += skip.seconds == 0
 
-    async def _attempt(self, candidate: Candidate) -> Lease | Skip:
+    async def _attempt(self, candidate: Candidate, strict: bool) -> Lease | Skip:
         with bind_item(repo=self._agent.repository, issue=candidate.number):
             try:
                 got = await self._agent.claim(candidate)
+            except REFUSALS as error:
+                if strict:
+                    raise
+                if self._skipped.refuse(candidate):
+                    log.error("claim_refused", outcome="failed", error=str(error))
+                return Skip(str(error), self._interval, failed=True)
             except EngineError as error:
-                got = Skip(f"{type(error).__name__}: {error}", self._interval)
+                got = Skip(str(error), self._interval, failed=True)
             except Exception as error:  # one item that cannot be looked at must not keep away from the rest
                 log.exception("claim_failed", outcome="failed")
-                got = Skip(type(error).__name__, BROKEN_ITEM_SECONDS)
+                got = Skip(own_fault(error), BROKEN_ITEM_SECONDS, failed=True)
             if isinstance(got, Skip):
                 log.info("item_skipped", outcome="skipped", reason=got.reason)
             return got
-
-    def _remember(self, candidate: Candidate, seconds: float) -> None:
-        """Leave it alone for `seconds`, but look once more soon: it may have changed twice within one second."""
-        known, _ = self._skipped.get(candidate.number, ("", 0.0))
-        again = seconds if known == candidate.version else min(seconds, VERSION_SECONDS)
-        self._skipped[candidate.number] = (candidate.version, self._clock.boot() + again)
-
-    def _is_skipped(self, candidate: Candidate) -> bool:
-        version, until = self._skipped.get(candidate.number, ("", 0.0))
-        return version in {ANY_VERSION, candidate.version} and self._clock.boot() < until
 
     def _begin(self, number: int, lease: Lease) -> None:
         if self._group is None:
@@ -234,20 +234,9 @@ class Loop:
             self._rested_at = self._clock.boot() + self._cooldown
             self._note_change()
         if pursuit.broken:
-            self._skipped[pursuit.number] = (ANY_VERSION, self._clock.boot() + BROKEN_ITEM_SECONDS)
+            self._skipped.leave(pursuit.number, ended.sentence, BROKEN_ITEM_SECONDS)
         self.ended.append(ended)
 
     def _note_change(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
-
-
-async def cancel_on_signal(scope: anyio.CancelScope, seen: list[int]) -> None:
-    """The first TERM or INT is noted in `seen` and cancels `scope`; a second one ends the process at once."""
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
-        async for number in received:
-            if seen:
-                os._exit(128 + number)
-            log.info("stopping", signal=int(number))
-            seen.append(int(number))
-            scope.cancel()

@@ -93,7 +93,10 @@ class Permission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """A pull request; `head_sha` is what every check, review and merge is bound to."""
+    """A pull request; `head_sha` is what every check, review and merge is bound to.
+
+    `head_repository` and `base_repository` are `owner/repo`; the head's is empty when it was deleted.
+    """
 
     number: int
     title: str
@@ -107,6 +110,13 @@ class PullRequest:
     merged: bool = False
     merge_sha: str | None = None
     mergeable: bool | None = None
+    head_repository: str = ""
+    base_repository: str = ""
+
+    @property
+    def from_own_branch(self) -> bool:
+        """Whether the head is a branch of the repository itself; a fork that was deleted has no name."""
+        return bool(self.head_repository) and self.head_repository.casefold() == self.base_repository.casefold()
 
 
 class CheckOutcome(StrEnum):

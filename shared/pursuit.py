@@ -79,7 +79,7 @@ class Pursuit:
                 ended, self.broken = Ended(Result.FAILED, str(error)), True
             except Exception as error:
                 log.exception("item_failed", outcome="failed")
-                ended, self.broken = Ended(Result.FAILED, _own(error)), True
+                ended, self.broken = Ended(Result.FAILED, own_fault(error)), True
             log.info("item_ended", outcome=str(ended.result), sentence=ended.sentence)
         return ended
 
@@ -118,7 +118,7 @@ class Pursuit:
             return await self._fail(held, error)
         except Exception as error:
             log.exception("step_failed", outcome="failed")
-            return await self._fail(held, Blocked(_own(error)))
+            return await self._fail(held, Blocked(own_fault(error)))
         self._failures, self._paid_failures, self._not_before = 0, 0, 0.0
         return step
 
@@ -129,7 +129,7 @@ class Pursuit:
             pause = min(self._interval * 2.0 ** (self._failures - 1), BACKOFF_CAP_SECONDS)
             self._not_before = self._clock.boot() + pause
         log.warning("step_failed", outcome="retrying", error=str(error), failures=self._failures)
-        return Rest("backoff")
+        return Rest("backoff", sentence=str(error))
 
     async def _fail(self, held: Held, error: Blocked) -> Ended:
         await self._agent.fail(held, error)
@@ -145,5 +145,6 @@ class Pursuit:
         self.resting = None
 
 
-def _own(error: Exception) -> str:
+def own_fault(error: Exception) -> str:
+    """What people are told of a bug: no value of it, because that may be a secret; the log has the traceback."""
     return f"The engine met an error of its own: {type(error).__name__}."

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from required import pytest_make_collect_report, pytest_runtest_makereport
 
 if TYPE_CHECKING:  # imported when used: most unit tests need neither HTTP nor the description
     from engine import Engine
     from judge import Judge
     from lab_scene import Scene
+
+__all__ = ["engine", "judge", "pytest_make_collect_report", "pytest_runtest_makereport", "scene"]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from lab.exchanges import Exchange
 
 DESCRIPTION = Path(__file__).parent / "data" / "github-api-description.json"
 
-BARE_REFUSALS = frozenset({401, 403, 404, 409, 410, 422, 429})
+BARE_REFUSALS = frozenset({400, 401, 403, 404, 409, 410, 422, 429})
 """Statuses that any operation may answer, described or not, with a `message`; so may every 5xx."""
 
 REDIRECTS = frozenset({301, 302, 307})
@@ -29,15 +29,19 @@ NULL_ON_THE_WIRE = (
 )
 """What GitHub sends as null although its description forgets it: outdated remarks, plain labels."""
 
+BARE_NAMES = "/repos/{owner}/{repo}/issues/{issue_number}/labels"
+"""Where POST and PUT take a bare list of names too, which this edition does not describe."""
+
 _FOREIGN_MEDIA = re.compile(r"application/vnd\.github\.(v3\.)?(diff|patch|raw|sha)\b")
 
 Json = dict[str, Any]
 
 
 class Judge:
-    """An observer of the lab: `lab.exchanges.observe(judge)`."""
+    """An observer of the lab: `lab.exchanges.observe(judge)`. Without `requests` it judges answers only."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, requests: bool = True) -> None:
+        self._requests = requests
         self.complaints: list[str] = []
         self.judged = 0
 
@@ -49,7 +53,8 @@ class Judge:
         if operation is None:
             self.complaints.append(f"{where}: the description has no such operation")
             return
-        found = [*_request(operation, exchange), *([] if exchange.fault else _answer(operation, exchange))]
+        asked = _request(operation, exchange) if self._requests else []
+        found = [*asked, *([] if exchange.fault else _answer(operation, exchange))]
         self.complaints += [f"{where} -> {exchange.status}: {complaint}" for complaint in found]
 
 
@@ -149,15 +154,23 @@ def _registry() -> Any:
     return Registry([("urn:github", {"components": {"schemas": _description()["components"]["schemas"]}})])
 
 
-@cache
-def _description() -> Json:
+def description() -> Json:
+    """GitHub's description with what it forgets put right; a new copy."""
     described: Json = json.loads(DESCRIPTION.read_bytes())
     for name, *path in NULL_ON_THE_WIRE:
         schema = described["components"]["schemas"][name]
         for step in path:
             schema = schema[step] if step == "items" else schema["properties"][step]
         schema["nullable"] = True
-    converted: Json = _converted(described)
+    for method in ("post", "put"):
+        content = described["paths"][BARE_NAMES][method]["requestBody"]["content"]["application/json"]
+        content["schema"] = {"anyOf": [content["schema"], {"type": "array", "items": {"type": "string"}}]}
+    return described
+
+
+@cache
+def _description() -> Json:
+    converted: Json = _converted(description())
     return converted
 
 

@@ -33,6 +33,22 @@ class CiGivenUp(Aborted):
         super().__init__(f"CI stays red after {fixes} repairs.")
 
 
+class RoundsUsedUp(Aborted):
+    """Changes are requested once more, after as many rounds as there may be."""
+
+    def __init__(self, rounds: int) -> None:
+        super().__init__(f"Changes are requested again after {rounds} rounds: a person decides how this goes on.")
+
+
+class SpecificationEdited(Aborted):
+    """The issue does not say what was approved."""
+
+    flags = (Flag.SPEC_REVIEW_NEEDED,)
+
+    def __init__(self, label: str) -> None:
+        super().__init__(f"The issue was edited after it was approved; check it and set {label} again.")
+
+
 class BranchTaken(Aborted):
     """The pull request's head is not the commit that this engine pushed; it is left untouched."""
 

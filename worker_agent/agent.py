@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import assert_never
 
 import structlog
 
 from shared.claims import Claims
-from shared.errors import Blocked, Gone
+from shared.errors import Blocked
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Rest, Result, Skip, Step
-from shared.lock.claim import Intent, Lease
+from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.lock.port import Port
-from shared.lock.view import View
 from shared.models import Issue, PullRequest
-from shared.order import ordered
-from shared.specification import read
-from shared.workflow import Event, Flag, Role, Stage
-from worker_agent import dossier, links
-from worker_agent.aborts import Aborted, BranchTaken, CiGivenUp
-from worker_agent.decide import WORKING, Action, Snapshot, decide, intent, ordered_to_stop, projection
+from shared.workflow import HALTED, Event, Flag, Role, Stage
+from worker_agent import dossier
+from worker_agent.aborts import Aborted, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
+from worker_agent.candidates import Candidates
+from worker_agent.decide import Action, Snapshot, decide, projection
+from worker_agent.feedback import Feedback
+from worker_agent.gate import Gate
 from worker_agent.handover import Handover
 from worker_agent.observe import Observer
+from worker_agent.orders import order, paused
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.repairs import Repairs
 from worker_agent.tdd.cycle import Cycle
 from worker_agent.workshop import Workshop
+from worker_agent.writers import Writers
 
 log = structlog.get_logger()
 
-STAGES = (Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.CHANGES_REQUESTED)
-"""Labels under which the worker finds work."""
+STAGES = (
+    Stage.READY,
+    Stage.IMPLEMENTING,
+    Stage.TESTING,
+    Stage.CHANGES_REQUESTED,
+    Stage.REVIEWING,
+    Stage.IN_REVIEW,
+    Stage.APPROVED,
+)
+"""Labels under which the worker finds work, and sees whose pull request is still open."""
 
 
 class Worker:
@@ -45,14 +55,16 @@ class Worker:
 
     def __init__(self, forge: Forge, port: Port, claimant: Claimant, workshop: Workshop, policy: Policy) -> None:
         self._forge = forge
-        self._agent = claimant.agent
         self._claims = Claims(Role.WORKER, port, claimant)
         self._workshop = workshop
         self._policy = policy
+        self._candidates = Candidates(policy, claimant.agent)
         self._handover = Handover(forge, policy)
         self._observer = Observer(forge, workshop.worksite, policy)
         self._cycle = Cycle(workshop, forge.status)
-        self._repairs = Repairs(workshop, forge)
+        writers = Writers(forge.people, claimant.accounts)
+        self._gate = Gate(forge, writers, policy, claimant.keys)
+        self._repairs = Repairs(workshop, forge.checks, Feedback(forge.reviews, writers, claimant.keys))
 
     @property
     def repository(self) -> str:
@@ -60,102 +72,54 @@ class Worker:
         return self._policy.repository
 
     async def discover(self) -> Sequence[Candidate]:
-        """Issues with a worker's stage, and pull requests of ours that ask for changes."""
+        """Issues with a worker's stage, pull requests that ask for changes, issues whose pull request is gone."""
         known = await self._forge.inbox.look()
-        found: dict[int, Candidate] = {}
-        issues = [issue for issue in known.values() if self._wanted(issue)]
-        policy = self._policy
-        for item in ordered(issues, agent=self._agent, priorities=policy.priorities, slots=policy.slots):
-            number = links.issue_named_by(item.body) if item.is_pull_request else item.number
-            if number is not None:
-                found.setdefault(number, Candidate(number, _version(item, known)))
-        return tuple(found.values())
-
-    def _wanted(self, issue: Issue) -> bool:
-        labels = {label.casefold() for label in issue.labels}
-        if labels & {label.casefold() for label in self._policy.exclude}:
-            return False
-        include = {label.casefold() for label in self._policy.include}
-        if include and not issue.is_pull_request and not labels & include:
-            return False
-        read = self._policy.names.read(issue.labels)
-        stages = {Stage.CHANGES_REQUESTED} | WORKING if issue.is_pull_request else {Stage.READY} | WORKING
-        return bool(read.stages & stages) and Flag.PAUSED not in read.flags
+        await self._workshop.worksite.tidy(self._claims.numbers)
+        return self._candidates.of(known)
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock, issue and pull request; claim when there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):
             return view
-        issue = await self._forge.issues.issue(candidate.number)
-        wish = intent(issue, await self._pull_request(candidate, view), view.fence, self._policy.names)
-        if isinstance(wish, Intent):
-            wish = await self._refusal(issue, view) or wish
-        return await self._claims.claim(view, wish)
-
-    async def _pull_request(self, candidate: Candidate, view: View) -> PullRequest | None:
-        number = view.fence.pr if view.fence else 0
-        named = int(candidate.version.partition("@")[0])
-        if not number and named != candidate.number:
-            number = named
-        if not number:
-            return None
-        found = await self._forge.pulls.pull_request(number)
-        return found if links.issue_of(found) == candidate.number else None
-
-    async def _refusal(self, issue: Issue, view: View) -> str:
-        """Why a first claim is not allowed: an open blocker, or a label set by somebody without write."""
-        if view.fence is not None and view.fence.stage in WORKING:
-            return ""
-        for blocker in read(issue.body).depends_on:
-            if await self._is_open(blocker):
-                return f"blocked by #{blocker}"
-        if view.fence is not None and view.fence.stage is Stage.REVIEWING:
-            return ""
-        label = self._policy.names.of(Stage.READY).casefold()
-        events = await self._forge.issues.label_events(issue.number)
-        newest = next((e for e in reversed(events) if e.added and e.label.casefold() == label), None)
-        if newest is None or not (await self._forge.people.permission(newest.actor.login)).may_write:
-            return "the label was not set by somebody with write access"
-        return ""
-
-    async def _is_open(self, number: int) -> bool:
-        try:
-            return (await self._forge.issues.issue(number)).open
-        except Gone:
-            return False
+        return await self._claims.claim(view, await self._gate.intent(candidate, view.fence))
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
         """The lease as a block."""
         return self._claims.hold(lease)
 
     async def revoked(self, number: int) -> str | None:
-        """Closed, locked, paused, or a stage label that a person moved or removed."""
-        listed = self._forge.inbox.known.get(number)
-        return await self._claims.revoked(number, listed, self._forge.issues.issue, self._order)
+        """Closed, locked, paused, or a stage label that a person moved or removed; on the pull request too."""
+        known, read = self._forge.inbox.known, self._forge.issues.issue
+        reason = await self._claims.revoked(number, known.get(number), read, self._order)
+        pull_request = self._claims.pull_request_of(number)
+        if reason or not pull_request or pull_request not in known:
+            return reason
+        return self._order_on_pull_request(await read(pull_request), self._claims.held(number))
 
     def _order(self, issue: Issue, held: Held) -> str | None:
-        labels = self._policy.names.read(issue.labels)
-        shown = projection(held.fence).issue
-        if not issue.open or issue.locked:
-            return "the issue was closed or locked"
-        if Flag.PAUSED in labels.flags:
-            return f"'{self._policy.names.of(Flag.PAUSED)}' was set"
-        if shown is not None and ordered_to_stop(labels.stages, shown):
-            return "a person moved or removed the stage label"
-        return None
+        return order(issue, projection(held.fence).issue, self._policy.names)
+
+    def _order_on_pull_request(self, item: Issue | PullRequest | None, held: Held | None) -> str | None:
+        """In a round of changes the pull request moves, so a person's word on it counts as well."""
+        if item is None or held is None or not held.fence.round or not item.open:
+            return None
+        return order(item, projection(held.fence).pull_request, self._policy.names)
 
     async def step(self, held: Held) -> Step:
         """Observe, let the labels follow the fence, decide, act."""
-        snapshot = await self._observer.look(held)
-        order = self._order(snapshot.issue, held)
-        if order and snapshot.issue.open:
-            await self.stop(held, order)
-            return Ended(Result.WITHDRAWN, order)
-        await self._handover.show(held, snapshot.issue, snapshot.pull_request)
-        action = decide(snapshot, now=held.server_now())
+        seen = await self._observer.look(held)
+        said = self._order(seen.issue, held) or self._order_on_pull_request(seen.pull_request, held)
+        if said and seen.issue.open:
+            await self.stop(held, said)
+            return Ended(Result.WITHDRAWN, said)
+        if held.fence.stage in HALTED:
+            await self._handover.explain(held)
+        action = decide(seen, now=held.server_now())
+        if action is not Action.FINISH:  # what is merged keeps the labels that it was merged with
+            await self._handover.show(held, seen.issue, seen.pull_request)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
-        return await self._act(action, held, snapshot)
+        return await self._act(action, held, seen)
 
     async def _act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         match action:
@@ -163,6 +127,7 @@ class Worker:
                 await self._build(action, held, snapshot)
             case Action.OPEN_PULL_REQUEST:
                 await self._open_pull_request(held, snapshot)
+                return Rest("ci")  # its checks have only just been asked for
             case Action.WAIT_FOR_CI:
                 return Rest("ci")
             case Action.REPAIR:
@@ -170,12 +135,18 @@ class Worker:
             case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
                 return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
             case Action.FINISH:
-                return await self._handover.finish(held)
+                return await self._handover.finish(held, snapshot)
             case Action.WITHDRAW:
                 return await self._handover.withdraw(held, "the issue or its pull request was closed")
             case Action.SHOW_HALT:
                 return Ended(Result.FAILED, f"halted at {held.fence.stage}")
-            case Action.GIVE_UP_ON_ATTEMPTS | Action.GIVE_UP_ON_CI | Action.ASK_ABOUT_HEAD:
+            case (
+                Action.GIVE_UP_ON_ATTEMPTS
+                | Action.GIVE_UP_ON_CI
+                | Action.GIVE_UP_ON_ROUNDS
+                | Action.ASK_ABOUT_HEAD
+                | Action.ASK_ABOUT_EDIT
+            ):
                 raise self._reason(action, held, snapshot)
             case _:
                 assert_never(action)
@@ -194,9 +165,20 @@ class Worker:
             await self._repairs.address_review(held, snapshot.issue)
 
     def _reason(self, action: Action, held: Held, snapshot: Snapshot) -> Blocked:
+        bounds = snapshot.bounds
         if action is Action.GIVE_UP_ON_ATTEMPTS:
-            return self._cycle.attempts_used_up(held, snapshot.bounds.attempts)
-        return CiGivenUp(snapshot.bounds.ci_fixes) if action is Action.GIVE_UP_ON_CI else BranchTaken()
+            return self._cycle.attempts_used_up(held, bounds.attempts)
+        if action is Action.GIVE_UP_ON_CI:
+            return CiGivenUp(bounds.ci_fixes)
+        if action is Action.GIVE_UP_ON_ROUNDS:
+            return RoundsUsedUp(bounds.rounds)
+        return BranchTaken() if action is Action.ASK_ABOUT_HEAD else self._edited(snapshot)
+
+    def _edited(self, snapshot: Snapshot) -> Blocked:
+        pull_request, names = snapshot.pull_request, self._policy.names
+        if pull_request is None:
+            return SpecificationEdited(names.of(Stage.READY))
+        return SpecificationEdited(f"{names.of(Stage.CHANGES_REQUESTED)} on #{pull_request.number}")
 
     async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> None:
         body = await dossier.pull_request_body(self._workshop, held, snapshot.issue)
@@ -206,8 +188,8 @@ class Worker:
         """A person's order, noticed between or during steps."""
         snapshot = await self._observer.look(held)
         if decide(snapshot, now=held.server_now()) is Action.FINISH:
-            await self._handover.finish(held)
-        elif Flag.PAUSED in self._policy.names.read(snapshot.issue.labels).flags:
+            await self._handover.finish(held, snapshot)
+        elif paused(self._policy.names, snapshot.issue, snapshot.pull_request):
             await self._handover.pause(held)
         else:
             await self._handover.withdraw(held, reason)
@@ -217,9 +199,3 @@ class Worker:
         flags = error.flags if isinstance(error, Aborted | RunEnded) else (Flag.MANUAL_INTERVENTION,)
         event = Event.CI_GIVEN_UP if isinstance(error, CiGivenUp) else Event.GAVE_UP
         await self._handover.give_up(held, error, flags, event=event)
-
-
-def _version(item: Issue, known: Collection[int]) -> str:
-    """What changes when the item does, or when a blocker of it is closed and so no longer known."""
-    blockers = [str(number) for number in read(item.body).depends_on if number in known]
-    return f"{item.number}@{item.updated_at.isoformat()} {','.join(blockers)}"

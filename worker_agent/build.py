@@ -6,6 +6,7 @@ from pathlib import Path
 
 from config.environment import child_environment
 from console.assembly import Parts
+from shared.git.disk import Disk
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
 from shared.llm.port import Limits
@@ -37,7 +38,8 @@ def build(parts: Parts) -> Worker:
     settings, name = parts.settings, parts.configured.name
     places = Places(name, settings.work_dir, settings.state_dir / "kept")
     publisher = Publisher(parts.mirror, PatchPolicy())
-    worksite = Worksite(parts.mirror, parts.identity, publisher, places, parts.keys)
+    disk = Disk(parts.mirror, settings.work_dir, parts.clock)
+    worksite = Worksite(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
     bench = TestBench(child_environment(), policy.limits.deadline_seconds)
     workshop = Workshop(worksite, parts.coder, bench, Prompts(PROMPTS), policy)
     return Worker(forge, parts.port, parts.claimant, workshop, policy)
@@ -61,6 +63,7 @@ def policy_of(parts: Parts) -> Policy:
         test_command=repository.test_command,
         test_report=repository.test_report,
         base_branch=parts.base_branch,
+        default_branch=parts.repository.default_branch,
         pull_request_labels=repository.pr_labels,
         reviewers=repository.reviewers,
         assign=repository.assign,

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.ci.verdict import Verdict
-from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.models import Issue, PullRequest
-from shared.workflow import HALTED, TERMINAL, TRANSITIONS, Event, Flag, Labels, Role, Stage, Track, move
+from shared.specification import body_sha256
+from shared.workflow import HALTED, TERMINAL, TRANSITIONS, Event, Role, Stage
 
 
 class Phase(StrEnum):
@@ -21,6 +21,7 @@ class Phase(StrEnum):
     FIX = "fix"
     FEEDBACK = "feedback"
     CI = "ci"
+    ROUNDS = "rounds"
 
 
 class Action(StrEnum):
@@ -36,10 +37,12 @@ class Action(StrEnum):
     WAIT_FOR_CI = "wait for CI"
     REPAIR = "repair"
     ASK_ABOUT_HEAD = "ask about the head"
+    ASK_ABOUT_EDIT = "ask about an edit"
     HAND_OVER = "hand over"
     HAND_OVER_UNCHECKED = "hand over with a warning"
     GIVE_UP_ON_ATTEMPTS = "give up: attempts used up"
     GIVE_UP_ON_CI = "give up: CI stays red"
+    GIVE_UP_ON_ROUNDS = "give up: rounds used up"
     SHOW_HALT = "show that it halted"
 
 
@@ -51,6 +54,10 @@ UNCHECKED = "unchecked"
 
 SETTLED = frozenset({Stage.REVIEWING}) | HALTED
 """Stages that the worker leaves items in; labels that lag behind them are finished by a claim."""
+
+
+ROUNDS = 3
+"""How many rounds of changes follow one another before a person is asked."""
 
 
 class Head(StrEnum):
@@ -69,7 +76,7 @@ class Bounds:
     ci_fixes: int = 3
     ci_seconds: float = 600.0
     none_is_green: bool = False
-    rounds: int = 3
+    rounds: int = ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +97,8 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
     ended = _ended(s)
     if ended is not None:
         return ended
+    if s.fence.stage in WORKING and _is_edited(s):
+        return Action.ASK_ABOUT_EDIT
     match s.fence.stage:
         case Stage.IMPLEMENTING:
             return _implementing(s)
@@ -111,6 +120,11 @@ def _ended(s: Snapshot) -> Action | None:
     return None
 
 
+def _is_edited(s: Snapshot) -> bool:
+    """Whether the issue says something else than the text that the fence is bound to."""
+    return s.fence.body_sha256 not in {"", body_sha256(s.issue.title, s.issue.body)}
+
+
 def _implementing(s: Snapshot) -> Action:
     match Phase(s.fence.phase or Phase.RED):
         case Phase.RED:
@@ -119,6 +133,8 @@ def _implementing(s: Snapshot) -> Action:
             return Action.IMPLEMENT if s.fence.attempt < s.bounds.attempts else Action.GIVE_UP_ON_ATTEMPTS
         case Phase.FIX:
             return Action.FIX_CI
+        case Phase.ROUNDS:
+            return Action.GIVE_UP_ON_ROUNDS
         case Phase.FEEDBACK | Phase.CI:  # pragma: no branch - mypy sees that nothing is left
             return Action.ADDRESS_REVIEW
 
@@ -138,44 +154,6 @@ def _testing(s: Snapshot, now: datetime) -> Action:
             return Action.HAND_OVER
         case Verdict.NONE | Verdict.RUNNING:  # pragma: no branch - mypy sees that nothing is left
             return Action.HAND_OVER_UNCHECKED if overdue else Action.WAIT_FOR_CI
-
-
-def intent(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels) -> Intent | str:
-    """What a claim of this item would begin, or the sentence why there is nothing to claim."""
-    if not issue.open or issue.locked:
-        return "the issue is closed or locked"
-    labels = names.read(issue.labels)
-    if Flag.PAUSED in labels.flags:
-        return f"the issue carries '{names.of(Flag.PAUSED)}'"
-    if pull_request is not None and pull_request.open:
-        return _fix_round(names.read(pull_request.labels).stages, labels.stages, fence, pull_request)
-    if Stage.READY in labels.stages and (fence is None or fence.stage not in WORKING):
-        return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="")
-    if fence is not None and (fence.stage in WORKING or (fence.stage in SETTLED and labels.stages & WORKING)):
-        return Intent(fence.stage, fence.phase)
-    if labels.stages & WORKING and fence is None:
-        return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0)
-    return "no stage of the worker"
-
-
-def _fix_round(
-    stages: frozenset[Stage], of_issue: frozenset[Stage], fence: Fence | None, pull_request: PullRequest
-) -> Intent | str:
-    """What an item with an open pull request is claimed for; labels of either that lag count as work."""
-    if fence is None:
-        return "the pull request is not of this engine's making"
-    if fence.stage in WORKING or (fence.stage in SETTLED and (stages | of_issue) & WORKING):
-        return Intent(fence.stage, fence.phase, pr=pull_request.number)
-    if Stage.CHANGES_REQUESTED not in stages:
-        return "no changes are requested"
-    to = move(Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, Event.CLAIMED).to
-    return Intent(
-        to,
-        Phase.FEEDBACK,
-        round=fence.round + 1,
-        pr=pull_request.number,
-        work_head=pull_request.head_sha,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +179,12 @@ def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
     """Whether the labels on an item are a person's order and not our own lag.
 
     Ours: the projected stage, or one from which the worker itself moves to it (the old label of a
-    move whose second half has not happened). Anything else, and no stage label at all, is an order.
+    move whose second half has not happened), or the halt from which a person leads on by the pull
+    request's label. Anything else, and no stage label at all, is an order.
     """
     ours = {projected} | {
         stage
-        for (_, stage, _), there in TRANSITIONS.items()
-        if there.to is projected and there.by in {Role.WORKER, Role.PLANNER}
+        for (_, stage, event), there in TRANSITIONS.items()
+        if there.to is projected and (there.by in {Role.WORKER, Role.PLANNER} or event is Event.RETRIED_PULL_REQUEST)
     }
     return not shown & ours

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import structlog
+
 from shared.errors import Blocked
 from shared.items import Ended, Result
 from shared.lock.fence import advance
@@ -14,6 +16,8 @@ from worker_agent import comments
 from worker_agent.decide import UNCHECKED, WORKING, Phase, Snapshot, projection
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
+
+log = structlog.get_logger()
 
 
 class PullRequestClosed(Blocked):
@@ -28,9 +32,9 @@ class Handover:
         self._policy = policy
 
     async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None) -> None:
-        """Make the stage labels of the issue and its pull request follow the fence."""
+        """Make the stage labels follow the fence, the issue's last: by it the rest is found again after a crash."""
         wanted = projection(held.fence)
-        for item, stage in ((issue, wanted.issue), (pull_request, wanted.pull_request)):
+        for item, stage in ((pull_request, wanted.pull_request), (issue, wanted.issue)):
             if item is not None and stage is not None:
                 await self._forge.labels.show(item.number, stage, held, known=item.labels)
 
@@ -59,10 +63,30 @@ class Handover:
             await advance(held, stage=move(_track(held), Stage.TESTING, event).to, phase="" if checked else UNCHECKED)
         await self.show(held, snapshot.issue, snapshot.pull_request)
         if self._policy.reviewers and not held.fence.round:
-            await self._forge.pulls.request_reviewers(held.fence.pr, self._policy.reviewers, held)
+            await self._ask_reviewers(held)
         status = comments.handed_over if checked else comments.handed_over_unchecked
         await self._forge.status.show(held.fence.key.number, status(held.fence), held)
         return Ended(Result.HANDED_OVER, f"pull request #{held.fence.pr} waits for review")
+
+    async def _ask_reviewers(self, held: Held) -> None:
+        """Whoever cannot be asked (GitHub answers 422 for strangers and for the author) stops nothing."""
+        try:
+            await self._forge.pulls.request_reviewers(held.fence.pr, self._policy.reviewers, held)
+        except Blocked as error:
+            log.warning("reviewers_not_asked", outcome="skipped", reviewers=self._policy.reviewers, error=str(error))
+
+    async def explain(self, held: Held) -> None:
+        """It halted, and whoever gave it up may have ended before saying so: then say it now."""
+        number = held.fence.key.number
+        if (await self._forge.status.data(number)).get("stage") == held.fence.stage:
+            return
+        error = Blocked("It was given up; the agent ended before it could say why. Its log does.")
+        await self._forge.status.show(
+            number, comments.given_up(held.fence, error, _kept(held), self._policy.names), held
+        )
+        issue = await self._forge.issues.issue(number)
+        stage, flag = held.fence.stage, Flag.MANUAL_INTERVENTION
+        await self._forge.labels.show(number, stage, held, known=issue.labels, flags_on=(flag,))
 
     async def repair(self, held: Held, snapshot: Snapshot) -> None:
         """CI is red: back to implementing, so that the next step fixes it."""
@@ -79,14 +103,13 @@ class Handover:
             await advance(held, stage=move(_track(held), held.fence.stage, event).to)
         issue = await self._forge.issues.issue(number)
         pull_request = await self._forge.pulls.pull_request(held.fence.pr) if held.fence.pr else None
-        for item in (issue, pull_request):
+        told = comments.given_up(held.fence, error, _kept(held), self._policy.names)
+        await self._forge.status.show(number, told, held)
+        for item in (pull_request, issue):  # the issue's label last: until it is set, a crash is made good
             if item is not None:
                 await self._forge.labels.show(
                     item.number, held.fence.stage, held, known=item.labels, flags_on=tuple(flags)
                 )
-        await self._forge.status.show(
-            number, comments.given_up(held.fence, error, _kept(held), self._policy.names), held
-        )
         await self._unassign(held)
 
     async def pause(self, held: Held) -> None:
@@ -101,8 +124,14 @@ class Handover:
         await self._unassign(held)
         return Ended(Result.WITHDRAWN, reason)
 
-    async def finish(self, held: Held) -> Ended:
-        """The pull request is merged: a tombstone in the fence."""
+    async def finish(self, held: Held, seen: Snapshot) -> Ended:
+        """The pull request is merged: close the issue where GitHub does not do that, and a tombstone in the fence.
+
+        In this order, because nobody looks at an open issue whose fence has ended.
+        """
+        pull_request, default = seen.pull_request, self._policy.default_branch
+        if seen.issue.open and pull_request is not None and pull_request.base_branch != default:
+            await self._forge.issues.close(seen.issue.number, held)
         await advance(held, stage=Stage.DONE)
         return Ended(Result.FINISHED, f"pull request #{held.fence.pr} is merged")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Protocol
 
 from shared.ci.verdict import Verdict, fold
@@ -11,9 +12,12 @@ from shared.lock.hold import Held
 from shared.models import Issue, PullRequest
 from shared.specification import read
 from shared.workflow import Stage
-from worker_agent.decide import Bounds, Head, Snapshot
+from worker_agent.decide import Action, Bounds, Head, Snapshot, decide
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
+
+_Versions = tuple[datetime | None, datetime | None]
+"""When the issue and its pull request last changed, as the change list says it."""
 
 
 class History(Protocol):
@@ -35,20 +39,46 @@ class Observer:
         self._forge = forge
         self._history = history
         self._policy = policy
+        self._waiting: dict[int, tuple[_Versions, Snapshot]] = {}
 
     async def look(self, held: Held) -> Snapshot:
-        """The item as it is now; raises `Transient` or `Gone`."""
+        """The item as it is now; raises `Transient` or `Gone`.
+
+        While it waits for CI, only its checks are read anew as long as the change list shows neither
+        the issue nor the pull request as changed: two free requests per poll instead of four.
+        """
         fence = held.fence
+        number = fence.key.number
+        if fence.stage is not Stage.TESTING or not fence.pr:
+            self._waiting.pop(number, None)
+            issue = await self._forge.issues.issue(number)
+            pull_request = await self._forge.pulls.pull_request(fence.pr) if fence.pr else None
+            return Snapshot(fence, issue, pull_request, bounds=self._bounds(issue))
+        versions = (self._forge.inbox.version(number), self._forge.inbox.version(fence.pr))
+        checks = await self._verdict(fence)
+        before, snapshot = self._waiting.get(number, ((None, None), None))
+        if (
+            snapshot is not None
+            and None not in versions
+            and before == versions
+            and _still_waits(replace(snapshot, checks=checks), held)
+        ):
+            return replace(snapshot, checks=checks)
+        snapshot = await self._whole(fence, checks)
+        self._waiting[number] = versions, snapshot
+        return snapshot
+
+    async def _whole(self, fence: Fence, checks: Verdict) -> Snapshot:
         issue = await self._forge.issues.issue(fence.key.number)
-        pull_request = await self._forge.pulls.pull_request(fence.pr) if fence.pr else None
-        snapshot = Snapshot(fence, issue, pull_request, bounds=self._bounds(issue))
-        if fence.stage is not Stage.TESTING or pull_request is None:
-            return snapshot
-        return replace(
-            snapshot,
-            checks=await self._verdict(fence),
+        pull_request = await self._forge.pulls.pull_request(fence.pr)
+        return Snapshot(
+            fence,
+            issue,
+            pull_request,
+            checks=checks,
             head=await self._head(fence, pull_request),
             ci_fixes=await self._history.fixes(fence),
+            bounds=self._bounds(issue),
         )
 
     async def _verdict(self, fence: Fence) -> Verdict:
@@ -63,3 +93,8 @@ class Observer:
         """The configuration's bounds, with what the specification asks for itself."""
         wanted = read(issue.body).settings.max_attempts
         return replace(self._policy.bounds, attempts=wanted) if wanted else self._policy.bounds
+
+
+def _still_waits(snapshot: Snapshot, held: Held) -> bool:
+    """Whether nothing follows from it yet; before anything does, everything is read."""
+    return snapshot.fence == held.fence and decide(snapshot, now=held.server_now()) is Action.WAIT_FOR_CI

@@ -22,6 +22,7 @@ class Policy:
     test_command: str | None = None
     test_report: str | None = None
     base_branch: str = ""
+    default_branch: str = ""
     title_prefix: str = "auto"
     pull_request_labels: tuple[str, ...] = ("automated",)
     reviewers: tuple[str, ...] = ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import datetime
+from typing import Any, Protocol
 
 from shared.github.status import Status
 from shared.lock.hold import Held
@@ -19,6 +20,8 @@ class Inbox(Protocol):
     @property
     def known(self) -> Mapping[int, Issue]: ...
 
+    def version(self, number: int) -> datetime | None: ...
+
     async def look(self) -> Mapping[int, Issue]: ...
 
 
@@ -28,6 +31,8 @@ class Issues(Protocol):
     async def issue(self, number: int) -> Issue: ...
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
+
+    async def close(self, number: int, warrant: Warrant) -> Issue: ...
 
     async def assign(self, number: int, login: str, warrant: Warrant) -> None: ...
 
@@ -91,6 +96,8 @@ class Checks(Protocol):
 
 class StatusBoard(Protocol):
     """The worker's one status comment per thread."""
+
+    async def data(self, number: int) -> Mapping[str, Any]: ...
 
     async def show(self, number: int, status: Status, warrant: Warrant) -> None: ...
 

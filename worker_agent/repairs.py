@@ -8,13 +8,14 @@ from dataclasses import replace
 from shared.git.notes import Note, Phase
 from shared.llm.port import Call
 from shared.lock.hold import Held
-from shared.models import Check, CheckOutcome, Issue, Review, ReviewState
+from shared.models import Check, CheckOutcome, Issue
 from shared.prompts import Untrusted
 from shared.text import excerpt, printable
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide
 from worker_agent.aborts import CycleAborted
-from worker_agent.ports import Forge
+from worker_agent.feedback import Feedback
+from worker_agent.ports import Checks
 from worker_agent.tdd.files import is_test_file
 from worker_agent.tdd.kept import judge_kept
 from worker_agent.tdd.old_tests import changes_by_file
@@ -34,14 +35,15 @@ TRIES = 3
 class Repairs:
     """One more change on top of a green commit; every test that passed there must still pass."""
 
-    def __init__(self, workshop: Workshop, forge: Forge) -> None:
+    def __init__(self, workshop: Workshop, checks: Checks, feedback: Feedback) -> None:
         self._workshop = workshop
-        self._forge = forge
+        self._checks = checks
+        self._feedback = feedback
 
     async def fix_ci(self, held: Held, issue: Issue, fixes: int) -> None:
         """Repair what the failed checks of the current head say."""
         job = await self._workshop.open(held, issue)
-        failed = [c for c in await self._forge.checks.of(held.fence.work_head) if c.outcome is CheckOutcome.FAILED]
+        failed = [c for c in await self._checks.of(held.fence.work_head) if c.outcome is CheckOutcome.FAILED]
         log = await self._log(failed)
         diff = excerpt(await job.space.diff(job.base, held.fence.work_head), LOG_BYTES)
 
@@ -54,9 +56,9 @@ class Repairs:
         await self._change(held, job, Call.FIX_CI, first, f"Fix CI for {issue.title}", prompt)
 
     async def address_review(self, held: Held, issue: Issue) -> None:
-        """Answer the newest requests for changes."""
+        """Answer every request for changes that stands."""
         job = await self._workshop.open(held, issue)
-        findings = await self._findings(held.fence.pr)
+        findings = await self._feedback.findings(held.fence.pr, held.fence.work_head)
 
         def prompt(problems: Sequence[str]) -> str:
             told = findings if not problems else f"{findings}\n\nYour last change was refused:\n{_listed(problems)}"
@@ -102,26 +104,9 @@ class Repairs:
     async def _log(self, failed: Sequence[Check]) -> str:
         parts = []
         for check in failed:
-            log = await self._forge.checks.log(check.job_id) if check.job_id else check.summary
+            log = await self._checks.log(check.job_id) if check.job_id else check.summary
             parts.append(f"### {check.name}\n{excerpt(printable(log), LOG_BYTES // max(1, len(failed)))}")
         return "\n\n".join(parts)
-
-    async def _findings(self, pull_request: int) -> str:
-        """The newest request for changes, with its inline comments."""
-        reviews = await self._forge.reviews.of(pull_request)
-        asking = [review for review in reviews if await self._asks(review)]
-        if not asking:
-            return "The reviewer asked for changes without saying which."
-        newest = asking[-1]
-        comments = await self._forge.reviews.comments(pull_request)
-        inline = [c for c in comments if c.review_id == newest.id]
-        return "\n".join([newest.body, *(f"- {c.path}:{c.line or '?'}: {c.body}" for c in inline)])
-
-    async def _asks(self, review: Review) -> bool:
-        """A formal request, or a comment review by somebody whose word counts (one-account mode)."""
-        if review.state not in {ReviewState.CHANGES_REQUESTED, ReviewState.COMMENTED}:
-            return False
-        return (await self._forge.people.permission(review.author.login)).may_write
 
 
 def _listed(problems: Sequence[str]) -> str:

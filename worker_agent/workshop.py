@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.git.workspace import Place, Workspace
 from shared.governance.endings import completed
-from shared.llm.port import Call, Coder, Request, Usage
+from shared.governance.meter import begin_run
+from shared.llm.port import Call, Coder, Limits, Request, Usage
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
-from shared.specification import Specification, read
+from shared.specification import Settings, Specification, read
 from worker_agent.policy import Policy
 from worker_agent.tdd.files import is_test_file
 from worker_agent.tdd.first_party import first_party
@@ -39,6 +40,7 @@ ROLES: Mapping[Call, str] = {
 class Job:
     """One item as its phases see it; `base` is the commit on which its new tests must be red."""
 
+    held: Held
     issue: Issue
     specification: Specification
     space: Workspace
@@ -75,6 +77,7 @@ class Workshop:
         self._policy = policy
         self._runs: dict[tuple[str, str], TestRun] = {}
         self._spent: dict[int, list[Usage]] = {}
+        self._made: dict[tuple[int, int, Call, str, Turn], str] = {}
 
     async def open(self, held: Held, issue: Issue) -> Job:
         """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
@@ -86,7 +89,7 @@ class Workshop:
         conventions = "\n\n".join(
             read_files[name].decode("utf-8", "replace") for name in CONVENTIONS if name in read_files
         )
-        return Job(issue, read(issue.body), space, base, choice, conventions[:CONVENTIONS_CHARS])
+        return Job(held, issue, read(issue.body), space, base, choice, conventions[:CONVENTIONS_CHARS])
 
     def prompt(self, name: str, job: Job, **variables: str | Untrusted) -> str:
         """A prompt of this agent; what strangers wrote goes in as `Untrusted`."""
@@ -97,8 +100,13 @@ class Workshop:
     async def edit(self, job: Job, call: Call, start: str, turn: Turn, prompt: str) -> str:
         """Let the model change the tree of commit `start`; returns the tree object of what it made.
 
-        Raises `RunFailed` or `RunEnded` when the run itself failed.
+        What was made is kept as long as the lease: when a write after it fails, nothing is paid twice.
+        Raises `RunFailed` or `RunEnded` when the run itself failed, `RunsUsedUp` when too many were begun.
         """
+        key = (job.held.fence.ack_id, job.issue.number, call, start, turn)
+        if key in self._made:
+            return self._made[key]
+        await begin_run(job.held)
         where = await job.space.reset_tree(start)
         request = Request(
             call=call,
@@ -110,12 +118,14 @@ class Workshop:
             attempt=turn.attempt,
             round=turn.round,
             retry=turn.retry,
-            limits=self._policy.limits,
+            limits=bounded(self._policy.limits, job.specification.settings),
         )
         outcome = await self._coder.run(request)
         self._spent.setdefault(job.issue.number, []).append(outcome.usage)
         completed(outcome, call)
-        return await job.space.capture(start)
+        tree = await job.space.capture(start)
+        self._made = {known: made for known, made in self._made.items() if known[1] != job.issue.number} | {key: tree}
+        return tree
 
     def take_spent(self, number: int) -> Cost:
         """What the runs for an item have cost since this was last asked; unknown as soon as one of them is."""
@@ -146,6 +156,15 @@ class Workshop:
         if len(self._runs) >= 32:
             self._runs.pop(next(iter(self._runs)))
         self._runs[key] = run
+
+
+def bounded(limits: Limits, wanted: Settings) -> Limits:
+    """The configured limits of a run, lowered to what a specification asks for; it can raise none of them."""
+    if wanted.timeout_minutes is not None:
+        limits = replace(limits, deadline_seconds=min(limits.deadline_seconds, wanted.timeout_minutes * 60.0))
+    if wanted.max_budget_usd is not None:
+        limits = replace(limits, budget_usd=min(limits.budget_usd, wanted.max_budget_usd))
+    return limits
 
 
 def criteria(job: Job) -> Untrusted:

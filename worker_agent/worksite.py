@@ -5,13 +5,14 @@ Nothing here decides anything and nothing here runs what a model wrote.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from shared.errors import Misconfigured
 from shared.git import objects
 from shared.git.command import Identity
+from shared.git.disk import Disk
 from shared.git.mirror import Mirror
 from shared.git.names import workspace_path
 from shared.git.notes import Note, Notes, Phase, read, write
@@ -53,12 +54,20 @@ class Phased:
 class Worksite:
     """One repository's mirror and the workspaces of its issues."""
 
-    def __init__(self, mirror: Mirror, identity: Identity, publisher: Publisher, places: Places, keys: Keyring) -> None:
+    def __init__(
+        self, mirror: Mirror, identity: Identity, publisher: Publisher, places: Places, keys: Keyring, disk: Disk
+    ) -> None:
         self.mirror = mirror
         self._identity = identity
         self._publisher = publisher
         self._places = places
         self._keys = keys
+        self._disk = disk
+
+    async def tidy(self, numbers: Iterable[int]) -> None:
+        """Look after the disk when it is time; the workspaces of the items `numbers` are in use."""
+        busy = {workspace_path(self._places.workspaces, self._places.full_name, number) for number in numbers}
+        await self._disk.sweep(busy)
 
     async def base(self, branch: str) -> str:
         """The head of the base branch as the server has it now."""
@@ -80,7 +89,8 @@ class Worksite:
         root = workspace_path(self._places.workspaces, self._places.full_name, fence.key.number)
         space = await Workspace.open(root, self.mirror, self._identity)
         if fence.work_head:
-            await self.mirror.refresh(fence.key.ref)
+            if await self.mirror.sha(fence.work_head) is None:  # made on another machine
+                await self.mirror.refresh(fence.key.ref)
             await space.bring(fence.work_head)
         await self.mirror.refresh(_notes_ref(fence))
         await space.follow(_notes_ref(fence))

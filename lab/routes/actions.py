@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lab import signed
 from lab.call import Call, Operations, Reply
+from lab.moods import STARTUP
 from lab.refusals import Refusal, not_found
 from lab.wire import checks as wire
 from lab.world.checks import FAILED, RunRecord
@@ -14,30 +15,34 @@ routes = Operations()
 @routes.get("/actions/jobs/{job_id}", "actions")
 async def get_job(call: Call) -> Reply:
     """One job."""
-    check = call.repository.checks.require_check(call.number("job_id"))
+    check = call.repository.checks.require_job(call.number("job_id"))
     return Reply(body=wire.job(call.site, call.repository, check))
 
 
 @routes.get("/actions/jobs/{job_id}/logs", "actions")
 async def get_job_logs(call: Call) -> Reply:
-    """A redirect to where the log is, good for a minute; 404 while there is none."""
-    check = call.repository.checks.require_check(call.number("job_id"))
+    """A redirect to where the log is, good for a minute; 404 while there is none, 410 when it is kept no longer."""
+    check = call.repository.checks.require_job(call.number("job_id"))
+    if check.log_gone:
+        raise Refusal(410, "Gone")
     if check.log is None:
         raise not_found()
-    where = signed.address(call.site.world, call.site.root, call.repository.facts.id, check.id)
-    return Reply(302, headers={"Location": where}, content=b"", content_type="text/html;charset=utf-8")
+    return _download(call, f"{check.id}")
 
 
 @routes.get("/actions/runs", "actions")
 async def list_runs(call: Call) -> Reply:
-    """Workflow runs, newest first, by branch, commit and status (or conclusion)."""
+    """Workflow runs, newest first, by branch, commit, suite, event and status (or conclusion)."""
     branch, sha, status = (call.query.get(name) for name in ("branch", "head_sha", "status"))
+    suite, event = call.query.get("check_suite_id"), call.query.get("event")
     checks = call.repository.checks
     found = [
         run
-        for run in checks.runs.values()
+        for run in checks.workflow_runs()
         if branch in {None, run.head_branch}
         and sha in {None, run.head_sha}
+        and suite in {None, str(run.id)}
+        and event in {None, wire.EVENT}
         and status in {None, *checks.conclusion(run)}
     ]
     return call.page(found[::-1], lambda run: wire.run(call.site, call.repository, run), key="workflow_runs")
@@ -47,6 +52,18 @@ async def list_runs(call: Call) -> Reply:
 async def get_run(call: Call) -> Reply:
     """One workflow run."""
     return Reply(body=wire.run(call.site, call.repository, _run(call)))
+
+
+@routes.get("/actions/runs/{run_id}/logs", "actions")
+async def get_run_logs(call: Call) -> Reply:
+    """A redirect to an archive with the logs of all jobs, good for a minute; 404 while there is none."""
+    run = _run(call)
+    jobs = call.repository.checks.jobs(run)
+    if any(job.log_gone for job in jobs):
+        raise Refusal(410, "Gone")
+    if all(job.log is None for job in jobs):
+        raise not_found()
+    return _download(call, f"runs/{run.id}")
 
 
 @routes.get("/actions/runs/{run_id}/jobs", "actions")
@@ -62,12 +79,32 @@ async def rerun_failed_jobs(call: Call) -> Reply:
     """Run the failed jobs of a finished run once more."""
     run, checks, rerun = _run(call), call.repository.checks, call.repository.rerun
     status, conclusion = checks.conclusion(run)
-    if status != "completed" or conclusion == "success" or rerun is None:
+    if status != "completed" or conclusion in {"success", STARTUP} or rerun is None:
         raise Refusal(403, "This workflow run cannot be retried")
     failed = [job.name for job in checks.jobs(run) if job.conclusion in FAILED]
     checks.rerun(run)
     rerun(run.head_sha, failed)
     return Reply(201, {})
+
+
+@routes.write("POST", "/actions/runs/{run_id}/rerun", "actions")
+async def rerun_workflow(call: Call) -> Reply:
+    """Run all jobs of a finished run once more."""
+    run, checks, rerun = _run(call), call.repository.checks, call.repository.rerun
+    status, conclusion = checks.conclusion(run)
+    if status != "completed":
+        raise Refusal(403, "This workflow is already running")
+    if conclusion == STARTUP or rerun is None:
+        raise Refusal(403, "This workflow run cannot be retried")
+    names = [job.name for job in checks.jobs(run)]
+    checks.rerun(run)
+    rerun(run.head_sha, names)
+    return Reply(201, {})
+
+
+def _download(call: Call, what: str) -> Reply:
+    where = signed.address(call.site.world, call.site.downloads, call.repository.facts.id, what)
+    return Reply(302, headers={"Location": where}, content=b"", content_type="text/html;charset=utf-8")
 
 
 def _run(call: Call) -> RunRecord:

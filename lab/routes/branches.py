@@ -6,6 +6,7 @@ from lab.call import Call, Operations, Reply
 from lab.refusals import Refusal
 from lab.wire import commits as commit_wire
 from lab.wire import repositories as wire
+from lab.world.repository import Protection
 
 routes = Operations()
 
@@ -14,19 +15,27 @@ _HEADS = "refs/heads/"
 
 @routes.get("/branches", "contents")
 async def list_branches(call: Call) -> Reply:
-    """All branches by name."""
+    """All branches by name, or only those that are (not) `protected`."""
     heads = await call.repository.bare.refs(_HEADS)
-    found = [(ref.removeprefix(_HEADS), sha) for ref, sha in heads.items()]
+    protected, guarded = call.query.get("protected"), call.repository.facts.protections
+    named = {ref.removeprefix(_HEADS): sha for ref, sha in heads.items()}
+    found = [head for head in named.items() if protected in {None, str(head[0] in guarded).lower()}]
     return call.page(found, lambda head: wire.short_branch(call.site, call.repository, *head))
+
+
+@routes.read_as_admin("/branches/{branch}/protection/required_status_checks")
+async def get_required_checks(call: Call) -> Reply:
+    """The checks that a branch requires; 404 when it requires none."""
+    name, protection = await _protection(call)
+    if not protection.checks:
+        raise Refusal(404, "Required status checks not enabled")
+    return Reply(body=wire.required_checks(call.site, call.repository, name, protection))
 
 
 @routes.read_as_admin("/branches/{branch}/protection")
 async def get_protection(call: Call) -> Reply:
     """How a branch is protected; 404 when it is not."""
-    name, _ = await _branch(call)
-    protection = call.repository.facts.protections.get(name)
-    if protection is None:
-        raise Refusal(404, "Branch not protected")
+    name, protection = await _protection(call)
     return Reply(body=wire.protection(call.site, call.repository, name, protection))
 
 
@@ -43,6 +52,14 @@ async def get_branch(call: Call) -> Reply:
 async def list_rules(call: Call) -> Reply:
     """The rules that hold for a branch, whether it exists or not."""
     return call.page(wire.rules(call.repository, call.match["branch"]), lambda rule: rule)
+
+
+async def _protection(call: Call) -> tuple[str, Protection]:
+    name, _ = await _branch(call)
+    found = call.repository.facts.protections.get(name)
+    if found is None:
+        raise Refusal(404, "Branch not protected")
+    return name, found
 
 
 async def _branch(call: Call) -> tuple[str, str]:

@@ -53,20 +53,30 @@ async def list_comments(call: Call) -> Reply:
     return call.page(found, lambda comment: wire.comment(call.site, call.repository, comment))
 
 
-@routes.write("POST", "/issues/{issue_number}/comments", *THREADS, role="read")
+@routes.write("POST", "/issues/{issue_number}/comments", *THREADS, role="read", creates=True)
 async def create_comment(call: Call) -> Reply:
     """A new comment; in a locked thread only those with write access may."""
     issue = call.repository.issues.require(call.number("issue_number"))
-    if issue.locked and not call.repository.facts.reaches(call.login, "write"):
+    if issue.locked and not call.trusted:
         raise Refusal(403, "Unable to create comment because issue is locked.")
     comment = call.repository.comments.add(issue.number, call.login, call.text("IssueComment", "body"))
     return _shown(call, comment, status=201)
 
 
+@routes.write("POST", "/issues/comments/{comment_id}/reactions", *THREADS, role="read")
+async def create_reaction(call: Call) -> Reply:
+    """React to a comment: 201, or 200 when the caller had done so already."""
+    comment, content = call.repository.comments.require(call.number("comment_id")), call.text("Reaction", "content")
+    if call.repository.issues.require(comment.number).locked and not call.trusted:
+        raise Refusal(403, "Unable to create reaction because issue is locked.")
+    reaction, new = call.repository.comments.react(comment.id, call.login, content)
+    return Reply(201 if new else 200, wire.reaction(call.site, reaction))
+
+
 def _own(call: Call) -> CommentRecord:
     """The comment, if the caller wrote it or has write access."""
     comment = call.repository.comments.require(call.number("comment_id"))
-    if comment.author != call.login and not call.repository.facts.reaches(call.login, "write"):
+    if comment.author != call.login and not call.trusted:
         raise no_rights()
     return comment
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
+from lab import changes
 from lab.call import Call, Operations, Reply
-from lab.changes import CommitInfo
+from lab.changes import CommitInfo, Signature
 from lab.refusals import Refusal, not_found
-from lab.routes.checks import resolved
 from lab.wire import commits as wire
 
 routes = Operations()
@@ -21,12 +23,19 @@ COMPARED = 250
 
 @routes.get("/commits", "contents")
 async def list_commits(call: Call) -> Reply:
-    """The history of a branch or commit, newest first."""
+    """The history of a branch or commit, newest first, by path, people (login or address) and time."""
     wanted = call.query.get("sha") or call.repository.facts.default_branch
     sha = await call.repository.bare.sha(wanted)
     if sha is None:
         raise not_found()
-    found = await call.repository.bare.log(None, sha, LISTED)
+    since, until = call.since("Commit"), call.until("Commit")
+    found = [
+        info
+        for info in await _history(call, sha)
+        if since <= info.committer.date.timestamp() <= (until or math.inf)
+        and _is(call.query.get("author"), info.author)
+        and _is(call.query.get("committer"), info.committer)
+    ]
     return call.page(found, lambda info: wire.commit(call.site, call.repository, info))
 
 
@@ -36,7 +45,7 @@ async def get_commit(call: Call) -> Reply:
     sha, bare = await resolved(call), call.repository.bare
     if call.wants("sha"):
         return Reply(content=sha.encode(), content_type="application/vnd.github.sha; charset=utf-8")
-    info = await _info(call, sha)
+    info = await information(call, sha)
     parent = info.parents[0] if info.parents else None
     if call.wants("diff"):
         diff = "" if parent is None else await bare.diff(parent, sha)
@@ -61,11 +70,31 @@ async def compare(call: Call) -> Reply:
     fork = await bare.merge_base(base, head)
     if fork is None:
         raise Refusal(404, f"No common ancestor between {left} and {right}.")
-    ends = (await _info(call, base), await _info(call, fork))
+    ends = (await information(call, base), await information(call, fork))
     ahead, behind = await bare.log(base, head, COMPARED), await bare.log(head, base, COMPARED)
     files = await bare.changed_files(base, head)
     return Reply(body=wire.comparison(call.site, call.repository, ends, ahead, len(behind), files))
 
 
-async def _info(call: Call, sha: str) -> CommitInfo:
+async def resolved(call: Call) -> str:
+    """The commit that the path's `ref` names, or 422 as GitHub words it."""
+    sha = await call.repository.bare.sha(call.match["ref"])
+    if sha is None:
+        raise Refusal(422, f"No commit found for SHA: {call.match['ref']}")
+    return sha
+
+
+async def information(call: Call, sha: str) -> CommitInfo:
+    """What git knows of a commit."""
     return (await call.repository.bare.log(None, sha, 1))[0]
+
+
+async def _history(call: Call, sha: str) -> list[CommitInfo]:
+    path = (call.query.get("path") or "").strip("/")
+    bounds = (f"--max-count={LISTED}", changes.LOG_FORMAT, sha, "--", *([path] if path else []))
+    return changes.commits((await call.repository.bare.git.check("--literal-pathspecs", "log", "-z", *bounds)).stdout)
+
+
+def _is(wanted: str | None, person: Signature) -> bool:
+    user = person.email.partition("@")[0]
+    return wanted in {None, person.email, user, user.partition("+")[2]}

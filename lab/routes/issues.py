@@ -1,8 +1,6 @@
-"""Issues: list, create, read, change; their events."""
+"""Issues: list, create, read, change."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from lab.call import Call, Operations, Reply
 from lab.refusals import invalid, no_rights
@@ -40,11 +38,11 @@ async def list_issues(call: Call) -> Reply:
     return call.page(found, lambda issue: wire.issue(call.site, call.repository, issue))
 
 
-@routes.write("POST", "/issues", "issues", role="read")
+@routes.write("POST", "/issues", "issues", role="read", creates=True)
 async def create_issue(call: Call) -> Reply:
     """A new issue; labels and assignees of those who may not set them are dropped silently."""
     title, body = call.text("Issue", "title"), call.optional_text("Issue", "body")
-    labels, assignees = call.names("Issue", "labels") or [], call.names("Issue", "assignees") or []
+    labels, assignees = call.names("Issue", "labels") or [], _assignees(call) or []
     issues, trusted = call.repository.issues, call.repository.facts.reaches(call.login, "write")
     if trusted:
         assignable(call, assignees)
@@ -69,9 +67,9 @@ async def update_issue(call: Call) -> Reply:
     trusted = call.repository.facts.reaches(call.login, "write")
     if not trusted and issues.require(number).author != call.login:
         raise no_rights()
-    labels, assignees = call.names("Issue", "labels"), call.names("Issue", "assignees")
+    labels, assignees = call.names("Issue", "labels"), _assignees(call)
     title, body = call.optional_text("Issue", "title"), call.optional_text("Issue", "body")
-    state, reason = _state(call.fields)
+    state, reason = _state(call)
     assignable(call, assignees or [])
     if title is not None or body is not None:
         issues.edit(number, call.login, title=title, body=body)
@@ -88,21 +86,22 @@ async def update_issue(call: Call) -> Reply:
     return _shown(call, number)
 
 
-@routes.get("/issues/{issue_number}/events", *THREADS)
-async def list_events(call: Call) -> Reply:
-    """What happened to the thread, oldest first."""
-    number = call.repository.issues.require(call.number("issue_number")).number
-    found = [event for event in call.repository.issues.events if event.number == number]
-    return call.page(found, lambda event: wire.event(call.site, call.repository, event))
-
-
-def _state(fields: dict[str, Any]) -> tuple[str | None, str | None]:
-    state, reason = fields.get("state"), fields.get("state_reason")
+def _state(call: Call) -> tuple[str | None, str | None]:
+    state, reason = call.optional_text("Issue", "state"), call.optional_text("Issue", "state_reason")
     if state not in {None, "open", "closed"}:
         raise invalid("Issue", "state")
     if reason not in {None, "completed", "not_planned", "duplicate", "reopened"}:
         raise invalid("Issue", "state_reason")
     return state, reason
+
+
+def _assignees(call: Call) -> list[str] | None:
+    """Who is wanted: `assignees`, or the older `assignee` (null and "" for nobody); None when neither is given."""
+    several = call.names("Issue", "assignees")
+    if several is not None or "assignee" not in call.fields:
+        return several
+    one = call.optional_text("Issue", "assignee")
+    return [one] if one else []
 
 
 def _assigned(issue: IssueRecord, assignee: str | None) -> bool:

@@ -36,7 +36,7 @@ async def list_pulls(call: Call) -> Reply:
     return call.page(found, lambda pull: wire.simple(call.site, call.repository, pull))
 
 
-@routes.write("POST", "/pulls", "pull_requests", role="read")
+@routes.write("POST", "/pulls", "pull_requests", role="read", creates=True)
 async def create_pull(call: Call) -> Reply:
     """A pull request between two branches; 422 when there is one, or nothing to pull."""
     title, body = call.text("PullRequest", "title"), call.optional_text("PullRequest", "body")
@@ -75,7 +75,7 @@ async def update_pull(call: Call) -> Reply:
     if author != call.login and not call.repository.facts.reaches(call.login, "write"):
         raise no_rights()
     title, body = call.optional_text("PullRequest", "title"), call.optional_text("PullRequest", "body")
-    wanted = call.fields.get("state")
+    wanted = call.optional_text("PullRequest", "state")
     if wanted not in {None, "open", "closed"}:
         raise invalid("PullRequest", "state")
     if title is not None or body is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from lab import git_objects
 from lab.bare import ABSENT
 from lab.call import Call, Operations, Reply
 from lab.refusals import Refusal, invalid, not_found
@@ -30,11 +33,10 @@ async def list_matching_refs(call: Call) -> Reply:
 @routes.write("POST", "/git/refs", "contents")
 async def create_ref(call: Call) -> Reply:
     """A new ref; 422 when it exists already: creation is atomic."""
-    name, sha, bare = call.text("Reference", "ref"), call.text("Reference", "sha"), call.repository.bare
+    name, bare = call.text("Reference", "ref"), call.repository.bare
     if not name.startswith("refs/") or name.count("/") < 2:
         raise invalid("Reference", "ref")
-    if await bare.sha(sha) is None:
-        raise Refusal(422, "Object does not exist")
+    sha = await _object(call)
     if not await bare.update_ref(name, sha, expected=ABSENT):
         raise Refusal(422, "Reference already exists")
     body = wire.ref(call.site, call.repository, name, sha)
@@ -44,12 +46,11 @@ async def create_ref(call: Call) -> Reply:
 @routes.write("PATCH", "/git/refs/{ref}", "contents")
 async def move_ref(call: Call) -> Reply:
     """Move a ref, forward only unless `force`."""
-    name, sha, bare = f"refs/{call.match['ref']}", call.text("Reference", "sha"), call.repository.bare
+    name, bare = f"refs/{call.match['ref']}", call.repository.bare
     old = await bare.sha(name)
     if old is None:
         raise Refusal(422, "Reference does not exist")
-    if await bare.sha(sha) is None:
-        raise Refusal(422, "Object does not exist")
+    sha = await _object(call)
     forced = call.fields.get("force") is True
     if not forced and await bare.merge_base(old, sha) != old:
         raise Refusal(422, "Update is not a fast forward")
@@ -66,3 +67,13 @@ async def delete_ref(call: Call) -> Reply:
     if old is None or not await bare.update_ref(name, None, expected=old):
         raise Refusal(422, "Reference does not exist")
     return Reply(204)
+
+
+async def _object(call: Call) -> str:
+    """The id of an object that is there: no branch, and no beginning of an id."""
+    sha = call.text("Reference", "sha")
+    if re.fullmatch(r"[0-9a-f]{40}", sha) is None:
+        raise Refusal(422, "The sha parameter must be exactly 40 characters and contain only [0-9a-f].")
+    if await git_objects.kind(call.repository.bare.git, sha) is None:
+        raise Refusal(422, "Object does not exist")
+    return sha

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.wire import pulls, repositories
+from lab.changes import CommitInfo
+from lab.wire import apps, commits, pulls, repositories
 from lab.wire.site import Json, Site, node, stamp, stamp_or_none
 from lab.world.checks import AnnotationRecord, CheckRecord, RunRecord, StatusRecord
 from lab.world.repository import RepositoryRecord
@@ -14,39 +15,71 @@ WORKFLOW_ID = 1
 
 WORKFLOW_NAME = "CI"
 
-ACTIONS_APP_ID = 15368
-"""The id of GitHub Actions among the Apps."""
+EVENT = "push"
+"""What starts every run of the lab's workflow."""
 
 
 def check_run(site: Site, repository: RepositoryRecord, check: CheckRecord) -> Json:
     """One check run."""
     url = f"{site.api(repository)}/check-runs/{check.id}"
     page = f"{site.html(repository)}/actions/runs/{check.run_id}/job/{check.id}"
-    open_pulls = [p for p in repository.pulls.records.values() if p.head_sha == check.head_sha and p.merged_at is None]
     return {
         "id": check.id,
         "node_id": node("CR", check.id),
         "head_sha": check.head_sha,
         "name": check.name,
-        "external_id": "",
+        "external_id": check.external_id,
         "url": url,
         "html_url": page,
-        "details_url": page,
+        "details_url": check.details_url or page,
         "status": check.status,
         "conclusion": check.conclusion,
         "started_at": stamp(check.started_at),
         "completed_at": stamp_or_none(check.completed_at),
         "output": {
-            "title": check.name if check.summary else None,
+            "title": check.title or (check.name if check.summary else None),
             "summary": check.summary or None,
-            "text": None,
+            "text": check.text,
             "annotations_count": len(check.annotations),
             "annotations_url": f"{url}/annotations",
         },
         "check_suite": {"id": check.run_id},
-        "app": _actions(site),
-        "pull_requests": [pulls.minimal(site, repository, pull) for pull in open_pulls],
+        "app": apps.by_slug(site, check.app),
+        "pull_requests": _pulls_at(site, repository, check.head_sha),
     }
+
+
+def suite(site: Site, repository: RepositoryRecord, record: RunRecord, head: CommitInfo) -> Json:
+    """What one App says of a commit, which is `head`."""
+    state, conclusion = repository.checks.conclusion(record)
+    url = f"{site.api(repository)}/check-suites/{record.id}"
+    return {
+        "id": record.id,
+        "node_id": node("CS", record.id),
+        "head_branch": record.head_branch or None,
+        "head_sha": record.head_sha,
+        "status": state,
+        "conclusion": conclusion,
+        "url": url,
+        "before": head.parents[0] if head.parents else None,
+        "after": record.head_sha,
+        "pull_requests": _pulls_at(site, repository, record.head_sha),
+        "app": apps.by_slug(site, record.app),
+        "repository": repositories.repository(site, repository),
+        "created_at": stamp(record.created_at),
+        "updated_at": stamp(record.created_at),
+        "head_commit": commits.simple(head),
+        "latest_check_runs_count": len(repository.checks.jobs(record)),
+        "check_runs_url": f"{url}/check-runs",
+        "rerequestable": True,
+        "runs_rerequestable": True,
+    }
+
+
+def app_id(site: Site, slug: str) -> str:
+    """The id of an App as a query writes it."""
+    found = apps.by_slug(site, slug)
+    return "" if found is None else str(found["id"])
 
 
 def annotation(site: Site, repository: RepositoryRecord, check: CheckRecord, record: AnnotationRecord) -> Json:
@@ -67,17 +100,19 @@ def annotation(site: Site, repository: RepositoryRecord, check: CheckRecord, rec
 
 def status(site: Site, repository: RepositoryRecord, record: StatusRecord) -> Json:
     """One commit status."""
-    return {**_status(site, repository, record), "creator": site.user(record.creator)}
+    return {**short_status(site, repository, record), "creator": site.user(record.creator)}
 
 
-def combined(site: Site, repository: RepositoryRecord, sha: str, found: Sequence[StatusRecord]) -> Json:
-    """All statuses of a commit and what they add up to."""
+def combined(
+    site: Site, repository: RepositoryRecord, sha: str, found: Sequence[StatusRecord], shown: Sequence[Json]
+) -> Json:
+    """What the statuses of a commit add up to, with one page of them `shown`."""
     states = {record.state for record in found}
     failed = states & {"failure", "error"}
     state = "failure" if failed else "success" if states == {"success"} else "pending"
     return {
         "state": state,
-        "statuses": [_status(site, repository, record) for record in found],
+        "statuses": list(shown),
         "sha": sha,
         "total_count": len(found),
         "repository": repositories.repository(site, repository),
@@ -127,9 +162,11 @@ def run(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
         "display_title": WORKFLOW_NAME,
         "path": ".github/workflows/ci.yml",
         "workflow_id": WORKFLOW_ID,
+        "check_suite_id": record.id,
+        "check_suite_node_id": node("CS", record.id),
         "run_number": record.number,
         "run_attempt": record.attempt,
-        "event": "push",
+        "event": EVENT,
         "head_branch": record.head_branch,
         "head_sha": record.head_sha,
         "head_commit": None,
@@ -159,7 +196,8 @@ def _run_urls(site: Site, repository: RepositoryRecord, record: RunRecord) -> Js
     }
 
 
-def _status(site: Site, repository: RepositoryRecord, record: StatusRecord) -> Json:
+def short_status(site: Site, repository: RepositoryRecord, record: StatusRecord) -> Json:
+    """One commit status as it stands in the combined one."""
     return {
         "url": f"{site.api(repository)}/statuses/{record.sha}",
         "avatar_url": site.actor(record.creator)["avatar_url"],
@@ -174,18 +212,6 @@ def _status(site: Site, repository: RepositoryRecord, record: StatusRecord) -> J
     }
 
 
-def _actions(site: Site) -> Json:
-    return {
-        "id": ACTIONS_APP_ID,
-        "slug": "github-actions",
-        "node_id": node("A", ACTIONS_APP_ID),
-        "owner": site.actor("github"),
-        "name": "GitHub Actions",
-        "description": "Runs the repository's checks.",
-        "external_url": site.root,
-        "html_url": f"{site.root}/apps/github-actions",
-        "created_at": stamp(0),
-        "updated_at": stamp(0),
-        "permissions": {"checks": "write", "contents": "read", "metadata": "read"},
-        "events": [],
-    }
+def _pulls_at(site: Site, repository: RepositoryRecord, sha: str) -> list[Json]:
+    open_pulls = [p for p in repository.pulls.records.values() if p.head_sha == sha and p.merged_at is None]
+    return [pulls.minimal(site, repository, pull) for pull in open_pulls]

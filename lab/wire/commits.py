@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from lab.changes import ChangedFile, CommitInfo, Signature
+from lab.git_objects import TreeEntry
 from lab.wire.site import Json, Site, node
 from lab.world.repository import RepositoryRecord
 
@@ -33,6 +34,46 @@ def commit(site: Site, repository: RepositoryRecord, info: CommitInfo) -> Json:
         "author": _account(site, info.author),
         "committer": _account(site, info.committer),
         "parents": [_parent(site, repository, sha) for sha in info.parents],
+    }
+
+
+def git_commit(site: Site, repository: RepositoryRecord, info: CommitInfo) -> Json:
+    """One commit as git has it."""
+    git = f"{site.api(repository)}/git"
+    return {
+        "sha": info.sha,
+        "node_id": node("C", info.sha),
+        "url": f"{git}/commits/{info.sha}",
+        "html_url": f"{site.html(repository)}/commit/{info.sha}",
+        "author": _person(info.author),
+        "committer": _person(info.committer),
+        "message": info.message,
+        "tree": {"sha": info.tree, "url": f"{git}/trees/{info.tree}"},
+        "parents": [{**_parent(site, repository, sha), "url": f"{git}/commits/{sha}"} for sha in info.parents],
+        "verification": _unsigned(),
+    }
+
+
+def simple(info: CommitInfo) -> Json:
+    """One commit as a check suite names it."""
+    people = {"author": info.author, "committer": info.committer}
+    return {
+        "id": info.sha,
+        "tree_id": info.tree,
+        "message": info.message,
+        "timestamp": _person(info.committer)["date"],
+        **{role: {"name": person.name, "email": person.email} for role, person in people.items()},
+    }
+
+
+def tree(site: Site, repository: RepositoryRecord, sha: str, entries: Sequence[TreeEntry]) -> Json:
+    """A tree with its entries."""
+    git = f"{site.api(repository)}/git"
+    return {
+        "sha": sha,
+        "url": f"{git}/trees/{sha}",
+        "tree": [_tree_entry(git, entry) for entry in entries],
+        "truncated": False,
     }
 
 
@@ -112,6 +153,13 @@ def directory(entry: Json) -> Json:
 def file(entry: Json, data: bytes) -> Json:
     """The same entry with its content."""
     return {**entry, "encoding": "base64", "content": base64.encodebytes(data).decode()}
+
+
+def _tree_entry(git: str, entry: TreeEntry) -> Json:
+    shown: Json = {"path": entry.path, "mode": entry.mode, "type": entry.kind, "sha": entry.sha}
+    size = {} if entry.size is None else {"size": entry.size}
+    url = {} if entry.kind == "commit" else {"url": f"{git}/{entry.kind}s/{entry.sha}"}
+    return {**shown, **size, **url}
 
 
 def _relation(ahead: int, behind: int) -> str:

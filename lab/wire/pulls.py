@@ -31,6 +31,7 @@ def simple(site: Site, repository: RepositoryRecord, pull: PullRecord) -> Json:
     )
     return {
         **{key: seen_as_issue[key] for key in kept},
+        "user": site.actor(thread.author),
         **_urls(site, repository, pull),
         "id": pull.id,
         "draft": pull.draft,
@@ -89,7 +90,7 @@ def review(site: Site, repository: RepositoryRecord, record: ReviewRecord) -> Js
         "pull_request_url": url,
         "author_association": site.association(repository, record.author),
         "_links": {"html": {"href": page}, "pull_request": {"href": url}},
-        "submitted_at": stamp(record.submitted_at),
+        **({} if record.state == "PENDING" else {"submitted_at": stamp(record.submitted_at)}),
         "commit_id": record.commit_id,
     }
 
@@ -118,9 +119,15 @@ def inline(site: Site, repository: RepositoryRecord, record: InlineRecord) -> Js
         "author_association": site.association(repository, record.author),
         "_links": {"self": {"href": url}, "html": {"href": page}, "pull_request": {"href": pull}},
         **_lines(record),
-        "subject_type": "line",
+        "subject_type": "file" if record.on_file else "line",
         **({} if record.in_reply_to is None else {"in_reply_to_id": record.in_reply_to}),
     }
+
+
+def inline_of_review(site: Site, repository: RepositoryRecord, record: InlineRecord) -> Json:
+    """One inline comment as it stands under its review: GitHub leaves an outdated line out there."""
+    shown = inline(site, repository, record)
+    return shown if shown["line"] is not None else {key: value for key, value in shown.items() if key != "line"}
 
 
 def _lines(record: InlineRecord) -> Json:
@@ -133,7 +140,7 @@ def _lines(record: InlineRecord) -> Json:
         "line": record.line,
         "original_line": place.line,
         "side": place.side,
-        "position": None if record.line is None else place.position,
+        "position": None if record.line is None and not record.on_file else place.position,
         "original_position": place.position,
     }
 

@@ -100,8 +100,13 @@ def repository(site: Site, record: RepositoryRecord, *, viewer: str | None = Non
 def permission(site: Site, record: RepositoryRecord, account: AccountRecord) -> Json:
     """What an account may do in a repository."""
     level = record.facts.level(account.login)
-    user = {**site.person(account), "role_name": level, "permissions": _permissions(record, account.login)}
-    return {"permission": level, "role_name": level, "user": user}
+    return {"permission": level, "role_name": level, "user": collaborator(site, record, account)}
+
+
+def collaborator(site: Site, record: RepositoryRecord, account: AccountRecord) -> Json:
+    """An account with its role in a repository."""
+    role = record.facts.level(account.login)
+    return {**site.person(account), "role_name": role, "permissions": _permissions(record, account.login)}
 
 
 def ref(site: Site, record: RepositoryRecord, name: str, sha: str) -> Json:
@@ -151,10 +156,16 @@ def protection(site: Site, record: RepositoryRecord, name: str, rules: Protectio
     }
     return {
         "url": url,
-        "required_status_checks": {"url": f"{url}/required_status_checks", **_contexts(rules.checks)},
+        **({"required_status_checks": required_checks(site, record, name, rules)} if rules.checks else {}),
         **({"required_pull_request_reviews": reviews} if rules.approvals else {}),
         "enforce_admins": {"url": f"{url}/enforce_admins", "enabled": True},
     }
+
+
+def required_checks(site: Site, record: RepositoryRecord, name: str, rules: Protection) -> Json:
+    """The checks that a protected branch asks of a merge."""
+    url = f"{site.api(record)}/branches/{name}/protection/required_status_checks"
+    return {"url": url, "strict": False, "contexts_url": f"{url}/contexts", **_contexts(rules.checks)}
 
 
 def rules(record: RepositoryRecord, name: str) -> list[Json]:

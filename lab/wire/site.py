@@ -36,6 +36,11 @@ class Site:
     root: str
     world: World
 
+    @property
+    def downloads(self) -> str:
+        """Another host, where downloads are: clients must not show it their token."""
+        return self.root.replace("//127.0.0.1:", "//localhost:", 1)
+
     def user(self, login: str | None) -> Json | None:
         """The account of a login as GitHub's simple user; None for nobody and for deleted accounts."""
         account = None if login is None else self.world.find_account(login)
@@ -112,7 +117,7 @@ def limits(allowance: Allowance) -> Json:
 
 def stamp(seconds: int) -> str:
     """A time as GitHub writes it: UTC, whole seconds."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def stamp_or_none(seconds: int | None) -> str | None:

@@ -1,12 +1,14 @@
-"""Labels, issues, comments and events as GitHub's JSON."""
+"""Labels, issues and comments as GitHub's JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import quote
 
+from lab.wire import apps
 from lab.wire.site import Json, Site, node, stamp, stamp_or_none
-from lab.world.comments import CommentRecord
-from lab.world.issues import EventRecord, IssueRecord
+from lab.world.comments import REACTIONS, CommentRecord, ReactionRecord
+from lab.world.issues import IssueRecord
 from lab.world.labels import LabelRecord
 from lab.world.repository import RepositoryRecord
 
@@ -21,6 +23,8 @@ def label(site: Site, repository: RepositoryRecord, record: LabelRecord) -> Json
         "color": record.color,
         "default": False,
         "description": record.description,
+        "archived_at": None,
+        "archived_by": None,
     }
 
 
@@ -55,7 +59,8 @@ def issue(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json
         "closed_at": stamp_or_none(record.closed_at),
         "closed_by": site.user(record.closed_by),
         "author_association": site.association(repository, record.author),
-        "performed_via_github_app": None,
+        "performed_via_github_app": apps.behind(site, record.author),
+        **_relations(site, repository, record.number),
         **_pull_request(site, repository, record),
     }
 
@@ -75,25 +80,19 @@ def comment(site: Site, repository: RepositoryRecord, record: CommentRecord) -> 
         "updated_at": stamp(record.updated_at),
         "author_association": site.association(repository, record.author),
         "body": record.body,
-        "reactions": _no_reactions(url),
-        "performed_via_github_app": None,
+        "reactions": _rollup(url, repository.comments.reactions_to(record.id)),
+        "performed_via_github_app": apps.behind(site, record.author),
     }
 
 
-def event(site: Site, repository: RepositoryRecord, record: EventRecord) -> Json:
-    """One event of a thread."""
-    commit = record.detail.get("commit_id")
+def reaction(site: Site, record: ReactionRecord) -> Json:
+    """One reaction to a comment."""
     return {
         "id": record.id,
-        "node_id": node("EV", record.id),
-        "url": f"{site.api(repository)}/issues/events/{record.id}",
-        "actor": site.actor(record.actor),
-        "event": record.event,
-        "commit_id": commit,
-        "commit_url": f"{site.api(repository)}/commits/{commit}" if commit else None,
+        "node_id": node("REA", record.id),
+        "user": site.user(record.author),
+        "content": record.content,
         "created_at": stamp(record.at),
-        "performed_via_github_app": None,
-        **_detail(site, record),
     }
 
 
@@ -112,27 +111,8 @@ def _urls(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json
         "events_url": f"{url}/events",
         "timeline_url": f"{url}/timeline",
         "html_url": page_of(site, repository, record),
-        "reactions": _no_reactions(url),
+        "reactions": _rollup(url),
     }
-
-
-def _detail(site: Site, record: EventRecord) -> Json:
-    match record.event:
-        case "labeled" | "unlabeled":
-            return {"label": dict(record.detail)}
-        case "renamed":
-            return {"rename": dict(record.detail)}
-        case "assigned" | "unassigned":
-            return {"assignee": site.actor(record.detail["assignee"]), "assigner": site.actor(record.actor)}
-        case "review_requested":
-            asked = site.actor(record.detail["reviewer"])
-            return {"review_requester": site.actor(record.actor), "requested_reviewer": asked}
-        case "locked":
-            return {"lock_reason": None}
-        case "closed":
-            return {"state_reason": None}
-        case _:
-            return {}
 
 
 def _pull_request(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json:
@@ -149,6 +129,28 @@ def _pull_request(site: Site, repository: RepositoryRecord, record: IssueRecord)
     return {"pull_request": links, "draft": bool(pull and pull.draft)}
 
 
-def _no_reactions(url: str) -> Json:
-    kinds = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
-    return {"url": f"{url}/reactions", "total_count": 0, **dict.fromkeys(kinds, 0)}
+def _relations(site: Site, repository: RepositoryRecord, number: int) -> Json:
+    """What hangs together with an issue, counted."""
+    relations, issues = repository.relations, repository.issues.records
+    children, parent = relations.children(number), relations.parent(number)
+    done = sum(not issues[child].open for child in children)
+    blockers, blocked = relations.blocked_by(number), relations.blocking(number)
+    return {
+        "parent_issue_url": None if parent is None else f"{site.api(repository)}/issues/{parent}",
+        "sub_issues_summary": {
+            "total": len(children),
+            "completed": done,
+            "percent_completed": 100 * done // len(children) if children else 0,
+        },
+        "issue_dependencies_summary": {
+            "blocked_by": sum(issues[one].open for one in blockers),
+            "blocking": sum(issues[one].open for one in blocked),
+            "total_blocked_by": len(blockers),
+            "total_blocking": len(blocked),
+        },
+    }
+
+
+def _rollup(url: str, given: Sequence[str] = ()) -> Json:
+    counted = {kind: given.count(kind) for kind in REACTIONS}
+    return {"url": f"{url}/reactions", "total_count": len(given), **counted}

@@ -10,8 +10,8 @@ from lab.refusals import not_found
 from lab.world.registrar import Registrar
 from lab.world.shelf import Shelf
 
-FAILED = frozenset({"failure", "timed_out", "cancelled", "action_required"})
-"""Conclusions of a check run that are not good."""
+FAILED = ("failure", "timed_out", "cancelled", "action_required")
+"""Conclusions of a check run that are not good, the worst first: that is the one of the whole run."""
 
 
 ACTIONS = "github-actions"
@@ -32,7 +32,10 @@ class AnnotationRecord:
 
 @dataclass(frozen=True, slots=True)
 class CheckRecord:
-    """One check run; `conclusion` is None while it runs, `app` is the slug of the App that reports it."""
+    """One check run; `conclusion` is None while it runs, `app` is the slug of the App that reports it.
+
+    `log_gone` says that its log was kept and is no longer; `log_filler` is how many bytes come before it.
+    """
 
     id: int
     run_id: int
@@ -51,11 +54,16 @@ class CheckRecord:
     text: str | None = None
     external_id: str = ""
     details_url: str | None = None
+    log_gone: bool = False
+    log_filler: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One check suite: what one App reports on one commit. That of Actions is a workflow run, with attempts."""
+    """One check suite: what one App reports on one commit. That of Actions is a workflow run, with attempts.
+
+    `conclusion` is set when it ended without any job.
+    """
 
     id: int
     number: int
@@ -64,6 +72,7 @@ class RunRecord:
     created_at: int
     attempt: int = 1
     app: str = ACTIONS
+    conclusion: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +120,7 @@ class Checks:
         check: CheckRecord,
         conclusion: str,
         summary: str,
-        log: str,
+        log: str | None,
         annotations: Sequence[AnnotationRecord] = (),
     ) -> CheckRecord:
         """A job ends; `conclusion` is GitHub's word (success, failure, cancelled, timed_out ...)."""
@@ -166,14 +175,26 @@ class Checks:
 
     def conclusion(self, run: RunRecord) -> tuple[str, str | None]:
         """Status and conclusion of a run, from its newest jobs."""
+        if run.conclusion is not None:
+            return "completed", run.conclusion
         jobs = self.jobs(run)
         if any(job.status != "completed" for job in jobs):
             return "in_progress", None
-        return "completed", "failure" if any(job.conclusion in FAILED for job in jobs) else "success"
+        found = {job.conclusion for job in jobs}
+        return "completed", next((conclusion for conclusion in FAILED if conclusion in found), "success")
 
     def rerun(self, run: RunRecord) -> RunRecord:
         """Count a further attempt; jobs that start from now on belong to it."""
         return self.runs.change(run.id, attempt=run.attempt + 1)
+
+    def fail_to_start(self, sha: str, branch: str, conclusion: str) -> RunRecord:
+        """The workflow run of a commit ends before it has any job."""
+        return self.runs.change(self.suite(sha, branch).id, conclusion=conclusion)
+
+    def say(self, sha: str, context: str, state: str, *, description: str, creator: str) -> StatusRecord:
+        """`creator` says something of a commit, without an address."""
+        made, now = self._registrar.new_id(), self._registrar.now()
+        return self.set_status(StatusRecord(made, sha, state, context, description, None, creator, now))
 
     def set_status(self, status: StatusRecord) -> StatusRecord:
         """Add a commit status; the newest of each context counts."""

@@ -138,7 +138,8 @@ class Issues:
         reason = None if issue.is_pull else reason or "completed"
         if not issue.open:
             return self.records.change(number, state_reason=reason)
-        self.record(number, "closed", actor, {"commit_id": commit} if commit else {})
+        why = {} if reason in {None, "completed"} else {"state_reason": str(reason)}
+        self.record(number, "closed", actor, {**why, **({"commit_id": commit} if commit else {})})
         return self.records.change(
             number, open=False, state_reason=reason, closed_at=now, closed_by=actor, updated_at=now
         )

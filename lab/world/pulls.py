@@ -10,6 +10,9 @@ from lab.world.issues import IssueRecord, Issues
 from lab.world.registrar import Registrar
 from lab.world.shelf import Shelf
 
+DISMISSIBLE = frozenset({"APPROVED", "CHANGES_REQUESTED"})
+"""States of a review that can be dismissed."""
+
 VERDICTS = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED"}
 """From the `event` of a review to its state."""
 
@@ -65,7 +68,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class InlineRecord:
-    """One inline comment; `line` is None when the diff has moved away from it."""
+    """One inline comment; `line` is None when the diff has moved away from it, or it is on the whole file."""
 
     id: int
     number: int
@@ -79,6 +82,7 @@ class InlineRecord:
     created_at: int
     updated_at: int
     in_reply_to: int | None = None
+    on_file: bool = False
 
 
 class Pulls:
@@ -165,10 +169,19 @@ class Pulls:
         )
         return self.inline.put(record.id, record)
 
-    def reviews_of(self, number: int) -> list[ReviewRecord]:
-        """The reviews of a pull request, oldest first."""
-        return [review for review in self.reviews.values() if review.number == number]
+    def dismiss(self, review: ReviewRecord, actor: str, message: str) -> ReviewRecord:
+        """A verdict counts no longer."""
+        detail = {"state": review.state.lower(), "review_id": str(review.id), "message": message}
+        self._issues.record(review.number, "review_dismissed", actor, detail)
+        self._issues.touch(review.number)
+        return self.reviews.change(review.id, state="DISMISSED")
 
-    def inline_of(self, number: int) -> list[InlineRecord]:
-        """The inline comments of a pull request, oldest first."""
-        return [comment for comment in self.inline.values() if comment.number == number]
+    def reviews_of(self, number: int, viewer: str | None = None) -> list[ReviewRecord]:
+        """The reviews of a pull request, oldest first; pending ones only for `viewer`, who is writing them."""
+        found = (review for review in self.reviews.values() if review.number == number)
+        return [review for review in found if review.state != "PENDING" or review.author == viewer]
+
+    def inline_of(self, number: int, viewer: str | None = None) -> list[InlineRecord]:
+        """The inline comments of the reviews that `viewer` sees, oldest first."""
+        seen = {review.id for review in self.reviews_of(number, viewer)}
+        return [comment for comment in self.inline.values() if comment.review_id in seen]

@@ -30,6 +30,9 @@ _PASSED_ON = frozenset(
 ) | {"PATH", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 """The only variables that git gets from its surroundings."""
 
+_AUTHORITIES = {"SSL_CERT_FILE": "GIT_SSL_CAINFO", "SSL_CERT_DIR": "GIT_SSL_CAPATH"}
+"""What git itself calls them: a curl that was built with GnuTLS, as Debian's git uses, does not read the others."""
+
 _FIXED = {
     "HOME": "/nonexistent",  # curl would answer from a ~/.netrc
     "LC_ALL": "C",
@@ -100,7 +103,9 @@ class Git:
     ) -> None:
         """`environment` needs `PATH`; of the rest only proxies and certificate paths are passed on."""
         self.git_dir = git_dir.absolute()
-        self._environment = {name: environment[name] for name in environment if name in _PASSED_ON} | _FIXED
+        passed_on = {name: environment[name] for name in environment if name in _PASSED_ON}
+        authorities = {ours: environment[name] for name, ours in _AUTHORITIES.items() if name in environment}
+        self._environment = passed_on | authorities | _FIXED
         self._credentials = credentials
 
     def at(self, git_dir: Path) -> Git:

@@ -22,6 +22,8 @@ class TooMuchOutput(Blocked):
 
 _STALE_LOCK = re.compile(r"Unable to create '.*\.lock': File exists")
 _NO_SUCH_REF = re.compile(r"couldn't find remote ref|upload-pack: not our ref|no such remote ref")
+_NO_GIT = re.compile(r"couldn't find remote ref HEAD$|info/refs not valid", re.MULTILINE)
+"""An answer of status 200 that is not git's: HEAD is asked for because every repository has it."""
 _UNAUTHORIZED = re.compile(
     r"Authentication failed|could not read (?:Username|Password)|returned error: 401|HTTP 401|Invalid username or"
 )
@@ -51,6 +53,8 @@ def local(finished: Finished) -> Exception:
 def fetching(finished: Finished) -> Exception:
     """The error for a fetch that failed."""
     said = _said(finished)
+    if _NO_GIT.search(said):
+        return Transient(f"The git server's answer is not one of git: {_sentence(finished)}")
     if _NO_SUCH_REF.search(said):
         return NoSuchRef(_sentence(finished))
     refused = _refused(finished, said)

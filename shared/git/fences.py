@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shared.errors import Transient, UnknownOutcome
 from shared.git.command import Identity, Signature
 from shared.git.mirror import Mirror
 from shared.lock.port import RefUpdate
@@ -37,8 +38,16 @@ class Fences:
         git = self._mirror.git
         tree = (await git.run("hash-object", "-w", "-t", "tree", "--stdin")).text
         oid = await git.commit(tree, parents, message, Signature(self._identity))
-        moved = await git.push(self._mirror.url, (RefUpdate(ref, expected, oid), *updates))
-        return oid if moved else None
+        if await git.push(self._mirror.url, (RefUpdate(ref, expected, oid), *updates)):
+            return oid
+        return oid if await self._is_at(ref, oid) else None
+
+    async def _is_at(self, ref: str, oid: str) -> bool:
+        """Whether a refused push has happened: curl sends a request again when its connection breaks unanswered."""
+        try:
+            return await self._mirror.refresh(ref) == oid
+        except Transient as error:
+            raise UnknownOutcome(f"The git server refused a push and cannot be asked why: {error}") from error
 
     async def remove(self, ref: str, expected: str) -> bool:
         """Delete a fence that is no longer needed; False when it is not at `expected`. Errors as `Git.push`."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import anyio
 import anyio.to_thread
 
 from shared.git import directories, names, objects
@@ -18,6 +19,19 @@ from shared.git.fetch_lock import FetchLock
 from shared.git.output import fields
 
 BRANCHES = "+refs/heads/*:refs/heads/*"
+
+PROOF = "HEAD"
+"""Asked for with every fetch, because every repository has it. git takes a web page or an empty answer of
+status 200 for an old server without refs: then no fence would exist, and all branches would be forgotten."""
+
+LOOSE_OBJECTS, PACKS = 1000, 30
+"""With more of either than this a mirror is packed: every fetch and every push gets slower with them."""
+
+PACKING_SECONDS = 300.0
+"""How long packing may keep others from fetching; less than leases last, and the next time goes on from there."""
+
+FORGOTTEN = "2.days.ago"
+"""Objects that nothing leads to are dropped so late: a push that is being prepared has no ref yet."""
 
 FIRST_FETCH_SECONDS = 3600.0
 """How long the first fetch of a whole repository may take."""
@@ -56,7 +70,7 @@ class Mirror:
             fresh = self.git.at(self.git.git_dir.with_name(f"{self.git.git_dir.name}.new"))
             await anyio.to_thread.run_sync(directories.remove, fresh.git_dir)
             await fresh.init()
-            await fresh.fetch(self.url, BRANCHES, deadline_seconds=FIRST_FETCH_SECONDS)
+            await fresh.fetch(self.url, PROOF, BRANCHES, deadline_seconds=FIRST_FETCH_SECONDS)
             fresh.git_dir.rename(self.git.git_dir)
 
     async def fetch(self, *refspecs: str) -> None:
@@ -84,6 +98,18 @@ class Mirror:
             columns = (await self.git.run("for-each-ref", layout, prefix)).stdout.decode("utf-8", "replace").split("\0")
         rows = zip(columns[0::3], columns[1::3], columns[2::3], strict=False)
         return {ref.removeprefix("\n"): (oid, message.rstrip("\n")) for ref, oid, message in rows}
+
+    async def pack(self) -> bool:
+        """Pack what lies about when it is much; whether it was. Raises `StaleLock`, `Transient` or `CommandFailed`."""
+        counted = dict(line.split(": ") for line in (await self.git.run("count-objects", "-v")).text.splitlines())
+        if int(counted["count"]) <= LOOSE_OBJECTS and int(counted["packs"]) <= PACKS:
+            return False
+        async with self.lock.held():
+            with anyio.move_on_after(PACKING_SECONDS):
+                await self.git.run("pack-refs", "--all")
+                await self.git.run("repack", "--geometric=2", "-d", "-q")
+                await self.git.run("prune", f"--expire={FORGOTTEN}")
+        return True
 
     async def adopt(self, git: Git, *commits: str) -> None:
         """Bring commits, with all they need, from another git directory of ours."""
@@ -133,10 +159,10 @@ class Mirror:
         """Under the lock, a lock file of git is a dead git's: remove it and try once more."""
         options = ("--prune",) if prune else ()
         try:
-            await self.git.fetch(self.url, *refspecs, options=options)
+            await self.git.fetch(self.url, PROOF, *refspecs, options=options)
         except StaleLock:
             await anyio.to_thread.run_sync(clear_locks, self.git.git_dir)
-            await self.git.fetch(self.url, *refspecs, options=options)
+            await self.git.fetch(self.url, PROOF, *refspecs, options=options)
 
 
 def clear_locks(git_dir: Path) -> None:

@@ -6,6 +6,7 @@ children and share no object with it; the daemon runs no git inside them once a 
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -120,6 +121,7 @@ class Workspace:
     def _prepare(self) -> bool:
         """Whether the git directory is there; what an interrupted run left is removed."""
         self.root.mkdir(parents=True, exist_ok=True)
+        os.utime(self.root)  # in use now, see `disk`
         clear_locks(self.git.git_dir)
         directories.remove(self.root / "git.new")
         for left in self.root.glob("scratch-*"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from typing import Protocol
 
 from shared.clock import Clock
@@ -29,18 +30,39 @@ class IssueLists(Protocol):
 class Inbox:
     """The open items that carry one of an agent's labels, as last seen. Lists only hint: re-read to act."""
 
-    def __init__(self, issues: IssueLists, labels: Iterable[str], clock: Clock) -> None:
+    def __init__(
+        self,
+        issues: IssueLists,
+        labels: Iterable[str],
+        clock: Clock,
+        *,
+        concerns: Callable[[Issue], bool] = lambda issue: True,
+    ) -> None:
+        """`concerns` tells which items can be this agent's business at all; the others are never followed."""
         self._issues = issues
         self._labels = tuple(labels)
         self._clock = clock
+        self._concerns = concerns
         self._known: dict[int, Issue] = {}
         self._missing: set[int] = set()
+        self._found_closed: dict[int, Issue] = {}
+        self._gone: dict[int, Issue] = {}
+        self._versions: dict[int, datetime] = {}
         self._next_sweep: float | None = None
 
     @property
     def known(self) -> Mapping[int, Issue]:
         """What the last look showed."""
         return self._known
+
+    @property
+    def gone(self) -> Mapping[int, Issue]:
+        """The known items that the last look found closed; told once."""
+        return self._gone
+
+    def version(self, number: int) -> datetime | None:
+        """When an open item last changed, as the change list says it; None when the list does not reach to it."""
+        return self._versions.get(number)
 
     async def look(self) -> Mapping[int, Issue]:
         """Refresh: a sweep by label at first and every ten minutes, else one conditional request."""
@@ -51,12 +73,13 @@ class Inbox:
             self._merge(recent)
         for number in sorted(self._missing):
             await self._read_missing(number)
+        self._gone, self._found_closed = self._found_closed, {}
         return self._known
 
     async def _sweep(self) -> None:
         found: dict[int, Issue] = {}
         for label in self._labels:
-            found |= {issue.number: issue for issue in await self._issues.labelled(label)}
+            found |= {one.number: one for one in await self._issues.labelled(label) if self._concerns(one)}
         self._missing |= self._known.keys() - found.keys()
         self._known |= found
         self._next_sweep = self._clock.boot() + SWEEP_SECONDS
@@ -64,10 +87,11 @@ class Inbox:
     def _merge(self, recent: tuple[Issue, ...]) -> None:
         """What is listed, at once: the same list is not sent twice, so nothing that can fail comes first."""
         listed = {issue.number: issue for issue in recent}
+        self._versions = {number: issue.updated_at for number, issue in listed.items()}
         if len(recent) < PAGE:
             self._missing |= self._known.keys() - listed.keys()
         self._missing -= listed.keys()
-        self._known |= {number: issue for number, issue in listed.items() if self._concerns(number, issue)}
+        self._known |= {number: issue for number, issue in listed.items() if self._follows(number, issue)}
 
     async def _read_missing(self, number: int) -> None:
         """A list can be stale or short with status 200; only the item itself says that it is closed."""
@@ -78,9 +102,11 @@ class Inbox:
         self._missing.discard(number)
         if issue is not None and issue.open:
             self._known[number] = issue
-        else:
-            self._known.pop(number, None)
+            return
+        if self._known.pop(number, None) is not None and issue is not None:
+            self._found_closed[number] = issue  # kept until a whole look succeeds, or it would not be told
 
-    def _concerns(self, number: int, issue: Issue) -> bool:
+    def _follows(self, number: int, issue: Issue) -> bool:
         wanted = {label.casefold() for label in self._labels}
-        return number in self._known or any(label.casefold() in wanted for label in issue.labels)
+        labelled = number in self._known or any(label.casefold() in wanted for label in issue.labels)
+        return labelled and self._concerns(issue)

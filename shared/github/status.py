@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from shared import marks
+from shared.lock.hold import Held
 from shared.marks import Authenticity, Keyring
 from shared.models import Comment
 from shared.text import neutralise
@@ -46,24 +47,46 @@ class StatusBoard:
         self._role = role
         self._accounts = accounts
         self._keys = keys
+        self._shown: dict[int, tuple[Held, Comment]] = {}
 
     async def show(self, number: int, status: Status, warrant: Warrant) -> None:
-        """Post it, or edit the one that stands there; nothing is sent when it says the same."""
-        found = await self._find(number)
+        """Post it, or edit the one that stands there; nothing is sent when it says the same.
+
+        What was shown under a lease is remembered while the lease lasts, because nobody else of this
+        kind writes there then: the thread is read once.
+        """
+        found = self._remembered(number, warrant) or await self._find(number)
         revision = 1
         if found is not None:
             mark = marks.find(found.body)
             revision = int(mark.fields.get("rev", "0")) + 1 if mark else 1
             if _content(found.body) == _content(self._body(number, status, revision)):
                 return
-            if await self._comments.edit(found.id, self._body(number, status, revision), warrant) is not None:
+            edited = await self._comments.edit(found.id, self._body(number, status, revision), warrant)
+            if edited is not None:
+                self._remember(number, warrant, edited)
                 return
-        await self._comments.post(number, self._body(number, status, revision), warrant)
+        posted = await self._comments.post(number, self._body(number, status, revision), warrant)
+        self._remember(number, warrant, posted)
+
+    async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
+        """`show`, but only where a status comment stands already: for news that GitHub itself shows to people."""
+        if self._remembered(number, warrant) or await self._find(number):
+            await self.show(number, status, warrant)
 
     async def data(self, number: int) -> Mapping[str, Any]:
         """The data of the status comment that stands there; empty when there is none."""
         found = await self._find(number)
         return _data(found.body) if found else {}
+
+    def _remembered(self, number: int, warrant: Warrant) -> Comment | None:
+        lease, comment = self._shown.get(number, (None, None))
+        return comment if lease is warrant else None
+
+    def _remember(self, number: int, warrant: Warrant, comment: Comment) -> None:
+        self._shown = {other: known for other, known in self._shown.items() if not known[0].lost}
+        if isinstance(warrant, Held):
+            self._shown[number] = warrant, comment
 
     async def _find(self, number: int) -> Comment | None:
         for comment in await self._comments.thread(number):

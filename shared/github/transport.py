@@ -158,8 +158,8 @@ class Transport(GitHubAPI):
                 middlewares=(_once,),
             ) as response:
                 yield response
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            raise NeverSent(f"GitHub cannot be reached: {error}") from error
+        except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError) as error:
+            raise NeverSent(_unreachable(error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _broken(method, error) from error
 
@@ -172,6 +172,23 @@ async def _once(request: ClientRequest, handler: ClientHandlerType) -> ClientRes
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise _broken(request.method, error) from error
+
+
+def _unreachable(error: Exception) -> str:
+    """Why no connection could be made. The proxy's address is left out: it may hold a password."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            reason = str(error.certificate_error).partition("] ")[2] or str(error.certificate_error)
+            return (
+                f"The certificate of {error.host} is not trusted: {reason}. If your network signs traffic with an "
+                "authority of its own, name its certificate file in SSL_CERT_FILE."
+            )
+        case aiohttp.ClientProxyConnectionError():
+            return f"The proxy {error.host}:{error.port} cannot be reached: {error.os_error}"
+        case aiohttp.ClientHttpProxyError():
+            return f"The proxy refused to connect to GitHub: {error.status} {error.message}"
+        case _:
+            return f"GitHub cannot be reached: {error}"
 
 
 def _broken(method: str, error: Exception) -> Transient:

@@ -139,7 +139,14 @@ def pull_request(value: Any) -> PullRequest:
         # Before the merge this field names GitHub's trial merge, which is on no branch.
         merge_sha=value.get("merge_commit_sha") if merged else None,
         mergeable=value.get("mergeable"),
+        head_repository=_full_name(value["head"]),
+        base_repository=_full_name(value["base"]),
     )
+
+
+def _full_name(end: Any) -> str:
+    """Which repository an end of a pull request is in; null is one that was deleted."""
+    return str((end.get("repo") or {}).get("full_name") or "")
 
 
 def review(value: Any) -> Review:

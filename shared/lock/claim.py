@@ -54,6 +54,8 @@ async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> L
         return None
     try:
         fence = await swap(port, _epoch(view, ack, intent), view.fence.oid if view.fence else None)
+    except UnknownOutcome:
+        fence = None  # it is not there so far; should it arrive late, our released ACK holds nobody up
     except Blocked:
         await _let_go(port, ack, claimant)
         raise
@@ -138,6 +140,7 @@ def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
         stage=intent.stage,
         phase=intent.phase,
         at=view.at.replace(microsecond=0),
+        runs=old.runs if intent.attempt is None else 0,
         body_sha256=intent.body_sha256 or old.body_sha256,
         approved_by=intent.approved_by or old.approved_by,
         wait=None,

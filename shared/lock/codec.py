@@ -19,7 +19,6 @@ OPAQUE_SECONDS = 7200
 """The longest timeout that is believed of an ACK whose MAC cannot be checked."""
 
 _UNWRITTEN = datetime(1970, 1, 1, tzinfo=UTC)
-
 # Digits are ASCII and bounded: a comment can hold more of them than `int` and `timedelta` take.
 _FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):([0-9]{13})")
 _TRAILER = re.compile(
@@ -152,7 +151,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """One epoch's state: the content of a fence commit. `oid` is the commit it was read from."""
+    """One epoch's state. `oid` is the commit it was read from, `runs` the paid runs begun since the last progress."""
 
     key: ItemKey
     ack_id: int
@@ -166,6 +165,7 @@ class Fence:
     pr: int = 0
     attempt: int = 0
     round: int = 0
+    runs: int = 0
     body_sha256: str = ""
     approved_by: str = ""
     wait: Wait | None = None
@@ -188,6 +188,7 @@ def write_fence(fence: Fence) -> str:
         "Pr": str(fence.pr or ""),
         "Attempt": str(fence.attempt),
         "Round": str(fence.round),
+        "Runs": str(fence.runs or ""),
         "Body-Sha256": fence.body_sha256,
         "Approved-By": fence.approved_by,
         "Wait": wait,
@@ -218,6 +219,7 @@ def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
             pr=int(trailers.get("Pr", "0")),
             attempt=int(trailers.get("Attempt", "0")),
             round=int(trailers.get("Round", "0")),
+            runs=int(trailers.get("Runs", "0")),
             body_sha256=trailers.get("Body-Sha256", ""),
             approved_by=trailers.get("Approved-By", ""),
             wait=_read_wait(trailers.get("Wait", "")),

@@ -11,6 +11,9 @@ from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
 from shared.workflow import Stage
 
+PROGRESS = frozenset({"stage", "phase", "work_head", "attempt"})
+"""Fields whose change means that something was achieved: the count of paid runs begins anew."""
+
 
 async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes: Any) -> Fence:
     """Record `changes` (fields of `Fence`) and move `updates` with it, as the holder.
@@ -20,6 +23,8 @@ async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes:
     """
     held.check()
     old = held.fence
+    if not PROGRESS.isdisjoint(changes):
+        changes = {"runs": 0} | changes
     new = replace(old, **changes, at=held.server_now(), oid="")
     carries = "" if new.work_head == old.work_head or _publishes(updates, new.work_head) else new.work_head
     written = await swap(held.port, new, old.oid, carries=carries, updates=updates)
@@ -45,12 +50,17 @@ async def bury(held: Held, key: ItemKey, stage: Stage) -> None:
 async def swap(
     port: Port, fence: Fence, expected: str | None, *, carries: str = "", updates: tuple[RefUpdate, ...] = ()
 ) -> Fence | None:
-    """Compare-and-swap; after a lost reply the fence itself says whether it happened."""
+    """Compare-and-swap; after a lost reply the fence itself says whether it happened.
+
+    Raises `UnknownOutcome` when it did not happen so far: the lost write may still arrive.
+    """
     try:
         oid = (await port.request(AdvanceFence(fence, expected, carries, updates))).value
     except UnknownOutcome:
         current = (await port.request(ReadFence(fence.key))).value
-        if current is None or current.oid == expected:
+        if (current.oid if current else None) == expected:
+            raise
+        if current is None:
             return None
         # Compared as read back: a commit message keeps neither fractions of seconds nor odd spaces.
         return current if current == read_fence(fence.key, current.oid, write_fence(fence)) else None

@@ -56,6 +56,11 @@ def program(name: str) -> str:
 
 
 def desk(scene: Scene, login: str, home: Path, **variables: str) -> Desk:
+    """The desk of somebody in a scene."""
+    return desk_at(scene.lab.url, login, scene.tokens[login], home, **variables)
+
+
+def desk_at(url: str, login: str, token: str, home: Path, **variables: str) -> Desk:
     """A home where git knows its person and the token for the lab, as `git config` and `git credential` leave it."""
     home.mkdir()
     settings = {
@@ -67,9 +72,9 @@ def desk(scene: Scene, login: str, home: Path, **variables: str) -> Desk:
     }
     lines = [f"[{name}]\n" + "".join(f"\t{k} = {v}\n" for k, v in pairs.items()) for name, pairs in settings.items()]
     (home / ".gitconfig").write_text("".join(lines))
-    address = urlsplit(scene.lab.url)
+    address = urlsplit(url)
     credentials = home / ".git-credentials"
-    credentials.write_text(f"{address.scheme}://{login}:{scene.tokens[login]}@{address.netloc}\n")
+    credentials.write_text(f"{address.scheme}://{login}:{token}@{address.netloc}\n")
     credentials.chmod(0o600)
     return Desk(login, home, variables)
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
-from desk import Desk, desk, program, short_directory
+from anyio.streams.buffered import BufferedByteReceiveStream
+from desk import Desk, desk, desk_at, program, short_directory
 from judge import Judge
 from lab_scene import NAME, Scene, scene_at
+
+from lab.git_command import environment
+from shared import process
 
 THING = f"repos/{NAME}"
 
@@ -23,11 +29,15 @@ async def here(tmp_path: Path, judge: Judge) -> AsyncIterator[tuple[Scene, Desk]
     with short_directory() as directory:
         socket = directory / "lab.sock"
         async with scene_at(tmp_path / "lab", judge, unix_socket=socket) as scene:
-            token = scene.tokens["ada"]
             quiet = {"GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1", "GH_PROMPT_DISABLED": "1"}
-            ada = desk(scene, "ada", tmp_path / "ada", GH_TOKEN=token, GH_ENTERPRISE_TOKEN=token, **quiet)
+            ada = desk(scene, "ada", tmp_path / "ada", GH_TOKEN=scene.tokens["ada"], **quiet)
             await ada.ok("gh", "config", "set", "http_unix_socket", str(socket))
             yield scene, ada
+
+
+def given(person: Desk, **variables: str) -> Desk:
+    """The same person with more in the environment."""
+    return replace(person, variables={**person.variables, **variables})
 
 
 async def api(person: Desk, *arguments: str, stdin: str = "") -> Any:
@@ -36,8 +46,8 @@ async def api(person: Desk, *arguments: str, stdin: str = "") -> Any:
 
 @pytest.mark.parametrize("host", ["github.com", "github.example.org"])
 async def test_gh_knows_who_it_is(here: tuple[Scene, Desk], host: str) -> None:
-    _, ada = here
-    assert (await api(replace(ada, variables={**ada.variables, "GH_HOST": host}), "user"))["login"] == "ada"
+    scene, ada = here
+    assert (await api(given(ada, GH_HOST=host, GH_ENTERPRISE_TOKEN=scene.tokens["ada"]), "user"))["login"] == "ada"
 
 
 async def test_fields_make_an_issue(here: tuple[Scene, Desk]) -> None:
@@ -65,6 +75,7 @@ async def test_pages_are_followed_to_the_last(here: tuple[Scene, Desk]) -> None:
     scene, ada = here
     for number in range(1, 8):
         scene.lab.issue(NAME, f"Issue {number}", author="bob")
+    ada = given(ada, GH_ENTERPRISE_TOKEN=scene.tokens["ada"])  # links lead to 127.0.0.1, which is not github.com
     wanted = ("--paginate", "-X", "GET", f"{THING}/issues", "-F", "per_page=3", "-f", "direction=asc")
     assert await ada.ok("gh", "api", *wanted, "--jq", ".[].number") == "1\n2\n3\n4\n5\n6\n7"
     assert await ada.ok("gh", "api", f"{THING}/issues?per_page=3", "--jq", "length") == "3"
@@ -109,8 +120,7 @@ async def test_a_refusal_is_told_in_githubs_words(
 
 async def test_an_unknown_token_is_sent_to_log_in(here: tuple[Scene, Desk]) -> None:
     _, ada = here
-    stranger = replace(ada, variables={**ada.variables, "GH_TOKEN": "unknown"})
-    refused = await stranger.run("gh", "api", "user")
+    refused = await given(ada, GH_TOKEN="unknown").run("gh", "api", "user")
     assert b"gh: Bad credentials (HTTP 401)" in refused.stderr
 
 
@@ -120,7 +130,7 @@ async def test_a_pull_request_is_read_as_diff_reviewed_and_merged(here: tuple[Sc
     scene.lab.issue(NAME, "Make it loud", author="bob")
     diff = await ada.ok("gh", "api", f"{THING}/pulls/1", "-H", "Accept: application/vnd.github.diff")
     assert diff.startswith("diff --git a/src/letters.txt b/src/letters.txt\n")
-    octo = replace(ada, variables={**ada.variables, "GH_TOKEN": scene.tokens["octo"]})
+    octo = given(ada, GH_TOKEN=scene.tokens["octo"])
     remark = {"path": "src/letters.txt", "line": 4, "body": "Why?"}
     order = json.dumps({"event": "APPROVE", "body": "Fine", "comments": [remark]})
     assert (await api(octo, f"{THING}/pulls/1/reviews", "--input", "-", stdin=order))["state"] == "APPROVED"
@@ -138,3 +148,23 @@ async def test_a_file_is_read_raw_and_a_log_through_its_redirect(here: tuple[Sce
     job = checks.finish(checks.start((await scene.get("commits/main"))["sha"], "test"), "failure", "red", "Line 1\n")
     assert await ada.ok("gh", "api", f"{THING}/actions/jobs/{job.id}/logs") == "Line 1"
     assert await ada.ok("gh", "api", f"{THING}/actions/jobs/{job.id}", "--jq", ".conclusion") == "failure"
+
+
+async def test_a_lab_that_runs_alone_serves_port_and_socket(tmp_path: Path) -> None:
+    program("gh")
+    with short_directory() as directory:
+        socket = directory / "lab.sock"
+        argv = (sys.executable, "-m", "lab", "--port", "0", "--socket", str(socket), "--state", str(tmp_path / "lab"))
+        root = Path(__file__).parents[2]
+        async with process.piped(argv, cwd=root, env=environment(), log=tmp_path / "log") as child:
+            assert child.stdout is not None
+            with anyio.fail_after(30):
+                said = await BufferedByteReceiveStream(child.stdout).receive_until(b"}\n", 4096)
+            facts = json.loads(said.decode().splitlines()[-1] + "}")
+            token = facts["maintainer-token"]
+            person = desk_at(facts["url"], "maintainer", token, tmp_path / "home", GH_TOKEN=token)
+            await person.ok("gh", "config", "set", "http_unix_socket", str(socket))
+            repository = await api(person, f"repos/{facts['repository']}")
+            assert repository["permissions"]["admin"] is True
+            await person.ok("git", "clone", "--quiet", facts["git"], "project")
+            assert (person.home / "project" / "README.md").exists()

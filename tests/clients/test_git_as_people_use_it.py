@@ -153,7 +153,7 @@ async def test_a_wrong_password_is_a_clear_refusal(scene: Scene, octo: Desk) -> 
     (octo.home / ".git-credentials").write_text(f"{scene.lab.url.replace('://', '://octo:wrong@')}\n")
     refused = await octo.run("git", "clone", scene.lab.git_url(NAME), "thing")
     assert refused.code == 128
-    assert b"fatal: unable to access" in refused.stderr
+    assert b"fatal: Authentication failed" in refused.stderr
     assert not (octo.home / "thing").exists()
     assert (await scene.ask("GET", "", headers={"Authorization": "Bearer wrong"})).status == 401
 

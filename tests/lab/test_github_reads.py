@@ -132,7 +132,7 @@ async def test_a_revoked_token_is_named_without_being_shown() -> None:
             await github.get("/user")
     assert "Bad credentials" in str(caught.value)
     assert TOKEN not in str(caught.value)
-    assert script.asked[0].headers["authorization"] == f"token {TOKEN}"
+    assert script.asked[0].headers["authorization"] == f"bearer {TOKEN}"
 
 
 @pytest.mark.fault(6)

@@ -3,72 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import sys
-from collections import deque
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from ci_shop import Shop, shop_at, spoken, step
 
 from lab import job_log, target_project
-from lab.bare import Bare
-from lab.ci import Ci, CiSettings
-from lab.clock import LabClock
-from lab.world.checks import AnnotationRecord, CheckRecord, Checks
-from lab.world.registrar import Registrar
+from lab.world.checks import AnnotationRecord
 from shared import process
 
-STAMPED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z (.*)")
 SEARCH = "def search_users(directory, text):\n    return [user for user in directory if text in user.name]\n"
-
-
-@dataclass
-class Shop:
-    """One repository with its CI."""
-
-    bare: Bare
-    ci: Ci
-    checks: Checks
-
-    async def push(self, branch: str = "main") -> str:
-        sha = await self.bare.sha(branch)
-        assert sha is not None
-        await self.ci.pushed(f"refs/heads/{branch}", None, sha)
-        return sha
-
-    async def run(self, command: str) -> CheckRecord:
-        """The check run of one job, when it has ended."""
-        self.ci.settings.jobs = {"check": command}
-        sha = await self.push()
-        await self.ci.idle()
-        (check,) = self.checks.of(sha, latest=False)
-        return check
-
-    def states(self, sha: str) -> list[tuple[str, str, str | None]]:
-        return [(check.name, check.status, check.conclusion) for check in self.checks.of(sha, latest=False)]
 
 
 @pytest.fixture
 async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
-    clock = LabClock()
-    bare = await Bare.create(tmp_path / "thing.git", "octo/thing", "main", target_project.files())
-    workdir = tmp_path / "ci"
-    workdir.mkdir()
-    checks = Checks(Registrar(clock))
-    settings = CiSettings({"check": "true"}, search_path=f"{Path(sys.executable).parent}:/usr/bin:/bin")
-    ci = Ci(checks, bare, workdir, clock, settings)
-    bare.on_update = ci.pushed
-    yield Shop(bare, ci, checks)
-    await ci.close()
-    assert list(workdir.iterdir()) == []
-
-
-def spoken(log: str | None) -> list[str]:
-    """The lines of a job's log without their time stamps."""
-    matches = [STAMPED.fullmatch(line) for line in (log or "").removesuffix("\n").split("\n")]
-    return [match[1] if match else f"unstamped {log}" for match in matches]
+    async with shop_at(tmp_path) as here:
+        yield here
 
 
 async def commit(shop: Shop, tmp_path: Path, path: str, text: str, *, branch: str) -> None:
@@ -87,7 +38,8 @@ async def commit(shop: Shop, tmp_path: Path, path: str, text: str, *, branch: st
 async def test_the_demo_project_is_green(shop: Shop) -> None:
     check = await shop.run(target_project.CHECK_COMMAND)
     assert (check.status, check.conclusion, check.annotations) == ("completed", "success", ())
-    said = spoken(check.log)
+    assert "Complete job name: check" in spoken(check.log)
+    said = step(check.log)
     assert said[:4] == [
         "##[group]Run python ci/check.py",
         "\x1b[36;1mpython ci/check.py\x1b[0m",
@@ -105,7 +57,7 @@ async def test_the_demo_project_is_red_without_a_docstring(shop: Shop, tmp_path:
     sha = await shop.bare.sha("topic") or ""
     (check,) = shop.checks.of(sha)
     assert (check.conclusion, check.summary) == ("failure", "Exit code 1")
-    said = spoken(check.log)
+    said = step(check.log)
     assert "directory/search.py:3: public function 'search_users' has no docstring" in said
     assert said[-1] == "##[error]Process completed with exit code 1."
     assert check.annotations == (
@@ -167,7 +119,7 @@ async def test_a_job_that_passes_its_deadline_is_ended(shop: Shop) -> None:
     shop.ci.settings.deadline_seconds = 0.2
     check = await shop.run("echo begun; sleep 60")
     assert check.conclusion == "timed_out"
-    assert spoken(check.log)[-2:] == [
+    assert step(check.log)[-2:] == [
         "begun",
         "##[error]The job has exceeded the maximum execution time of 0.2 seconds.",
     ]
@@ -183,7 +135,9 @@ async def test_closing_ends_every_process_of_a_job(shop: Shop, tmp_path: Path) -
     running = pids.read_text().split()
     assert [alive(pid) for pid in running] == [True, True]
     await shop.ci.close()
-    assert [alive(pid) for pid in running] == [False, False]
+    async with asyncio.timeout(10):
+        while any(alive(pid) for pid in running):  # noqa: ASYNC110 - what was signalled dies soon, not at once
+            await asyncio.sleep(0.01)
     assert shop.states(sha) == [("check", "in_progress", None)]
 
 
@@ -201,35 +155,6 @@ async def test_a_fault_of_the_ci_itself_is_not_swallowed(shop: Shop) -> None:
         await shop.ci.idle()
 
 
-async def test_a_ci_that_never_comes_stays_queued(shop: Shop) -> None:
-    shop.ci.settings.never = True
-    sha = await shop.push()
-    await shop.ci.idle()
-    assert shop.states(sha) == [("check", "queued", None)]
-
-
-async def test_forced_conclusions_are_used_once_each(shop: Shop, tmp_path: Path) -> None:
-    ran = tmp_path / "ran"
-    shop.ci.settings = CiSettings(
-        {"first": f"touch {ran}", "second": f"touch {ran}", "third": "exit 1"},
-        forced=deque(["cancelled", "neutral"]),
-    )
-    sha = await shop.push()
-    await shop.ci.idle()
-    assert [conclusion for _, _, conclusion in shop.states(sha)] == ["cancelled", "neutral", "failure"]
-    assert not ran.exists()
-    cancelled, neutral, _ = shop.checks.of(sha)
-    assert spoken(cancelled.log)[-1] == "##[error]The lab was told to conclude cancelled."
-    assert neutral.annotations == ()
-
-
-async def test_a_delayed_run_waits_in_the_queue(shop: Shop) -> None:
-    shop.ci.settings.delay_seconds = 60
-    sha = await shop.push()
-    await asyncio.sleep(0.05)
-    assert shop.states(sha) == [("check", "queued", None)]
-
-
 def test_annotations_name_only_files_of_the_commit_and_are_limited() -> None:
     output = "\n".join([f"a.py:{n}: wrong" for n in range(1, 15)] + ["gone.py:1: no such file", "12:30: a time"])
     found = job_log.annotate(output, "Ended.", frozenset({"a.py"}))
@@ -238,6 +163,15 @@ def test_annotations_name_only_files_of_the_commit_and_are_limited() -> None:
 
 
 def test_the_log_carries_github_s_time_stamps() -> None:
-    log = job_log.render("true", "said\n", "", started=0.5, ended=1.25)
-    assert log.startswith("1970-01-01T00:00:00.5000000Z ##[group]Run true\n")
-    assert log.endswith("1970-01-01T00:00:01.2500000Z said\n")
+    log = job_log.render("check", "true", "said\n", "", started=0.5, ended=1.25)
+    assert log.startswith("\ufeff1970-01-01T00:00:00.5000000Z Current runner version")
+    assert "\n1970-01-01T00:00:00.5000000Z ##[group]Run true\n" in log
+    assert "\n1970-01-01T00:00:01.2500000Z said\n" in log
+    assert log.endswith("Z Cleaning up orphan processes\n")
+
+
+@pytest.mark.parametrize("size", [0, 1, 10**7])
+def test_filler_is_made_a_block_at_a_time(size: int) -> None:
+    sizes = [len(block) for block in job_log.filler(size, at=0)]
+    assert size <= sum(sizes) < size + 2**17
+    assert all(one <= 2**16 for one in sizes)

@@ -167,3 +167,21 @@ async def test_title_body_and_state_can_be_changed_by_those_who_may(scene: Scene
     assert (await scene.ask("PATCH", "pulls/1", {"title": "Mine"}, by="bob")).status == 403
     assert (await scene.ask("PATCH", "pulls/1", {"state": "closed"})).body["state"] == "closed"
     assert (await scene.get("issues/1"))["state"] == "closed"
+
+
+async def test_a_branch_brought_up_to_date_is_a_merge_of_the_base(scene: Scene) -> None:
+    await scene.pull()
+    await scene.commit("main", {"new.txt": "new\n"})
+    await scene.ask("PUT", "pulls/1/update-branch", {})
+    pull = await scene.get("pulls/1")
+    tip = await scene.get("commits/work")
+    assert (pull["head"]["sha"], len(tip["parents"])) == (tip["sha"], 2)
+    assert tip["commit"]["message"] == "Merge branch 'main' into work"
+    assert tip["author"]["login"] == "ada"
+
+
+async def test_a_head_branch_deleted_over_the_api_is_told_of_the_caller(scene: Scene) -> None:
+    await scene.pull()
+    await scene.ask("DELETE", "git/refs/heads/work")
+    events = await scene.get("issues/1/events")
+    assert [(e["event"], e["actor"]["login"]) for e in events] == [("head_ref_deleted", "ada"), ("closed", "ada")]

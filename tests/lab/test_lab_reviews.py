@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from lab_scene import LETTERS, Scene
+from lab_scene import LETTERS, NAME, Scene
+
+from lab.world.repository import Protection
 
 REMARK = {"path": "src/letters.txt", "line": 4, "side": "RIGHT", "body": "Why loud?"}
 
@@ -89,3 +91,33 @@ async def test_people_are_asked_for_a_review_until_they_give_one(scene: Scene) -
     assert (await scene.get("pulls/1/requested_reviewers"))["users"] == []
     (event,) = await scene.get("issues/1/events")
     assert (event["event"], event["requested_reviewer"]["login"]) == ("review_requested", "octo")
+
+
+async def test_a_dismissed_verdict_counts_no_longer(scene: Scene) -> None:
+    await scene.pull()
+    scene.lab.configure(NAME, protections={"main": Protection((), 1)})
+    review = await scene.ask("POST", "pulls/1/reviews", {"event": "APPROVE"}, by="octo")
+    path = f"pulls/1/reviews/{review.body['id']}/dismissals"
+    dismissed = await scene.ask("PUT", path, {"message": "Too early"})
+    assert (dismissed.status, dismissed.body["state"]) == (200, "DISMISSED")
+    assert (await scene.ask("PUT", "pulls/1/merge", {})).status == 405
+    told = (await scene.get("issues/1/events"))[-1]
+    assert (told["event"], told["actor"]["login"]) == ("review_dismissed", "ada")
+    assert told["dismissed_review"] == {
+        "state": "approved",
+        "review_id": review.body["id"],
+        "dismissal_message": "Too early",
+    }
+    again = await scene.ask("PUT", path, {"message": "Twice"})
+    assert (again.status, again.body["errors"]) == (422, ["Can not dismiss a dismissed pull request review"])
+
+
+async def test_a_pending_review_is_its_authors_alone(scene: Scene) -> None:
+    await scene.pull()
+    remark = {"path": "src/letters.txt", "line": 4, "body": "Hm"}
+    pending = await scene.ask("POST", "pulls/1/reviews", {"comments": [remark]}, by="octo")
+    assert (pending.body["state"], "submitted_at" in pending.body) == ("PENDING", False)
+    assert len(await scene.get("pulls/1/reviews", by="octo")) == 1
+    assert await scene.get("pulls/1/reviews") == await scene.get("pulls/1/comments") == []
+    second = await scene.ask("POST", "pulls/1/reviews", {}, by="octo")
+    assert second.body["errors"] == ["User can only have one pending review per pull request"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import signal
 import sys
 from pathlib import Path
 
 import aiohttp
 import anyio
+import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 from judge import Judge
 from lab_scene import NAME, scene_at
@@ -16,7 +19,9 @@ from lab_scene import NAME, scene_at
 from lab import target_project
 from lab.__main__ import furnish
 from lab.git_command import environment
+from lab.refusals import Moved
 from lab.server import Lab
+from lab.world.store import VERSION
 from shared import process
 
 
@@ -28,6 +33,14 @@ async def test_everything_is_there_again_after_a_restart(tmp_path: Path, judge: 
         await scene.ask("POST", "pulls/2/reviews", {"event": "APPROVE", "comments": [remark]}, by="octo")
         checks = scene.repository.checks
         checks.finish(checks.start(pull["head"]["sha"], "test"), "success", "fine", "log")
+        first, second = (scene.lab.issue(NAME, title, author="ada") for title in ("Part", "Lost"))
+        scene.repository.relations.adopt(1, first.id, "ada", replace=False)
+        scene.lab.block(NAME, 1, by=first.number, actor="ada")
+        hello = scene.lab.comment(NAME, 1, "Hello", author="ada")
+        await scene.ask("POST", f"issues/comments/{hello.id}/reactions", {"content": "heart"})
+        await scene.lab.repository("octo/elsewhere", {"a": "a\n"})
+        scene.lab.transfer(NAME, second.number, "octo/elsewhere", actor="octo")
+        scene.lab.install(scene.lab.app("engine", owner="octo", public_key="", permissions={}), NAME)
         scene.lab.rename(NAME, "octo/other")
         await scene.get("/repos/octo/other/pulls/2")
         tokens = scene.tokens
@@ -39,13 +52,22 @@ async def test_everything_is_there_again_after_a_restart(tmp_path: Path, judge: 
             async with http.get(f"{lab.url}/repos/octo/other/{path}", headers=sent) as answer:
                 after.append(json.loads((await answer.text()).replace(lab.url, "LAB")))
         assert after == [json.loads(json.dumps(page).replace(scene.lab.url, "LAB")) for page in before]
-        assert lab.issue("octo/other", "Next", author="bob").number == 3
+        assert lab.issue("octo/other", "Next", author="bob").number == 5
+        app = lab.world.apps.written_by("engine[bot]")
+        assert app is not None
+        assert lab.world.apps.installation_in(app, lab.at("octo/other").facts.id) is not None
+        with pytest.raises(Moved):
+            lab.at("octo/other").issues.require(4)
         assert lab.world.moved(NAME) is lab.at("octo/other")
 
 
 PAGES = (
     "issues?state=all",
     "issues/1/events",
+    "issues/1/timeline",
+    "issues/1/sub_issues",
+    "issues/1/dependencies/blocked_by",
+    "issues/1/comments",
     "labels",
     "pulls/2",
     "pulls/2/reviews",
@@ -94,4 +116,15 @@ async def test_it_runs_alone_and_stops_on_term(tmp_path: Path) -> None:
                     assert names == {path.partition("/")[0] for path in target_project.files()}
             child.send_signal(signal.SIGTERM)
             assert await child.wait() == 0
-    assert json.loads((tmp_path / "state" / "world.json").read_text())["version"] == 1
+    assert json.loads((tmp_path / "state" / "world.json").read_text())["version"] == VERSION
+
+
+async def test_a_relative_state_directory_serves_git_too(tmp_path: Path) -> None:
+    place = Path(os.path.relpath(tmp_path / "state"))
+    async with Lab(place) as lab, aiohttp.ClientSession() as http:
+        await lab.repository(NAME, {"README.md": "hello\n"})
+        secret = base64.b64encode(f"x:{lab.token('octo', {'contents': 'read'})}".encode()).decode()
+        where = f"{lab.git_url(NAME)}/info/refs?service=git-upload-pack"
+        async with http.get(where, headers={"Authorization": f"Basic {secret}"}) as answer:
+            assert answer.status == 200
+            assert b"refs/heads/main" in await answer.read()

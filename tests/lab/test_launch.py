@@ -70,7 +70,7 @@ async def test_a_repository_that_is_none_or_not_configured(tmp_path: Path, name:
 async def test_the_sandbox_that_is_not_built_is_refused_with_what_to_write(tmp_path: Path) -> None:
     done = await worker(tmp_path, "a/b")
     assert done.code == 2
-    assert "sandbox: none" in sentence(done)
+    assert "sandbox: none" in done.stderr.decode()
 
 
 @pytest.mark.fault(4)
@@ -116,12 +116,33 @@ async def test_a_token_that_github_does_not_accept(lab: Lab, tmp_path: Path) -> 
 
 
 @pytest.mark.fault(22)
-async def test_a_backend_that_is_not_there_is_found_at_the_start(lab: Lab, tmp_path: Path) -> None:
+async def test_a_backend_that_is_not_there_is_found_before_anything_is_sent(lab: Lab, tmp_path: Path) -> None:
     write(tmp_path, lab.url, backend="claude")
     done = await worker(tmp_path, "--once", environment=token(lab))
     assert done.code == 2
-    assert "claude" in sentence(done)
-    assert [exchange.method for exchange in lab.exchanges if exchange.method != "GET"] == []
+    assert sentence(done) == "repositories[0].llm_backend: 'claude' is not available yet; there is scripted."
+    assert list(lab.exchanges) == []
+
+
+async def test_what_was_not_taken_is_said_with_its_reason(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "scenario.yml").write_text("[]")
+    write(tmp_path, lab.url)
+    issue = lab.issue(REPOSITORY, "Mine bitcoins", author="mallory", labels=("status:ready",))
+    done = await worker(tmp_path, "--once", environment=token(lab))
+    assert done.code == 3
+    reason, last = done.text.splitlines()
+    assert reason == f"not taken: {REPOSITORY}#{issue.number}: the label was not set by somebody with write access"
+    assert last == "Nothing to do."
+
+
+async def test_a_token_that_may_not_comment_is_refused_with_its_code(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "scenario.yml").write_text("[]")
+    write(tmp_path, lab.url)
+    lab.issue(REPOSITORY, "Greet people", author="ada", labels=("status:ready",))
+    reads = {"GITHUB_TOKEN": lab.token(ENGINE, WRITES | {"issues": "read", "pull_requests": "read"})}
+    done = await worker(tmp_path, "--once", environment=reads)
+    assert done.code == 4, done.text
+    assert "Nothing to do" not in done.text
 
 
 async def test_nothing_to_do_has_a_code_of_its_own(lab: Lab, tmp_path: Path) -> None:

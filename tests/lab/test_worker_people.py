@@ -25,6 +25,7 @@ from worker_scene import (
 )
 
 from lab.faults import Fault, FaultKind
+from lab.moods import NEVER
 from shared.items import Result
 from shared.workflow import Role, Stage
 
@@ -82,7 +83,7 @@ async def test_ready_set_again_while_it_is_held_changes_nothing(engine: Engine) 
 
 
 async def test_a_paused_issue_is_released_and_goes_on_later(engine: Engine) -> None:
-    engine.ci.never = True
+    engine.lab.ci_mood(REPOSITORY, NEVER)
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.resting), worker)
@@ -123,7 +124,7 @@ async def test_an_open_blocker_holds_an_issue_back_until_it_is_closed(engine: En
 
 @pytest.mark.fault(32)
 async def test_a_pull_request_closed_by_a_person_ends_the_work(engine: Engine) -> None:
-    engine.ci.never = True
+    engine.lab.ci_mood(REPOSITORY, NEVER)
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.resting), worker)
@@ -173,7 +174,7 @@ async def test_two_workers_make_one_pull_request(engine: Engine) -> None:
 
 @pytest.mark.fault(37)
 async def test_a_restarted_agent_continues_its_own_live_lock_at_once(engine: Engine) -> None:
-    engine.ci.never = True
+    engine.lab.ci_mood(REPOSITORY, NEVER)
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.resting), worker)
@@ -194,7 +195,7 @@ async def test_a_restarted_agent_continues_its_own_live_lock_at_once(engine: Eng
 
 @pytest.mark.fault(32)
 async def test_ready_after_a_closed_pull_request_starts_over_once_its_branch_is_gone(engine: Engine) -> None:
-    engine.ci.never = True
+    engine.lab.ci_mood(REPOSITORY, NEVER)
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.resting), worker)

@@ -6,6 +6,7 @@ import pytest
 from engine import ENGINE, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, WRONG, acks, branch, calls, comments, fence, labels, once, pulls, status
 
+from lab.moods import NEVER
 from shared.items import Result
 from shared.workflow import Role
 
@@ -103,7 +104,7 @@ async def test_a_run_that_used_up_its_limits_says_which(engine: Engine, ending: 
 
 @pytest.mark.fault(42)
 async def test_a_ci_that_never_finishes_is_handed_over_with_a_warning(engine: Engine) -> None:
-    engine.ci.never = True
+    engine.lab.ci_mood(REPOSITORY, NEVER)
     engine.repository_settings["ci"] = {"timeout": 1}
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:

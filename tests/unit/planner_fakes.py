@@ -39,11 +39,13 @@ class FakeGitHub:
     """The adapters of one process: inbox, issues, comments, people and labels in one."""
 
     world: World
+    unlisted: set[int] = field(default_factory=set)
 
     @property
     def known(self) -> Mapping[int, Issue]:
-        """Every open issue."""
-        return {number: issue for number, issue in self.world.issues.items() if issue.open}
+        """Every open issue, but those that lists do not show yet."""
+        found = self.world.issues.items()
+        return {number: issue for number, issue in found if issue.open and number not in self.unlisted}
 
     async def look(self) -> Mapping[int, Issue]:
         """The same."""
@@ -196,11 +198,12 @@ class Bench:
     auto: bool = False
     branch: str = "main"
     agents: int = 0
+    unlisted: set[int] = field(default_factory=set)
 
     def planner(self, **policy: Any) -> Planner:
         """A planner that has just been started on a fresh machine."""
         self.agents += 1
-        github, name = FakeGitHub(self.world), f"planner-{self.agents}"
+        github, name = FakeGitHub(self.world, self.unlisted), f"planner-{self.agents}"
         claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
         status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
         forge = Forge(github, github, github, github, github, status)

@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from fake_server import BOT, EPOCH
+from fake_server import BOT
 from reviewer_lock import FakeNonces, FakePort, HandClock
-from reviewer_world import ISSUE, KEYS, NAMES, PULL, FakeCoder, FakeSource, World
+from reviewer_world import ISSUE, KEYS, NAMES, NEXT, PULL, FakeCoder, FakeSource, World
 
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Merge
@@ -42,6 +42,9 @@ from shared.workflow import UNLABELLED, Flag, Stage
 
 PROMPTS = Path(__file__).parents[2] / "reviewer_agent" / "prompts"
 
+PUSHED_AND_ASKED: dict[str, Any] = {"head_sha": NEXT, "labels": frozenset({"status:in-review", "status:reviewing"})}
+"""A maintainer pushes during the review and asks for another one by the label."""
+
 
 class FakeInbox:
     """The open items."""
@@ -49,9 +52,11 @@ class FakeInbox:
     def __init__(self, world: World) -> None:
         self._world = world
         self.known: Mapping[int, Issue] = {}
+        self.gone: Mapping[int, Issue] = {}
 
     async def look(self) -> Mapping[int, Issue]:
-        """What is open now."""
+        """What is open now, and what no longer is."""
+        self.gone = {PULL: self._world.as_issue()} if self.known and not self._world.pull.open else {}
         self.known = {PULL: self._world.as_issue()} if self._world.pull.open else {}
         return self.known
 
@@ -71,7 +76,8 @@ class FakeHub:
         return self.world.issue
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
-        return (LabelEvent(1, "status:Reviewing", True, self.world.labelled_by, EPOCH),)
+        self.world.meet("events")
+        return tuple(self.world.events)
 
     async def close(self, number: int, warrant: Warrant) -> Issue:
         warrant.check()
@@ -95,6 +101,10 @@ class FakeHub:
         self.world.meet("status")
         if self.world.statuses[-1:] != [status]:
             self.world.statuses.append(status)
+
+    async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
+        if self.world.statuses:
+            await self.show(number, status, warrant)
 
     async def delete_branch(self, branch: str, sha: str, held: Held) -> None:
         held.check()
@@ -125,7 +135,7 @@ class FakeLabels:
         )
         if wanted != self.world.pull.labels:
             self.world.act(f"label {' '.join(sorted(wanted))}")
-            self.world.change(labels=wanted)
+            self.world.change(labels=wanted, by=BOT)
         return wanted
 
 
@@ -137,6 +147,7 @@ class FakePulls:
 
     async def pull_request(self, number: int) -> PullRequest:
         assert number == PULL
+        self.world.meet("pull")
         return self.world.pull
 
     async def merge(self, number: int, sha: str, method: str, title: str, held: Held) -> str:

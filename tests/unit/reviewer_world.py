@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from shared.models import (
     CheckOutcome,
     Comment,
     Issue,
+    LabelEvent,
     PullRequest,
     Review,
     ReviewComment,
@@ -102,6 +103,8 @@ OPENED = PullRequest(
     head_branch=f"auto/issue-{ISSUE}",
     head_sha=HEAD,
     base_branch="main",
+    head_repository="o/r",
+    base_repository="O/R",
 )
 """The pull request as the worker hands it over."""
 
@@ -117,6 +120,7 @@ class World:
     pull: PullRequest = OPENED
     issue: Issue = SPECIFIED
     labelled_by: Account = ADA
+    events: list[LabelEvent] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     remarks: list[ReviewComment] = field(default_factory=list)
     checks: dict[str, CheckOutcome] = field(default_factory=lambda: {HEAD: CheckOutcome.PASSED})
@@ -145,9 +149,27 @@ class World:
         """Where the fence stands."""
         return self.fence.stage if self.fence else None
 
-    def change(self, **facts: Any) -> None:
-        """Something happens to the pull request."""
-        self.pull = replace(self.pull, **facts)
+    def __post_init__(self) -> None:
+        self._note(self.pull.labels, True, self.labelled_by)
+
+    def change(self, *, by: Account | None = None, **facts: Any) -> None:
+        """Something happens to the pull request; `by` (or `labelled_by`) changes its labels."""
+        before, self.pull = self.pull.labels, replace(self.pull, **facts)
+        self._note(before - self.pull.labels, False, by or self.labelled_by)
+        self._note(self.pull.labels - before, True, by or self.labelled_by)
+
+    def _note(self, labels: Iterable[str], added: bool, by: Account) -> None:
+        for label in sorted(labels):
+            self.events.append(LabelEvent(len(self.events) + 1, label.title(), added, by, self.now))
+
+    def push(self, sha: str, *, by_worker: bool = False, seconds: float = 3600) -> None:
+        """Somebody pushes to the pull request's branch; the worker records what it pushes in its fence."""
+        self.server.seconds += seconds
+        self.change(head_sha=sha)
+        if by_worker:
+            key = ItemKey(Role.WORKER, ISSUE)
+            fence = Fence(key, 1, "n", "worker-1", Stage.REVIEWING, self.now, work_head=sha, pr=PULL)
+            self.server.push(fence, self.server.refs.get(key.ref), "", ())
 
     def review(
         self, author: Account, state: ReviewState, *, sha: str = HEAD, body: str = "No.", seconds: float = 60
@@ -221,6 +243,7 @@ class FakeCoder:
     async def run(self, request: Request) -> Outcome:
         self.world.requests.append(request)
         planned = self.world.answers.pop(0)
+        self.world.server.seconds += 60
         self.world.change(**self.world.during_call)
         if isinstance(planned, Outcome):
             return planned

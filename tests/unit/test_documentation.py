@@ -15,6 +15,7 @@ from config.__main__ import main
 from config.documentation import generated, reference, replaced, schema, table
 from config.loading import read
 from config.repository import RepositorySettings
+from config.rules import WITHOUT_EFFECT, WITHOUT_EFFECT_PER_REPOSITORY, unsupported
 from config.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,11 +105,24 @@ def test_defaults_are_shown_as_yaml() -> None:
 def test_the_example_is_valid_and_shows_the_defaults() -> None:
     environment = {"HOME": "/home/ada"}
     found = read(EXAMPLE, environment=environment)
-    bare = Settings.model_validate_json(
-        '{"repositories": [{"name": "owner/repo"}], "state_dir": "~/.workflow-engine", "sandbox": "none"}',
-        context={"home": "/home/ada"},
-    )
-    assert found == bare
+    repository = {"name": "owner/repo", "llm_backend": "scripted"}
+    needed = {"repositories": [repository], "sandbox": "none", "llm": {"scenario": "scenario.yml"}}
+    bare = json.dumps(needed | {"state_dir": "~/.workflow-engine"})
+    assert found == Settings.model_validate_json(bare, context={"home": "/home/ada"})
+    assert unsupported(found) == ()
+
+
+def test_the_file_that_the_document_begins_with_is_accepted_at_a_start(tmp_path: Path) -> None:
+    document = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    file = tmp_path / "repos.yml"
+    file.write_text(document.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
+    assert unsupported(read(file, environment={"HOME": "/home/ada"})) == ()
+
+
+def test_every_key_that_is_refused_because_nothing_reads_it_is_named_in_the_document() -> None:
+    document = (ROOT / "docs/configuration.md").read_text(encoding="utf-8").partition("## Every key")[0]
+    assert all(f"`{key}`" in document for key in WITHOUT_EFFECT_PER_REPOSITORY)
+    assert all(f"`{key}`" in document for key in WITHOUT_EFFECT if not key.startswith("budgets."))
 
 
 def test_the_example_shows_every_key() -> None:

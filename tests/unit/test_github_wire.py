@@ -58,6 +58,30 @@ def test_conclusions(status: str, conclusion: str | None, outcome: CheckOutcome)
     assert check.summary == (conclusion or "")
 
 
+def ends(head: Any, base: Any) -> Any:
+    return {
+        **{"number": 1, "title": "T", "body": None, "user": None, "labels": [], "state": "open"},
+        "head": {"ref": "auto/issue-42", "sha": "a" * 40, "repo": head},
+        "base": {"ref": "main", "sha": "b" * 40, "repo": base},
+    }
+
+
+@pytest.mark.parametrize(
+    ("head", "base", "own"),
+    [
+        ({"full_name": "o/r"}, {"full_name": "o/r"}, True),
+        ({"full_name": "O/R"}, {"full_name": "o/r"}, True),
+        ({"full_name": "mallory/r"}, {"full_name": "o/r"}, False),
+        (None, {"full_name": "o/r"}, False),
+        (None, None, False),
+    ],
+)
+def test_a_head_is_our_own_branch_only_when_it_is_in_the_same_repository(head: Any, base: Any, own: bool) -> None:
+    found = wire.read(wire.pull_request, ends(head, base))
+    assert found.from_own_branch is own
+    assert found.head_repository == (head["full_name"] if head else "")
+
+
 @pytest.mark.parametrize(
     ("errors", "sentences"),
     [

@@ -158,3 +158,50 @@ async def test_a_failed_single_read_loses_no_change_and_is_repeated() -> None:
     issues.asked.clear()
     await box.look()
     assert issues.asked == ["recent"]
+
+
+async def test_what_cannot_concern_an_agent_is_neither_followed_nor_read() -> None:
+    issues, clock = FakeIssues({1: issue(1, READY), 2: replace(issue(2, READY), is_pull_request=True)}), HandClock()
+    box = Inbox(issues, [READY], clock, concerns=lambda item: not item.is_pull_request)
+    assert set(await box.look()) == {1}
+    issues.put(replace(issue(3, READY), is_pull_request=True))
+    assert set(await box.look()) == {1}
+    issues.put(replace(issues.items[3], open=False), replace(issues.items[2], open=False))
+    issues.asked.clear()
+    assert set(await box.look()) == {1}
+    assert issues.asked == ["recent"]
+
+
+async def test_versions_are_those_of_the_last_list_and_unknown_beyond_it() -> None:
+    issues = FakeIssues({1: issue(1, READY), 2: issue(2, "bug")})
+    box = inbox(issues)
+    assert box.version(2) is None
+    await box.look()
+    assert (box.version(1), box.version(2), box.version(9)) == (issue(1).updated_at, issue(2).updated_at, None)
+
+
+async def test_what_a_look_finds_closed_is_told_once() -> None:
+    issues = FakeIssues({1: issue(1, READY), 2: issue(2, READY), 3: issue(3, READY)})
+    box = inbox(issues)
+    await box.look()
+    assert box.gone == {}
+    issues.put(closed := issue(1, READY, open=False))
+    del issues.items[2]
+    await box.look()
+    assert box.gone == {1: closed}
+    await box.look()
+    assert box.gone == {}
+
+
+@pytest.mark.fault(9)
+async def test_what_was_found_closed_is_told_although_the_look_failed() -> None:
+    issues = FakeIssues({1: issue(1, READY), 2: issue(2, READY)})
+    box = inbox(issues)
+    await box.look()
+    issues.put(closed := issue(1, READY, open=False), issue(2, READY, open=False))
+    issues.failing = {2}
+    with pytest.raises(Transient):
+        await box.look()
+    issues.failing = set()
+    await box.look()
+    assert box.gone == {1: closed, 2: issues.items[2]}

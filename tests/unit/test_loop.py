@@ -1,14 +1,16 @@
-"""The loop: what a tick begins, wakes, stops and leaves alone; `once`; what leaving it does."""
+"""The loop: what a tick begins, wakes, stops and leaves alone; what leaving it does."""
 
 from __future__ import annotations
 
 import anyio
 import pytest
 from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock
+from structlog.testing import capture_logs
 
 from shared.errors import Blocked, NotAllowed, Transient
 from shared.items import Ended, Rest, Result, Skip
-from shared.loop import BROKEN_ITEM_SECONDS, LOST_CLAIMS_PER_TICK, Loop, Slots
+from shared.loop import BROKEN_ITEM_SECONDS, LOST_CLAIMS_PER_TICK, Loop
+from shared.slots import Slots
 
 CI = Rest("ci")
 
@@ -166,6 +168,20 @@ async def test_an_item_that_cannot_be_claimed_does_not_keep_others_away(clock: H
         assert agent.count("claim 1") == 1  # not asked again at once
 
 
+async def test_a_refused_claim_is_an_error_in_the_log_once_for_each_version(clock: HandClock) -> None:
+    agent = FakeAgent([1], claims={1: NotAllowed("This token may not push.")})
+    with capture_logs() as events:
+        async with loop_of(agent, clock).open() as loop:
+            for version in ("1", "1", "2"):
+                agent.version = version
+                clock.seconds += 2 * INTERVAL
+                await loop.tick()
+    assert agent.count("claim 1") == 3
+    refused = [(event["log_level"], event["error"]) for event in events if event["event"] == "claim_refused"]
+    assert refused == [("error", "This token may not push.")] * 2
+    assert [event for event in events if event["event"] == "item_skipped"] == []
+
+
 @pytest.mark.parametrize("error", [NotAllowed("403"), RuntimeError("a bug")])
 async def test_an_item_whose_failure_cannot_be_told_is_not_begun_again_at_once(
     clock: HandClock, error: Exception
@@ -230,61 +246,6 @@ async def test_run_survives_bad_ticks_and_ends_when_told(clock: HandClock) -> No
         assert agent.held == {1}
 
 
-class TestOnce:
-    """`--once`: exactly one item, to its end."""
-
-    async def test_nothing_to_do(self, clock: HandClock) -> None:
-        async with loop_of(FakeAgent([]), clock).open() as loop:
-            assert await once(loop, wait=True) is None
-
-    async def test_one_item_is_taken_however_many_slots_there_are(self, clock: HandClock) -> None:
-        agent = FakeAgent([1, 2, 3], {1: [CI, CI, DONE]})
-        async with Loop(agent, clock, slots=Slots(3), interval_seconds=0).open() as loop:
-            assert await once(loop, wait=True) == DONE
-        assert [event for event in agent.log if event.startswith("claim")] == ["claim 1"]
-        assert agent.count("step 1") == 3
-
-    async def test_without_waiting_it_ends_at_the_first_wait(self, clock: HandClock) -> None:
-        agent = FakeAgent([1], {1: [None, CI]})
-        async with loop_of(agent, clock).open() as loop:
-            assert await once(loop, wait=False) == CI
-        assert agent.held == set()
-
-    async def test_a_failed_item_is_the_answer(self, clock: HandClock) -> None:
-        agent = FakeAgent([1, 2], {1: [Blocked("no tests")]})
-        async with loop_of(agent, clock).open() as loop:
-            assert await once(loop, wait=True) == Ended(Result.FAILED, "no tests")
-        assert agent.count("claim 2") == 0
-
-    async def test_a_bad_tick_does_not_drop_the_item(self, clock: HandClock) -> None:
-        agent = FakeAgent([1], {1: [CI, DONE]})
-        async with Loop(agent, clock, interval_seconds=0).open() as loop:
-            await loop.tick()
-            await loop.quiet()
-            agent.discovery = [Transient("502")]
-            assert await once(loop, wait=True) == DONE
-
-    async def test_with_nothing_in_work_a_bad_tick_is_the_answer(self, clock: HandClock) -> None:
-        agent = FakeAgent([1], discovery=[Transient("502")])
-        async with loop_of(agent, clock).open() as loop:
-            with pytest.raises(Transient, match="502"):
-                await once(loop, wait=True)
-
-    async def test_a_stop_ends_the_wait(self, clock: HandClock) -> None:
-        agent, stop = FakeAgent([1], {1: [CI]}), anyio.Event()
-        async with loop_of(agent, clock).open() as loop, anyio.create_task_group() as group:
-            group.start_soon(self._stop_when_resting, loop, stop)
-            ended = await loop.once(stop, wait=True)
-            assert ended == Ended(Result.LOST, "stopped by a signal")
-        assert agent.held == set()
-
-    async def _stop_when_resting(self, loop: Loop, stop: anyio.Event) -> None:
-        with anyio.fail_after(20):
-            while not loop.resting:
-                await anyio.wait_all_tasks_blocked()
-        stop.set()
-
-
 async def test_a_repository_has_its_own_limit_below_that_of_the_process(clock: HandClock) -> None:
     slots = Slots(3, per_loop=1)
     agent = FakeAgent([1, 2], {1: [HANG], 2: [HANG]})
@@ -313,10 +274,3 @@ async def test_a_loop_may_be_limited_to_a_number_of_ticks(clock: HandClock) -> N
     async with Loop(agent, clock, interval_seconds=0).open() as loop:
         await loop.run(anyio.Event(), most_ticks=3)
     assert len(agent.discovery) == 2
-
-
-async def once(loop: Loop, *, wait: bool) -> Ended | Rest | None:
-    """`loop.once`, which a mistake of ours could keep going for ever."""
-    with anyio.fail_after(20):
-        return await loop.once(anyio.Event(), wait=wait)
-    raise AssertionError

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
 from fake_server import BOT
 from planner_coder import plan
-from planner_fakes import Bench
+from planner_fakes import Bench, LockPort
 from planner_world import ADA, MALLORY, NAMES
 
 from shared.errors import Transient
-from shared.items import Result
+from shared.items import Ended, Result
 from shared.llm.port import Ending, Outcome
+from shared.loop import Loop
 from shared.workflow import Flag, Stage
 
 FAILED = NAMES.of(Stage.FAILED)
@@ -157,8 +159,21 @@ async def test_only_stories_that_the_configuration_admits_are_candidates(bench: 
     pull = world.open("Pull", labels=[NAMES.story])
     world.change(pull, is_pull_request=True)
     assert {one.number for one in await bench.planner().discover()} == {story, other}
-    assert [one.number for one in await bench.planner(only=story).discover()] == [story]
     assert [one.number for one in await bench.planner(include=frozenset({"Area:Search"})).discover()] == [other]
+
+
+async def test_the_chosen_story_is_planned_whatever_filters_and_lists_say(bench: Bench) -> None:
+    bench.auto = True
+    story = bench.world.story()
+    bench.world.story("Another")
+    bench.unlisted.add(story)
+    planner = bench.planner(only=story, include=frozenset({"area:search"}))
+    async with Loop(planner, LockPort(bench.world)).open() as loop:
+        ended = await loop.once(anyio.Event(), wait=True)
+    assert isinstance(ended, Ended)
+    assert ended.result is Result.HANDED_OVER
+    assert bench.world.labels(story) == {NAMES.of(Stage.SPECIFIED)}
+    assert len(bench.coder.asked) == 1
 
 
 async def test_a_base_branch_that_does_not_exist_is_said_before_any_call(bench: Bench) -> None:

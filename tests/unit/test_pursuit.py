@@ -98,7 +98,7 @@ async def test_passing_failures_rest_and_the_pauses_double() -> None:
         group.start_soon(work.run)
         await anyio.wait_all_tasks_blocked()
         for failures, pause in enumerate((0, 2, 4, 8, 16, BACKOFF_CAP_SECONDS / INTERVAL, 30), start=1):
-            assert work.item.resting == Rest("backoff")
+            assert work.item.resting == Rest("backoff", sentence="502")
             assert work.steps == failures
             if pause:
                 work.clock.seconds += pause * INTERVAL - 1

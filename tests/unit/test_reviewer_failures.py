@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from reviewer_fakes import look, reviewer, tick
-from reviewer_world import NEXT, World, answer, changes, finding
+from reviewer_fakes import PUSHED_AND_ASKED, look, reviewer, tick
+from reviewer_world import World, answer, changes, finding
 
 from shared.errors import Blocked, Gone, UnknownOutcome
 from shared.git.failures import NoSuchRef, TooMuchOutput
@@ -90,14 +90,17 @@ async def test_what_cannot_be_reviewed_says_why_without_a_call(facts: dict[str, 
 
 
 async def test_giving_up_on_a_new_head_is_a_failure_like_any_other() -> None:
-    world = World(answers=[answer()], during_call={"head_sha": NEXT})
+    world = World(answers=[answer()], during_call=PUSHED_AND_ASKED)
     agent = reviewer(world)
     lease = await look(agent)
     assert isinstance(lease, Lease)
     async with agent.hold(lease) as held:
         await agent.step(held)
         await agent.step(held)
-        assert world.pull.head_sha == NEXT != held.fence.work_head
+        assert held.fence.stage is Stage.REVIEWING
+        world.change(head_sha="e" * 40, labels=frozenset())
+        world.server.seconds += 60
+        world.change(labels=frozenset({"status:reviewing"}))
         world.tips.clear()
         with pytest.raises(Blocked) as caught:
             await agent.step(held)

@@ -36,7 +36,7 @@ async def test_auto_reviews_and_merges_in_one_go() -> None:
     assert merges(world) == TIDIED
     assert world.stage is Stage.DONE
     assert world.pull.labels == {"status:approved"}
-    assert world.statuses[-1].sentence == "Merged."
+    assert world.statuses == []  # GitHub shows the merge: a new comment would only repeat it
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ async def test_a_label_that_lags_behind_an_approval_is_finished() -> None:
 @pytest.mark.parametrize("policy", [{}, APPROVE, auto()], ids=["never", "approve", "auto"])
 async def test_an_approval_does_not_outlive_its_commit(policy: dict[str, Any]) -> None:
     world = await approved(World(answers=[answer(), changes()], checks={}), **policy)
-    world.change(head_sha=NEXT)
+    world.push(NEXT, by_worker=True)
     world.checks[NEXT] = CheckOutcome.PASSED
     await tick(world, **policy)
     assert merges(world) == []

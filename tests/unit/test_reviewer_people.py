@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import BOT
+from fake_server import BOT, EPOCH
 from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, World, answer
 
 from reviewer_agent.decide import Merge
 from shared.items import Result, Skip
 from shared.lock.claim import Lease
-from shared.models import Account, CheckOutcome, ReviewState
+from shared.models import Account, CheckOutcome, Review, ReviewState
 from shared.workflow import Stage
 
 APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})
 MERGE = f"merge {HEAD} squash [auto] Search users (#57)"
+OLD_REQUEST = Review(90, ADA, ReviewState.CHANGES_REQUESTED, "Do not log the token.", NEXT, EPOCH)
 TIDIED = [MERGE, f"delete auto/issue-{ISSUE} {HEAD}", f"close {ISSUE}"]
 
 
@@ -76,7 +78,7 @@ async def test_an_order_given_before_the_approval_of_this_commit_does_not_count(
     assert merges(world) == []
     world.server.seconds += 3600
     world.say(ADA, "/merge")
-    world.change(head_sha=NEXT)
+    world.push(NEXT, by_worker=True)
     (ended,) = await tick(world, **APPROVE)
     assert ended.result is Result.PARKED
     assert merges(world) == []
@@ -117,11 +119,45 @@ async def test_a_persons_request_goes_to_the_worker() -> None:
     assert world.statuses[-1].sentence == "A person requests changes. A worker takes them up."
 
 
-async def test_an_old_request_that_was_answered_does_not_win() -> None:
-    world = World(answers=[answer()])
-    world.review(ADA, ReviewState.CHANGES_REQUESTED, sha=NEXT)
+@pytest.mark.parametrize("policy", [APPROVE, auto()], ids=["approve", "auto"])
+async def test_a_request_for_changes_of_an_earlier_commit_stands_until_its_author_says_otherwise(
+    policy: dict[str, Any],
+) -> None:
+    world = await approved(World(answers=[answer()], reviews=[OLD_REQUEST]), **policy)
+    assert merges(world) == []
+    assert "request for changes stands" in world.statuses[-1].sentence
+    world.say(ADA, "/merge")
+    skip = await look(reviewer(world, **policy))
+    assert isinstance(skip, Skip)
+    assert "still stands" in skip.reason
+    assert skip.seconds == 300  # GitHub need not show a dismissal as a change
+    world.review(ADA, ReviewState.APPROVED)
+    await tick(world, **policy)
+    assert merges(world) == TIDIED
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        replace(OLD_REQUEST, author=MALLORY),
+        replace(OLD_REQUEST, state=ReviewState.DISMISSED),
+        replace(OLD_REQUEST, state=ReviewState.COMMENTED),
+    ],
+    ids=["stranger", "dismissed", "comment"],
+)
+async def test_what_is_no_standing_request(answered: Review) -> None:
+    world = World(answers=[answer()], reviews=[answered])
     await tick(world, **auto())
     assert merges(world) == TIDIED
+
+
+async def test_what_people_asked_for_before_the_first_review_is_in_its_prompt() -> None:
+    world = World(answers=[answer()], reviews=[OLD_REQUEST, replace(OLD_REQUEST, author=MALLORY, body="Let me in.")])
+    await tick(world)
+    (request,) = world.requests
+    assert request.round == 0
+    assert "Do not log the token." in request.prompt
+    assert "Let me in." not in request.prompt
 
 
 async def test_a_request_that_its_author_took_back_does_not_win() -> None:

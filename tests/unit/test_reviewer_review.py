@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from reviewer_fakes import look, reviewer, tick
+from reviewer_fakes import PUSHED_AND_ASKED, look, reviewer, tick
 from reviewer_world import ADA, BASE, HEAD, KEY, MALLORY, NEXT, PULL, World, answer, changes, finding
 
 from shared.items import Ended, Result
@@ -152,13 +152,13 @@ async def test_labels_that_lag_behind_the_fence_are_finished_by_the_next_claim(l
 
 @pytest.mark.fault(41)
 async def test_a_verdict_about_an_old_head_is_dropped() -> None:
-    world = World(answers=[answer(), changes()], during_call={"head_sha": NEXT})
+    world = World(answers=[answer(), changes()], during_call=PUSHED_AND_ASKED)
     await tick(world)
     assert reviews(world) == [f"review CHANGES_REQUESTED {NEXT} 1"]
     assert [request.round for request in world.requests] == [0, 0]
-    assert world.done[1:3] == ["label status:reviewing", "label status:in-review"]
+    assert world.done[2:4] == ["label status:reviewing", "label status:in-review"]
     assert world.fence is not None
-    assert world.fence.work_head == NEXT
+    assert (world.fence.work_head, world.fence.attempt) == (NEXT, 1)
 
 
 async def test_a_pull_request_that_is_closed_during_the_call_gets_no_review() -> None:
@@ -178,8 +178,8 @@ async def test_a_change_that_was_not_seen_as_a_whole_is_never_approved() -> None
     assert ended.result is Result.FAILED
     assert "directory/search.py" in ended.sentence
     assert world.pull.labels == {"status:failed", "flag:manual-intervention"}
-    world.change(labels=frozenset({"status:reviewing"}))
     world.server.seconds += 3600
+    world.change(labels=frozenset({"status:reviewing"}))
     (again,) = await tick(world)
     assert again.result is Result.FAILED
     assert len(world.requests) == 1

@@ -1,4 +1,4 @@
-"""The model: its defaults, its strictness, its rules across keys, and what it refuses for today."""
+"""The model: its defaults, its strictness, and its rules across keys."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from config.repository import LabelSettings, RepositorySettings
-from config.rules import RulesBroken, unsupported
+from config.rules import RulesBroken
 from config.settings import (
     EventSettings,
-    GitHubApp,
     GitHubSettings,
-    LLMSettings,
     LockSettings,
-    NotifySettings,
     Settings,
 )
 from shared.workflow import Flag, Stage
@@ -222,50 +219,6 @@ def test_the_configured_prefixes_spell_the_labels() -> None:
     assert names.of(Stage.READY) == "bot/ready"
     assert names.of(Flag.PAUSED) == "bot-flag/paused"
     assert names.read(["Idea"]).story
-
-
-def test_what_this_version_does_not_do_is_refused_and_not_ignored() -> None:
-    app = GitHubApp(id=7, private_key_file=Path("/key.pem"))
-    asked = settings(
-        sandbox="container",
-        repositories=(REPOSITORY, RepositorySettings(name="a/b", refactor="approve")),
-        github=GitHubSettings(app=app),
-        events=EventSettings(url=SecretStr("postgresql://u:p@h/d")),
-        notify=NotifySettings(webhook=SecretStr("https://h/x"), smtp=SecretStr("smtp://h")),
-        llm=LLMSettings(record=Path("/r")),
-    )
-    keys = [sentence.partition(":")[0] for sentence in unsupported(asked)]
-    assert keys == [
-        "sandbox",
-        "github.app",
-        "events.url",
-        "notify.webhook",
-        "notify.smtp",
-        "llm.record",
-        "repositories[1].refactor",
-    ]
-    assert "p@h" not in "".join(unsupported(asked))
-
-
-@pytest.mark.parametrize(
-    ("key", "asked"),
-    [
-        ("approval", {"approval": "terminal"}),
-        ("tdd.cycles", {"tdd": {"cycles": "per-criterion"}}),
-        ("setup_command", {"setup_command": "uv sync"}),
-        ("quality_commands", {"quality_commands": ("ruff check .",)}),
-    ],
-)
-def test_what_a_repository_cannot_have_yet_is_refused_by_its_key(key: str, asked: dict[str, Any]) -> None:
-    repository = RepositorySettings.model_validate({"name": "a/b", **asked})
-    (sentence,) = unsupported(settings(repositories=(repository,)))
-    assert sentence.startswith(f"repositories[0].{key}: ")
-
-
-def test_the_default_sandbox_is_refused_with_the_word_to_write() -> None:
-    (sentence,) = unsupported(Settings(repositories=(REPOSITORY,)))
-    assert "sandbox: none" in sentence
-    assert unsupported(settings()) == ()
 
 
 def test_secret_values_are_not_printed() -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
+from fake_port import FakeAgent
+from fake_server import Server
 
 from shared import marks
 from shared.github.status import Status, StatusBoard
@@ -28,8 +30,10 @@ class FakeThread:
     comments: dict[int, Comment] = field(default_factory=dict)
     writes: list[str] = field(default_factory=list)
     gone: bool = False
+    reads: int = 0
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
+        self.reads += 1
         return tuple(comment for comment in self.comments.values() if comment.number == number)
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
@@ -147,3 +151,36 @@ async def test_data_cannot_leave_its_code_block() -> None:
     inside = body.partition("```json\n")[2]
     assert [line for line in inside.splitlines() if line.startswith("```")] == ["```"]
     assert "/approve" not in [line.strip() for line in inside.splitlines()]
+
+
+async def test_under_one_lease_the_thread_is_read_once() -> None:
+    thread, agent = FakeThread(), FakeAgent(Server(), "worker-a")
+    held, one = agent.win(), board(thread)
+    await one.show(7, Status("first"), held)
+    await one.show(7, Status("second"), held)
+    await one.show(7, Status("second"), held)
+    assert (thread.reads, thread.writes) == (1, ["post", "edit 1"])
+    assert "second" in thread.comments[1].body
+    await one.show(7, Status("third"), US)  # no lease: somebody else may have written
+    assert (thread.reads, thread.writes) == (2, ["post", "edit 1", "edit 1"])
+
+
+async def test_a_remembered_comment_that_was_deleted_is_posted_anew() -> None:
+    thread, held = FakeThread(), FakeAgent(Server(), "worker-a").win()
+    one = board(thread)
+    await one.show(7, Status("first"), held)
+    thread.gone = True
+    await one.show(7, Status("second"), held)
+    thread.gone = False
+    await one.show(7, Status("third"), held)
+    assert thread.writes == ["post", "edit 1", "post", "edit 1"]
+
+
+async def test_revising_writes_only_where_something_stands() -> None:
+    thread = FakeThread()
+    await board(thread).revise(7, Status("merged"), US)
+    assert thread.writes == []
+    await board(thread).show(7, Status("working"), US)
+    await board(thread).revise(7, Status("merged"), US)
+    assert thread.writes == ["post", "edit 1"]
+    assert "merged" in thread.comments[1].body

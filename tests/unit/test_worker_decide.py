@@ -1,4 +1,4 @@
-"""What the worker does next: each row of the decision, and every way in which an item is claimed."""
+"""What the worker does next with an item that it holds: each row of the decision."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.ci.verdict import Verdict
-from shared.lock.claim import Intent
 from shared.lock.codec import Fence, ItemKey
 from shared.models import Account, Issue, PullRequest
+from shared.specification import body_sha256
 from shared.workflow import Labels, Role, Stage
 from worker_agent.decide import (
     UNCHECKED,
@@ -21,7 +21,6 @@ from worker_agent.decide import (
     Projection,
     Snapshot,
     decide,
-    intent,
     ordered_to_stop,
     projection,
 )
@@ -82,10 +81,24 @@ def test_what_has_ended_comes_first(stage: Stage, facts: dict[str, object], acti
         (Phase.FIX, 3, Action.FIX_CI),
         (Phase.FEEDBACK, 3, Action.ADDRESS_REVIEW),
         (Phase.CI, 0, Action.ADDRESS_REVIEW),
+        (Phase.ROUNDS, 0, Action.GIVE_UP_ON_ROUNDS),
     ],
 )
 def test_the_phase_says_which_paid_step_is_next(phase: str, attempt: int, action: Action) -> None:
     assert done(fence(IMPLEMENTING, phase, attempt=attempt)) is action
+
+
+@pytest.mark.parametrize("changed", [{"title": "Other"}, {"body": "Other"}])
+def test_an_issue_that_says_something_else_now_is_asked_about_before_anything_is_paid_for(
+    changed: dict[str, str],
+) -> None:
+    for stage, phase in ((IMPLEMENTING, Phase.RED), (IMPLEMENTING, Phase.FEEDBACK), (TESTING, Phase.CI)):
+        bound = replace(fence(stage, phase), body_sha256=body_sha256("Title", ""))
+        assert done(bound) is done(fence(stage, phase))
+        assert done(bound, issue=replace(issue(stage), **changed)) is Action.ASK_ABOUT_EDIT  # type: ignore[arg-type]
+        assert done(bound, issue=replace(issue(stage, open=False), **changed)) is Action.WITHDRAW  # type: ignore[arg-type]
+    settled = replace(fence(REVIEWING, pr=57), body_sha256=body_sha256("Title", ""))
+    assert done(settled, issue=replace(issue(REVIEWING), **changed)) is Action.HAND_OVER  # type: ignore[arg-type]
 
 
 @pytest.mark.fault(42)
@@ -126,62 +139,6 @@ def test_a_hand_over_that_was_interrupted_is_finished() -> None:
     assert done(fence(REVIEWING, UNCHECKED, pr=57), pull_request=pull()) is Action.HAND_OVER_UNCHECKED
 
 
-FRESH = Intent(IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="")
-
-
-@pytest.mark.parametrize(
-    "old", [None, *(fence(stage, "x", attempt=3) for stage in (READY, FAILED, CI_FAILED, WITHDRAWN, Stage.DONE))]
-)
-def test_ready_begins_anew(old: Fence | None) -> None:
-    assert intent(issue(READY), None, old, NAMES) == FRESH
-
-
-@pytest.mark.fault(17)
-@pytest.mark.parametrize("stage", [IMPLEMENTING, TESTING])
-def test_work_in_progress_goes_on_whatever_the_label_says(stage: Stage) -> None:
-    for labels in ((READY,), (stage,), (), (READY, stage)):
-        assert intent(issue(*labels), None, fence(stage, Phase.GREEN), NAMES) == Intent(stage, Phase.GREEN)
-    with_pull = fence(stage, Phase.CI, pr=57)
-    assert intent(issue(stage), pull(), with_pull, NAMES) == Intent(stage, Phase.CI, pr=57)
-
-
-@pytest.mark.parametrize("stage", [REVIEWING, FAILED, CI_FAILED])
-def test_labels_that_lag_behind_a_settled_fence_are_finished(stage: Stage) -> None:
-    assert intent(issue(TESTING), None, fence(stage), NAMES) == Intent(stage, "")
-    assert intent(issue(TESTING), pull(), fence(stage, pr=57), NAMES) == Intent(stage, "", pr=57)
-    assert intent(issue(REVIEWING), pull(TESTING), fence(stage, pr=57, round=1), NAMES) == Intent(stage, "", pr=57)
-
-
-def test_a_working_label_without_any_fence_begins_as_ready_would() -> None:
-    assert intent(issue(IMPLEMENTING), None, None, NAMES) == Intent(IMPLEMENTING, Phase.RED, attempt=0)
-
-
-@pytest.mark.parametrize("stage", [REVIEWING, FAILED, CI_FAILED])
-def test_requested_changes_begin_the_next_round_from_the_head(stage: Stage) -> None:
-    got = intent(issue(REVIEWING), pull(CHANGES), fence(stage, round=1, pr=57), NAMES)
-    assert got == Intent(IMPLEMENTING, Phase.FEEDBACK, round=2, pr=57, work_head="b" * 40)
-
-
-@pytest.mark.parametrize(
-    ("found", "with_pull", "old", "sentence"),
-    [
-        (issue(READY, open=False), None, None, "the issue is closed or locked"),
-        (issue(READY, locked=True), None, None, "the issue is closed or locked"),
-        (issue(READY, "flag:paused"), None, None, "the issue carries 'flag:paused'"),
-        (issue(READY, "Flag:Paused"), pull(CHANGES), fence(REVIEWING), "the issue carries 'flag:paused'"),
-        (issue(), None, None, "no stage of the worker"),
-        (issue(IMPLEMENTING), None, fence(WITHDRAWN), "no stage of the worker"),
-        (issue(REVIEWING), None, fence(REVIEWING), "no stage of the worker"),
-        (issue(REVIEWING), pull(REVIEWING), fence(REVIEWING, pr=57), "no changes are requested"),
-        (issue(REVIEWING), pull(CHANGES), None, "the pull request is not of this engine's making"),
-    ],
-)
-def test_where_nothing_is_to_be_claimed_it_says_why(
-    found: Issue, with_pull: PullRequest | None, old: Fence | None, sentence: str
-) -> None:
-    assert intent(found, with_pull, old, NAMES) == sentence
-
-
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
@@ -217,6 +174,8 @@ def test_labels_follow_the_fence(shown: Fence, expected: Projection) -> None:
         ({READY}, TESTING, True),
         (set(), REVIEWING, True),
         ({TESTING}, REVIEWING, False),
+        ({FAILED}, REVIEWING, False),
+        ({CI_FAILED}, REVIEWING, False),
     ],
 )
 def test_a_stage_that_we_could_not_have_left_behind_is_a_persons_order(

@@ -1,0 +1,63 @@
+"""Whether somebody who may asks for a review: every review is paid for, and anybody can push to a fork."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from reviewer_agent import links
+from reviewer_agent.ports import Forge
+from shared.lock.codec import Fence, ItemKey
+from shared.lock.port import Port, ReadFence
+from shared.models import Account, LabelEvent, PullRequest
+from shared.workflow import Labels, Role, Stage
+
+
+class Demand:
+    """Asks GitHub who set the label, and the worker's fence whose commit the head is."""
+
+    def __init__(self, forge: Forge, port: Port, accounts: Collection[int], names: Labels) -> None:
+        self._forge = forge
+        self._port = port
+        self._accounts = accounts
+        self._names = names
+
+    async def first(self, pull_request: PullRequest, fence: Fence | None) -> bool:
+        """Whether the label that a claim would begin with was set by somebody with write, for this review.
+
+        A label that is left over from an earlier review asks for nothing. Raises `Transient`.
+        """
+        reviewing = Stage.REVIEWING in self._names.read(pull_request.labels).stages
+        event = await self._newest(pull_request.number, Stage.REVIEWING if reviewing else Stage.IN_REVIEW)
+        if event is None or not await self._may_ask(event.actor):
+            return False
+        if fence is None or event.at > fence.at:
+            return True
+        # Setting `reviewing` may be the very order after which the old review was withdrawn.
+        withdrawn = reviewing and fence.stage is Stage.WITHDRAWN
+        return withdrawn or await self._pushed_by_worker(pull_request)
+
+    async def again(self, pull_request: PullRequest, fence: Fence) -> bool:
+        """Whether a head that the fence does not name is our worker's, or was asked for by label since the fence."""
+        if await self._pushed_by_worker(pull_request):
+            return True
+        event = await self._newest(pull_request.number, Stage.REVIEWING)
+        return event is not None and event.at > fence.at and await self._may_ask(event.actor)
+
+    async def _newest(self, number: int, stage: Stage) -> LabelEvent | None:
+        """When the label was set last, unless a person has taken it off since; we take it off when we begin."""
+        name = self._names.of(stage).casefold()
+        events = [e for e in await self._forge.issues.label_events(number) if e.label.casefold() == name]
+        newest = next((e for e in reversed(events) if e.added or e.actor.id not in self._accounts), None)
+        return newest if newest is not None and newest.added else None
+
+    async def _may_ask(self, account: Account) -> bool:
+        if account.id in self._accounts:
+            return True  # ours, so that it may write is known
+        return (await self._forge.people.permission(account.login)).may_write
+
+    async def _pushed_by_worker(self, pull_request: PullRequest) -> bool:
+        issue = links.issue_of(pull_request)
+        if issue is None:
+            return False
+        fence = (await self._port.request(ReadFence(ItemKey(Role.WORKER, issue)))).value
+        return fence is not None and (fence.pr, fence.work_head) == (pull_request.number, pull_request.head_sha)

@@ -1,0 +1,117 @@
+"""What work leaves on a disk: mirrors are packed, workspaces that nobody uses go. The decision is pure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio.to_thread
+import structlog
+
+from shared.clock import Clock
+from shared.errors import EngineError
+from shared.git import directories
+from shared.git.mirror import Mirror
+from shared.process import CommandFailed
+
+SWEEP_SECONDS = 600.0
+"""How often the disk is looked at."""
+
+IDLE_SECONDS = 24 * 3600.0
+"""A workspace that was not used for so long goes."""
+
+BUSY_SECONDS = 2 * 3600.0
+"""A workspace used so lately may be in work by another process of this machine; it stays whatever the disk says."""
+
+CEILING_BYTES = 20 * 2**30
+"""Above this sum the workspaces that were idle longest go before their time."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One workspace: how long it was not used (seconds), and what removing it would free."""
+
+    path: Path
+    idle_seconds: float
+    bytes: int
+
+
+def expendable(found: Sequence[Found], busy: Collection[Path], *, ceiling: int = CEILING_BYTES) -> tuple[Path, ...]:
+    """Which workspaces to remove: idle for a day, else the longest idle until the rest fits under `ceiling`."""
+    going: list[Path] = []
+    kept = sum(one.bytes for one in found)
+    for one in sorted(found, key=lambda one: -one.idle_seconds):
+        if one.path in busy or one.idle_seconds < BUSY_SECONDS:
+            continue
+        if one.idle_seconds >= IDLE_SECONDS or kept > ceiling:
+            going.append(one.path)
+            kept -= one.bytes
+    return tuple(going)
+
+
+class Disk:
+    """One repository's mirror and the workspaces of a whole machine (`<workspaces>/<owner>__<repo>/issue-<n>`)."""
+
+    def __init__(self, mirror: Mirror, workspaces: Path, clock: Clock) -> None:
+        self._mirror = mirror
+        self._workspaces = workspaces
+        self._clock = clock
+        self._next: float | None = None
+
+    async def sweep(self, busy: Collection[Path]) -> tuple[Path, ...]:
+        """Every ten minutes: pack the mirror and remove expendable workspaces; those at `busy` stay.
+
+        Returns what was removed. What cannot be removed is logged and tried again next time.
+        """
+        if self._next is not None and self._clock.boot() < self._next:
+            return ()
+        self._next = self._clock.boot() + SWEEP_SECONDS
+        try:
+            await self._mirror.pack()
+        except (EngineError, CommandFailed) as error:
+            log.warning("mirror_not_packed", outcome="retrying", error=str(error))
+        found = await anyio.to_thread.run_sync(survey, self._workspaces)
+        going = expendable(found, busy)
+        return tuple([path for path in going if await anyio.to_thread.run_sync(_removed, path)])
+
+
+def survey(workspaces: Path) -> tuple[Found, ...]:
+    """Every workspace with its age by the disk's own clock; none where the directory does not exist."""
+    roots = sorted(workspaces.glob("*__*/issue-*"))
+    if not roots:
+        return ()
+    marker = workspaces / ".swept"
+    marker.touch()
+    now = marker.stat().st_mtime
+    return tuple(Found(root, now - root.stat().st_mtime, _bytes(root)) for root in roots if root.is_dir())
+
+
+def _removed(path: Path) -> bool:
+    """Move it out of the way first: who opens the workspace meanwhile makes a new one."""
+    aside = path.with_name(f"{path.name}.removed")
+    try:
+        directories.remove(aside)
+        path.rename(aside)
+        directories.remove(aside)
+    except OSError as error:
+        log.warning("workspace_kept", path=str(path), error=str(error))
+        return False
+    log.info("workspace_removed", path=str(path))
+    return True
+
+
+def _bytes(root: Path) -> int:
+    """What removing it frees: a file that is linked from elsewhere too (a pack of the mirror) is not counted."""
+    total = 0
+    for directory, _, names in os.walk(root):
+        for name in names:
+            try:
+                found = Path(directory, name).lstat()
+            except FileNotFoundError:
+                continue  # somebody works there
+            total += found.st_blocks * 512 if found.st_nlink == 1 else 0
+    return total

@@ -1,0 +1,26 @@
+"""A bound on paid runs that no crash and no failing server can reset: they are counted before they begin."""
+
+from __future__ import annotations
+
+from shared.errors import Blocked
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+
+RUNS_PER_STEP = 10
+"""Paid runs that may be begun without anything being achieved; every phase's own retries fit in."""
+
+
+class RunsUsedUp(Blocked):
+    """Paid runs were begun again and again without a result."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"{RUNS_PER_STEP} paid runs were begun for this step and none led to anything that could be recorded."
+        )
+
+
+async def begin_run(held: Held) -> None:
+    """Count one paid run in the fence, before it is paid for. Raises `RunsUsedUp`, `Lost` and `Transient`."""
+    if held.fence.runs >= RUNS_PER_STEP:
+        raise RunsUsedUp
+    await advance(held, runs=held.fence.runs + 1)

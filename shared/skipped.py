@@ -1,0 +1,66 @@
+"""What a loop has not claimed: which candidates, at which version, until when, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shared.clock import Clock
+from shared.items import Candidate, Skip
+
+VERSION_SECONDS = 1.0
+"""GitHub's times of change have whole seconds: within one, two changes look like one."""
+
+ANY_VERSION = "*"
+"""In the memory: whatever has changed there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    version: str
+    until: float
+    reason: str
+    failed: bool
+
+
+class Skipped:
+    """The candidates that are left alone for a while; `candidate in skipped` asks for one."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._known: dict[int, _Memory] = {}
+        self._refused: dict[int, str] = {}
+
+    @property
+    def reasons(self) -> Mapping[int, str]:
+        """Why each was not claimed when it was last looked at."""
+        return {number: memory.reason for number, memory in self._known.items()}
+
+    @property
+    def failure(self) -> str:
+        """The first error that a claim met, or nothing."""
+        return next((memory.reason for memory in self._known.values() if memory.failed), "")
+
+    def __contains__(self, candidate: Candidate) -> bool:
+        memory = self._known.get(candidate.number)
+        if memory is None or memory.version not in {ANY_VERSION, candidate.version}:
+            return False
+        return self._clock.boot() < memory.until
+
+    def add(self, candidate: Candidate, skip: Skip) -> None:
+        """Leave it alone, but look once more soon: it may have changed twice within one second."""
+        memory = self._known.get(candidate.number)
+        seen = memory is not None and memory.version == candidate.version
+        seconds = skip.seconds if seen else min(skip.seconds, VERSION_SECONDS)
+        until = self._clock.boot() + seconds
+        self._known[candidate.number] = _Memory(candidate.version, until, skip.reason, skip.failed)
+
+    def leave(self, number: int, reason: str, seconds: float) -> None:
+        """Leave an item alone for `seconds`, whatever changes there."""
+        self._known[number] = _Memory(ANY_VERSION, self._clock.boot() + seconds, reason, True)
+
+    def refuse(self, candidate: Candidate) -> bool:
+        """Note that its claim was refused; whether that is news at this version."""
+        known = self._refused.get(candidate.number)
+        self._refused[candidate.number] = candidate.version
+        return known != candidate.version

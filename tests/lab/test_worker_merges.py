@@ -1,0 +1,72 @@
+"""The worker and merges that people make: issues that GitHub does not close, and those that people keep open."""
+
+from __future__ import annotations
+
+import pytest
+from engine import OWNER, REPOSITORY, Engine
+from worker_scene import CODE, TESTS, acks, fence, is_released, labels, once, pulls
+
+from lab.merge_button import MergeOrder, press
+from shared.items import Result
+from shared.workflow import Role, Stage
+
+
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
+    """The project, a coder that knows one greeting, and a CI that takes no time."""
+    engine.script(TESTS + CODE)
+    return engine
+
+
+async def branch_off(engine: Engine, name: str) -> None:
+    """A second branch beside the default one; the engine works on it."""
+    bare = engine.lab.at(REPOSITORY).bare
+    async with bare.changing(OWNER):
+        await bare.git.run("update-ref", f"refs/heads/{name}", "refs/heads/main")
+    engine.repository_settings["base_branch"] = name
+
+
+async def merge(engine: Engine) -> None:
+    """The owner presses the button."""
+    (pull,) = pulls(engine)
+    await press(engine.lab.at(REPOSITORY), pull.number, MergeOrder(), engine.lab.account(OWNER))
+
+
+def requests(engine: Engine) -> int:
+    """How many requests have been answered in full; what has not changed since costs nothing."""
+    return len([exchange for exchange in engine.lab.exchanges if exchange.status != 304])
+
+
+@pytest.mark.fault(32)
+async def test_an_issue_whose_pull_request_a_person_merged_beside_the_default_branch_is_closed(engine: Engine) -> None:
+    await branch_off(engine, "release")
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+        await engine.tick(worker)
+        seen = requests(engine)
+        await engine.tick(worker)
+        assert requests(engine) == seen, "an open pull request is nothing to ask about"
+        await merge(engine)
+        assert engine.issue(number).open
+        await engine.until(lambda: not engine.issue(number).open, worker)
+        await engine.tick(worker)
+        assert [end.result for end in worker.ended] == [Result.HANDED_OVER, Result.FINISHED]
+    assert (await fence(engine, number)).stage is Stage.DONE
+    assert labels(engine, number) == {"status:reviewing"}
+    assert await is_released(engine, number)
+    assert len(acks(engine, number)) == 2
+
+
+async def test_an_issue_that_a_person_opens_again_after_the_merge_stays_open(engine: Engine) -> None:
+    number = engine.ready("Greet people")
+    await once(engine, number)
+    await merge(engine)
+    assert not engine.issue(number).open
+    engine.lab.at(REPOSITORY).issues.reopen(number, OWNER)
+    async with engine.agent(Role.WORKER) as worker:
+        for _ in range(3):
+            await engine.tick(worker)
+        assert worker.ended == []
+    assert engine.issue(number).open
+    assert len(acks(engine, number)) == 1

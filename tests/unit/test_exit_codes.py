@@ -1,0 +1,25 @@
+"""What `--once` answers: the exit code and the sentence for each way in which an item ends or waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from console.launch import FAILED, OK, answer
+from shared.items import Ended, Rest, Result
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "sentence"),
+    [
+        (Ended(Result.HANDED_OVER, "#57 waits for review"), OK, "handed over: #57 waits for review"),
+        (Ended(Result.FINISHED, "#57 is merged"), OK, "finished: #57 is merged"),
+        (Ended(Result.PARKED, "the plan waits"), OK, "parked: the plan waits"),
+        (Ended(Result.WITHDRAWN, "it was closed"), OK, "withdrawn: it was closed"),
+        (Ended(Result.FAILED, "no tests"), FAILED, "failed: no tests"),
+        (Ended(Result.LOST, "another agent has it"), FAILED, "lost: another agent has it"),
+        (Rest("ci"), OK, "waiting for ci"),
+        (Rest("backoff", sentence="GitHub answers 502."), FAILED, "failed, to be tried again: GitHub answers 502."),
+    ],
+)
+def test_each_outcome_has_its_code_and_sentence(outcome: Ended | Rest, code: int, sentence: str) -> None:
+    assert answer(outcome) == (code, sentence)

@@ -1,0 +1,124 @@
+"""Ten thousand issues at once: nobody is passed over, and what is kept of them has a limit."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.github.cache import MAX_BYTES, Cache, Entry
+from shared.github.inbox import Inbox
+from shared.models import Account, Issue
+from shared.order import ordered
+
+MANY = 10_000
+FIRST = datetime(2024, 1, 1, tzinfo=UTC)
+PRIORITIES = ("priority:critical", "priority:high")
+
+
+def issue(number: int) -> Issue:
+    """Every thousandth is critical; the higher the number, the younger."""
+    labels = {"status:ready"} | ({"priority:critical"} if number % 1000 == 0 else set())
+    at = FIRST + timedelta(minutes=number)
+    return Issue(number, f"Issue {number}", f"{number} " * 20, frozenset(labels), Account(1, "ada"), at, at, True)
+
+
+class Lists:
+    """A repository with many open issues, in which nothing changes."""
+
+    def __init__(self) -> None:
+        self.looks: Counter[str] = Counter()
+
+    async def recent(self) -> tuple[Issue, ...] | None:
+        self.looks["recent"] += 1
+        return None if self.looks["recent"] > 1 else tuple(issue(MANY - n) for n in range(100))
+
+    async def labelled(self, label: str) -> tuple[Issue, ...]:
+        self.looks["labelled"] += 1
+        return tuple(issue(number) for number in range(1, MANY + 1))
+
+    async def issue(self, number: int) -> Issue:
+        self.looks["single"] += 1
+        return issue(number)
+
+
+class Boot:
+    """A clock moved by hand."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def now(self) -> float:
+        return self.time
+
+    def boot(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        self.time += seconds
+
+
+@pytest.mark.fault(50)
+async def test_a_quiet_week_costs_one_question_a_poll_and_one_sweep_in_ten_minutes() -> None:
+    lists, clock = Lists(), Boot()
+    inbox = Inbox(lists, ["status:ready"], clock)
+    for _ in range(120):  # an hour, one poll in 30 s
+        assert len(await inbox.look()) == MANY
+        clock.time += 30
+    assert lists.looks == {"recent": 120, "labelled": 6}, "no issue is asked for singly"
+
+
+@pytest.mark.fault(50)
+async def test_looking_again_and_again_keeps_nothing_more() -> None:
+    clock = Boot()
+    inbox = Inbox(Lists(), ["status:ready"], clock)
+    await inbox.look()
+    tracemalloc.start()
+    try:
+        for _ in range(3):
+            clock.time += 601
+            await inbox.look()
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 2 * MANY * 1024, "one generation of small issues, not three"
+
+
+@pytest.mark.fault(50)
+def test_answers_kept_have_a_limit_in_bytes() -> None:
+    cache, page = Cache(), b"x" * 400_000
+    for number in range(100):
+        cache.keep(f"/issues?page={number}", "json", Entry(f'"{number}"', page))
+    assert cache.size <= MAX_BYTES
+    assert cache.find("/issues?page=99", "json") is not None
+
+
+@pytest.mark.fault(50)
+def test_every_agent_begins_with_what_is_urgent_and_old() -> None:
+    issues = [issue(number) for number in range(MANY, 0, -1)]
+    queue = [*range(1000, MANY + 1, 1000), *(n for n in range(1, MANY) if n % 1000)]
+    firsts = set()
+    for agent in range(20):
+        order = [one.number for one in ordered(issues, agent=f"worker-{agent}", priorities=PRIORITIES, slots=1)]
+        assert sorted(order[:10]) == queue[:10]
+        assert order[10:] == queue[10:]
+        firsts.add(order[0])
+    assert len(firsts) > 5, "they do not all try the same one"
+
+
+@pytest.mark.fault(50)
+def test_nobody_is_passed_over_for_long() -> None:
+    """Four agents, each taking the first of its order: no issue is overtaken by more than a window of younger ones."""
+    left = {number: issue(number) for number in range(1, 301)}
+    taken: list[int] = []
+    while left:
+        for agent in range(4):
+            order = ordered(left.values(), agent=f"worker-{agent}", priorities=PRIORITIES, slots=1)
+            taken += [order[0].number] if order else []
+            left.pop(taken[-1], None)
+    window = 10
+    overtaken = [sum(later > number for later in taken[: taken.index(number)]) for number in range(1, 301)]
+    assert max(overtaken) < 30 * window
+    assert sum(overtaken) / len(overtaken) < window

@@ -1,0 +1,54 @@
+"""Paid runs are counted before they begin, where neither a crash nor a failing server can reset them."""
+
+from __future__ import annotations
+
+import pytest
+from fake_port import FakeAgent, run
+from fake_server import Fault, Server
+
+from shared.errors import Transient
+from shared.governance.meter import RUNS_PER_STEP, RunsUsedUp, begin_run
+from shared.lock.fence import advance
+from shared.lock.port import AdvanceFence
+
+
+def test_runs_are_counted_in_the_fence_and_bounded() -> None:
+    server = Server()
+    alice = FakeAgent(server, "worker-a")
+    held = alice.win()
+    for count in range(1, RUNS_PER_STEP + 1):
+        run(alice.port, begin_run(held))
+        assert held.fence.runs == count
+    with pytest.raises(RunsUsedUp):
+        run(alice.port, begin_run(held))
+
+
+@pytest.mark.parametrize("progress", [{"phase": "green"}, {"attempt": 1}, {"work_head": "1" * 40}])
+def test_what_is_achieved_begins_the_count_anew(progress: dict[str, object]) -> None:
+    server = Server()
+    alice = FakeAgent(server, "worker-a")
+    held = alice.win()
+    run(alice.port, begin_run(held))
+    run(alice.port, advance(held, **progress))
+    assert held.fence.runs == 0
+
+
+def test_a_restart_and_another_agent_go_on_counting() -> None:
+    server = Server()
+    alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    run(alice.port, begin_run(alice.win()))
+    server.seconds += 4000
+    held = bob.win()
+    assert held.fence.runs == 1
+    run(bob.port, begin_run(held))
+    assert held.fence.runs == 2
+
+
+def test_a_run_that_cannot_be_counted_is_not_begun() -> None:
+    server = Server()
+    alice = FakeAgent(server, "worker-a")
+    held = alice.win()
+    alice.port.plan(AdvanceFence, Fault.FAILED)
+    with pytest.raises(Transient):
+        run(alice.port, begin_run(held))
+    assert held.fence.runs == 0

@@ -1,0 +1,189 @@
+"""Who may buy a review: a push alone never does, our worker and people with write do, and not without end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fake_server import BOT
+from reviewer_fakes import PUSHED_AND_ASKED, auto, look, reviewer, tick
+from reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
+
+from reviewer_agent.decide import Bounds
+from shared.errors import Transient
+from shared.items import Ended, Result, Skip
+from shared.lock.claim import Lease
+from shared.lock.codec import ItemKey
+from shared.models import Account
+from shared.workflow import Role, Stage
+
+
+async def approved() -> World:
+    """The review is over, the lease released, some time has passed."""
+    world = World(answers=[answer()])
+    await tick(world)
+    assert world.stage is Stage.APPROVED
+    world.server.seconds += 3600
+    return world
+
+
+async def test_a_push_to_an_approved_pull_request_buys_nothing_and_posts_nothing() -> None:
+    world = await approved()
+    said = len(world.server.comments()), len(world.statuses), list(world.done)
+    for sha in (NEXT, "e" * 40, "f" * 40):
+        world.push(sha)
+        assert await tick(world) == []
+        skip = await look(reviewer(world, "reviewer-2", **auto()))
+        assert isinstance(skip, Skip)
+        assert "nobody with write access has asked" in skip.reason
+    assert (len(world.server.comments()), len(world.statuses), world.done) == said
+    assert len(world.requests) == 1
+
+
+async def test_a_push_by_our_worker_is_reviewed() -> None:
+    world = await approved()
+    world.answers.append(changes())
+    world.push(NEXT, by_worker=True)
+    await tick(world)
+    assert [request.item for request in world.requests] == [f"#{PULL}"] * 2
+    assert world.stage is Stage.CHANGES_REQUESTED
+
+
+async def test_a_push_on_top_of_our_workers_is_not_the_workers() -> None:
+    world = await approved()
+    world.push(NEXT, by_worker=True)
+    world.push("e" * 40)
+    assert isinstance(await look(reviewer(world)), Skip)
+
+
+async def test_a_fork_that_shows_our_workers_commit_is_not_our_worker() -> None:
+    world = await approved()
+    world.change(head_repository="mallory/r")
+    world.push(NEXT, by_worker=True)
+    assert isinstance(await look(reviewer(world)), Skip)
+
+
+@pytest.mark.parametrize(("actor", "counts"), [(ADA, True), (BOT, True), (MALLORY, False)])
+async def test_the_label_set_after_the_push_asks_for_a_review(actor: Account, counts: bool) -> None:
+    world = await approved()
+    world.push(NEXT)
+    world.change(labels=world.pull.labels | {"status:reviewing"}, by=actor)
+    assert isinstance(await look(reviewer(world)), Lease) is counts
+
+
+async def test_a_label_is_used_up_by_the_review_that_it_asked_for() -> None:
+    world = World(answers=[changes()], labelled_by=ADA)
+    await tick(world)
+    world.push(NEXT)
+    world.change(labels=frozenset({"status:in-review"}), by=MALLORY)
+    world.change(labels=frozenset({"status:in-review", "status:reviewing"}), by=ADA)
+    world.answers.append(answer())
+    await tick(world)
+    world.push("e" * 40)
+    assert isinstance(await look(reviewer(world)), Skip)
+    assert len(world.requests) == 2
+
+
+async def test_a_label_that_a_person_took_off_again_asks_for_nothing() -> None:
+    world = await approved()
+    world.push(NEXT)
+    world.change(labels=world.pull.labels | {"status:reviewing"}, by=ADA)
+    world.change(labels=world.pull.labels - {"status:reviewing"}, by=ADA)
+    assert isinstance(await look(reviewer(world)), Skip)
+
+
+async def test_a_push_during_the_review_ends_it_with_one_sentence() -> None:
+    world = World(answers=[answer()], during_call={"head_sha": NEXT})
+    (ended,) = await tick(world)
+    assert ended.result is Result.PARKED
+    assert world.stage is Stage.IN_REVIEW
+    assert world.fence is not None
+    assert world.fence.work_head == HEAD
+    assert [deed for deed in world.done if deed.startswith("review")] == []
+    assert f"The commit {NEXT[:12]} was pushed" in world.statuses[-1].sentence
+    said = len(world.server.comments())
+    world.push("e" * 40)
+    assert isinstance(await look(reviewer(world)), Skip)
+    assert (len(world.server.comments()), len(world.requests)) == (said, 1)
+
+
+async def test_after_a_push_during_the_review_the_label_leads_on() -> None:
+    world = World(answers=[answer(), answer()], during_call={"head_sha": NEXT})
+    await tick(world)
+    world.server.seconds += 3600
+    world.during_call.clear()
+    world.change(labels=frozenset({"status:reviewing"}), by=ADA)
+    await tick(world)
+    assert world.stage is Stage.APPROVED
+    assert world.fence is not None
+    assert (world.fence.work_head, world.fence.attempt) == (NEXT, 1)
+
+
+async def test_a_pull_request_that_its_author_reopens_buys_nothing_with_its_old_label() -> None:
+    world = World(answers=[answer()], during_call={"open": False})
+    await tick(world)
+    assert world.stage is Stage.WITHDRAWN
+    world.push(NEXT)
+    world.change(open=True)
+    assert world.pull.labels == {"status:in-review"}
+    assert isinstance(await look(reviewer(world)), Skip)
+
+
+async def test_the_label_that_was_the_order_to_stop_also_asks_for_the_next_review() -> None:
+    world = World(answers=[answer()])
+    agent = reviewer(world)
+    lease = await look(agent)
+    assert isinstance(lease, Lease)
+    async with agent.hold(lease) as held:
+        await agent.step(held)
+        world.server.seconds += 60
+        world.change(labels=frozenset({"status:reviewing"}), by=ADA)
+        world.server.seconds += 60
+        step = await agent.step(held)
+    assert isinstance(step, Ended)
+    assert world.stage is Stage.WITHDRAWN
+    assert isinstance(await look(agent), Lease)
+
+
+async def test_reviews_of_one_pull_request_have_an_end() -> None:
+    world = World(answers=[answer(), answer()])
+    policy: dict[str, Any] = {"bounds": Bounds(reviews=2)}
+    await tick(world, **policy)
+    for sha in (NEXT, "e" * 40):
+        world.push(sha, by_worker=True)
+        (ended,) = await tick(world, **policy)
+    assert ended.result is Result.FAILED
+    assert "2 commits" in ended.sentence
+    assert len(world.requests) == 2
+    assert world.pull.labels == {"status:failed", "flag:manual-intervention"}
+    world.answers.append(answer())
+    world.server.seconds += 3600
+    world.change(labels=frozenset({"status:reviewing"}), by=ADA)
+    (again,) = await tick(world, **policy)
+    assert again.result is Result.HANDED_OVER
+
+
+async def test_a_taken_up_head_survives_a_failed_fetch() -> None:
+    world = World(answers=[answer(), answer()], during_call=PUSHED_AND_ASKED)
+    agent = reviewer(world)
+    lease = await look(agent)
+    assert isinstance(lease, Lease)
+    async with agent.hold(lease) as held:
+        await agent.step(held)
+        world.refuse["fetch"] = Transient("502")
+        with pytest.raises(Transient):
+            await agent.step(held)
+        assert "status:reviewing" not in world.pull.labels
+        assert await agent.step(held) is None
+        assert held.fence.work_head == NEXT
+
+
+async def test_the_workers_fence_of_another_pull_request_vouches_for_nothing() -> None:
+    world = await approved()
+    world.push(NEXT, by_worker=True)
+    fence = world.server.fence(ItemKey(Role.WORKER, 42))
+    assert fence is not None
+    other = world.server.push(replace(fence, pr=PULL + 1), fence.oid, "", ())
+    assert other is not None
+    assert isinstance(await look(reviewer(world)), Skip)

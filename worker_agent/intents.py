@@ -1,0 +1,109 @@
+"""What a claim of an item would begin, on which text, and whose label asks for it: pure decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence
+from shared.marks import Keyring
+from shared.models import Issue, PullRequest
+from shared.specification import Provenance, authentic, body_sha256
+from shared.workflow import HALTED, Event, Flag, Labels, Stage, Track, move
+from worker_agent.decide import SETTLED, WORKING, Phase
+from worker_agent.policy import Policy
+
+UNAPPROVED = "0" * 64
+"""The hash of no text: a plan's text was edited before it was begun, so what stands there nobody has approved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One of these stage labels, on this thread, is why something begins."""
+
+    number: int
+    stages: frozenset[Stage]
+
+
+def intent(
+    issue: Issue, pull_request: PullRequest | None, fence: Fence | None, policy: Policy, keys: Keyring
+) -> Intent | str:
+    """What a claim of this item would begin, or the sentence why there is nothing to claim."""
+    names = policy.names
+    if not issue.open or issue.locked:
+        return "the issue is closed or locked"
+    labels = names.read(issue.labels)
+    if Flag.PAUSED in labels.flags:
+        return f"the issue carries '{names.of(Flag.PAUSED)}'"
+    if pull_request is not None and pull_request.open:
+        return _fix_round(issue, pull_request, fence, policy)
+    if Stage.READY in labels.stages and (fence is None or fence.stage not in WORKING):
+        text = _approved(issue, fence, keys)
+        return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="", body_sha256=text)
+    if fence is not None and (fence.stage in WORKING or (fence.stage in SETTLED and labels.stages & WORKING)):
+        return Intent(fence.stage, fence.phase)
+    if fence is not None and labels.stages == {Stage.REVIEWING} and _is_left_open(pull_request, fence, policy):
+        return Intent(fence.stage, fence.phase)
+    if labels.stages & WORKING and fence is None:
+        return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, body_sha256=_approved(issue, fence, keys))
+    return "no stage of the worker"
+
+
+def _is_left_open(pull_request: PullRequest | None, fence: Fence, policy: Policy) -> bool:
+    """Whether what was handed over is merged into a branch for which GitHub closes no issue."""
+    if pull_request is None or fence.stage is not Stage.REVIEWING:
+        return False
+    return pull_request.merged and pull_request.base_branch != policy.default_branch
+
+
+def _approved(issue: Issue, fence: Fence | None, keys: Keyring) -> str:
+    """The hash of the text that a fresh start is bound to.
+
+    A plan's text that was edited before its first start is asked about once. When there is a fence,
+    there was a start before: somebody has set the label again, on the text as it is.
+    """
+    if fence is None and authentic(issue.body, keys) is Provenance.EDITED:
+        return UNAPPROVED
+    return body_sha256(issue.title, issue.body)
+
+
+def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, policy: Policy) -> Intent | str:
+    """What an item with an open pull request is claimed for; labels of either that lag count as work.
+
+    From a halt only a person leads on, who thereby approves the issue's text as it is, and one more round.
+    """
+    if fence is None:
+        return "the pull request is not of this engine's making"
+    stages, of_issue = (policy.names.read(item.labels).stages for item in (pull_request, issue))
+    if fence.stage in WORKING or (fence.stage in SETTLED and (stages | of_issue) & WORKING):
+        return Intent(fence.stage, fence.phase, pr=pull_request.number)
+    if Stage.CHANGES_REQUESTED not in stages:
+        return "no changes are requested"
+    to = move(Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, Event.CLAIMED).to
+    halted = fence.stage in HALTED
+    if fence.round >= policy.bounds.rounds and not halted:
+        return Intent(to, Phase.ROUNDS, pr=pull_request.number)
+    return Intent(
+        to,
+        Phase.FEEDBACK,
+        round=fence.round + 1,
+        pr=pull_request.number,
+        work_head=pull_request.head_sha,
+        body_sha256=body_sha256(issue.title, issue.body) if halted else "",
+    )
+
+
+def cause(
+    wish: Intent, issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels
+) -> Cause | None:
+    """The label that asks for `wish`; None for what goes on without one: work in progress, and what is merged."""
+    begins = wish.stage is Stage.IMPLEMENTING
+    if (fence is not None and fence.stage in WORKING) or (pull_request and pull_request.merged and not begins):
+        return None
+    if begins and pull_request is not None and pull_request.open:
+        return Cause(pull_request.number, frozenset({Stage.CHANGES_REQUESTED}))
+    stages = names.read(issue.labels).stages
+    if begins and Stage.READY in stages:
+        return Cause(issue.number, frozenset({Stage.READY}))
+    lagging = issue if pull_request is None or stages & WORKING else pull_request
+    return Cause(lagging.number, WORKING)
