@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
-from urllib.request import proxy_bypass_environment
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 

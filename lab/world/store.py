@@ -23,7 +23,7 @@ from lab.world.pulls import InlineRecord, PullRecord, ReviewRecord
 from lab.world.repository import RepositoryFacts, RepositoryRecord
 from lab.world.shelf import Shelf
 
-VERSION = 2
+VERSION = 3
 """Of the file's format; another version is refused."""
 
 R = TypeVar("R")
@@ -36,6 +36,7 @@ class SavedRepository:
     """One repository as it is written."""
 
     facts: RepositoryFacts
+    pushed_at: int
     labels: list[LabelRecord]
     issues: list[IssueRecord]
     deleted: list[int]
@@ -114,6 +115,7 @@ def _adapter() -> TypeAdapter[SavedWorld]:
 def _saved(repository: RepositoryRecord) -> SavedRepository:
     return SavedRepository(
         facts=repository.facts,
+        pushed_at=repository.pushed_at,
         labels=repository.labels.values(),
         issues=repository.issues.records.values(),
         deleted=sorted(repository.issues.deleted),
@@ -133,6 +135,7 @@ def _saved(repository: RepositoryRecord) -> SavedRepository:
 
 
 def _restored(saved: SavedRepository, repository: RepositoryRecord) -> RepositoryRecord:
+    repository.pushed_at = saved.pushed_at
     for label in saved.labels:
         repository.labels.load(label)
     repository.issues.deleted = set(saved.deleted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
             asks = Credentials(tmp_path / f"{name}.askpass", b.lab.url, token)
             mirror = Mirror(Git(tmp_path / f"{name}.git", ENVIRONMENT, credentials=asks), b.lab.git_url(NAME))
             await mirror.ensure()
-            port = Gateway(Comments(github, NAME), fences_of(mirror), b.clock, lambda github=github: github.server_time)
+            port = Gateway(Comments(github, NAME), fences_of(mirror), b.clock, partial(getattr, github, "server_time"))
             keys = Keyring(b.lab.at(NAME).facts.id, (Key.of(b"secret"),))
             agents.append(Agent(port, Claimant(name, frozenset({account}), keys, Nonces(name), Terms(settle=2.0))))
             answers.append(asks)

@@ -128,7 +128,7 @@ async def test_refs_of_pull_requests_are_not_for_pushing(hub: Hub) -> None:
         ("x-access-token:read-token", "info/refs?service=git-receive-pack", 403),
         ("x-access-token:write-token", "info/refs?service=git-receive-pack", 200),
         ("x-access-token:write-token", "info/refs", 403),
-        ("x-access-token:write-token", "HEAD", 404),
+        ("x-access-token:write-token", "HEAD", 403),
         ("x-access-token:write-token", "../missing.git/info/refs?service=git-upload-pack", 404),
     ],
 )

@@ -14,7 +14,7 @@ import anyio
 import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 from judge import Judge
-from lab_scene import NAME, scene_at
+from lab_scene import NAME, Scene, scene_at
 
 from lab import target_project
 from lab.__main__ import furnish
@@ -25,22 +25,28 @@ from lab.world.store import VERSION
 from shared import process
 
 
+async def relate(scene: Scene) -> None:
+    """Issue 1 gets a sub-issue, a blocker and a reaction; issue 4 goes elsewhere; an App comes."""
+    first, second = (scene.lab.issue(NAME, title, author="ada") for title in ("Part", "Lost"))
+    scene.repository.relations.adopt(1, first.id, "ada", replace=False)
+    scene.lab.block(NAME, 1, by=first.number, actor="ada")
+    hello = scene.lab.comment(NAME, 1, "Hello", author="ada")
+    await scene.ask("POST", f"issues/comments/{hello.id}/reactions", {"content": "heart"})
+    await scene.lab.repository("octo/elsewhere", {"a": "a\n"})
+    scene.lab.transfer(NAME, second.number, "octo/elsewhere", actor="octo")
+    scene.lab.install(scene.lab.app("engine", owner="octo", public_key="", permissions={}), NAME)
+
+
 async def test_everything_is_there_again_after_a_restart(tmp_path: Path, judge: Judge) -> None:
     async with scene_at(tmp_path / "lab", judge) as scene:
         scene.lab.issue(NAME, "Add search", author="bob", labels=("story",))
+        scene.lab.clock.advance(60)
         pull = await scene.pull(body="Closes #1")
         remark = {"path": "src/letters.txt", "line": 4, "body": "Hm"}
         await scene.ask("POST", "pulls/2/reviews", {"event": "APPROVE", "comments": [remark]}, by="octo")
         checks = scene.repository.checks
         checks.finish(checks.start(pull["head"]["sha"], "test"), "success", "fine", "log")
-        first, second = (scene.lab.issue(NAME, title, author="ada") for title in ("Part", "Lost"))
-        scene.repository.relations.adopt(1, first.id, "ada", replace=False)
-        scene.lab.block(NAME, 1, by=first.number, actor="ada")
-        hello = scene.lab.comment(NAME, 1, "Hello", author="ada")
-        await scene.ask("POST", f"issues/comments/{hello.id}/reactions", {"content": "heart"})
-        await scene.lab.repository("octo/elsewhere", {"a": "a\n"})
-        scene.lab.transfer(NAME, second.number, "octo/elsewhere", actor="octo")
-        scene.lab.install(scene.lab.app("engine", owner="octo", public_key="", permissions={}), NAME)
+        await relate(scene)
         scene.lab.rename(NAME, "octo/other")
         await scene.get("/repos/octo/other/pulls/2")
         tokens = scene.tokens
@@ -119,9 +125,13 @@ async def test_it_runs_alone_and_stops_on_term(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "state" / "world.json").read_text())["version"] == VERSION
 
 
+def beside(path: Path) -> Path:
+    """The same path, relative to where the tests run."""
+    return Path(os.path.relpath(path))
+
+
 async def test_a_relative_state_directory_serves_git_too(tmp_path: Path) -> None:
-    place = Path(os.path.relpath(tmp_path / "state"))
-    async with Lab(place) as lab, aiohttp.ClientSession() as http:
+    async with Lab(beside(tmp_path / "state")) as lab, aiohttp.ClientSession() as http:
         await lab.repository(NAME, {"README.md": "hello\n"})
         secret = base64.b64encode(f"x:{lab.token('octo', {'contents': 'read'})}".encode()).decode()
         where = f"{lab.git_url(NAME)}/info/refs?service=git-upload-pack"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab import diff_lines
-from lab.faults import Fault, FaultKind, Faults
+from lab.faults import Asked, Fault, FaultKind, Faults
 from lab.merge_button import closing_numbers
 from lab.world.comments import Comments
 from lab.world.issues import Issues
@@ -108,10 +108,10 @@ def test_closing_words(text: str, numbers: list[int]) -> None:
 def test_faults_hit_the_nth_match_and_are_unused_until_all_hits_happened() -> None:
     faults = Faults()
     fault = faults.plan(Fault(FaultKind.DELAY, "GET", r"/issues$", nth=2, times=2))
-    hits = [bool(faults.take(method, "/repos/o/r/issues")) for method in ("GET", "POST", "GET")]
+    hits = [bool(faults.take(Asked(method, "/repos/o/r/issues", "", 0.0))) for method in ("GET", "POST", "GET")]
     assert hits == [False, False, True]
     assert faults.unused == [fault]
-    assert faults.take("GET", "/repos/o/r/issues/1") == []
-    assert faults.take("GET", "/repos/o/r/issues") == [fault]
+    assert faults.take(Asked("GET", "/repos/o/r/issues/1", "", 0.0)) == []
+    assert faults.take(Asked("GET", "/repos/o/r/issues", "", 0.0)) == [fault]
     assert faults.unused == []
-    assert faults.take("GET", "/repos/o/r/issues") == []
+    assert faults.take(Asked("GET", "/repos/o/r/issues", "", 0.0)) == []
