@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from fake_port import FakeAgent, run
 from fake_server import Fault, Server
@@ -24,7 +26,7 @@ def test_runs_are_counted_in_the_fence_and_bounded() -> None:
 
 
 @pytest.mark.parametrize("progress", [{"phase": "green"}, {"attempt": 1}, {"work_head": "1" * 40}])
-def test_what_is_achieved_begins_the_count_anew(progress: dict[str, object]) -> None:
+def test_what_is_achieved_begins_the_count_anew(progress: dict[str, Any]) -> None:
     server = Server()
     alice = FakeAgent(server, "worker-a")
     held = alice.win()
