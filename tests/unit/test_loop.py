@@ -244,33 +244,3 @@ async def test_run_survives_bad_ticks_and_ends_when_told(clock: HandClock) -> No
         await loop.run(stop, most_ticks=50)
         assert agent.count("claim 1") == 1
         assert agent.held == {1}
-
-
-async def test_a_repository_has_its_own_limit_below_that_of_the_process(clock: HandClock) -> None:
-    slots = Slots(3, per_loop=1)
-    agent = FakeAgent([1, 2], {1: [HANG], 2: [HANG]})
-    async with Loop(agent, clock, slots=slots).open() as loop:
-        await loop.tick()
-        assert loop.busy == 1
-
-
-async def test_nothing_is_claimed_before_the_cooldown_after_an_item_has_passed(clock: HandClock) -> None:
-    agent = FakeAgent([1, 2], {})
-    async with Loop(agent, clock, cooldown_seconds=10).open() as loop:
-        await loop.tick()
-        await loop.quiet()
-        assert len(loop.ended) == 1
-        await loop.tick()
-        await loop.quiet()
-        assert len(loop.ended) == 1
-        clock.seconds += 10
-        await loop.tick()
-        await loop.quiet()
-        assert len(loop.ended) == 2
-
-
-async def test_a_loop_may_be_limited_to_a_number_of_ticks(clock: HandClock) -> None:
-    agent = FakeAgent([], discovery=[Transient("down")] * 5)
-    async with Loop(agent, clock, interval_seconds=0).open() as loop:
-        await loop.run(anyio.Event(), most_ticks=3)
-    assert len(agent.discovery) == 2
