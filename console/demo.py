@@ -128,5 +128,5 @@ async def _epilogue(lab: Lab, scene: Stage, console: Console, *, finished: bool)
     if not finished or tests.code != 0:
         console.print("The demonstration failed: see the agents' logs.", style="red")
         return 1
-    console.print("Merged, closed, and green. What to look at next: `--keep`, then the logs and repositories.")
+    console.print("Merged, closed, and green. With --keep, logs, repositories and states stay for a closer look.")
     return 0
