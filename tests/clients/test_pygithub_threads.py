@@ -117,6 +117,7 @@ async def test_a_pull_request_is_opened_discussed_reviewed_and_merged(scene: Sce
     await tell(scene, lambda repo: open_it(repo, tip))
     await tell(scene, lambda repo: review_it(repo, tip), by="octo")
     await tell(scene, lambda repo: merge_it(repo, tip))
+    assert not scene.repository.issues.require(1).open, "the merge closes what the pull request names"
 
 
 def open_it(repo: Repository, tip: str) -> None:
