@@ -1,0 +1,55 @@
+"""Who holds an item, in words, and the tombstone that another kind's fence gets when the item has ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from fake_port import KEY, FakeAgent, run
+from fake_server import Server
+
+from shared.lock.claimant import Terms
+from shared.lock.codec import ItemKey
+from shared.lock.fence import advance, bury
+from shared.workflow import Role, Stage
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+def test_a_look_names_the_holder_to_everybody_but_itself(server: Server) -> None:
+    alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    assert bob.observe().taken_by(bob.claimant) == ""
+    alice.win()
+    assert bob.observe().taken_by(bob.claimant) == "worker-a"
+    assert alice.observe().taken_by(alice.claimant) == ""
+    server.seconds += Terms().timeout + 1
+    assert bob.observe().taken_by(bob.claimant) == ""
+
+
+def test_a_deleted_ack_still_keeps_others_away_for_one_heartbeat(server: Server) -> None:
+    alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    alice.win()
+    gone = replace(bob.observe(), acks=(), holder=None)
+    assert "deleted" in gone.taken_by(bob.claimant)
+
+
+@pytest.mark.parametrize(("rests_at", "after"), [(Stage.REVIEWING, Stage.DONE), (Stage.TESTING, Stage.TESTING)])
+def test_only_a_fence_that_rests_where_it_was_left_is_buried(server: Server, rests_at: Stage, after: Stage) -> None:
+    worker = FakeAgent(server, "worker-a")
+    held = worker.win()
+    run(worker.port, advance(held, stage=rests_at, phase="x"))
+    run(worker.port, bury(held, KEY, Stage.REVIEWING))
+    fence = server.fence(KEY)
+    assert fence is not None
+    assert fence.stage is after
+
+
+def test_where_there_is_no_fence_nothing_is_written(server: Server) -> None:
+    worker = FakeAgent(server, "worker-a")
+    held = worker.win()
+    before = dict(server.refs)
+    run(worker.port, bury(held, ItemKey(Role.WORKER, 999), Stage.REVIEWING))
+    assert server.refs == before
