@@ -57,10 +57,10 @@ class Keyring:
 
     def verify(self, purpose: str, number: int, body: str) -> Authenticity:
         """Whether `body` is exactly what `sign` returned for this purpose, repository and number."""
-        mark = find(body)
+        mark = _MARK.search(body)
         if mark is None:
             return Authenticity.INVALID
-        mac = mark.fields["mac"]
+        mac = mark[4]
         if not self.keys and mac == UNSIGNED:
             return Authenticity.VALID
         key = next((k for k in self.keys if k.id == mac.partition(".")[0]), None)
@@ -70,8 +70,8 @@ class Keyring:
         return Authenticity.VALID if hmac.compare_digest(expected, mac) else Authenticity.INVALID
 
     def _mac(self, key: Key, purpose: str, number: int, blank_body: str) -> str:
-        message = f"{purpose}\n{self.repository_id}\n{number}\n{blank_body}".encode("utf-8", "replace")
-        return f"{key.id}.{hmac.new(key.secret, message, hashlib.sha256).hexdigest()[:32]}"
+        message = f"{purpose}\n{self.repository_id}\n{number}\n{blank_body}".encode("utf-8", "surrogatepass")
+        return f"{key.id}.{hmac.digest(key.secret, message, 'sha256').hex()[:32]}"
 
 
 @dataclass(frozen=True, slots=True)

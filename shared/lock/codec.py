@@ -25,6 +25,8 @@ _TRAILER = re.compile(
     r"<!-- ack/2 prev=([0-9]{1,19}) nonce=([0-9a-f]{32}) state=(active|released|done) "
     r"hb=([0-9]{1,9}) ttl=([0-9]{1,8}) mac=\S* -->"
 )
+_LEGACY = f"<!-- ack/2 prev=0 nonce={'0' * 32} state=active hb=0 ttl=1800 mac= -->"
+"""What an ACK of the first format, its first line alone, stood for: no predecessor, never renewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class AckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """One ACK. `id`, `updated_at` come from the server; `opaque` means signed with an unknown key."""
+    """One ACK. `id`, `updated_at` come from the server; `opaque`: it cannot be checked (unknown key, first format)."""
 
     key: ItemKey
     agent: str
@@ -104,15 +106,13 @@ def _purpose(kind: str) -> str:
 def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack | None:
     """The ACK that `comment` is, or None when it does not exist for the protocol.
 
-    It must be written by one of our account ids, be an ACK by its first two whole lines, and carry
-    a valid MAC. A MAC of an unknown key makes an `opaque` ACK: a live holder until its timeout (at
-    most `OPAQUE_SECONDS`), because another engine with another key may be at work.
+    It must be written by one of our account ids, be an ACK by its first two whole lines, and carry a valid MAC. Two
+    are `opaque`, live holders until their timeout (at most `OPAQUE_SECONDS`) because another engine may be at work: a
+    MAC of an unknown key, and the first format, one line alone, which no other text of ours ever is.
     """
-    if comment.author.id not in accounts:
-        return None
-    ack = read_ack(comment)
-    if ack is None:
-        return None
+    ack = read_ack(comment) if comment.author.id in accounts else None
+    if ack is None or ack.opaque:
+        return ack
     verdict = keys.verify(_purpose(ack.key.kind), comment.number, comment.body)
     if verdict is Authenticity.UNKNOWN_KEY:
         return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))
@@ -121,10 +121,9 @@ def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack |
 
 def read_ack(comment: Comment) -> Ack | None:
     """The ACK that a body spells, whoever wrote it; None when it spells none."""
-    lines = comment.body.replace("\r\n", "\n").split("\n")
-    if len(lines) < 2:
-        return None
-    first, trailer = _FIRST_LINE.fullmatch(lines[0].rstrip()), _TRAILER.fullmatch(lines[1].rstrip())
+    head, _, rest = comment.body.replace("\r\n", "\n").partition("\n")
+    legacy, second = not rest.strip(), rest.partition("\n")[0].rstrip()
+    first, trailer = _FIRST_LINE.fullmatch(head.rstrip()), _TRAILER.fullmatch(_LEGACY if legacy else second)
     if first is None or trailer is None:
         return None
     return Ack(
@@ -137,7 +136,8 @@ def read_ack(comment: Comment) -> Ack | None:
         heartbeat=int(trailer[4]),
         ttl_seconds=int(trailer[5]),
         id=comment.id,
-        updated_at=comment.updated_at,
+        updated_at=comment.created_at if legacy else comment.updated_at,
+        opaque=legacy,
     )
 
 
@@ -151,7 +151,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """One epoch's state. `oid` is the commit it was read from, `runs` the paid runs begun since the last progress."""
+    """One epoch's state. `oid` is its commit; `runs` were begun, `failures` met since something was last achieved."""
 
     key: ItemKey
     ack_id: int
@@ -169,6 +169,7 @@ class Fence:
     body_sha256: str = ""
     approved_by: str = ""
     wait: Wait | None = None
+    failures: str = ""
     next_role: str = ""
     oid: str = ""
 
@@ -192,10 +193,11 @@ def write_fence(fence: Fence) -> str:
         "Body-Sha256": fence.body_sha256,
         "Approved-By": fence.approved_by,
         "Wait": wait,
+        "Failures": fence.failures,
         "Next-Role": fence.next_role,
         "At": _time(fence.at),
     }
-    lines = [f"{name}: {_one_line(value)}" for name, value in trailers.items() if value]
+    lines = [f"{name}: {' '.join(value.split())}" for name, value in trailers.items() if value]
     return f"{fence.key.kind} #{fence.key.number} {fence.stage}\n\n" + "\n".join(lines) + "\n"
 
 
@@ -223,6 +225,7 @@ def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
             body_sha256=trailers.get("Body-Sha256", ""),
             approved_by=trailers.get("Approved-By", ""),
             wait=_read_wait(trailers.get("Wait", "")),
+            failures=trailers.get("Failures", ""),
             next_role=trailers.get("Next-Role", ""),
             oid=oid,
         )
@@ -240,10 +243,6 @@ def _read_time(text: str) -> datetime:
     if at.tzinfo is None:
         raise ValueError(f"'{text}' does not say which zone it means")
     return at
-
-
-def _one_line(value: str) -> str:
-    return " ".join(value.split())
 
 
 def _time(at: datetime) -> str:

@@ -12,7 +12,7 @@ from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
 from shared.workflow import Stage
 
 PROGRESS = frozenset({"stage", "phase", "work_head", "attempt"})
-"""Fields whose change means that something was achieved: the count of paid runs begins anew."""
+"""Fields whose change means that something was achieved: runs and failures are counted anew, a wait is over."""
 
 
 async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes: Any) -> Fence:
@@ -24,7 +24,7 @@ async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes:
     held.check()
     old = held.fence
     if not PROGRESS.isdisjoint(changes):
-        changes = {"runs": 0} | changes
+        changes = {"runs": 0, "wait": None, "failures": ""} | changes
     new = replace(old, **changes, at=held.server_now(), oid="")
     carries = "" if new.work_head == old.work_head or _publishes(updates, new.work_head) else new.work_head
     written = await swap(held.port, new, old.oid, carries=carries, updates=updates)

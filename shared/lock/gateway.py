@@ -31,6 +31,8 @@ class CommentStore(Protocol):
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
 
+    async def opening(self, number: int, since: datetime | None) -> tuple[Comment, ...]: ...
+
     async def comment(self, id: int) -> Comment | None: ...
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
@@ -90,6 +92,8 @@ class Gateway:
         match operation:
             case ReadFence(item):
                 return await self._read(item)
+            case ReadComments(number, since, opening=True):
+                return await self._comments.opening(number, since)
             case ReadComments(number, since):
                 return await self._comments.thread(number, since)
             case ReadComment(id):

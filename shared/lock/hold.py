@@ -105,7 +105,9 @@ async def beat(held: Held) -> None:
     if reply.value is None:
         raise _lose(held, "the ACK comment was deleted")
     if _normal(reply.value.body) not in held.written:
+        held.claimant.nonces.forget(held.ack.nonce)  # an order to stop: our next claim must not go on with this ACK
         raise _lose(held, "the ACK comment was edited")
+    check(held)  # after a long pause the text just read may be an old one: a person may have edited it since
     await _rewrite(held, replace(held.ack, heartbeat=held.ack.heartbeat + 1))
     fence = (await held.port.request(ReadFence(held.fence.key))).value
     if fence is None or (fence.ack_id, fence.nonce) != (held.ack.id, held.ack.nonce):

@@ -30,10 +30,15 @@ class ReadFence(Operation[Fence | None]):
 
 @dataclass(frozen=True, slots=True)
 class ReadComments(Operation[tuple[Comment, ...]]):
-    """The thread in ascending id order: all, or those updated at or after `since`. May be stale."""
+    """The thread in ascending id order: all, or those updated at or after `since`. May be stale.
+
+    With `opening` nothing is known of it yet, and as a rule nobody has said anything: more than was
+    asked for may come.
+    """
 
     number: int
     since: datetime | None = None
+    opening: bool = False
 
 
 @dataclass(frozen=True, slots=True)

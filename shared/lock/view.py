@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.lock.claimant import Claimant, Terms, is_mine
-from shared.lock.codec import Ack, Fence, ItemKey, trusted
+from shared.lock.codec import OPAQUE_SECONDS, Ack, Fence, ItemKey, trusted
 from shared.lock.fold import fold
 from shared.lock.port import Port, ReadComment, ReadComments, ReadFence
 from shared.models import Comment
@@ -51,10 +51,17 @@ class View:
 
 async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
     """One look: fence, then thread, folded. Raises `Transient` when a read failed."""
-    fence = (await port.request(ReadFence(key))).value
-    since = fence.at - timedelta(seconds=claimant.terms.timeout) if fence else None
-    reply = await port.request(ReadComments(key.number, since))
+    looked = await port.request(ReadFence(key))
+    fence = looked.value
+    since = fence.at - timedelta(seconds=claimant.terms.timeout) if fence else _yesterday(looked.at, claimant.terms)
+    reply = await port.request(ReadComments(key.number, since, opening=fence is None))
     return await folded(port, claimant, View(key, fence, acks_of(reply.value, key, claimant), None, 0, reply.at))
+
+
+def _yesterday(at: datetime, terms: Terms) -> datetime:
+    """From when on an ACK without a fence can still matter. A whole day: the same URL costs nothing when repeated."""
+    oldest = at - timedelta(seconds=max(terms.timeout, OPAQUE_SECONDS))
+    return oldest.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 async def folded(port: Port, claimant: Claimant, seen: View) -> View:

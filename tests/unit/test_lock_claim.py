@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
@@ -10,38 +9,14 @@ from itertools import pairwise
 import pytest
 from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import BOT, EPOCH, STRANGER, Server
+from lock_world import TERMS, states
 
-from shared.lock.claimant import Terms
-from shared.lock.codec import AckState, Fence, ItemKey, read_ack, write_ack
+from shared.lock.codec import AckState, Fence, ItemKey, write_ack
 from shared.lock.fence import advance
 from shared.lock.hold import release
 from shared.lock.port import AdvanceFence, PostComment, ReadComment, ReadComments, ReadFence
 from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage
-
-TERMS = Terms()
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.check_all_met()
-
-
-@pytest.fixture
-def alice(server: Server) -> FakeAgent:
-    return FakeAgent(server, "worker-a")
-
-
-@pytest.fixture
-def bob(server: Server) -> FakeAgent:
-    return FakeAgent(server, "worker-b")
-
-
-def states(server: Server) -> list[AckState]:
-    found = (read_ack(comment) for comment in server.comments().values())
-    return [ack.state for ack in found if ack is not None]
 
 
 def test_a_fresh_issue_is_won_in_five_requests(alice: FakeAgent) -> None:

@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from fake_port import KEY, FakeAgent, Run
 from fake_server import Fault, Hidden, Server, Stale
+from lock_world import AN_ATTEMPT, TERMS, states
 
 from shared.errors import Blocked, Gone, NotAllowed, Transient
 from shared.lock.claim import Lease
-from shared.lock.claimant import Terms
-from shared.lock.codec import AckState, read_ack
+from shared.lock.codec import AckState
 from shared.lock.hold import begin
-from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments, ReadFence
-
-TERMS = Terms()
-AN_ATTEMPT = (ReadFence, ReadComments, PostComment, ReadComments, AdvanceFence)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.check_all_met()
-
-
-@pytest.fixture
-def alice(server: Server) -> FakeAgent:
-    return FakeAgent(server, "worker-a")
-
-
-@pytest.fixture
-def bob(server: Server) -> FakeAgent:
-    return FakeAgent(server, "worker-b")
-
-
-def states(server: Server) -> list[AckState]:
-    found = (read_ack(comment) for comment in server.comments().values())
-    return [ack.state for ack in found if ack is not None]
+from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments
 
 
 def after(steps: int, attempt: Run[Lease | None]) -> None:
@@ -91,6 +64,7 @@ def test_an_ack_that_is_carried_out_twice_wins_under_the_id_that_counts(server: 
     assert len(server.comments()) == 2
 
 
+@pytest.mark.fault(11)
 def test_an_own_ack_that_stays_invisible_is_released(server: Server, alice: FakeAgent) -> None:
     alice.port.plan(ReadComments, None, Stale(TERMS.settle + 1))
     assert alice.claim() is None

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from fake_port import KEY, FakeAgent, run
 from fake_server import EPOCH, Fault, Server
+from lock_world import TERMS
 
 from shared.errors import Lost, NotAllowed, Transient
-from shared.lock.claimant import Terms
 from shared.lock.codec import Wait
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, ReadFence, RefUpdate
 from shared.workflow import Stage
 
-TERMS = Terms()
 RED, GREEN = "1" * 40, "2" * 40
 BRANCH = "refs/heads/auto/issue-42"
 NOTES = "refs/notes/workflow/issue-42"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.check_all_met()
-
-
-@pytest.fixture
-def alice(server: Server) -> FakeAgent:
-    return FakeAgent(server, "worker-a")
-
-
-@pytest.fixture
-def held(alice: FakeAgent) -> Held:
-    return alice.win()
 
 
 def pushes(agent: FakeAgent) -> list[AdvanceFence]:

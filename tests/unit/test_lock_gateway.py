@@ -41,6 +41,10 @@ class Comments:
         self.asked.append((number, since))
         return (COMMENT,)
 
+    async def opening(self, number: int, since: datetime | None) -> tuple[Comment, ...]:
+        self.asked.append(("opening", number, since))
+        return (COMMENT,)
+
     async def comment(self, id: int) -> Comment | None:
         self.asked.append(id)
         return None
@@ -83,6 +87,7 @@ def gateway(comments: Comments, fences: Fences) -> Gateway:
     ("operation", "asked", "answer"),
     [
         (ReadComments(42, EPOCH), (42, EPOCH), (COMMENT,)),
+        (ReadComments(42, EPOCH, opening=True), ("opening", 42, EPOCH), (COMMENT,)),
         (ReadComment(7), 7, None),
         (PostComment(42, "text"), (42, "text"), COMMENT),
         (EditComment(7, "text"), (7, "text"), COMMENT),

@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from fake_port import KEY, KEYS, FakeAgent, Run, run
-from fake_server import BOT, EPOCH, Fault, Server, Stale
+from fake_port import KEY, FakeAgent, Run, run
+from fake_server import EPOCH, Fault, Server, Stale
+from lock_world import TERMS
 
 from shared.errors import Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
-from shared.lock.claimant import Terms
-from shared.lock.codec import AckState, read_ack, trusted
+from shared.lock.codec import read_ack
 from shared.lock.hold import RETRY_SHARE, Held, beat, keep, release
 from shared.lock.port import EditComment, ReadComment, ReadFence
-
-TERMS = Terms()
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.check_all_met()
-
-
-@pytest.fixture
-def alice(server: Server) -> FakeAgent:
-    return FakeAgent(server, "worker-a")
-
-
-@pytest.fixture
-def held(alice: FakeAgent) -> Held:
-    return alice.win()
-
-
-def on_the_thread(server: Server, held: Held) -> AckState | None:
-    ack = trusted(server.comments()[held.ack.id], {BOT.id}, KEYS)
-    return ack.state if ack else None
 
 
 def test_only_begin_makes_a_proof(held: Held) -> None:

@@ -9,15 +9,14 @@ from itertools import pairwise
 import pytest
 from fake_port import KEY, FakeAgent, Run, run
 from fake_server import Hidden, Server
+from lock_world import TERMS
 
 from shared.errors import Lost
 from shared.lock.claim import Lease
-from shared.lock.claimant import Terms
 from shared.lock.fence import advance
 from shared.lock.hold import beat, begin, release
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments
 
-TERMS = Terms()
 STEPS = 5
 """An attempt: fence, thread, POST (with the pause that follows), thread, compare-and-swap."""
 

@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from fake_port import KEYS, FakeAgent, run
-from fake_server import BOT, Fault, Server
+from fake_port import FakeAgent, run
+from fake_server import Fault, Server
+from lock_world import on_the_thread
 
 from shared.errors import Gone, Lost, Unauthorized
-from shared.lock.claimant import Terms
-from shared.lock.codec import AckState, trusted
+from shared.lock.codec import AckState
 from shared.lock.hold import RELEASED, Held, release
 from shared.lock.port import EditComment
 from shared.warrant import Notice, Operator
-
-TERMS = Terms()
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.check_all_met()
-
-
-@pytest.fixture
-def alice(server: Server) -> FakeAgent:
-    return FakeAgent(server, "worker-a")
-
-
-@pytest.fixture
-def held(alice: FakeAgent) -> Held:
-    return alice.win()
-
-
-def on_the_thread(server: Server, held: Held) -> AckState | None:
-    ack = trusted(server.comments()[held.ack.id], {BOT.id}, KEYS)
-    return ack.state if ack else None
 
 
 @pytest.mark.parametrize("state", [AckState.RELEASED, AckState.DONE])

@@ -2,45 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from fake_port import KEY, KEYS, FakeAgent, Run, run
 from fake_server import Fault, Server
+from lock_world import TERMS, states
 
 from shared.errors import UnknownOutcome
-from shared.lock.claimant import Terms
-from shared.lock.codec import AckState, read_ack
+from shared.lock.codec import AckState
 from shared.lock.fence import advance
 from shared.lock.hold import beat
-from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComments, ReadFence
+from shared.lock.port import AdvanceFence, EditComment, PostComment
 from shared.marks import Key, Keyring
-
-TERMS = Terms()
-AN_ATTEMPT = (ReadFence, ReadComments, PostComment, ReadComments, AdvanceFence)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.check_all_met()
-
-
-@pytest.fixture
-def alice(server: Server) -> FakeAgent:
-    return FakeAgent(server, "worker-a")
-
-
-@pytest.fixture
-def bob(server: Server) -> FakeAgent:
-    return FakeAgent(server, "worker-b")
-
-
-def states(server: Server) -> list[AckState]:
-    found = (read_ack(comment) for comment in server.comments().values())
-    return [ack.state for ack in found if ack is not None]
 
 
 def test_a_restarted_agent_goes_on_at_once(alice: FakeAgent) -> None:

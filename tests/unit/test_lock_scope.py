@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import TypeVar
 
@@ -10,17 +9,16 @@ import anyio
 import pytest
 from fake_port import KEYS, FakeAgent, FakePort
 from fake_server import BOT, Fault, Server
+from lock_world import TERMS
 
 from shared.errors import Blocked, EngineError, Lost, Transient
 from shared.lock.claim import Lease
-from shared.lock.claimant import Terms
 from shared.lock.codec import AckState, trusted
 from shared.lock.hold import release
 from shared.lock.port import EditComment, Operation, ReadComment, ReadFence, Reply
 from shared.lock.scope import hold
 
 T = TypeVar("T")
-TERMS = Terms()
 
 
 class LoopPort(FakePort):
@@ -55,18 +53,6 @@ class HungPort(LoopPort):
         if isinstance(operation, EditComment):
             await anyio.Event().wait()
         return await super().request(operation)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.check_all_met()
-
-
-@pytest.fixture
-def alice(server: Server) -> FakeAgent:
-    return FakeAgent(server, "worker-a")
 
 
 @pytest.fixture

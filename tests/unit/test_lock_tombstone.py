@@ -14,11 +14,6 @@ from shared.lock.fence import advance, bury
 from shared.workflow import Role, Stage
 
 
-@pytest.fixture
-def server() -> Server:
-    return Server()
-
-
 def test_a_look_names_the_holder_to_everybody_but_itself(server: Server) -> None:
     alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
     assert bob.observe().taken_by(bob.claimant) == ""

@@ -1,0 +1,47 @@
+"""Flaws that the simulation found in the heartbeat: a text read before a long pause, and an edit without a key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fake_port import KEYS, FakeAgent, run
+from fake_server import Server
+
+from shared.errors import Lost
+from shared.lock.hold import beat
+from shared.marks import Keyring
+
+UNSIGNED = Keyring(KEYS.repository_id)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.check_all_met()
+
+
+def test_an_ack_that_was_read_before_a_long_pause_is_not_written(server: Server) -> None:
+    """The process stood still between reading its ACK and counting it up; meanwhile a person edited it."""
+    alice = FakeAgent(server, "worker-a")
+    held = alice.win()
+    heartbeat = beat(held)
+    as_it_was = alice.port.answer(heartbeat.send(None).wish)
+    server.edit(held.ack.id, "Thank you, I do this one myself.")
+    server.seconds += held.deadline - held.port.boot()
+    with pytest.raises(Lost):
+        heartbeat.send(as_it_was)
+    assert server.comments()[held.ack.id].body == "Thank you, I do this one myself."
+
+
+def test_an_edited_ack_is_not_gone_on_with_although_no_key_tells(server: Server) -> None:
+    """Without a key an edited ACK still counts; the agent that it stopped must not write over the edit."""
+    alice = FakeAgent(server, "worker-a", keys=UNSIGNED)
+    held = alice.win()
+    edited = server.comments()[held.ack.id].body + "\nPlease stop."
+    server.edit(held.ack.id, edited)
+    with pytest.raises(Lost, match="edited"):
+        run(alice.port, beat(held))
+    assert alice.restart().claim() is None
+    assert server.comments()[held.ack.id].body == edited

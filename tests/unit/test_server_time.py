@@ -1,0 +1,64 @@
+"""The server's time, and the one word about a local clock that is far from it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from structlog.testing import capture_logs
+
+from shared.errors import Transient
+from shared.github.server_time import APART_SECONDS, ServerTime
+
+NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
+
+
+class WrongClock:
+    """A local clock that is `ahead` of the server's by so many seconds; boot time is its own."""
+
+    def __init__(self, ahead: float) -> None:
+        self.ahead = ahead
+        self.seconds = 0.0
+
+    def now(self) -> float:
+        return NOON.timestamp() + self.seconds + self.ahead
+
+    def boot(self) -> float:
+        return 77.0 + self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+def answer(clock: WrongClock) -> dict[str, str]:
+    return {"date": format_datetime(NOON + timedelta(seconds=clock.seconds), usegmt=True)}
+
+
+@pytest.mark.fault(39)
+@pytest.mark.parametrize("ahead", [0, 3600, -3600, 300, -NOON.timestamp()])
+def test_server_time_does_not_depend_on_the_local_clock(ahead: float) -> None:
+    clock = WrongClock(ahead)
+    time = ServerTime(clock)
+    with pytest.raises(Transient):
+        time.now()
+    with capture_logs():
+        time.note(answer(clock))
+    clock.seconds += 90
+    clock.ahead += 1000
+    assert time.now() == NOON + timedelta(seconds=90)
+
+
+@pytest.mark.fault(39)
+def test_a_clock_that_comes_apart_is_mentioned_once_until_it_agrees_again() -> None:
+    clock = WrongClock(APART_SECONDS)
+    time = ServerTime(clock)
+    with capture_logs() as said:
+        for ahead in (APART_SECONDS, -APART_SECONDS, 3600, 3600, -40, 1, 0, -31):
+            clock.ahead = ahead
+            time.note(answer(clock))
+    assert [(one["event"], one["log_level"], one["ahead_seconds"]) for one in said] == [
+        ("clock_apart", "warning", 3600),
+        ("clock_agrees", "info", 1),
+        ("clock_apart", "warning", -31),
+    ]
