@@ -1,0 +1,1 @@
+"""Deterministic simulation of the lock: the production coroutines, driven by hand over a GitHub that fails."""

@@ -1,0 +1,235 @@
+"""An agent as far as the lock sees it: the tick, the claim, the lease with its heartbeat, the stop. No event loop."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from shared.errors import EngineError, Transient
+
+from .github import BOT
+from .identity import Identity, Plan
+from .journal import Claimed, Effect, Hold
+from .kernel import Sleep, Task
+from .process import Fate, Process
+from .protocol import Protocol as Lock
+from .wire import Comments, Fences, Forge, OwnFences
+
+RELEASE_SECONDS = 10.0
+"""How long the end of a lease may take, as in `shared.lock.scope`."""
+
+POLL_SECONDS = 180.0
+SWEEP_SECONDS = 600.0
+SKIP_SECONDS = 300.0
+RETRY_SECONDS = 30.0
+BACKOFF_SECONDS = 900.0
+
+
+class Duty(Protocol):
+    """What a kind of agent does with the lock."""
+
+    async def wish(self, agent: Agent) -> tuple[Any, Any] | None:
+        """Look for work: the view of the lock and the intent, or None."""
+        ...
+
+    async def step(self, agent: Agent, held: Any) -> bool:
+        """One step as the holder; true at the end."""
+        ...
+
+    async def ordered(self, agent: Agent, held: Any) -> bool:
+        """Whether a person ordered to stop."""
+        ...
+
+    async def stop(self, agent: Agent, held: Any) -> None:
+        """End the work on a person's order."""
+        ...
+
+
+class Agent:
+    """One life of an agent."""
+
+    def __init__(self, fate: Fate, lock: Lock, identity: Identity, process: Process, duty: Duty, plan: Plan) -> None:
+        self.fate = fate
+        self.lock = lock
+        self.identity = identity
+        self.process = process
+        self.plan = plan
+        self.forge = Forge(fate.github)
+        self.fences: Fences | OwnFences = (Fences if fate.world.fenced else OwnFences)(fate.github)
+        self.port = lock.Gateway(Comments(fate.github), self.fences, process, process.server_time)
+        terms = lock.Terms()
+        self.claimant = lock.Claimant(identity.name, frozenset({BOT.id}), identity.keys, identity.nonces, terms)
+        self.held: Any = None
+        self.hold_record: Hold | None = None
+        self.skip_until = 0.0
+        self.skipped: object = None
+        self.sweep_at = 0.0
+        self._duty = duty
+        self._tasks: list[Task] = []
+        self._leaving = False
+
+    # The tick
+
+    async def run(self, first: float) -> None:
+        """Tick for ever."""
+        self.sweep_at = first + SWEEP_SECONDS * self.fate.rng.random()
+        await Sleep(first)
+        while True:
+            try:
+                await self._tick()
+            except EngineError as error:
+                self.say(f"ends its tick: {type(error).__name__} {error}")
+            # Between two looks at an item that is skipped, polls answer 304: they are left out here.
+            skips = 0.0 if self.held is not None else self.skip_until - self.process.boot()
+            await Sleep(max(POLL_SECONDS, skips) * (1 + 0.1 * self.fate.rng.random()))
+
+    async def _tick(self) -> None:
+        if self._leaving:
+            return
+        if self.held is not None:
+            held = self.held
+            if await self._duty.ordered(self, held) and self.held is held and not self._leaving:
+                self.say("stops on a person's order")
+                self._tasks[1].close()
+                self._tasks[1] = self.process.spawn(self._stop(held), self._over)
+            return
+        wish = await self._duty.wish(self)
+        if wish is not None:
+            await self._claim(*wish)
+
+    async def look(self, key: Any) -> Any:
+        """One look at the lock; in which order it read is noted."""
+        ops = self.process.ops
+        ops.clear()
+        try:
+            return await self.lock.observe(self.port, key, self.claimant)
+        finally:
+            if len(ops) > 1 and self.fate.world.fenced:
+                self.fate.journal.looks.append((ops[0], ops[1]))
+
+    async def _claim(self, view: Any, intent: Any) -> None:
+        process, journal = self.process, self.fate.journal
+        process.ops.clear()
+        faults, own = process.faults, self.lock.is_mine
+        mine = [ack for ack in view.active() if own(ack, self.claimant)]
+        lease = None
+        try:
+            lease = await self.lock.claim(self.port, view, self.claimant, intent)
+        finally:
+            ops = tuple(process.ops)
+            journal.claims.append(
+                Claimed(lease is not None, len(ops), ops.count("posts"), process.faults - faults, ops)
+            )
+            self._count(view, mine, lease, ops, process.faults > faults)
+        if lease is not None:
+            self._begin(lease)
+
+    def _count(self, view: Any, mine: list[Any], lease: Any, ops: tuple[str, ...], hindered: bool) -> None:
+        counts = self.fate.journal.counts
+        if lease is None:
+            counts["fence refused a claim"] += "pushes" in ops
+            lost = "lost POST given up" if hindered else "race lost on the comment layer"
+            counts[lost] += ops == ("posts", "reads the comments of")
+            return
+        self.say(f"holds under ACK {lease.ack.id}")
+        if mine:
+            known = mine[-1].nonce in self.fate.journal.known
+            counts["own ACK continued after a restart" if known else "late POST adopted"] += 1
+        elif view.fence is not None and view.fence.agent != self.identity.name:
+            released = view.holder is not None and view.holder.state != "active"
+            counts["takeover at once after a release" if released else "takeover"] += 1
+        counts["lost POST found by its nonce"] += ops[:1] == ("posts",) and len(ops) > 3
+        self.fate.journal.known.add(lease.ack.nonce)
+
+    # The lease
+
+    def _begin(self, lease: Any) -> None:
+        held = self.held = self.lock.begin(self.port, lease, self.claimant)
+        ack = held.ack
+        self.hold_record = Hold(
+            held.fence.key.ref, self.process.sender, ack.agent, ack.id, ack.nonce, self.process.kernel.now
+        )
+        self.fate.journal.holds.append(self.hold_record)
+        self._tasks = []
+        self._tasks.append(self.process.spawn(self.lock.keep(held), self._over))
+        self._tasks.append(self.process.spawn(self._work(held), self._over))
+
+    async def _work(self, held: Any) -> None:
+        failures = 0
+        while True:
+            try:
+                if await self._duty.step(self, held):
+                    return
+                failures = 0
+            except Transient as error:
+                self.say(f"will try again: {error}")
+                self.fate.journal.counts["own late write adopted"] += "arrived late" in str(error)
+                failures += 1
+                await Sleep(min(RETRY_SECONDS * 2.0 ** (failures - 1), BACKOFF_SECONDS))
+
+    async def _stop(self, held: Any) -> None:
+        await self._duty.stop(self, held)
+
+    def _over(self, value: object, error: BaseException | None) -> None:
+        """The work or the heartbeat has ended: end the other, and let go."""
+        if self._leaving or self.held is None:
+            return
+        for task in self._tasks:
+            task.close()
+        self._leaving = True
+        held = self.held
+        self.believes_no_more()
+        self._note_loss(held, error)
+        task = self.process.spawn(self._leave(held), self._left)
+        self.process.kernel.at(self.process.kernel.now + RELEASE_SECONDS, self._give_up, task)
+
+    def _note_loss(self, held: Any, error: BaseException | None) -> None:
+        counts = self.fate.journal.counts
+        self.say(f"ends its lease: {held.lost or error or 'done'}")
+        reasons = {
+            "no heartbeat succeeded in time": "self-fence fired",
+            "the ACK comment was deleted": "holder noticed a deletion",
+            "the ACK comment was edited": "holder noticed an edit",
+            "another agent has taken over": "holder noticed a takeover",
+        }
+        if held.lost in reasons:
+            counts[reasons[held.lost]] += 1
+
+    async def _leave(self, held: Any) -> None:
+        await self.lock.release(held)
+
+    def _give_up(self, task: Task) -> None:
+        if not task.ended:
+            task.close()
+            self._left(None, None)
+
+    def _left(self, value: object, error: BaseException | None) -> None:
+        self.held = self.hold_record = None
+        self._leaving = False
+        if isinstance(self.fences, OwnFences):
+            self.fences.forget()
+
+    def shut_down(self) -> None:
+        """Stop as on a signal: no new claims, the work is cancelled, the lease is released."""
+        self.process.end()
+        if self._leaving:
+            self._left(None, None)
+        elif self.held is not None:
+            self._over(None, None)
+
+    def believes_no_more(self) -> None:
+        """It holds nothing from now on, or since its own deadline."""
+        if self.held is not None and self.hold_record is not None:
+            now = self.process.kernel.now
+            deadline = now + self.held.deadline - self.held.port.boot()
+            self.hold_record.ended = max(self.hold_record.begun, min(now, deadline))
+
+    def effect(self, held: Any, what: str) -> None:
+        """Check the proof and note that something is about to be written under it."""
+        held.check()
+        now = self.process.kernel.now
+        age = held.port.boot() - (held.deadline - held.claimant.terms.self_fence)
+        self.fate.journal.effects.append(Effect(now, self.process.sender, what, age, held.ack.nonce))
+
+    def say(self, what: str) -> None:
+        """One line of the story."""
+        self.fate.journal.say(self.process.kernel.now, self.identity.name, what)

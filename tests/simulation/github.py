@@ -1,0 +1,186 @@
+"""A GitHub in memory: comments and labels as lists of versions, so that a read may show the past; refs as they are."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from shared.lock.port import RefUpdate
+from shared.models import Account, Comment
+
+from .records import Item, LabelChange, Pull, Push, Versions
+
+EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+BOT = Account(7001, "engine[bot]")
+PERSON = Account(5, "octavia")
+STRANGER = Account(666, "mallory")
+FIRST_ID = 2_200_000_001
+
+_ACK_ID = re.compile(r"^Ack-Id: ([0-9]+)$", re.MULTILINE)
+
+
+def server_time(seconds: float) -> datetime:
+    """A `Date` header: whole seconds."""
+    return EPOCH + timedelta(seconds=int(seconds))
+
+
+@dataclass(slots=True)
+class GitHub:
+    """The server. `sender` and `sent_at` say whose request is carried out just now."""
+
+    rng: Random
+    commit: float
+    frozen_fence: bool = False
+    """A planted bug: work is pushed without the fence, which is moved afterwards."""
+    now: float = 0.0
+    sender: int = 0
+    sent_at: float = 0.0
+    threads: dict[int, list[Versions[Comment | None]]] = field(default_factory=dict)
+    items: dict[int, Versions[Item]] = field(default_factory=dict)
+    timelines: dict[int, list[LabelChange]] = field(default_factory=dict)
+    pulls: dict[int, Pull] = field(default_factory=dict)
+    refs: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, str] = field(default_factory=dict)
+    pushes: list[Push] = field(default_factory=list)
+    refused_zombies: int = 0
+    """How many pushes of an epoch after which another had begun were refused."""
+    authors: dict[int, list[tuple[float, float, Account, str]]] = field(default_factory=dict)
+    """Per comment: when it was written, when that was sent, by whom, and the text."""
+    _comments: dict[int, Versions[Comment | None]] = field(default_factory=dict)
+
+    # Comments
+
+    def thread(self, number: int, since: datetime | None, at: float) -> tuple[Comment, ...]:
+        """The comments of an item, ascending by id."""
+        shown = [version.seen(at) for version in self.threads.get(number, ())]
+        return tuple(c for c in shown if c is not None and (since is None or c.updated_at >= since))
+
+    def comment(self, id: int, at: float) -> Comment | None:
+        """One comment; None is a 404."""
+        return found.seen(at) if (found := self._comments.get(id)) else None
+
+    def post(self, number: int, body: str, author: Account = BOT) -> Comment:
+        """A new comment: its id is given now, it is seen a little later."""
+        at = server_time(self.now)
+        comment = Comment(FIRST_ID + len(self._comments), number, author, body, at, at)
+        versions: Versions[Comment | None] = Versions(comment, self._visible())
+        self._comments[comment.id] = versions
+        self.threads.setdefault(number, []).append(versions)
+        self.authors[comment.id] = [(self.now, self.sent_at, author, body)]
+        return comment
+
+    def edit(self, id: int, body: str, author: Account = BOT) -> Comment | None:
+        """Replace a text; None when the comment is gone."""
+        versions = self._comments.get(id)
+        old = versions.now if versions is not None else None
+        if versions is None or old is None:
+            return None
+        edited = Comment(id, old.number, old.author, body, old.created_at, server_time(self.now))
+        versions.put(edited, self._visible())
+        self.authors[id].append((self.now, self.sent_at, author, body))
+        return edited
+
+    def delete(self, id: int) -> None:
+        """Somebody tidies up."""
+        self._comments[id].put(None, self._visible())
+
+    def _visible(self) -> float:
+        return self.now + (self.rng.random() * self.commit if self.commit else 0.0)
+
+    # Items
+
+    def item(self, number: int, at: float) -> Item:
+        """An issue or pull request."""
+        return self.items[number].seen(at) or self.items[number].now
+
+    def timeline(self, number: int, at: float) -> tuple[LabelChange, ...]:
+        """Who changed labels."""
+        return tuple(change for change in self.timelines.get(number, ()) if change.at <= at)
+
+    def add_label(self, number: int, label: str, actor: Account = BOT) -> frozenset[str]:
+        """Add a label; the answer is the whole set."""
+        return self._label(number, label, True, actor)
+
+    def remove_label(self, number: int, label: str, actor: Account = BOT) -> frozenset[str]:
+        """Remove a label, if it is there."""
+        return self._label(number, label, False, actor)
+
+    def close(self, number: int) -> None:
+        """Close an item."""
+        self.items[number].put(Item(self.items[number].now.labels, False), self.now)
+
+    def _label(self, number: int, label: str, added: bool, actor: Account) -> frozenset[str]:
+        item = self.items[number]
+        labels = item.now.labels
+        if (label in labels) is added:
+            return labels
+        labels = labels | {label} if added else labels - {label}
+        item.put(Item(labels, item.now.open), self.now)
+        self.timelines.setdefault(number, []).append(LabelChange(self.now, label, added, actor))
+        return labels
+
+    # Pull requests
+
+    def pulls_of(self, branch: str, at: float) -> tuple[Pull, ...]:
+        """The pull requests of a branch."""
+        return tuple(pull for pull in self.pulls.values() if pull.branch == branch and pull.seen_from <= at)
+
+    def open_pull(self, branch: str) -> Pull | None:
+        """A new pull request; None is a 422: there is one, or nothing to merge."""
+        tip = self.refs.get(branch)
+        if tip is None or any(pull.branch == branch and pull.merged in {"", tip} for pull in self.pulls.values()):
+            return None
+        pull = Pull(len(self.pulls) + 1001, branch, self._visible())
+        self.pulls[pull.number] = pull
+        self.items[pull.number] = Versions(Item(frozenset(), True), pull.seen_from)
+        return pull
+
+    def merge(self, number: int, sha: str, closes: int) -> bool:
+        """Merge exactly this commit, which closes the issue; False is a 405 or 409."""
+        pull = self.pulls[number]
+        if pull.merged or self.refs[pull.branch] != sha:
+            return False
+        pull.merged = sha
+        self.close(number)
+        self.close(closes)
+        return True
+
+    # Git
+
+    def fence(self, ref: str) -> tuple[str, str] | None:
+        """The commit of a ref and its message, as it is now."""
+        oid = self.refs.get(ref)
+        return None if oid is None else (oid, self.messages.get(oid, ""))
+
+    def push(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None:
+        """All refs move or none; what is already there needs no lease (git says: everything up to date)."""
+        oid = hashlib.sha1(f"{parents}{message}".encode()).hexdigest()
+        if self.frozen_fence and updates and all(self.refs.get(move.ref) == move.expected for move in updates):
+            self.refs |= {move.ref: move.new for move in updates}
+            before = self.refs.get(ref)
+            self.pushes.append(
+                Push(self.now, ref, oid, before, tuple(parents), message, tuple(updates), self.sender, self.sent_at)
+            )
+        moves = [move for move in (RefUpdate(ref, expected, oid), *updates) if self.refs.get(move.ref) != move.new]
+        if any(self.refs.get(move.ref) != move.expected for move in moves):
+            self.refused_zombies += _ack_id(message) < _ack_id(self.messages.get(self.refs.get(ref, ""), ""))
+            return None
+        if moves:
+            before = self.refs.get(ref)
+            self.refs |= {move.ref: move.new for move in moves}
+            self.messages[oid] = message
+            self.pushes.append(
+                Push(self.now, ref, oid, before, tuple(parents), message, tuple(updates), self.sender, self.sent_at)
+            )
+        return oid
+
+
+def _ack_id(message: str) -> int:
+    found = _ACK_ID.search(message)
+    return int(found[1]) if found else 0

@@ -1,0 +1,140 @@
+"""People and strangers: who deletes, edits, relabels, stops and closes, and who posts ACKs without any right to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from shared.lock.codec import read_ack
+from shared.marks import Key, Keyring
+from shared.models import Account, Comment
+from shared.workflow import Role, Stage
+
+from .github import BOT, PERSON, STRANGER
+from .process import Fate
+from .rules import ISSUE, stages_of
+
+FOREIGN_KEY = Keyring(99, (Key.of(b"somebody else's key"),))
+NONCE = "f" * 24
+"""How the nonces of strangers begin."""
+
+
+class People:
+    """Everybody who is no agent. What they will do is drawn before the schedule begins."""
+
+    def __init__(self, fate: Fate, keyed: bool, work_seconds: float) -> None:
+        self._fate = fate
+        self._keyed = keyed
+        self._spoofs = 0
+        rng, world = fate.rng, fate.world
+        horizon = min(work_seconds * 1.3 + 60, 6600.0)
+        acts: list[tuple[float, Callable[[], None]]] = [
+            (1.0, self._delete_ack),
+            (1.0 if world.fenced else 0.0, self._edit_ack),  # a release is blind: only the fence makes that harmless
+            (1.0, self._ask_again),
+            (0.7, self._withdraw),
+            (0.3, self._close),
+        ]
+        for share, act in acts:
+            if rng.random() < world.people * share:
+                fate.kernel.at(rng.random() * horizon, act)
+        if rng.random() < world.strangers:
+            self._spoof()
+            for _ in range(rng.randrange(3)):
+                fate.kernel.at(rng.random() * horizon, self._spoof)
+
+    # With rights
+
+    def _newest_ack(self) -> Comment | None:
+        found = None
+        for versions in self._fate.github.threads.get(ISSUE, ()):
+            comment = versions.now
+            if comment is not None and comment.author == BOT:
+                ack = read_ack(comment)
+                if ack is not None and ack.state == "active" and not ack.nonce.startswith(NONCE):
+                    found = comment
+        return found
+
+    def _act(self, what: str, comment: int = 0) -> None:
+        fate = self._fate
+        fate.github.now = fate.kernel.now
+        fate.journal.acts.append((fate.kernel.now, what, comment))
+        fate.journal.counts[what] += 1
+        fate.journal.say(fate.kernel.now, "a person", f"{what} {comment or ''}")
+
+    def _delete_ack(self) -> None:
+        ack = self._newest_ack()
+        if ack is not None:
+            self._act("ACK deleted by a person", ack.id)
+            self._fate.github.delete(ack.id)
+
+    def _edit_ack(self) -> None:
+        ack = self._newest_ack()
+        if ack is not None:
+            self._act("ACK edited by a person", ack.id)
+            self._fate.github.edit(ack.id, ack.body.replace("takes", "took") + "\nThanks!", PERSON)
+
+    def _ask_again(self) -> None:
+        self._act("asked again by a person")
+        self._fate.github.add_label(ISSUE, str(Stage.READY), PERSON)
+
+    def _withdraw(self) -> None:
+        github, rng = self._fate.github, self._fate.rng
+        self._act("withdrawn by a person")
+        for stage in sorted(stages_of(github.items[ISSUE].now.labels)):
+            github.remove_label(ISSUE, str(stage), PERSON)
+        if rng.random() < 0.4:
+            self._fate.kernel.at(self._fate.kernel.now + 60 + 3000 * rng.random(), self._ask_again)
+
+    def _close(self) -> None:
+        self._act("closed by a person")
+        self._fate.github.close(ISSUE)
+
+    # Without
+
+    def _spoof(self) -> None:
+        """An ACK that must not count; one of an unknown key of our account counts until its timeout."""
+        fate, github, rng = self._fate, self._fate.github, self._fate.rng
+        newest = self._newest_ack()
+        kind = rng.randrange(6)
+        author: Account = STRANGER
+        body = self._text(newest.id if newest and rng.random() < 0.5 else 0)
+        if kind == 1 and newest:
+            body = newest.body
+        elif kind == 2 and self._keyed:
+            author = BOT
+        elif kind == 3 and self._keyed and rng.random() < 0.3:
+            author, body = BOT, FOREIGN_KEY.sign("ack:worker", ISSUE, body)
+            fate.journal.acts.append((fate.kernel.now, "opaque", 0))
+        elif kind == 4 and rng.random() < 0.3:
+            author, body = BOT, body.partition("\n")[0]  # an engine of the first version
+            fate.journal.acts.append((fate.kernel.now, "opaque", 0))
+        elif kind == 5:
+            author, body = BOT, "> " + body.replace("\n", "\n> ")
+        github.now = github.sent_at = fate.kernel.now
+        github.post(ISSUE, body, author)
+        fate.journal.counts["spoof ignored"] += 1
+        fate.journal.say(fate.kernel.now, author.login, f"posts {body!r}")
+
+    def _text(self, prev: int) -> str:
+        self._spoofs += 1
+        nonce = f"{NONCE}{self._spoofs:08x}"
+        return (
+            f"ACK:{Role.WORKER}:worker-deadbeef:{1767603600000 + self._spoofs}\n"
+            f"<!-- ack/2 prev={prev} nonce={nonce} state=active hb=0 ttl=1800 mac=none -->\n"
+            "worker-deadbeef is working on this."
+        )
+
+
+def foreign_fence(fate: Fate, ref: str, message: str) -> None:
+    """Something else stands where the fence should be, until a person deletes it."""
+    github = fate.github
+    github.refs[ref] = "e" * 40
+    github.messages["e" * 40] = message
+
+    def delete(*_: Any) -> None:
+        if github.refs.get(ref) == "e" * 40:
+            del github.refs[ref]
+            fate.journal.acts.append((fate.kernel.now, "opaque", 0))
+
+    fate.kernel.at(600 + 900 * fate.rng.random(), delete)

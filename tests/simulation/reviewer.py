@@ -1,0 +1,70 @@
+"""The reviewer's duty: claim the pull request, one paid run, merge exactly what was read, bury the worker's fence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.workflow import Role, Stage
+
+from .agent import SKIP_SECONDS, SWEEP_SECONDS, Agent
+from .kernel import Sleep
+from .rules import ISSUE, WORK_BRANCH, stages_of
+
+
+class Reviewer:
+    """What a reviewer does on the issue's pull request."""
+
+    def __init__(self, agent_lock: Any) -> None:
+        self._lock = agent_lock
+        self._number = 0
+
+    async def wish(self, agent: Agent) -> tuple[Any, Any] | None:
+        """The view and the intent; the pull request is looked for until there is one."""
+        if not self._number:
+            found = await agent.forge.pulls_of(WORK_BRANCH)
+            if not found:
+                return None
+            self._number = found[0].number
+        sweeps = agent.process.kernel.now >= agent.sweep_at
+        seen = await agent.forge.item(self._number)
+        if not sweeps and (Stage.REVIEWING not in stages_of(seen.labels) or agent.process.boot() < agent.skip_until):
+            return None
+        key = agent.lock.ItemKey(Role.REVIEWER, self._number)
+        if sweeps:
+            agent.sweep_at = agent.process.kernel.now + SWEEP_SECONDS
+            if await agent.fences.read(key.ref) is None:
+                return None
+        view = await agent.look(key)
+        done = view.fence is not None and view.fence.stage is Stage.DONE
+        if done or view.taken_by(agent.claimant):
+            agent.skip_until = agent.process.boot() + SKIP_SECONDS
+            return None
+        stage = view.fence.stage if view.fence is not None else Stage.IN_REVIEW
+        return view, agent.lock.Intent(stage, attempt=0, pr=self._number)
+
+    async def ordered(self, agent: Agent, held: Any) -> bool:
+        """Nobody orders a reviewer to stop here."""
+        return False
+
+    async def stop(self, agent: Agent, held: Any) -> None:
+        """Nothing to end."""
+
+    async def step(self, agent: Agent, held: Any) -> bool:
+        """Read, approve, merge, bury."""
+        if held.fence.stage is Stage.IN_REVIEW:
+            await Sleep(agent.plan.review)
+            agent.effect(held, "verdict")
+            head = await agent.forge.tip(WORK_BRANCH)
+            await agent.lock.advance(held, stage=Stage.APPROVED, work_head=head or "")
+            return False
+        if held.fence.stage is Stage.APPROVED:
+            agent.effect(held, "merge")
+            if not await agent.forge.merge(self._number, held.fence.work_head, ISSUE):
+                found = [pull for pull in await agent.forge.pulls_of(WORK_BRANCH) if pull.merged]
+                if not found:
+                    await agent.lock.advance(held, stage=Stage.IN_REVIEW)
+                    return False
+            await agent.lock.bury(held, agent.lock.ItemKey(Role.WORKER, ISSUE), Stage.REVIEWING)
+            await agent.lock.advance(held, stage=Stage.DONE)
+            return False
+        return True

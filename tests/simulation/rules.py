@@ -1,0 +1,68 @@
+"""What agents make of labels and fences: the worker's own projection, and the rules by which a person's word counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from shared.lock.codec import Fence
+from shared.workflow import HALTED, UNLABELLED, Stage
+from worker_agent.decide import WORKING, ordered_to_stop, projection
+
+from .github import BOT
+from .records import LabelChange
+
+ISSUE = 42
+WORK_BRANCH = "refs/heads/auto/issue-42"
+STAGES = {str(stage): stage for stage in Stage if stage not in UNLABELLED}
+"""Labels of stages; in a simulation a label is the bare stage."""
+
+__all__ = ["WORKING", "projection"]
+
+
+class Stale(Exception):
+    """What was read of an item does not fit together: one part is older than the other."""
+
+
+@cache
+def stages_of(labels: frozenset[str]) -> frozenset[Stage]:
+    """The stages that labels show."""
+    return frozenset(STAGES[label] for label in labels if label in STAGES)
+
+
+@cache
+def is_odd(labels: frozenset[str], shown: Stage) -> bool:
+    """Whether the labels are none that the engine's own moves leave behind."""
+    return ordered_to_stop(stages_of(labels), shown)
+
+
+def newest(timeline: Sequence[LabelChange], labels: frozenset[str]) -> LabelChange | None:
+    """The newest change of a stage label; raises `Stale` unless the timeline explains `labels`."""
+    told: set[str] = set()
+    last = None
+    for change in timeline:
+        (told.add if change.added else told.discard)(change.label)
+        last = change
+    if told != labels:
+        raise Stale
+    return last
+
+
+def by_person(change: LabelChange | None) -> bool:
+    """Whether a person made a change."""
+    return change is not None and change.actor != BOT
+
+
+def asked_again(change: LabelChange | None) -> bool:
+    """Whether the last word of a person was to begin."""
+    return by_person(change) and change is not None and change.added and change.label == Stage.READY
+
+
+def unfinished(fence: Fence | None) -> bool:
+    """Whether the fence says that there is work, whatever the labels say."""
+    return fence is not None and fence.stage in WORKING
+
+
+def halted(fence: Fence | None) -> bool:
+    """Whether only a person leads on."""
+    return fence is not None and fence.stage in HALTED | {Stage.WITHDRAWN}

@@ -1,0 +1,81 @@
+"""What is simulated is what runs: the same functions, which know no clock of their own, and no order of hashing."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shared import lock
+from shared.lock import claim, claimant, codec, fence, gateway, hold, view
+from worker_agent import decide
+
+from . import rules
+from .mutants import ORDER
+from .protocol import MODULES, PRODUCTION
+from .schedule import ORDINARY
+
+ROOM = Path(lock.__file__).parent
+IMPURE = {"asyncio", "anyio", "time", "random"}
+PRINT_DIGEST = """
+from tests.simulation.schedule import Schedule
+from tests.simulation.worlds import WORLDS
+for world in WORLDS:
+    for seed in range(2):
+        outcome = Schedule(WORLDS[world], seed, told=True).run()
+        print(outcome.digest, outcome.violations, "\\n".join(outcome.story))
+"""
+
+
+def test_agents_run_the_production_functions() -> None:
+    assert ORDINARY.lock is PRODUCTION
+    assert PRODUCTION.observe is view.observe
+    assert PRODUCTION.claim is claim.claim
+    assert PRODUCTION.begin is hold.begin
+    assert PRODUCTION.check is hold.check
+    assert PRODUCTION.keep is hold.keep
+    assert PRODUCTION.release is hold.release
+    assert PRODUCTION.advance is fence.advance
+    assert PRODUCTION.bury is fence.bury
+    assert PRODUCTION.is_mine is claimant.is_mine
+    assert PRODUCTION.Gateway is gateway.Gateway
+    assert PRODUCTION.Claimant is claimant.Claimant
+    assert PRODUCTION.Terms is claimant.Terms
+    assert PRODUCTION.Intent is claim.Intent
+    assert PRODUCTION.ItemKey is codec.ItemKey
+    assert rules.projection is decide.projection
+
+
+def test_every_module_but_the_task_group_is_simulated() -> None:
+    modules = {path.stem for path in ROOM.glob("*.py")} - {"__init__", "scope"}
+    assert modules == set(MODULES) == set(ORDER)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_lock_takes_time_and_chance_from_its_port(module: str) -> None:
+    tree = ast.parse((ROOM / f"{module}.py").read_text("utf-8"))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert not {name.partition(".")[0] for name in imported} & IMPURE
+    called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not called & {"utcnow", "today"}
+    assert not any(isinstance(node, ast.Attribute) and ast.unparse(node) == "datetime.now" for node in ast.walk(tree))
+
+
+def test_the_order_of_hashing_changes_nothing() -> None:
+    root = str(Path(__file__).parents[2])
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", PRINT_DIGEST],
+            cwd=root,
+            env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": root},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    }
+    assert len(told) == 1
+    assert len(told.pop()) > 10_000

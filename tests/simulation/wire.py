@@ -1,0 +1,159 @@
+"""What one process asks of GitHub and git: the two stores of `Gateway`, and what agents do besides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from shared.lock.port import RefUpdate
+from shared.models import Comment
+
+from .github import GitHub
+from .kernel import Call
+from .records import Item, LabelChange, Pull
+
+
+class Comments:
+    """The comment store of `Gateway`."""
+
+    def __init__(self, github: GitHub) -> None:
+        self._github = github
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
+        """A thread, perhaps as it was."""
+        found: tuple[Comment, ...] = await Call(
+            "reads the comments of", partial(self._github.thread, number, since), detail=number
+        )
+        return found
+
+    async def opening(self, number: int, since: datetime | None) -> tuple[Comment, ...]:
+        """A thread that is probably empty: the item is asked first how many comments it has."""
+        count = await Call(
+            "counts the comments of", lambda at: len(self._github.thread(number, None, at)), detail=number
+        )
+        return await self.thread(number, since) if count else ()
+
+    async def comment(self, id: int) -> Comment | None:
+        """One comment, perhaps as it was."""
+        found: Comment | None = await Call("reads comment", partial(self._github.comment, id), detail=id)
+        return found
+
+    async def post(self, number: int, body: str, warrant: object) -> Comment:
+        """A new comment."""
+        posted: Comment = await Call("posts", lambda at: self._github.post(number, body), write=True, detail=body)
+        return posted
+
+    async def edit(self, id: int, body: str, warrant: object, *, urgent: bool = False) -> Comment | None:
+        """A new text."""
+        edited: Comment | None = await Call("edits", lambda at: self._github.edit(id, body), write=True, detail=body)
+        return edited
+
+
+class Fences:
+    """The fence store of `Gateway`."""
+
+    def __init__(self, github: GitHub) -> None:
+        self._github = github
+
+    async def read(self, ref: str) -> tuple[str, str] | None:
+        """The fence as it is."""
+        found: tuple[str, str] | None = await Call(
+            "reads fence", lambda at: self._github.fence(ref), stale=False, detail=ref
+        )
+        return found
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None:
+        """An atomic push."""
+        push = partial(self._github.push, ref, message, expected, parents, updates)
+        pushed: str | None = await Call("pushes", lambda at: push(), write=True, detail=message)
+        return pushed
+
+
+class OwnFences:
+    """Comments-only mode: every process has fences of its own, which nobody refuses and no other sees."""
+
+    def __init__(self, github: GitHub) -> None:
+        self._github = github
+        self._own: dict[str, tuple[str, str]] = {}
+
+    async def read(self, ref: str) -> tuple[str, str] | None:
+        """What this process wrote since it last looked for work."""
+        return self._own.get(ref)
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None:
+        """Always succeeds; the work travels without a fence."""
+
+        def push() -> str | None:
+            return self._github.push(ref, message, self._github.refs.get(ref), parents, [
+                RefUpdate(move.ref, self._github.refs.get(move.ref), move.new) for move in updates
+            ])  # fmt: skip
+
+        pushed: str | None = await Call("pushes", lambda at: push(), write=True, detail=message)
+        if pushed is not None:
+            self._own[ref] = pushed, message
+        return pushed
+
+    def forget(self) -> None:
+        """The lease is over."""
+        self._own.clear()
+
+
+class Forge:
+    """What agents ask of GitHub besides the lock."""
+
+    def __init__(self, github: GitHub) -> None:
+        self._github = github
+
+    async def item(self, number: int) -> Item:
+        """An issue or pull request, perhaps as it was."""
+        found: Item = await Call("reads item", partial(self._github.item, number), detail=number)
+        return found
+
+    async def timeline(self, number: int) -> tuple[LabelChange, ...]:
+        """Who changed labels, perhaps not the newest."""
+        found: tuple[LabelChange, ...] = await Call(
+            "reads timeline of", partial(self._github.timeline, number), detail=number
+        )
+        return found
+
+    async def pulls_of(self, branch: str) -> tuple[Pull, ...]:
+        """The pull requests of a branch, perhaps not the newest."""
+        found: tuple[Pull, ...] = await Call(
+            "reads pull requests of", partial(self._github.pulls_of, branch), detail=branch
+        )
+        return found
+
+    async def tip(self, ref: str) -> str | None:
+        """A branch as it is."""
+        found: str | None = await Call("fetches", lambda at: self._github.refs.get(ref), stale=False, detail=ref)
+        return found
+
+    async def add_label(self, number: int, label: str) -> frozenset[str]:
+        """Add a label; all labels then."""
+        write = partial(self._github.add_label, number, label)
+        labels: frozenset[str] = await self._write("adds label", write, f"{label} to {number}")
+        return labels
+
+    async def remove_label(self, number: int, label: str) -> None:
+        """Remove a label."""
+        await self._write("removes label", partial(self._github.remove_label, number, label), f"{label} of {number}")
+
+    async def open_pull(self, branch: str) -> Pull | None:
+        """A new pull request; None is a 422."""
+        found: Pull | None = await self._write(
+            "opens a pull request for", partial(self._github.open_pull, branch), branch
+        )
+        return found
+
+    async def merge(self, number: int, sha: str, closes: int) -> bool:
+        """Merge a commit."""
+        return bool(await self._write("merges", partial(self._github.merge, number, sha, closes), f"{number} at {sha}"))
+
+    async def _write(self, name: str, run: Any, detail: object) -> Any:
+        return await Call(name, lambda at: run(), write=True, detail=detail)
