@@ -1,0 +1,158 @@
+"""`python -m lab.chaos`: a trial of so many minutes, then calm until all is finished, then the report."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from config.environment import child_environment
+from lab.chaos import verdict
+from lab.chaos.company import Company, at_work
+from lab.chaos.site import Site, furnished, names
+from lab.chaos.weather import Weather
+from lab.server import Lab
+from lab.world.issues import IssueRecord
+from shared.clock import Clock
+from shared.loop import RealClock
+from shared.workflow import Role
+
+WORKERS, PLANNERS, REVIEWERS, ISSUES = 6, 2, 2, 20
+
+CALM_SECONDS = 900.0
+"""After so long without any trouble, what is not finished counts as lost."""
+
+LOOK_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked for."""
+
+    minutes: float
+    seed: int
+    issues: int
+    directory: Path
+    keep: bool
+
+
+def wishes(argv: Sequence[str] | None = None) -> Wishes:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m lab.chaos", description="Everything goes wrong, for a while.")
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long things go wrong")
+    parser.add_argument("--seed", type=int, default=None, help="of everything random; printed when not given")
+    parser.add_argument("--issues", type=int, default=ISSUES, help="half of them stories, half written by hand")
+    parser.add_argument("--directory", type=Path, default=Path(".demo"), help="where the trial's directory is made")
+    parser.add_argument("--keep", action="store_true", help="keep everything even if all went well")
+    got = parser.parse_args(argv)
+    seed = random.randrange(10**6) if got.seed is None else got.seed
+    return Wishes(got.minutes, seed, got.issues, got.directory.absolute(), got.keep)
+
+
+def agents() -> dict[str, tuple[Role, str]]:
+    """Id -> role and machine; two agents of each kind share a machine with some of another."""
+    counts = {Role.WORKER: WORKERS, Role.PLANNER: PLANNERS, Role.REVIEWER: REVIEWERS}
+    every = [(role, number) for role, count in counts.items() for number in range(1, count + 1)]
+    return {f"{role}-{number}": (role, f"machine-{number % 4}") for role, number in every}
+
+
+async def trial(wanted: Wishes, root: Path) -> list[str]:
+    """Run it; returns what must never be. Prints the report."""
+    clock, chance = RealClock(), random.Random(wanted.seed)
+    told = names(wanted.issues)
+    async with Lab(root / "github") as lab:
+        site = await furnished(lab, root, told)
+        company = Company(site, child_environment() | {"HOME": str(root)}, clock, chance)
+        weather = Weather(site, clock, chance)
+        began = clock.boot()
+        async with anyio.create_task_group() as group:
+            group.start_soon(at_work, company, agents())
+            await _trouble(site, company, weather, told, wanted.minutes * 60)
+            touched = frozenset(weather.pushed.values())
+            with anyio.move_on_after(CALM_SECONDS):
+                while not verdict.finished(site, touched):
+                    await clock.sleep(LOOK_SECONDS)
+            group.cancel_scope.cancel()
+        wrong = [*await verdict.violations(site, weather.pushed), *_unlisted(lab)]
+        _report(site, company, weather, clock.boot() - began)
+    return [*wrong, *_own_faults(root)]
+
+
+async def _trouble(site: Site, company: Company, weather: Weather, told: Sequence[str], seconds: float) -> None:
+    """Everything at once; the stories and issues appear during the first three quarters."""
+    with anyio.move_on_after(seconds):
+        async with anyio.create_task_group() as group:
+            for trouble in (company.kill_at_random, company.stop_at_random, weather.blow, weather.push_as_a_person):
+                group.start_soon(trouble)
+            group.start_soon(_tell, site, told, seconds * 0.75 / len(told), company.clock)
+    for name in told[sum(thread.title.startswith("Greet") for thread in _written(site)) :]:
+        site.tell(name)
+
+
+async def _tell(site: Site, told: Sequence[str], pause: float, clock: Clock) -> None:
+    for name in told:
+        site.tell(name)
+        await clock.sleep(pause)
+
+
+def _written(site: Site) -> list[IssueRecord]:
+    threads = site.repository.issues.records.values()
+    return [one for one in threads if one.author == "ada" and not one.is_pull]
+
+
+def _unlisted(lab: Lab) -> list[str]:
+    return [f"A request for which there is no operation: {one}." for one in sorted(set(lab.unlisted))]
+
+
+def _own_faults(root: Path) -> list[str]:
+    """Logs that tell of an error of the engine's own."""
+    logs = sorted(root.glob("*.log"))
+    texts = {log.name: log.read_text(encoding="utf-8", errors="replace") for log in logs}
+    return [f"An agent met an error of its own: see {name}." for name, text in texts.items() if "Traceback" in text]
+
+
+def _report(site: Site, company: Company, weather: Weather, seconds: float) -> None:
+    table = verdict.rows(site)
+    for row in table:
+        state = "halted" if row.halted else "open" if row.open else "closed"
+        _say(f"#{row.number} {row.title}: {row.pulls} pull request(s), {row.merged} merged, {state}, {row.seconds} s")
+    for count in (company.counts, weather.counts):
+        _say(", ".join(f"{number} {what}" for what, number in sorted(count.items())) or "nothing")
+    done = sum(row.merged == 1 and not row.open for row in table)
+    _say(f"{done} of {len(table)} issues merged and closed after {seconds:.0f} s.")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """The command: 0 if nothing was wrong."""
+    wanted = wishes()
+    _say(f"seed {wanted.seed}, {wanted.minutes:g} minutes of trouble, {wanted.issues} issues")
+    wanted.directory.mkdir(parents=True, exist_ok=True)
+    root = Path(tempfile.mkdtemp(prefix="chaos-", dir=wanted.directory))
+    try:
+        wrong = anyio.run(trial, wanted, root)
+    except KeyboardInterrupt:
+        _say(f"Interrupted. Everything was kept in {root}.")
+        return 130
+    for sentence in wrong:
+        _say(f"WRONG: {sentence}")
+    if wrong or wanted.keep:
+        _say(f"Everything was kept in {root}: logs, git repositories, states.")
+    else:
+        shutil.rmtree(root, ignore_errors=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

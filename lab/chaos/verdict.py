@@ -1,0 +1,140 @@
+"""What a trial has led to: the state of each issue, and everything that must never be, one sentence each."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from lab import locks
+from lab.chaos.site import Site
+from lab.world.issues import IssueRecord
+from shared.lock.codec import Fence
+from shared.workflow import Role, Stage
+
+STAGE = "status:"
+HALTED = frozenset({"status:failed", "status:ci-failed"})
+
+_PART = re.compile(r"<!-- engine-spec/1 parent=(?P<parent>[0-9]+) key=(?P<key>\S+)")
+_MARK = re.compile(r"<!-- (engine-[a-z]+/\d+)(?: kind=[a-z]+)?(?: sha=[0-9a-f]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One specification: its thread, its pull requests, whether people stopped it, how long it took in seconds."""
+
+    number: int
+    title: str
+    pulls: int
+    merged: int
+    open: bool
+    halted: bool
+    seconds: int
+
+
+def rows(site: Site) -> list[Row]:
+    """Every specification, written by hand or made from a story."""
+    threads = [one for one in site.repository.issues.records.values() if not one.is_pull]
+    return [_row(site, one) for one in threads if "story" not in one.labels]
+
+
+def _row(site: Site, thread: IssueRecord) -> Row:
+    branch = f"auto/issue-{thread.number}"
+    pulls = [one for one in site.repository.pulls.records.values() if one.head_branch == branch]
+    ends = thread.closed_at or int(site.lab.clock.now())
+    merged = sum(one.merged_at is not None for one in pulls)
+    halted = bool(HALTED & set(thread.labels))
+    return Row(thread.number, thread.title, len(pulls), merged, thread.open, halted, ends - thread.created_at)
+
+
+def finished(site: Site, touched: frozenset[str]) -> bool:
+    """Whether nothing more will happen: all is closed, or waits for the person who pushed to it; no lock is left."""
+    waits = {one.number for one in rows(site) if f"auto/issue-{one.number}" in touched}
+    threads = site.repository.issues.records.values()
+    waits |= {_parent(one) for one in threads if one.number in waits}
+    return all(not one.open or one.is_pull or one.number in waits for one in threads) and not _held(site)
+
+
+async def violations(site: Site, pushed: Mapping[str, str]) -> list[str]:
+    """Everything that is not as it must be; `pushed` are a person's files and their branches."""
+    return [
+        *_unfinished(site, frozenset(pushed.values())),
+        *(f"A lock is left: {one}." for one in _held(site)),
+        *_twice(site),
+        *_children(site),
+        *[sentence async for sentence in _labels(site)],
+        *[sentence async for sentence in _overwritten(site, pushed)],
+    ]
+
+
+def _parent(thread: IssueRecord) -> int:
+    """The story that a specification was made from; 0 when people wrote it."""
+    found = _PART.search(thread.body or "")
+    return int(found["parent"]) if found else 0
+
+
+def _held(site: Site) -> list[str]:
+    return locks.held(site.repository, datetime.fromtimestamp(site.lab.clock.now(), UTC))
+
+
+def _unfinished(site: Site, touched: frozenset[str]) -> Iterator[str]:
+    for row in rows(site):
+        person = f"auto/issue-{row.number}" in touched  # the engine neither reviews nor merges what it did not push
+        if row.pulls != 1:
+            yield f"#{row.number} has {row.pulls} pull requests."
+        if not person and (row.open or row.merged != 1):
+            yield f"#{row.number} is not finished: open {row.open}, merged {row.merged}, halted {row.halted}."
+    if not finished(site, touched):
+        open_ones = [one.number for one in site.repository.issues.records.values() if one.open and not one.is_pull]
+        yield f"Not everything has come to an end; open: {open_ones}."
+
+
+def _twice(site: Site) -> Iterator[str]:
+    repository = site.repository
+    comments = Counter(
+        (one.number, found[0]) for one in repository.comments.records.values() if (found := _MARK.search(one.body))
+    )
+    reviews = Counter((one.number, one.author, one.commit_id) for one in repository.pulls.reviews.values())
+    for (number, mark), count in comments.items():
+        if count > 1:
+            yield f"#{number} has {count} comments '{mark}'."
+    for (number, author, commit), count in reviews.items():
+        if count > 1:
+            yield f"#{number} was reviewed {count} times at {commit[:12]} by {author}."
+
+
+def _children(site: Site) -> Iterator[str]:
+    threads = site.repository.issues.records.values()
+    children = Counter(_parent(one) for one in threads if not one.is_pull)
+    for thread in threads:
+        if "story" in thread.labels and children[thread.number] != 1:
+            yield f"The story #{thread.number} became {children[thread.number]} specifications."
+
+
+async def _labels(site: Site) -> AsyncIterator[str]:
+    """Labels are projections of fences: an open thread shows its fence's stage, a merged one's fence is done."""
+    for fence in await locks.fences(site.repository):
+        thread = site.repository.issues.records.get(fence.key.number)
+        if thread is not None and (wrong := _differs(fence, thread)):
+            yield wrong
+
+
+def _differs(fence: Fence, thread: IssueRecord) -> str:
+    shown = sorted(label.removeprefix(STAGE) for label in thread.labels if label.startswith(STAGE))
+    where = f"#{thread.number} shows {shown}, its {fence.key.kind} fence says {fence.stage}"
+    if not thread.open:
+        return "" if fence.stage is Stage.DONE or fence.key.kind is Role.PLANNER else f"{where} though it is closed."
+    return "" if shown == [str(fence.stage)] or thread.is_pull else f"{where}."
+
+
+async def _overwritten(site: Site, pushed: Mapping[str, str]) -> AsyncIterator[str]:
+    """A person's file is on the base branch, on its branch, or at the head of its pull request."""
+    bare, pulls = site.repository.bare, site.repository.pulls.records.values()
+    for path, branch in pushed.items():
+        refs = [site.repository.facts.default_branch, branch]
+        refs += [f"refs/pull/{one.number}/head" for one in pulls if one.head_branch == branch]
+        found = [ref for ref in refs if await bare.sha(ref) is not None and await bare.read(ref, path) is not None]
+        if not found:
+            yield f"The commit of a person on {branch} ({path}) is gone."

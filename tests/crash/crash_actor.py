@@ -1,0 +1,135 @@
+"""One agent as a real process of its own, forked from a warm server so that a life costs milliseconds to begin."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+
+from config.loading import load
+from config.state import StateDirectory
+from console.assembly import Parts, Process, opened
+from planner_agent.build import build as build_planner
+from reviewer_agent.build import build as build_reviewer
+from shared.items import Agent
+from shared.llm.port import Coder, Outcome, Request
+from shared.loop import Loop
+from shared.telemetry.logging import bind_agent, configure
+from shared.workflow import Role
+from worker_agent.build import build as build_worker
+
+TICK_SECONDS = 0.02
+
+JUMP_SECONDS = 60.0
+"""Shorter sleeps make the time of everybody jump instead of passing; longer ones (heartbeats) wait for a jump."""
+
+LOOK_SECONDS = 0.01
+
+
+BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
+    Role.PLANNER: build_planner,
+    Role.WORKER: build_worker,
+    Role.REVIEWER: build_reviewer,
+}
+
+
+class Shared(Protocol):
+    """A number that several processes see (`multiprocessing.RawValue`)."""
+
+    value: float
+
+
+class VirtualClock:
+    """The machine's clocks ahead by an offset that all agents and the lab share."""
+
+    def __init__(self, offset: Shared) -> None:
+        self._offset = offset
+
+    def now(self) -> float:
+        """Wall clock."""
+        return time.time() + self._offset.value
+
+    def boot(self) -> float:
+        """Boot clock."""
+        return time.monotonic() + self._offset.value
+
+    async def sleep(self, seconds: float) -> None:
+        """Let `seconds` pass: by a jump, or when somebody else makes time jump."""
+        end = self.boot() + seconds
+        if LOOK_SECONDS < seconds <= JUMP_SECONDS:
+            self._offset.value += seconds
+        while (left := end - self.boot()) > 0:  # noqa: ASYNC110  # the number is moved by another process
+            await anyio.sleep(min(left, LOOK_SECONDS))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Who acts, and how it dies if it shall die inside a paid call: `dies` is the call's word, then `before` or
+    `after` it did its edits."""
+
+    role: Role
+    name: str
+    config: Path
+    journal: Path
+    log: Path
+    dies: tuple[str, str] = ("", "")
+
+
+class Journal:
+    """A coder that writes down each paid call as it begins and as it ends, in a file that outlives the process."""
+
+    def __init__(self, coder: Coder, part: Part) -> None:
+        self._coder = coder
+        self._part = part
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        return self._coder.name
+
+    async def run(self, request: Request) -> Outcome:
+        """Make one call."""
+        self._note("begin", request)
+        call, when = self._part.dies
+        if (call, when) == (str(request.call), "before"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        outcome = await self._coder.run(request)
+        if (call, when) == (str(request.call), "after"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._note("end", request)
+        return outcome
+
+    def _note(self, event: str, request: Request) -> None:
+        key = f"{request.call} {request.item} attempt {request.attempt} round {request.round} retry {request.retry}"
+        line = {"event": event, "pid": os.getpid(), "call": key, "at": time.monotonic()}
+        with self._part.journal.open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(line)}\n")
+
+
+def act(part: Part, offset: Shared) -> None:
+    """Run one agent until it is killed. The entry of the forked process."""
+    descriptor = os.open(part.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(descriptor, 2)
+    configure(json=True, verbose=True, secrets=[])
+    bind_agent(part.name)
+    anyio.run(_act, part, VirtualClock(offset))
+
+
+async def _act(part: Part, clock: VirtualClock) -> None:
+    environment: Mapping[str, str] = {"HOME": str(part.config.parent)}
+    settings = load(part.config, repository=None, environment=environment)
+    with ExitStack() as stack:
+        identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(part.role, part.name))
+        async with opened(Process(settings, part.role, clock, identity, environment)) as (parts,):
+            agent = BUILD[part.role](replace(parts, coder=Journal(parts.coder, part)))
+            loop = Loop(agent, clock, interval_seconds=TICK_SECONDS)
+            async with loop.open():
+                await loop.run(anyio.Event())

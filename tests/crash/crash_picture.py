@@ -1,0 +1,65 @@
+"""What a life has led to, without what chance decides: two lives that end alike have equal pictures."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from crash_acts import free
+from crash_life import Life
+
+from lab import locks
+
+_PART = re.compile(r"<!-- engine-spec/1 (parent=\d+ key=\S+)")
+_MARK = re.compile(r"<!-- (engine-[a-z]+/\d+(?: kind=[a-z]+)?)")
+
+Picture = Mapping[str, Any]
+
+
+async def picture(life: Life) -> Picture:
+    """Threads, comments, reviews, pull requests, fences, branches, notes, specifications; nobody's ids or times."""
+    repository = life.repository
+    threads = repository.issues.records.values()
+    fences = await locks.fences(repository)
+    refs = {ref: oid for ref, oid in (await repository.bare.refs("refs/")).items() if not ref.startswith("refs/ack/")}
+    comments = Counter((one.number, _kind(one.body)) for one in repository.comments.records.values())
+    return {
+        "threads": {one.number: (one.title, one.open, sorted(one.labels)) for one in threads},
+        "comments": {key: count for key, count in sorted(comments.items()) if key[1] != "ack"},
+        "reviews": sorted((one.number, one.state) for one in repository.pulls.reviews.values()),
+        "pulls": {
+            one.number: (one.head_branch, one.merged_at is not None) for one in repository.pulls.records.values()
+        },
+        "fences": {
+            one.key.ref: (str(one.stage), one.phase, one.pr, one.attempt, one.round, one.next_role, str(one.wait))
+            for one in fences
+        },
+        "trees": {ref: await _tree(life, ref, oid) for ref, oid in sorted(refs.items())},
+        "history": len(await repository.bare.log(None, refs[f"refs/heads/{repository.facts.default_branch}"], 50)),
+        "parts": sorted(found[1] for one in threads if (found := _PART.search(one.body or ""))),
+        "free": free(life),
+    }
+
+
+def differences(wanted: Picture, found: Picture) -> str:
+    """One line for each thing that differs."""
+    return "; ".join(f"{key}: {found[key]} instead of {wanted[key]}" for key in wanted if wanted[key] != found[key])
+
+
+def _kind(body: str) -> str:
+    first = body.lstrip().split("\n", 1)[0]
+    if first.startswith("ACK:"):
+        return "ack"
+    found = _MARK.search(body)
+    return found[1] if found else first[:40]
+
+
+async def _tree(life: Life, ref: str, oid: str) -> str:
+    """The content of a branch; of notes only how many there are, because they are named after commits."""
+    git = life.repository.bare.git
+    if ref.startswith("refs/notes/"):
+        listed = await git.check("ls-tree", "-r", "--name-only", oid)
+        return f"{len(listed.text.split())} notes"
+    return (await git.check("rev-parse", f"{oid}^{{tree}}")).text
