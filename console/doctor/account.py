@@ -1,0 +1,74 @@
+"""The identities on GitHub: who signs in, with what kind of token, and whether the clocks agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from config.settings import Settings
+from console.doctor.finding import Finding, failed, passed, skipped, warned
+from console.doctor.patient import Visit
+from shared.github.client import GitHub
+from shared.models import Account
+from shared.workflow import Role
+
+DRIFT_SECONDS = 30.0
+"""A local clock further from GitHub's deserves a word; no decision depends on it."""
+
+
+def signed_in(account: Account, roles: frozenset[Role]) -> Finding:
+    """Who acts for these agents."""
+    return passed("token", f"GitHub takes {account.login} for the {_names(roles)}.")
+
+
+def two_accounts(settings: Settings, accounts: Sequence[Account]) -> Finding:
+    """Whether the reviewer is somebody else than who writes the code. `accounts`: one for each identity."""
+    subject = "second account"
+    step = "For approvals that count for GitHub give the reviewer an account of its own: github.reviewer_token_file."
+    if settings.github.reviewer_token_file is None:
+        sentence = "One account writes and reviews: GitHub takes its reviews as comments only."
+        return warned(subject, sentence, step)
+    if len(accounts) < 2:
+        return skipped(subject, "Only one identity was examined.")
+    if accounts[0].id == accounts[1].id:
+        return warned(subject, f"Both tokens belong to {accounts[0].login}: its reviews are comments only.", step)
+    return passed(subject, f"{accounts[1].login} reviews what {accounts[0].login} writes.")
+
+
+def clock(github: GitHub) -> Finding:
+    """Whether this machine's clock is near GitHub's; call it after an answer has come."""
+    return clock_finding(github.clock.now() - github.server_time.timestamp())
+
+
+def clock_finding(ahead_seconds: float) -> Finding:
+    """How far this machine's clock is ahead of GitHub's, judged."""
+    if abs(ahead_seconds) <= DRIFT_SECONDS:
+        return passed("clock", "Agrees with GitHub's.")
+    direction = "ahead of" if ahead_seconds > 0 else "behind"
+    sentence = f"This machine's clock is {abs(ahead_seconds):.0f} s {direction} GitHub's; the order of locks is not."
+    return warned("clock", sentence, "Let a time service set it (timedatectl set-ntp true): logs and Apps need it.")
+
+
+async def scopes(visit: Visit) -> Sequence[Finding]:
+    """Whether a classic token has the scopes that are needed and no more; other kinds of token have none."""
+    held = visit.me.github.scopes
+    return [] if held is None else [scopes_finding(held, private=visit.repository.private, where=visit.name)]
+
+
+def scopes_finding(held: frozenset[str], *, private: bool, where: str) -> Finding:
+    """The scopes of a classic token, judged."""
+    subject, enough = "token scopes", {"repo"} if private else {"repo", "public_repo"}
+    said = ", ".join(sorted(held)) or "none"
+    if not held & enough:
+        step = f"Give it the scope {' or '.join(sorted(enough))}, or use a fine-grained token."
+        return failed(
+            subject, f"The classic token has the scopes {said}, which do not open this repository.", step, where
+        )
+    if held - enough:
+        sentence = f"The classic token may more than the engine needs: {', '.join(sorted(held - enough))}."
+        return warned(subject, sentence, "Use a fine-grained token for this repository alone.", where)
+    sentence = f"The classic token ({said}) opens every repository of its account."
+    return warned(subject, sentence, "Use a fine-grained token for this repository alone.", where)
+
+
+def _names(roles: frozenset[Role]) -> str:
+    return ", ".join(role for role in (Role.PLANNER, Role.WORKER, Role.REVIEWER) if role in roles)

@@ -1,0 +1,62 @@
+"""`workflow-engine doctor`: from the command line to an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from rich.console import Console
+
+from config.loading import load
+from config.settings import Settings
+from console.doctor.examination import examine
+from console.doctor.finding import failed, healthy
+from console.doctor.patient import Machine
+from console.doctor.report import as_json, show
+from console.launch import MISCONFIGURED, NOT_ALLOWED, OK
+from console.sign_in import completed
+from shared.errors import Misconfigured
+from shared.loop import RealClock
+from shared.workflow import AGENTS, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked the doctor for."""
+
+    repositories: tuple[str, ...] = ()
+    config: Path | None = None
+    json: bool = False
+    agent: Role | None = None
+
+
+def examined(wishes: Wishes, environment: Mapping[str, str]) -> int:
+    """Examine, print, and return 0 (nothing failed), 2 (the configuration cannot be read) or 4."""
+    try:
+        settings = chosen(wishes.repositories, wishes.config, environment)
+    except Misconfigured as error:
+        if wishes.json:
+            sys.stdout.write(f"{as_json([failed('configuration', str(error), 'Change the configuration.')])}\n")
+        else:
+            sys.stderr.write(f"{error}\n")
+        return MISCONFIGURED
+    machine = Machine(settings, completed(settings, environment), RealClock())
+    roles = AGENTS if wishes.agent is None else frozenset({wishes.agent})
+    findings = anyio.run(examine, machine, roles)
+    if wishes.json:
+        sys.stdout.write(f"{as_json(findings)}\n")
+    else:
+        show(findings, Console())
+    return OK if healthy(findings) else NOT_ALLOWED
+
+
+def chosen(names: Sequence[str], config: Path | None, environment: Mapping[str, str]) -> Settings:
+    """The configuration of the named repositories, or of all; raises `Misconfigured`."""
+    if not names:
+        return load(config, repository=None, environment=environment)
+    each = [load(config, repository=name, environment=environment) for name in dict.fromkeys(names)]
+    repositories = tuple(dict.fromkeys(one for settings in each for one in settings.repositories))
+    return each[0].model_copy(update={"repositories": repositories})

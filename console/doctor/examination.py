@@ -1,0 +1,138 @@
+"""The examination: every probe in its order. A probe that breaks is a finding of its own, never the end."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+
+from config.state import StateDirectory
+from console.assembly import Process, mirror_of, web_session
+from console.doctor import account, keys, machine, programs, repository
+from console.doctor.finding import Finding, failed, skipped
+from console.doctor.patient import Machine, Visit
+from console.sign_in import SignedIn, signed_in
+from shared.errors import EngineError, Misconfigured, Transient
+from shared.github.people import People
+from shared.models import Account
+from shared.process import CommandFailed
+from shared.workflow import AGENTS, Role
+
+OF_MACHINE: tuple[Callable[[Machine], Awaitable[Sequence[Finding]]], ...] = (
+    machine.configuration,
+    machine.state_directory,
+    machine.disk,
+    machine.git_version,
+    machine.boot_clock,
+    keys.key_files,
+    programs.sandbox,
+    programs.coding_backends,
+)
+"""What needs no GitHub."""
+
+Probe = Callable[[Visit], Awaitable[Sequence[Finding]]]
+
+OF_REPOSITORY: tuple[Probe, ...] = (
+    repository.labels,
+    repository.base_branch,
+    repository.git_server,
+)
+"""What is so for a repository, whoever asks."""
+
+OF_IDENTITY: tuple[Probe, ...] = (repository.permissions, account.scopes, keys.agreement)
+"""What depends on who asks."""
+
+AGAIN = "Try again; if it stays so, see what GitHub's status page says."
+
+
+async def examine(patient: Machine, roles: frozenset[Role] = AGENTS) -> list[Finding]:
+    """Everything that can be found out for these agents, on this machine and on GitHub."""
+    found: list[Finding] = []
+    for probe in OF_MACHINE:
+        found += await _safely(probe.__name__.replace("_", " "), "", probe(patient))
+    accounts: list[Account] = []
+    async with web_session(patient.settings, patient.environment) as session:
+        for number, group in enumerate(identities(patient, roles)):
+            found += await _identity(patient, session, group, accounts, first=number == 0)
+    if roles == AGENTS and accounts:
+        found.append(account.two_accounts(patient.settings, accounts))
+    return found
+
+
+def identities(patient: Machine, roles: frozenset[Role]) -> list[frozenset[Role]]:
+    """The agents that share an account: the reviewer may have one of its own."""
+    alone = roles & {Role.REVIEWER} if patient.settings.github.reviewer_token_file is not None else frozenset()
+    return [group for group in (roles - alone, alone) if group]
+
+
+async def _identity(
+    patient: Machine, session: aiohttp.ClientSession, roles: frozenset[Role], accounts: list[Account], *, first: bool
+) -> list[Finding]:
+    """One identity in all repositories; its account is added to `accounts`."""
+    found: list[Finding] = []
+    try:
+        async with _acting(patient, session, roles) as (process, known):
+            me = next(iter(known.values()))
+            accounts.append(me.account)
+            found.append(account.signed_in(me.account, roles))
+            if first:
+                found.append(account.clock(me.github))
+            for name, signed in known.items():
+                found += await _repository(patient, process, name, signed, roles, first=first)
+    except EngineError as error:
+        step = AGAIN if isinstance(error, Transient) else "Set the token, and try again."
+        found.append(failed("token", str(error), step))
+    return found
+
+
+@asynccontextmanager
+async def _acting(
+    patient: Machine, session: aiohttp.ClientSession, roles: frozenset[Role]
+) -> AsyncIterator[tuple[Process, Mapping[str, SignedIn]]]:
+    """Signed in from a state directory that is removed again: no agent's own identity is touched."""
+    role = next(iter(sorted(roles)))
+    with tempfile.TemporaryDirectory(prefix="doctor-", dir=_scratch(patient.settings.state_dir)) as place:
+        settings = patient.settings.model_copy(update={"state_dir": Path(place)})
+        with StateDirectory(settings.state_dir).open().claim_identity(role) as agent:
+            process = Process(settings, role, patient.clock, agent, patient.environment)
+            async with signed_in(process, session) as known:
+                yield process, known
+
+
+async def _repository(
+    patient: Machine, process: Process, name: str, me: SignedIn, roles: frozenset[Role], *, first: bool
+) -> list[Finding]:
+    configured = next(one for one in patient.settings.repositories if one.name == name)
+    try:
+        seen = await People(me.github, name).repository()
+    except Misconfigured as error:
+        return [failed("repository", str(error), "Then try again.", name)]
+    except EngineError as error:
+        return [failed("repository", str(error), AGAIN, name)]
+    found = repository.described(configured, seen) if first else []
+    if seen.archived:
+        return [*found, skipped("everything else", "Nothing can be tried in an archived repository.", seen.full_name)]
+    mirror = mirror_of(process, me.answers, seen.full_name)
+    visit = Visit(patient, configured, roles, me, seen, mirror.git, mirror.url)
+    for probe in (*OF_IDENTITY, *OF_REPOSITORY) if first else OF_IDENTITY:
+        found += await _safely(probe.__name__.replace("_", " "), seen.full_name, probe(visit))
+    return found
+
+
+async def _safely(subject: str, where: str, probing: Awaitable[Sequence[Finding]]) -> Sequence[Finding]:
+    """What a probe found, or that it broke."""
+    try:
+        return await probing
+    except Transient as error:
+        return [failed(subject, f"It could not be tried: {error}", AGAIN, where)]
+    except (EngineError, CommandFailed, OSError) as error:
+        return [failed(subject, f"It could not be tried: {error}", "See what the sentence says.", where)]
+
+
+def _scratch(state_dir: Path) -> Path | None:
+    """Where temporary files may lie: in the state directory if there is one, else where the system keeps them."""
+    usable = state_dir.is_dir() and machine.writable(state_dir)
+    return state_dir if usable else None

@@ -1,0 +1,52 @@
+"""What a probe found: one status, one sentence, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """How it stands with one subject."""
+
+    PASS = "pass"
+    WARN = "warn"
+    FAIL = "fail"
+    SKIP = "skip"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor's table. `where` is a repository, or empty for this machine."""
+
+    status: Status
+    subject: str
+    sentence: str
+    next_step: str = ""
+    where: str = ""
+
+
+def passed(subject: str, sentence: str, where: str = "") -> Finding:
+    """All is well."""
+    return Finding(Status.PASS, subject, sentence, where=where)
+
+
+def warned(subject: str, sentence: str, next_step: str, where: str = "") -> Finding:
+    """It works, but somebody should know."""
+    return Finding(Status.WARN, subject, sentence, next_step, where)
+
+
+def failed(subject: str, sentence: str, next_step: str, where: str = "") -> Finding:
+    """The engine cannot work like this."""
+    return Finding(Status.FAIL, subject, sentence, next_step, where)
+
+
+def skipped(subject: str, sentence: str, where: str = "") -> Finding:
+    """It was not tried, and why."""
+    return Finding(Status.SKIP, subject, sentence, where=where)
+
+
+def healthy(findings: Iterable[Finding]) -> bool:
+    """Whether nothing failed."""
+    return all(finding.status is not Status.FAIL for finding in findings)

@@ -1,0 +1,115 @@
+"""This machine: what is configured, git, disks, the state directory, clocks."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from config.environment import child_environment
+from config.rules import unsupported
+from config.state import StateDirectory
+from console.doctor.finding import Finding, failed, passed, warned
+from console.doctor.patient import Machine
+from shared import process
+from shared.errors import Misconfigured
+from shared.git.probe import LEAST_GIT
+
+GIB = 2**30
+
+LEAST_FREE_BYTES = 1 * GIB
+"""With less free space a clone or a test run is likely to fail."""
+
+LITTLE_FREE_BYTES = 5 * GIB
+"""With less free space a person should know."""
+
+_VERSION = re.compile(r"git version (\d+)\.(\d+)\S*")
+
+
+async def configuration(machine: Machine) -> Sequence[Finding]:
+    """Whether this version can do what is configured."""
+    refused = unsupported(machine.settings)
+    if refused:
+        return [failed("configuration", sentence, "Change the configuration.") for sentence in refused]
+    return [passed("configuration", f"Valid, with {len(machine.settings.repositories)} repositories.")]
+
+
+async def git_version(machine: Machine) -> Sequence[Finding]:
+    """Whether there is a git that knows the commands which the engine uses."""
+    least = ".".join(map(str, LEAST_GIT))
+    try:
+        env = child_environment(machine.environment)
+        said = (await process.check(("git", "--version"), cwd=Path("/"), env=env)).text
+    except (OSError, process.CommandFailed) as error:
+        return [failed("git", f"git does not run: {error}", f"Install git {least} or newer.")]
+    return [git_finding(said)]
+
+
+def git_finding(said: str) -> Finding:
+    """What `git --version` says, judged."""
+    least = ".".join(map(str, LEAST_GIT))
+    found = _VERSION.match(said)
+    if found is None:
+        return warned("git", f"'{said[:80]}' does not tell git's version.", f"Make sure that it is {least} or newer.")
+    if (int(found[1]), int(found[2])) < LEAST_GIT:
+        return failed("git", f"{found[0]} is too old.", f"Install git {least} or newer.")
+    return passed("git", f"{found[0]}.")
+
+
+async def state_directory(machine: Machine) -> Sequence[Finding]:
+    """Whether the state directory can be used by this version, or be made."""
+    path = machine.settings.state_dir
+    place = existing(path)
+    if not place.is_dir() or not writable(place):
+        step = "Make it writable for this account, or give another state_dir."
+        return [failed("state directory", f"{place} is not a directory that can be written to.", step)]
+    if place != path:
+        return [passed("state directory", f"{path} does not exist yet and will be made.")]
+    try:
+        StateDirectory(path).open()
+    except Misconfigured as error:
+        return [failed("state directory", str(error), "See there.")]
+    return [passed("state directory", f"{path} is writable and of this version's layout.")]
+
+
+async def disk(machine: Machine) -> Sequence[Finding]:
+    """Whether there is room in the state directory and for the work trees."""
+    places = {"state_dir": machine.settings.state_dir, "work_dir": machine.settings.work_dir}
+    return [disk_finding(key, path, shutil.disk_usage(existing(path)).free) for key, path in places.items()]
+
+
+def disk_finding(key: str, path: Path, free_bytes: int) -> Finding:
+    """How much room there is, judged."""
+    subject, sentence = f"disk ({key})", f"{free_bytes / GIB:.1f} GiB are free at {path}."
+    if free_bytes < LEAST_FREE_BYTES:
+        return failed(subject, sentence, f"Free some space, or give another {key}.")
+    if free_bytes < LITTLE_FREE_BYTES:
+        return warned(subject, sentence, f"Mirrors and work trees need room: free some, or give another {key}.")
+    return passed(subject, sentence)
+
+
+async def boot_clock(machine: Machine) -> Sequence[Finding]:
+    """Whether deadlines inside the process count the time that the machine sleeps."""
+    del machine
+    return [clock_source_finding(counts_suspend=hasattr(time, "CLOCK_BOOTTIME"))]
+
+
+def clock_source_finding(*, counts_suspend: bool) -> Finding:
+    """Whether the clock of deadlines goes on while the machine sleeps, judged."""
+    if counts_suspend:
+        return passed("boot clock", "Deadlines count the time that the machine sleeps.")
+    step = "Do not let this machine sleep while agents run: one that wakes up late notices only by its next heartbeat."
+    return warned("boot clock", "This system's clock of deadlines stands still while the machine sleeps.", step)
+
+
+def existing(path: Path) -> Path:
+    """The path itself, or the nearest directory above it that exists."""
+    return next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
+
+
+def writable(directory: Path) -> bool:
+    """Whether this account may make files there; a file system that is read-only refuses everybody."""
+    return os.access(directory, os.W_OK | os.X_OK)

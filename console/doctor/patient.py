@@ -1,0 +1,46 @@
+"""What is examined: this machine, and a repository as one identity sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from config.repository import RepositorySettings
+from config.settings import Settings
+from console.sign_in import SignedIn
+from shared.clock import Clock
+from shared.git.command import Git
+from shared.models import Repository
+from shared.workflow import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """This machine and its configuration; `environment` is the process's own."""
+
+    settings: Settings
+    environment: Mapping[str, str]
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One repository as the identity sees it that acts for `roles`; `git` answers for `url`."""
+
+    machine: Machine
+    configured: RepositorySettings
+    roles: frozenset[Role]
+    me: SignedIn
+    repository: Repository
+    git: Git
+    url: str
+
+    @property
+    def name(self) -> str:
+        """The repository's name as GitHub has it now."""
+        return self.repository.full_name
+
+    @property
+    def base_branch(self) -> str:
+        """The branch that work starts from."""
+        return self.configured.base_branch or self.repository.default_branch

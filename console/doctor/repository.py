@@ -1,0 +1,110 @@
+"""One repository: what it is, its labels, what may be done in it, and whether its git server is fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from config.repository import RepositorySettings
+from console.doctor.finding import Finding, failed, passed, warned
+from console.doctor.patient import Visit
+from shared.errors import NotAllowed
+from shared.git.command import Identity
+from shared.git.probe import UnfitServer, try_server
+from shared.github.access import access, granted_to_app
+from shared.github.labels import LabelBoard
+from shared.github.protection import Protection, protection
+from shared.models import Repository
+from shared.warrant import Operator
+
+ORDER = Operator("doctor")
+
+
+def described(configured: RepositorySettings, repository: Repository) -> list[Finding]:
+    """What the repository is: there, archived, renamed, public."""
+    name = repository.full_name
+    if repository.archived:
+        step = "Remove it from the configuration, or take it out of the archive."
+        return [failed("repository", "It is archived: nothing can be changed there.", step, name)]
+    findings = [passed("repository", f"There; its default branch is {repository.default_branch}.", name)]
+    if configured.name.casefold() != name.casefold():
+        sentence = f"{configured.name} is called {name} now."
+        findings = [warned("repository", sentence, "Write its new name into the configuration.", name)]
+    if not repository.private:
+        step = "Leave the defaults on: only the labels and commands of people with write access count."
+        findings.append(warned("public", "Anybody can open issues and comment there.", step, name))
+    return findings
+
+
+async def labels(visit: Visit) -> Sequence[Finding]:
+    """Whether all labels of the engine are defined."""
+    missing = await LabelBoard(visit.me.github, visit.configured.name, visit.configured.labels.names()).missing()
+    if not missing:
+        return [passed("labels", "All are defined.", visit.name)]
+    sentence = f"{len(missing)} are missing: {', '.join(missing)}."
+    return [warned("labels", sentence, f"Run `workflow-engine init {visit.configured.name}`.", visit.name)]
+
+
+async def permissions(visit: Visit) -> Sequence[Finding]:
+    """Whether this identity may do what its agents do."""
+    subject = f"permissions of {visit.me.account.login}"
+    found = await access(visit.me.github, visit.configured.name, visit.roles, visit.base_branch, ORDER)
+    who = ", ".join(sorted(visit.roles))
+    if found.missing:
+        sentence = f"The token lacks {', '.join(found.missing)}; {who} cannot work without."
+        step = "Give the token these permissions; its account needs write access to the repository."
+        return [failed(subject, sentence, step, visit.name)]
+    if found.unclear:
+        sentence = f"GitHub's answer does not tell whether the token has {', '.join(found.unclear)}."
+        step = f"Look at the token's settings, and whether the branch {visit.base_branch} exists."
+        return [warned(subject, sentence, step, visit.name)]
+    return [passed(subject, f"Everything that {who} need.", visit.name), *await _of_app(visit, subject)]
+
+
+async def _of_app(visit: Visit, subject: str) -> Sequence[Finding]:
+    """What a GitHub App was given beyond its need."""
+    if visit.me.app is None:
+        return []
+    granted = await granted_to_app(visit.me.app, visit.configured.name)
+    if "workflows" not in granted and "administration" not in granted:
+        return []
+    sentence = "The App may change workflows or settings, which the engine never does."
+    return [warned(subject, sentence, "Take these permissions from the App.", visit.name)]
+
+
+async def git_server(visit: Visit) -> Sequence[Finding]:
+    """Whether the git server refuses wrong leases, pushes all or nothing, and takes refs of ours."""
+    account = visit.me.account
+    by = Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
+    try:
+        await try_server(visit.git, visit.url, by, ORDER)
+    except UnfitServer as error:
+        return [failed("git server", str(error), "No agent starts until this is so.", visit.name)]
+    except NotAllowed as error:
+        step = "Give the token contents: write, and its account write access to the repository."
+        return [failed("git server", f"A push to refs/ack/doctor/ is not allowed: {error}", step, visit.name)]
+    sentence = "Takes refs below refs/ack/, refuses a wrong lease, and pushes all or nothing."
+    return [passed("git server", sentence, visit.name)]
+
+
+async def base_branch(visit: Visit) -> Sequence[Finding]:
+    """Whether the base branch is protected against a push by the engine's own accounts."""
+    found = await protection(visit.me.github, visit.configured.name, visit.base_branch)
+    return [protection_finding(found, visit.base_branch, visit.name)]
+
+
+def protection_finding(found: Protection, branch: str, where: str) -> Finding:
+    """What protects a branch, judged."""
+    subject = "branch protection"
+    step = f"Protect {branch}: require pull requests, without exceptions for the engine's accounts."
+    match found:
+        case Protection.ABSENT:
+            return failed(subject, f"There is no branch {branch}.", "Set base_branch to one that exists.", where)
+        case Protection.NONE:
+            return warned(subject, f"{branch} is not protected: the engine's accounts can push to it.", step, where)
+        case Protection.PUSHABLE:
+            sentence = f"{branch} is protected, but no rule asks for pull requests: a direct push may be possible."
+            return warned(subject, sentence, step, where)
+        case Protection.PULL_REQUESTS:
+            return passed(subject, f"{branch} changes by pull requests only.", where)
+        case Protection.UNKNOWN:
+            return passed(subject, f"{branch} is protected; how, only an administrator can see.", where)

@@ -1,0 +1,103 @@
+"""What `init` writes on this machine: a commented configuration and a signing key, each only where there is none."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import unified_diff
+from importlib.resources import files
+from pathlib import Path
+
+from shared.errors import Misconfigured
+
+KEY_BYTES = 48
+"""Random bytes of a key; it is written as text, because people copy it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file to be written where there is none. `shown` is False for a secret; `copying` says what to do with it."""
+
+    path: Path
+    content: Callable[[], str]
+    shown: bool = True
+    copying: str = ""
+
+    def write(self) -> bool:
+        """Write it, readable by us alone; False when there is one by now. Raises `Misconfigured`."""
+        try:
+            if not self.path.parent.is_dir():
+                self.path.parent.mkdir(mode=0o700, parents=True)
+            if self.path.exists():
+                return False
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise Misconfigured(f"{self.path} cannot be written: {error.strerror}.") from None
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(self.content())
+            file.flush()
+            os.fsync(file.fileno())
+        return True
+
+    def diff(self) -> str:
+        """What writing it would change, as a unified diff; a secret stays one."""
+        if not self.shown:
+            return f"+++ {self.path} (a new secret, mode 0600)\n"
+        lines = self.content().splitlines(keepends=True)
+        return "".join(unified_diff([], lines, "/dev/null", str(self.path)))
+
+
+def key_file(path: Path) -> NewFile:
+    """A new signing key."""
+    copying = (
+        f"Copy {path} to every machine whose agents work on the same repositories, mode 0600, and name it there in "
+        "lock.key_files. Whoever has it can forge the engine's comments."
+    )
+    return NewFile(path, lambda: f"{secrets.token_urlsafe(KEY_BYTES)}\n", shown=False, copying=copying)
+
+
+@dataclass(frozen=True, slots=True)
+class Blanks:
+    """What is filled into the example; `api_url` None leaves the example's."""
+
+    repository: str
+    key: Path
+    api_url: str | None = None
+
+
+def configuration_file(path: Path, blanks: Blanks) -> NewFile:
+    """The commented example, filled in."""
+    text = configuration(example(), blanks)
+    copying = f"Read it and change what does not fit; `workflow-engine doctor --config {path}` says what is missing."
+    return NewFile(path, lambda: text, copying=copying)
+
+
+def example() -> str:
+    """The example that is shipped with the engine."""
+    return files("config").joinpath("repos.yml.example").read_text(encoding="utf-8")
+
+
+def configuration(text: str, blanks: Blanks) -> str:
+    """The example with `blanks` filled in; raises ValueError when it has no place for one of them."""
+    lines = [line for line in text.splitlines(keepends=True) if "yaml-language-server" not in line]
+    text = f"# Written by `workflow-engine init`.\n{''.join(lines)}"
+    text = _filled(text, r"  - name: owner/repo$", f"  - name: {blanks.repository}")
+    text = _filled(text, r"  key_files: \[\]", f"  key_files: [{_quoted(str(blanks.key))}]")
+    if blanks.api_url is not None:
+        text = _filled(text, r"  api_url: \S+", f"  api_url: {_quoted(blanks.api_url)}")
+    return text
+
+
+def _filled(text: str, place: str, filling: str) -> str:
+    text, times = re.subn(f"(?m)^{place}", lambda _: filling, text)
+    if times != 1:
+        raise ValueError(f"the example has {times} lines like {place!r}")
+    return text
+
+
+def _quoted(text: str) -> str:
+    """As YAML writes it in single quotes."""
+    return "'" + text.replace("'", "''") + "'"

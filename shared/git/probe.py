@@ -1,0 +1,169 @@
+"""Whether a git server keeps what the lock is built on, found out by pushing to refs of our own.
+
+The client itself refuses a push whose lease it knows to be wrong, so the server is only put to the
+proof when a ref moves between its list of refs and the push: `pre-push` runs then, and moves it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import structlog
+
+from shared.errors import EngineError, NotAllowed, Transient, Unauthorized
+from shared.git import directories
+from shared.git.command import Git, Identity, Signature
+from shared.git.failures import NotAtomic
+from shared.git.push_report import PushRefused
+from shared.lock.port import RefUpdate
+from shared.process import CommandFailed
+from shared.warrant import Operator
+
+log = structlog.get_logger()
+
+NAMESPACE = "refs/ack/doctor"
+"""Where it pushes to; no fence is ever there, because no kind of agent is called so."""
+
+LEAST_GIT = (2, 38)
+"""The oldest git whose commands the engine knows: `cat-file --batch -z` came last."""
+
+LEFTOVER_SECONDS = 24 * 3600
+"""A probe's refs that are so much older than the newest ones were left by one that was killed."""
+
+CLEANUP_SECONDS = 30.0
+"""How long removing the refs may take, also for a probe that is cancelled."""
+
+_RIVAL = """\
+#!/bin/sh
+git --git-dir={git_dir} push --quiet --no-verify --force-with-lease={ref}:{old} {url} {new}:{ref} </dev/null >&2 &&
+: > {done}
+"""
+
+
+class UnfitServer(NotAllowed):
+    """The git server does not keep what the lock is built on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """One probe's scratch repository and the refs that are its own."""
+
+    git: Git
+    url: str
+    fence: str
+    branch: str
+
+
+async def try_server(git: Git, url: str, by: Identity, warrant: Operator) -> None:
+    """Return when refs below `refs/ack/` are accepted, a wrong lease is refused and a push is all or nothing.
+
+    `git` answers for the server; a scratch directory beside its own is used and removed, as are the
+    refs on the server. Raises `UnfitServer` with what is wrong, and as `Git.push` when it cannot be tried.
+    """
+    warrant.check()
+    async with _place(git, url) as place:
+        old, rival, stale = [await _commit(place.git, by, name) for name in ("first", "rival", "stale")]
+        try:
+            if not await place.git.push(url, (RefUpdate(place.fence, None, old),)):
+                raise Transient(f"The git server says that the new ref {place.fence} exists already.")
+            taken = await _race(place, old, rival, stale)
+            _judge(place, await _on_server(place), rival, taken=taken)
+        except PushRefused as error:
+            raise UnfitServer(
+                f"The git server does not accept refs below refs/ack/, where the lock lives ({error}). A rule of "
+                "the repository or of its owner forbids them: let this account create, move and delete refs/ack/*."
+            ) from error
+        except NotAtomic as error:
+            raise UnfitServer(f"{error} Without them the engine cannot work here.") from error
+
+
+async def _race(place: _Place, old: str, rival: str, stale: str) -> bool:
+    """Push `stale` while a rival moves the fence in between; whether the server took it."""
+    hooks, done = place.git.git_dir / "race", place.git.git_dir / "rival-done"
+    ref = shlex.quote(place.fence)
+    words = {"git_dir": shlex.quote(str(place.git.git_dir)), "url": shlex.quote(place.url)}
+    script = _RIVAL.format(ref=ref, old=old, new=rival, done=shlex.quote(str(done)), **words)
+    await anyio.to_thread.run_sync(_executable, hooks / "pre-push", script)
+    moves = (RefUpdate(place.fence, old, stale), RefUpdate(place.branch, None, stale))
+    try:
+        taken = await place.git.push(place.url, moves, hooks=hooks)
+    except (PushRefused, NotAtomic):
+        raise
+    except EngineError:
+        if await anyio.Path(done).exists():
+            raise
+        raise Transient("The git server could not be put to the proof: the rival's push did not get through.") from None
+    if not await anyio.Path(done).exists():
+        raise Transient("The git server could not be put to the proof: git did not run its pre-push hook.")
+    return taken
+
+
+def _judge(place: _Place, found: dict[str, str], rival: str, *, taken: bool) -> None:
+    if place.fence not in found:
+        raise Transient(f"The git server does not show {place.fence}, which was just pushed.")
+    if taken or found[place.fence] != rival:
+        raise UnfitServer(
+            "The git server accepts a push whose expected value is wrong: two agents could work on one issue. "
+            "Do not run the engine against this server."
+        )
+    if place.branch in found:
+        raise UnfitServer(
+            "The git server carries out a part of an atomic push: code and lock could part. "
+            "Do not run the engine against this server."
+        )
+
+
+async def _on_server(place: _Place) -> dict[str, str]:
+    """Every probe's refs and what they are, as the server has them."""
+    await place.git.fetch(place.url, f"+{NAMESPACE}/*:{NAMESPACE}/*")
+    listed = await place.git.run("for-each-ref", "--format=%(refname) %(objectname)", NAMESPACE)
+    return dict(line.split(" ", 1) for line in listed.text.splitlines())
+
+
+@asynccontextmanager
+async def _place(git: Git, url: str) -> AsyncIterator[_Place]:
+    name = secrets.token_hex(8)
+    scratch = git.at(git.git_dir.with_name(f"probe-{name}.git"))
+    place = _Place(scratch, url, f"{NAMESPACE}/{name}/fence", f"{NAMESPACE}/{name}/branch")
+    await anyio.Path(scratch.git_dir.parent).mkdir(parents=True, exist_ok=True)
+    try:
+        await scratch.init()
+        yield place
+    finally:
+        with anyio.move_on_after(CLEANUP_SECONDS, shield=True):
+            await _clean(place)
+            await anyio.to_thread.run_sync(directories.remove, scratch.git_dir)
+
+
+async def _clean(place: _Place) -> None:
+    """Remove our refs, and those of probes that were killed, one by one: this may be a server that keeps no promise."""
+    try:
+        found = await _on_server(place)
+        dated = await place.git.run("for-each-ref", "--format=%(refname) %(committerdate:unix)", NAMESPACE)
+        dates = {ref: int(at) for ref, at in (line.split(" ", 1) for line in dated.text.splitlines())}
+        newest, ours = max(dates.values(), default=0), place.fence.rpartition("/")[0]
+        for ref, oid in found.items():
+            if ref.startswith(f"{ours}/") or newest - dates[ref] > LEFTOVER_SECONDS:
+                await place.git.push(place.url, (RefUpdate(ref, oid, ""),))
+    except (NotAllowed, Unauthorized):
+        return  # who may not push has left nothing
+    except (EngineError, CommandFailed) as error:
+        log.warning("probe_refs_left", ref=place.fence, error=str(error), next_step="another probe removes them later")
+
+
+async def _commit(git: Git, by: Identity, name: str) -> str:
+    tree = (await git.run("hash-object", "-w", "-t", "tree", "--stdin")).text
+    return await git.commit(tree, (), f"A probe of the git server: {name}\n", Signature(by))
+
+
+def _executable(path: Path, text: str) -> None:
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o700)

@@ -1,0 +1,107 @@
+"""What a token may do is found out without changing anything."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+import pytest
+from engine import ENGINE, REPOSITORY, WRITES
+from github_script import HandClock, Plan, scripted
+from judge import Judge
+
+from lab.server import Lab
+from shared.github.access import Access, access, needed
+from shared.github.client import GitHub
+from shared.github.pacing import Pacing
+from shared.github.protection import Protection, protection
+from shared.github.tokens import Kept
+from shared.warrant import Operator
+from shared.workflow import AGENTS, Role
+
+ORDER = Operator("a test")
+
+
+@dataclass
+class Desk:
+    """A lab with one repository and clients with tokens of the engine."""
+
+    lab: Lab
+    session: aiohttp.ClientSession
+
+    def github(self, permissions: dict[str, str]) -> GitHub:
+        clock = HandClock()
+        pacing = Pacing(clock, share=1.0, write_interval_seconds=0)
+        secret = self.lab.token(ENGINE, permissions)
+        return GitHub(self.session, token=Kept(lambda: secret), api_url=self.lab.url, clock=clock, pacing=pacing)
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, judge: Judge) -> AsyncIterator[Desk]:
+    async with Lab(tmp_path / "github") as lab, aiohttp.ClientSession() as session:
+        lab.exchanges.observe(judge)
+        await lab.repository(REPOSITORY, {"README.md": "hello\n"}, collaborators={ENGINE: "write"})
+        lab.configure(REPOSITORY, private=True)  # in a public one everybody may read
+        yield Desk(lab, session)
+        assert lab.unlisted == []
+    assert judge.complaints == []
+
+
+@pytest.mark.fault(4)
+@pytest.mark.parametrize("permission", sorted(needed(AGENTS)))
+async def test_each_permission_that_is_missing_is_named_alone(desk: Desk, permission: str) -> None:
+    level = needed(AGENTS)[permission]
+    less = {**WRITES, permission: "read" if level == "write" else "none"}
+    found = await access(desk.github(less), REPOSITORY, AGENTS, "main", ORDER)
+    assert found == Access(missing=(f"{permission}: {level}",))
+
+
+@pytest.mark.parametrize("role", sorted(AGENTS))
+async def test_what_an_agent_needs_is_enough_and_trying_it_changes_nothing(desk: Desk, role: Role) -> None:
+    before = await desk.lab.at(REPOSITORY).bare.refs("refs/")
+    assert await access(desk.github(needed([role])), REPOSITORY, [role], "main", ORDER) == Access()
+    assert await desk.lab.at(REPOSITORY).bare.refs("refs/") == before
+    assert not desk.lab.at(REPOSITORY).issues.records
+
+
+async def test_an_answer_that_says_nothing_is_not_taken_for_a_yes(desk: Desk) -> None:
+    found = await access(desk.github(WRITES), REPOSITORY, [Role.WORKER], "no-such-branch", ORDER)
+    assert found == Access(unclear=("checks: read", "statuses: read"))
+
+
+@pytest.mark.parametrize(
+    ("header", "scopes"),
+    [({}, None), ({"x-oauth-scopes": ""}, set()), ({"X-OAuth-Scopes": "repo, workflow"}, {"repo", "workflow"})],
+)
+async def test_the_scopes_of_a_classic_token_are_read_from_its_answers(
+    header: dict[str, str], scopes: set[str] | None
+) -> None:
+    async with scripted(Plan(body={"id": 1}, headers=header)) as (github, _):
+        assert github.scopes is None, "nothing is known before the first answer"
+        await github.get("/user")
+        assert github.scopes == scopes
+
+
+@pytest.mark.parametrize(
+    ("plans", "expected"),
+    [
+        ([Plan(404, {"message": "Branch not found"})], Protection.ABSENT),
+        ([Plan(body={"protected": False}), Plan(body=[])], Protection.NONE),
+        ([Plan(body={"protected": False}), Plan(body=[{"type": "pull_request"}])], Protection.PULL_REQUESTS),
+        ([Plan(body={"protected": True}), Plan(body=[]), Plan(403, {"message": "no"})], Protection.UNKNOWN),
+        (
+            [Plan(body={"protected": True}), Plan(body=[{"type": "deletion"}]), Plan(403, {"message": "no"})],
+            Protection.PUSHABLE,
+        ),
+        (
+            [Plan(body={"protected": True}), Plan(body=[]), Plan(body={"required_pull_request_reviews": {}})],
+            Protection.PULL_REQUESTS,
+        ),
+        ([Plan(body={"protected": True}), Plan(body=[]), Plan(body={"enforce_admins": {}})], Protection.PUSHABLE),
+    ],
+)
+async def test_what_protects_a_branch_as_far_as_can_be_seen(plans: list[Plan], expected: Protection) -> None:
+    async with scripted(*plans) as (github, _):
+        assert await protection(github, "o/r", "main") is expected
