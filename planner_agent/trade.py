@@ -1,0 +1,26 @@
+"""What the reconciler has to know of stories."""
+
+from __future__ import annotations
+
+from planner_agent.decide import STAGES, before
+from shared.lock.codec import Fence
+from shared.reconcile.orphans import Trade
+from shared.workflow import TERMINAL, Labels, Role, Stage
+
+
+async def _is_specified(fence: Fence) -> bool:
+    """A specified story that is closed is done, whoever closed it."""
+    return fence.stage is Stage.SPECIFIED
+
+
+def trade(names: Labels) -> Trade:
+    """A crash may leave a story without a label: before its first plan it has none."""
+    return Trade(
+        Role.PLANNER,
+        names,
+        projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
+        before=before,
+        is_over=_is_specified,
+        owns=STAGES,
+        unlabelled=frozenset({Stage.PLANNING}),
+    )

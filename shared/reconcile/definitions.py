@@ -1,0 +1,40 @@
+"""The labels' definitions at a start: what was deleted from the repository is made again, or a person is told."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import structlog
+
+from shared.errors import EngineError, NotAllowed
+from shared.warrant import Operator
+
+log = structlog.get_logger()
+
+START = Operator("start of an agent")
+"""Whoever starts an agent wants its labels to exist."""
+
+
+class Definitions(Protocol):
+    """The label definitions of one repository."""
+
+    async def create_all(self, warrant: Operator) -> tuple[str, ...]: ...
+
+
+async def restore(definitions: Definitions, repository: str) -> None:
+    """Define the labels that `repository` lacks, once; a refusal becomes one instruction in the log, never an error."""
+    try:
+        created = await definitions.create_all(START)
+    except NotAllowed as error:
+        log.error(
+            "labels_missing",
+            outcome="failed",
+            repo=repository,
+            error=str(error),
+            next_step="run `workflow-engine init` with a token that may write issues, or create the labels by hand",
+        )
+    except EngineError as error:
+        log.warning("labels_not_looked_at", outcome="skipped", repo=repository, error=str(error))
+    else:
+        if created:
+            log.warning("labels_restored", outcome="completed", repo=repository, labels=list(created))

@@ -1,0 +1,109 @@
+"""What becomes of items whose fence says that there is work, but that no list shows (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from shared.lock.codec import Fence
+from shared.models import Issue
+from shared.reconcile.labels import Sign, sign
+from shared.workflow import HALTED, TERMINAL, Flag, Labels, Role, Stage
+
+KEPT = timedelta(days=30)
+"""How long the fence of a closed item is kept, by GitHub's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """What the reconciler has to know of one kind of agent.
+
+    `owns`: the stages in which labels that disagree with a resting fence are a person's order; in any
+    other stage somebody else may have moved them. `unlabelled`: stages that a crash may leave without a
+    label. `tidies`: stages from which what has ended is finished by a claim, because more than the fence
+    is to be done. `is_over` asks whether an item that is closed ended well.
+    """
+
+    role: Role
+    names: Labels
+    projected: Callable[[Fence], Stage | None]
+    before: Callable[[Stage], frozenset[Stage]]
+    is_over: Callable[[Fence], Awaitable[bool]]
+    owns: frozenset[Stage]
+    unlabelled: frozenset[Stage] = frozenset()
+    tidies: frozenset[Stage] = frozenset()
+
+    def sign(self, item: Issue, fence: Fence) -> Sign:
+        """What the stage labels of `item` say beside its fence."""
+        recorded, shown = self.projected(fence), self.names.read(item.labels).stages
+        return Sign.AGREES if recorded is None else sign(shown, recorded, self.before(recorded))
+
+
+class Verdict(StrEnum):
+    """What is done about one fence."""
+
+    LEAVE = "leave"
+    CONTINUE = "continue"
+    FINISH = "finish"
+    WITHDRAW = "withdraw"
+    PRUNE = "prune"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One fence and its item, read singly. `item` None: it is gone. `lost`: its label went with the definition."""
+
+    fence: Fence
+    item: Issue | None
+    over: bool = False
+    lost: bool = False
+
+
+def suspects(fences: Iterable[Fence], known: Mapping[int, Issue], trade: Trade, now: datetime) -> tuple[Fence, ...]:
+    """The fences that need a closer look; `known` is what lists show as open."""
+    found = []
+    for fence in fences:
+        if fence.stage in TERMINAL:
+            if now - fence.at >= KEPT:
+                found.append(fence)
+            continue
+        listed = known.get(fence.key.number)
+        expected = {Sign.AGREES, Sign.LAGS} | ({Sign.BARE} if fence.stage in trade.unlabelled else set())
+        if listed is None or trade.sign(listed, fence) not in expected:
+            found.append(fence)
+    return tuple(sorted(found, key=lambda fence: fence.key.number))
+
+
+def judge(found: Found, trade: Trade, now: datetime) -> Verdict:
+    """What is done about a suspect."""
+    item, stage = found.item, found.fence.stage
+    if stage in TERMINAL:
+        return Verdict.PRUNE if _is_long_closed(found, now) else Verdict.LEAVE
+    if item is None:
+        return Verdict.WITHDRAW
+    if not item.open:
+        return Verdict.FINISH if found.over else Verdict.WITHDRAW
+    if stage in HALTED or Flag.PAUSED in trade.names.read(item.labels).flags:
+        return Verdict.LEAVE
+    if item.locked:
+        return Verdict.WITHDRAW if stage in trade.owns else Verdict.LEAVE
+    return _by_labels(found, item, trade)
+
+
+def _by_labels(found: Found, item: Issue, trade: Trade) -> Verdict:
+    stage, shown = found.fence.stage, trade.sign(item, found.fence)
+    if found.lost or (shown is Sign.BARE and stage in trade.unlabelled):
+        return Verdict.CONTINUE
+    if stage not in trade.owns:
+        return Verdict.LEAVE
+    return Verdict.CONTINUE if shown in {Sign.AGREES, Sign.LAGS} else Verdict.WITHDRAW
+
+
+def _is_long_closed(found: Found, now: datetime) -> bool:
+    """Of what is gone, nobody says when it ended: the fence's own time counts."""
+    if found.item is None:
+        return now - found.fence.at >= KEPT
+    closed_at = found.item.closed_at
+    return not found.item.open and closed_at is not None and now - closed_at >= KEPT

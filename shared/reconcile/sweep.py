@@ -1,0 +1,160 @@
+"""The sweep for orphans: one fetch of all fences every ten minutes, each suspect read singly, then dealt with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from shared.clock import Clock
+from shared.errors import EngineError, Gone
+from shared.lock.claimant import Claimant
+from shared.lock.codec import FENCE_NAMESPACE, Fence, ItemKey, read_fence
+from shared.lock.port import Port
+from shared.models import Issue
+from shared.process import CommandFailed
+from shared.reconcile.burial import bury
+from shared.reconcile.labels import Sign
+from shared.reconcile.lost import LostLabels, Threads
+from shared.reconcile.orphans import Found, Trade, Verdict, judge, suspects
+from shared.workflow import TERMINAL, Stage
+
+log = structlog.get_logger()
+
+SWEEP_SECONDS = 600.0
+"""How often all fences are fetched."""
+
+RETRY_SECONDS = 60.0
+"""When it is tried again after a failure."""
+
+LEFT_SECONDS = 3600.0
+"""How long a suspect that was left as it is stays unasked while its fence does not move."""
+
+MOST_LOOKS = 20
+"""So many suspects are read in one go; the rest waits for the next poll."""
+
+
+class FenceList(Protocol):
+    """All fences of one repository."""
+
+    async def read_all(self, prefix: str = ...) -> dict[str, tuple[str, str]]: ...
+
+    async def remove(self, ref: str, expected: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where the sweep reads, and the server's time."""
+
+    fences: FenceList
+    threads: Threads
+    lost: LostLabels
+    server_time: Callable[[], datetime]
+
+
+class Sweep:
+    """Finds the items of one kind of agent that the lists lack. Ends by itself what needs nothing but its fence."""
+
+    def __init__(self, trade: Trade, sources: Sources, port: Port, claimant: Claimant, clock: Clock) -> None:
+        self._trade = trade
+        self._sources = sources
+        self._port = port
+        self._claimant = claimant
+        self._clock = clock
+        self._next = float("-inf")
+        self._queue: list[Fence] = []
+        self._left: dict[int, tuple[str, float]] = {}
+        self._orphans: dict[int, Issue] = {}
+
+    @property
+    def orphans(self) -> Mapping[int, Issue]:
+        """The items that a claim continues or finishes, as they were read; kept until the next sweep."""
+        return self._orphans
+
+    def dismiss(self, number: int) -> None:
+        """An item has ended: it is no orphan any more."""
+        self._orphans.pop(number, None)
+
+    async def look(self, known: Mapping[int, Issue]) -> None:
+        """Fetch and judge when it is time. A failure is logged and tried again: nothing else waits for a sweep."""
+        if self._clock.boot() >= self._next:
+            self._next = self._clock.boot() + RETRY_SECONDS
+            try:
+                await self._fetch(known)
+            except (EngineError, CommandFailed) as error:
+                log.warning("sweep_failed", outcome="retrying", error=str(error))
+                return
+            self._next = self._clock.boot() + SWEEP_SECONDS
+        batch, self._queue = self._queue[:MOST_LOOKS], self._queue[MOST_LOOKS:]
+        for fence in batch:
+            try:
+                await self._settle(fence)
+            except (EngineError, CommandFailed) as error:
+                log.warning("orphan_not_settled", outcome="retrying", lock=fence.key.ref, error=str(error))
+
+    async def _fetch(self, known: Mapping[int, Issue]) -> None:
+        prefix = f"{FENCE_NAMESPACE}/{self._trade.role}/"
+        fences = _read(self._trade, prefix, await self._sources.fences.read_all(prefix))
+        found = suspects(fences, known, self._trade, self._sources.server_time())
+        self._queue = [fence for fence in found if not self._was_left(fence)]
+        self._orphans = {}
+
+    def _was_left(self, fence: Fence) -> bool:
+        oid, until = self._left.get(fence.key.number, ("", 0.0))
+        return oid == fence.oid and self._clock.boot() < until
+
+    async def _settle(self, fence: Fence) -> None:
+        number, now = fence.key.number, self._sources.server_time()
+        found = await self._found(fence, now)
+        verdict = judge(found, self._trade, now)
+        match verdict:
+            case Verdict.LEAVE:
+                self._left[number] = fence.oid, self._clock.boot() + LEFT_SECONDS
+                return
+            case Verdict.CONTINUE:
+                self._adopt(found)
+                done = True
+            case Verdict.FINISH if fence.stage in self._trade.tidies:
+                self._adopt(found)
+                done = True
+            case Verdict.FINISH:
+                done = await bury(self._port, self._claimant, fence, Stage.DONE)
+            case Verdict.WITHDRAW:
+                done = await bury(self._port, self._claimant, fence, Stage.WITHDRAWN)
+            case Verdict.PRUNE:
+                done = await self._sources.fences.remove(fence.key.ref, fence.oid)
+        log.info("orphan_found", outcome="completed" if done else "skipped", lock=fence.key.ref, verdict=str(verdict))
+
+    async def _found(self, fence: Fence, now: datetime) -> Found:
+        """The item itself: what lists and fences said may be old."""
+        trade = self._trade
+        try:
+            item = await self._sources.threads.issue(fence.key.number)
+        except Gone:
+            return Found(fence, None)
+        if fence.stage in TERMINAL:
+            return Found(fence, item)
+        if not item.open:
+            return Found(fence, item, over=await trade.is_over(fence))
+        if trade.sign(item, fence) is not Sign.BARE:
+            return Found(fence, item)
+        restored = await self._sources.lost.restored(item, trade.projected(fence), now)
+        return Found(fence, item, lost=restored.labels != item.labels)
+
+    def _adopt(self, found: Found) -> None:
+        if found.item is not None:
+            self._orphans[found.fence.key.number] = found.item
+
+
+def _read(trade: Trade, prefix: str, refs: Mapping[str, tuple[str, str]]) -> list[Fence]:
+    """The fences that this version can read; the others are refused when somebody claims their item."""
+    fences = []
+    for ref, (oid, message) in refs.items():
+        name = ref.removeprefix(prefix)
+        fence = read_fence(ItemKey(trade.role, int(name)), oid, message) if name.isdecimal() else None
+        if fence is not None:
+            fences.append(fence)
+    return fences

@@ -1,0 +1,89 @@
+"""What an agent finds work by: the lists of its inbox and, beside them, the orphans that lists lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from shared.models import Issue
+from shared.reconcile.labels import unknown
+from shared.reconcile.sweep import Sweep
+from shared.workflow import Labels
+
+log = structlog.get_logger()
+
+MOST_HINTS = 1000
+"""So many hints are remembered, so that each is given once."""
+
+
+class Lists(Protocol):
+    """The open items that carry one of an agent's labels, as last seen."""
+
+    @property
+    def known(self) -> Mapping[int, Issue]: ...
+
+    @property
+    def gone(self) -> Mapping[int, Issue]: ...
+
+    def version(self, number: int) -> datetime | None: ...
+
+    def dismiss(self, number: int) -> None: ...
+
+    async def look(self) -> Mapping[int, Issue]: ...
+
+
+class Watch:
+    """An inbox that misses nothing: satisfies the `Inbox` of every agent."""
+
+    def __init__(self, lists: Lists, sweep: Sweep) -> None:
+        self._lists = lists
+        self._sweep = sweep
+
+    @property
+    def known(self) -> Mapping[int, Issue]:
+        """The listed items."""
+        return self._lists.known
+
+    @property
+    def gone(self) -> Mapping[int, Issue]:
+        """The listed items that the last look found closed; told once."""
+        return self._lists.gone
+
+    @property
+    def orphans(self) -> Mapping[int, Issue]:
+        """Items, open or closed, that no list shows although their fence says that there is work."""
+        return self._sweep.orphans
+
+    def version(self, number: int) -> datetime | None:
+        """When an open item last changed; None when the change list does not reach to it."""
+        return self._lists.version(number)
+
+    def dismiss(self, number: int) -> None:
+        """An item has ended by our own hand: nobody has to look at it any more."""
+        self._lists.dismiss(number)
+        self._sweep.dismiss(number)
+
+    async def look(self) -> Mapping[int, Issue]:
+        """Refresh the lists, and every ten minutes the orphans; raises what reading the lists raises."""
+        known = await self._lists.look()
+        await self._sweep.look(known)
+        return known
+
+
+class Hints:
+    """Says once what a person may have meant by a label that looks like a stage and is none."""
+
+    def __init__(self, names: Labels) -> None:
+        self._names = names
+        self._given: set[tuple[int, str]] = set()
+
+    def give(self, issues: Iterable[Issue]) -> None:
+        """Look through listed items; unknown stage labels are left alone."""
+        for issue in issues:
+            for label in sorted(unknown(self._names, issue.labels)):
+                if (issue.number, label) not in self._given and len(self._given) < MOST_HINTS:
+                    self._given.add((issue.number, label))
+                    log.warning("unknown_stage_label", outcome="skipped", number=issue.number, label=label)

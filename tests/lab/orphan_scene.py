@@ -1,0 +1,119 @@
+"""What a crash may leave behind, planted: fences at any stage, issues, pull requests, and nobody who knows them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from engine import ENGINE, OWNER, REPOSITORY, Engine
+
+from lab.git_command import signed
+from shared.lock.codec import Ack, Fence, ItemKey, write_ack, write_fence
+from shared.marks import Keyring
+from shared.workflow import Role, Stage
+
+DEAD, NONCE = "worker-deadbeef", "d" * 32
+PERSON = ("ada", "ada@example.org")
+
+
+def server_time(engine: Engine) -> datetime:
+    return datetime.fromtimestamp(engine.lab.clock.now(), UTC).replace(microsecond=0)
+
+
+def issue(engine: Engine, *labels: str) -> int:
+    """A specification with these labels."""
+    return engine.lab.issue(REPOSITORY, "Greet people", author=OWNER, labels=labels).number
+
+
+async def pull_request(engine: Engine, number: int, *labels: str) -> int:
+    """The engine's open pull request for an issue."""
+    here = engine.lab.at(REPOSITORY)
+    base = await here.bare.sha("refs/heads/main")
+    assert base is not None
+    head = await commit(engine, "Implement", f"{base}^{{tree}}", base)
+    await here.bare.update_ref(f"refs/heads/auto/issue-{number}", head)
+    thread = here.issues.open(ENGINE, "[auto] Greet people", f"Closes #{number}", is_pull=True)
+    here.issues.add_labels(thread.number, labels, ENGINE)
+    here.pulls.open(thread, (f"auto/issue-{number}", head), ("main", base), draft=False)
+    return thread.number
+
+
+def merge(engine: Engine, pull: int, number: int) -> None:
+    """The pull request is merged and GitHub closes its issue; the process that did it saw no more."""
+    here = engine.lab.at(REPOSITORY)
+    here.pulls.merge(pull, OWNER, here.pulls.require(pull).head_sha)
+    here.issues.close(number, OWNER)
+
+
+async def fence(
+    engine: Engine, role: Role, number: int, stage: Stage, *, days: float = 0.1, pr: int = 0, ack: int = 1
+) -> Fence:
+    """The fence of an agent that was last heard of so many days ago."""
+    bare, key = engine.lab.at(REPOSITORY).bare, ItemKey(role, number)
+    head = await bare.sha(f"refs/heads/auto/issue-{engine_issue(engine, role, number)}") or ""
+    at = server_time(engine) - timedelta(days=days)
+    planted = Fence(key, ack, NONCE, DEAD, stage, at, pr=pr, work_head=head)
+    tree = (await bare.git.check("hash-object", "-w", "-t", "tree", "--stdin")).text
+    oid = await commit(engine, write_fence(planted), tree, *([head] if head else []))
+    await bare.update_ref(key.ref, oid)
+    found = await engine.fence(role, number)
+    assert found is not None
+    return found
+
+
+def engine_issue(engine: Engine, role: Role, number: int) -> int:
+    """The issue whose branch an item's fence guards."""
+    if role is not Role.REVIEWER:
+        return number
+    head = engine.lab.at(REPOSITORY).pulls.require(number).head_branch
+    return int(head.rpartition("-")[2])
+
+
+async def live_fence(engine: Engine, number: int, stage: Stage) -> Fence:
+    """The fence of a worker on another machine that is at work just now."""
+    key = ItemKey(Role.WORKER, number)
+    ack = Ack(key, DEAD, 1_700_000_000_000, 0, NONCE, 1800)
+    posted = engine.lab.comment(REPOSITORY, number, write_ack(ack, Keyring(0, ())), author=ENGINE)
+    return await fence(engine, Role.WORKER, number, stage, ack=posted.id)
+
+
+async def commit(engine: Engine, message: str, tree: str, *parents: str) -> str:
+    given = [word for parent in parents for word in ("-p", parent)]
+    git = engine.lab.at(REPOSITORY).bare.git
+    return (await git.check("commit-tree", tree, *given, "-m", message, env=signed(PERSON, PERSON))).text
+
+
+def forget_comments(engine: Engine, number: int) -> None:
+    """A thread's comments go, so that no lock is left to be found at the end."""
+    records = engine.lab.at(REPOSITORY).comments.records
+    for comment in engine.lab.at(REPOSITORY).comments.of(number):
+        records.remove(comment.id)
+
+
+def lose_label(engine: Engine, name: str) -> None:
+    """Somebody deletes a label's definition: it goes from every item, without an event."""
+    here = engine.lab.at(REPOSITORY)
+    here.issues.label_renamed(here.labels.remove(name).name, None)
+
+
+def writes(engine: Engine) -> list[str]:
+    """What was written through the API so far."""
+    return [f"{one.method} {one.path}" for one in engine.lab.exchanges if one.method not in {"GET", "HEAD"}]
+
+
+def charged(engine: Engine) -> int:
+    """How many answers were not free."""
+    return len([one for one in engine.lab.exchanges if one.status != 304])
+
+
+async def stage(engine: Engine, role: Role, number: int) -> Stage | None:
+    """Where a fence stands; None when there is none."""
+    found = await engine.fence(role, number)
+    return found.stage if found else None
+
+
+async def one_life(engine: Engine, role: Role, *, ticks: int = 1) -> list[str]:
+    """An agent on a fresh machine looks so many times; how its items ended."""
+    async with engine.agent(role, state=f"fresh-{len(engine.lab.exchanges)}") as loop:
+        for _ in range(ticks):
+            await engine.tick(loop)
+        return [end.result.value for end in loop.ended]

@@ -1,0 +1,147 @@
+"""Items that no list shows: what their fence says is finished, gone on with or buried, and nothing else is touched."""
+
+from __future__ import annotations
+
+import orphan_scene
+import pytest
+from engine import OWNER, REPOSITORY, Engine
+from orphan_scene import charged, forget_comments, issue, merge, one_life, pull_request, stage, writes
+from worker_scene import CODE, acks, branch, comments, labels
+
+from shared.workflow import Role, Stage
+
+
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
+    """A coder that nobody asks."""
+    engine.script(CODE)
+    return engine
+
+
+@pytest.mark.fault(37)
+@pytest.mark.fault(32)
+async def test_a_reviewer_killed_after_its_merge_is_finished_by_the_next_one(engine: Engine) -> None:
+    number = issue(engine, "status:reviewing")
+    pull = await pull_request(engine, number, "status:approved")
+    await orphan_scene.fence(engine, Role.WORKER, number, Stage.REVIEWING, pr=pull)
+    await orphan_scene.fence(engine, Role.REVIEWER, pull, Stage.APPROVED, pr=pull)
+    merge(engine, pull, number)
+    assert await one_life(engine, Role.REVIEWER) == ["finished"]
+    assert await stage(engine, Role.REVIEWER, pull) is Stage.DONE
+    assert await stage(engine, Role.WORKER, number) is Stage.DONE
+    assert await branch(engine, number) is None
+    assert comments(engine, number) == [], "a closed issue was written to"
+    assert len(acks(engine, pull)) == 1
+    assert await one_life(engine, Role.REVIEWER) == [], "it was finished twice"
+
+
+@pytest.mark.fault(32)
+async def test_an_issue_that_was_merged_while_no_worker_looked_is_done_without_a_word(engine: Engine) -> None:
+    number = issue(engine, "status:reviewing")
+    pull = await pull_request(engine, number, "status:approved")
+    seen = await orphan_scene.fence(engine, Role.WORKER, number, Stage.REVIEWING, pr=pull)
+    merge(engine, pull, number)
+    assert await one_life(engine, Role.WORKER) == []
+    found = await engine.fence(Role.WORKER, number)
+    assert found is not None
+    assert (found.stage, found.work_head, found.pr) == (Stage.DONE, seen.work_head, pull)
+    assert writes(engine) == []
+    assert await branch(engine, number) == seen.work_head, "the branch is the reviewer's to delete"
+
+
+@pytest.mark.fault(14)
+@pytest.mark.parametrize("how", ["close", "lock and unlabel"])
+async def test_what_a_person_ended_while_nobody_held_it_is_withdrawn_and_its_work_kept(
+    engine: Engine, how: str
+) -> None:
+    number = issue(engine, "status:testing")
+    pull = await pull_request(engine, number)
+    seen = await orphan_scene.fence(engine, Role.WORKER, number, Stage.TESTING, pr=pull)
+    if how == "close":
+        engine.lab.close(REPOSITORY, number, actor=OWNER)
+    else:
+        engine.lab.unlabel(REPOSITORY, number, "status:testing", actor=OWNER)
+        engine.lab.lock(REPOSITORY, number, actor=OWNER)
+    assert await one_life(engine, Role.WORKER) == []
+    found = await engine.fence(Role.WORKER, number)
+    assert found is not None
+    assert (found.stage, found.work_head) == (Stage.WITHDRAWN, seen.work_head)
+    assert await branch(engine, number) == seen.work_head
+    assert writes(engine) == []
+
+
+@pytest.mark.fault(40)
+async def test_what_a_live_holder_works_on_is_left_to_it(engine: Engine) -> None:
+    number = issue(engine, "status:testing")
+    seen = await orphan_scene.live_fence(engine, number, Stage.TESTING)
+    engine.lab.close(REPOSITORY, number, actor=OWNER)
+    assert await one_life(engine, Role.WORKER) == []
+    assert await engine.fence(Role.WORKER, number) == seen
+    assert writes(engine) == []
+    forget_comments(engine, number)
+
+
+@pytest.mark.fault(12)
+@pytest.mark.parametrize(("days", "left"), [(0.1, Stage.WITHDRAWN), (0.01, Stage.IMPLEMENTING)])
+async def test_a_deleted_issue_is_withdrawn_once_its_holder_had_time_to_notice(
+    engine: Engine, days: float, left: Stage
+) -> None:
+    number = issue(engine, "status:implementing")
+    await orphan_scene.fence(engine, Role.WORKER, number, Stage.IMPLEMENTING, days=days)
+    engine.lab.delete(REPOSITORY, number)
+    await one_life(engine, Role.WORKER)
+    assert await stage(engine, Role.WORKER, number) is left
+    assert writes(engine) == []
+
+
+@pytest.mark.fault(17)
+async def test_a_label_that_a_person_took_off_while_nobody_looked_is_an_order(engine: Engine) -> None:
+    number = issue(engine, "status:implementing")
+    await orphan_scene.fence(engine, Role.WORKER, number, Stage.IMPLEMENTING)
+    engine.lab.unlabel(REPOSITORY, number, "status:implementing", actor=OWNER)
+    assert await one_life(engine, Role.WORKER, ticks=2) == []
+    assert await stage(engine, Role.WORKER, number) is Stage.WITHDRAWN
+    assert labels(engine, number) == set(), "what a person took off was put back"
+    assert comments(engine, number) == []
+
+
+@pytest.mark.parametrize(
+    ("days", "closed", "kept"), [(31, True, False), (29, True, True), (31, False, True)], ids=["old", "young", "open"]
+)
+async def test_the_tombstone_of_a_closed_item_goes_after_thirty_days(
+    engine: Engine, days: float, closed: bool, kept: bool
+) -> None:
+    number = issue(engine, "status:reviewing")
+    if closed:
+        engine.lab.close(REPOSITORY, number, actor=OWNER)
+    await orphan_scene.fence(engine, Role.WORKER, number, Stage.DONE, days=0)
+    engine.lab.clock.advance(days * 86400)
+    await one_life(engine, Role.WORKER)
+    assert (await stage(engine, Role.WORKER, number) is Stage.DONE) is kept
+    assert writes(engine) == []
+
+
+async def test_a_sweep_is_over_after_one_look_and_costs_no_request_after_it(engine: Engine) -> None:
+    number = issue(engine, "status:failed")
+    await orphan_scene.fence(engine, Role.WORKER, number, Stage.FAILED)
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.tick(worker)
+        before, fetches = charged(engine), len([one for one in engine.lab.exchanges if ".git/" in one.path])
+        for _ in range(3):
+            await engine.tick(worker)
+        assert charged(engine) == before
+        assert len([one for one in engine.lab.exchanges if ".git/" in one.path]) == fetches
+    assert await stage(engine, Role.WORKER, number) is Stage.FAILED
+
+
+async def test_a_specified_story_that_was_closed_is_done(engine: Engine) -> None:
+    story = engine.lab.issue(REPOSITORY, "A story", author=OWNER, labels=("story", "status:specified")).number
+    other = engine.lab.issue(REPOSITORY, "Another", author=OWNER, labels=("story", "status:planning")).number
+    await orphan_scene.fence(engine, Role.PLANNER, story, Stage.SPECIFIED)
+    await orphan_scene.fence(engine, Role.PLANNER, other, Stage.PLANNING)
+    for number in (story, other):
+        engine.lab.close(REPOSITORY, number, actor=OWNER)
+    assert await one_life(engine, Role.PLANNER) == []
+    assert await stage(engine, Role.PLANNER, story) is Stage.DONE
+    assert await stage(engine, Role.PLANNER, other) is Stage.WITHDRAWN
+    assert writes(engine) == []

@@ -1,0 +1,227 @@
+"""The reconciler's tables: what labels say beside a fence, which labels were lost, what becomes of an orphan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from planner_agent.trade import trade as of_planner
+from reviewer_agent.admission import before as before_of_reviewer
+from shared.lock.codec import Fence, ItemKey
+from shared.models import Account, Issue, LabelEvent
+from shared.reconcile.labels import Sign, sign, unknown, was_taken_off
+from shared.reconcile.lost import LostLabels
+from shared.reconcile.orphans import KEPT, Found, Trade, Verdict, judge, suspects
+from shared.workflow import TERMINAL, Labels, Role, Stage
+from worker_agent.decide import WORKING
+from worker_agent.decide import before as before_of_worker
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+NAMES = Labels()
+ADA, BOT = Account(7, "ada"), Account(99, "engine-bot")
+READY, IMPLEMENTING, TESTING, REVIEWING = Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
+
+
+async def never(fence: Fence) -> bool:
+    return False
+
+
+WORK = Trade(
+    Role.WORKER,
+    NAMES,
+    projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
+    before=before_of_worker,
+    is_over=never,
+    owns=WORKING | {REVIEWING},
+)
+"""Specification issues, without rounds."""
+
+STORIES = of_planner(NAMES)
+
+
+def item(*labels: Stage | str, open: bool = True, locked: bool = False, closed: timedelta | None = None) -> Issue:
+    names = frozenset(NAMES.of(one) if isinstance(one, Stage) else one for one in labels)
+    at = NOW - timedelta(hours=1)
+    return Issue(42, "T", "", names, ADA, at, at, open, locked, closed_at=None if closed is None else NOW - closed)
+
+
+def fence(stage: Stage, *, role: Role = Role.WORKER, age: timedelta = timedelta(hours=1)) -> Fence:
+    return Fence(ItemKey(role, 42), 7, "a" * 32, "agent-1", stage, NOW - age, oid="f" * 40)
+
+
+def event(label: str, added: bool, number: int = 1) -> LabelEvent:
+    return LabelEvent(number, label, added, BOT, NOW)
+
+
+@pytest.mark.fault(16)
+@pytest.mark.parametrize(
+    ("shown", "recorded", "before", "said"),
+    [
+        ({TESTING}, TESTING, before_of_worker, Sign.AGREES),
+        ({IMPLEMENTING}, TESTING, before_of_worker, Sign.LAGS),
+        ({TESTING, READY}, TESTING, before_of_worker, Sign.LAGS),
+        ({TESTING, Stage.FAILED}, TESTING, before_of_worker, Sign.LAGS),
+        ({Stage.FAILED}, TESTING, before_of_worker, Sign.MOVED),
+        ({READY}, TESTING, before_of_worker, Sign.MOVED),
+        (set(), TESTING, before_of_worker, Sign.BARE),
+        ({Stage.FAILED}, REVIEWING, before_of_worker, Sign.LAGS),  # a person leads on by the pull request
+        ({REVIEWING}, Stage.IN_REVIEW, before_of_reviewer, Sign.LAGS),
+        ({Stage.CHANGES_REQUESTED}, Stage.IN_REVIEW, before_of_reviewer, Sign.MOVED),
+        ({Stage.APPROVED}, Stage.CHANGES_REQUESTED, before_of_reviewer, Sign.LAGS),
+    ],
+)
+def test_what_stage_labels_say_beside_the_fence(
+    shown: set[Stage], recorded: Stage, before: Callable[[Stage], frozenset[Stage]], said: Sign
+) -> None:
+    assert sign(frozenset(shown), recorded, before(recorded)) is said
+
+
+@pytest.mark.fault(16)
+def test_a_label_that_only_looks_like_a_stage_is_named() -> None:
+    shown = ["status:redy", "STATUS:Ready", "status:new", "bug", "flag:paused", "Status:Foo"]
+    assert unknown(NAMES, shown) == {"status:redy", "status:new", "Status:Foo"}
+    assert unknown(Labels(status_prefix=""), shown) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("events", "taken"),
+    [
+        ([event("status:testing", True)], False),
+        ([event("Status:Testing", True), event("bug", False)], False),
+        ([event("status:testing", True), event("status:testing", False)], True),
+        ([event("status:testing", False), event("status:testing", True)], False),
+        ([event("status:ready", True)], True),
+        ([], True),
+    ],
+)
+def test_a_label_was_taken_off_when_its_removal_is_the_last_that_happened_to_it(
+    events: list[LabelEvent], taken: bool
+) -> None:
+    assert was_taken_off(events, "status:testing") is taken
+
+
+@dataclass
+class FakeGitHub:
+    """One item, its events and the label definitions."""
+
+    issue_now: Issue
+    events: list[LabelEvent] = field(default_factory=lambda: [event("status:testing", True)])
+    defined: bool = False
+    asked: list[str] = field(default_factory=list)
+
+    async def issue(self, number: int) -> Issue:
+        self.asked.append("issue")
+        return self.issue_now
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
+        self.asked.append("events")
+        return tuple(self.events)
+
+    async def is_defined(self, stage: Stage) -> bool:
+        self.asked.append("definition")
+        return self.defined
+
+
+async def restored(github: FakeGitHub, stage: Stage | None = TESTING) -> frozenset[str]:
+    lost = LostLabels(github, github, NAMES)
+    return (await lost.restored(github.issue_now, stage, NOW)).labels
+
+
+@pytest.mark.fault(15)
+@pytest.mark.parametrize("defined", [False, True])
+async def test_a_label_that_nobody_took_off_was_lost(defined: bool) -> None:
+    assert await restored(FakeGitHub(item("bug"), defined=defined)) == {"bug", "status:testing"}
+
+
+@pytest.mark.fault(17)
+@pytest.mark.parametrize(
+    "github",
+    [
+        FakeGitHub(item(), [event("status:testing", True), event("status:testing", False)]),
+        FakeGitHub(item(), []),
+        FakeGitHub(replace(item(), updated_at=NOW - timedelta(seconds=5)), defined=True),
+        FakeGitHub(item(open=False)),
+    ],
+    ids=["taken off", "never set", "changed just now", "closed"],
+)
+async def test_a_doubt_counts_for_the_person(github: FakeGitHub) -> None:
+    assert await restored(github) == frozenset()
+
+
+@pytest.mark.parametrize(("labels", "stage"), [((TESTING,), TESTING), ((READY,), TESTING), ((), None)])
+async def test_an_item_with_a_stage_label_costs_no_question(labels: tuple[Stage, ...], stage: Stage | None) -> None:
+    github = FakeGitHub(item(*labels))
+    await restored(github, stage)
+    assert github.asked == []
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (Found(fence(TESTING), None), Verdict.WITHDRAW),
+        (Found(fence(TESTING), item(TESTING, open=False)), Verdict.WITHDRAW),
+        (Found(fence(REVIEWING), item(REVIEWING, open=False), over=True), Verdict.FINISH),
+        (Found(fence(Stage.FAILED), item(open=False)), Verdict.WITHDRAW),
+        (Found(fence(TESTING), item(TESTING, locked=True)), Verdict.WITHDRAW),
+        (Found(fence(TESTING), item(TESTING)), Verdict.CONTINUE),
+        (Found(fence(TESTING), item(IMPLEMENTING)), Verdict.CONTINUE),
+        (Found(fence(TESTING), item(Stage.FAILED)), Verdict.WITHDRAW),
+        (Found(fence(TESTING), item()), Verdict.WITHDRAW),
+        (Found(fence(TESTING), item(), lost=True), Verdict.CONTINUE),
+        (Found(fence(TESTING), item(TESTING, "flag:paused")), Verdict.LEAVE),
+        (Found(fence(Stage.FAILED), item()), Verdict.LEAVE),
+        (Found(fence(Stage.CI_FAILED), item(Stage.CI_FAILED)), Verdict.LEAVE),
+        (Found(fence(Stage.CHANGES_REQUESTED), item(IMPLEMENTING)), Verdict.LEAVE),
+        (Found(fence(Stage.CHANGES_REQUESTED), item(), lost=True), Verdict.CONTINUE),
+        (Found(fence(Stage.APPROVED), item(locked=True)), Verdict.LEAVE),
+    ],
+)
+def test_what_becomes_of_a_suspect(found: Found, verdict: Verdict) -> None:
+    assert judge(found, WORK, NOW) is verdict
+
+
+@pytest.mark.parametrize(
+    ("stage", "labels", "verdict"),
+    [
+        (Stage.PLANNING, ("story",), Verdict.CONTINUE),
+        (Stage.AWAITING_APPROVAL, ("story",), Verdict.WITHDRAW),
+        (Stage.PLANNING, ("story", Stage.FAILED), Verdict.CONTINUE),
+        (Stage.PLANNING, ("story", READY), Verdict.WITHDRAW),
+    ],
+)
+def test_a_story_may_have_no_label_yet(stage: Stage, labels: tuple[Stage | str, ...], verdict: Verdict) -> None:
+    assert judge(Found(fence(stage, role=Role.PLANNER), item(*labels)), STORIES, NOW) is verdict
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (Found(fence(Stage.DONE, age=KEPT), item(open=False, closed=KEPT)), Verdict.PRUNE),
+        (Found(fence(Stage.WITHDRAWN, age=KEPT), None), Verdict.PRUNE),
+        (Found(fence(Stage.DONE, age=2 * KEPT), item(open=False, closed=KEPT / 2)), Verdict.LEAVE),
+        (Found(fence(Stage.DONE, age=KEPT), item()), Verdict.LEAVE),
+        (Found(fence(Stage.DONE, age=KEPT), item(open=False)), Verdict.LEAVE),
+    ],
+)
+def test_when_a_tombstone_goes(found: Found, verdict: Verdict) -> None:
+    assert judge(found, WORK, NOW) is verdict
+
+
+@pytest.mark.parametrize(
+    ("one", "listed", "suspected"),
+    [
+        (fence(TESTING), item(TESTING), False),
+        (fence(TESTING), item(IMPLEMENTING, READY), False),
+        (fence(TESTING), None, True),
+        (fence(TESTING), item(), True),
+        (fence(TESTING), item(Stage.FAILED), True),
+        (fence(Stage.DONE), None, False),
+        (fence(Stage.DONE, age=KEPT), None, True),
+    ],
+)
+def test_which_fences_need_a_closer_look(one: Fence, listed: Issue | None, suspected: bool) -> None:
+    known = {} if listed is None else {42: listed}
+    assert suspects([one], known, WORK, NOW) == ((one,) if suspected else ())

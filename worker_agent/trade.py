@@ -1,0 +1,29 @@
+"""What the reconciler has to know of specification issues."""
+
+from __future__ import annotations
+
+from shared.errors import Gone
+from shared.lock.codec import Fence
+from shared.reconcile.orphans import Trade
+from shared.workflow import Labels, Role, Stage
+from worker_agent.decide import WORKING, before, projection
+from worker_agent.ports import Pulls
+
+
+def trade(names: Labels, pulls: Pulls) -> Trade:
+    """An issue that is closed is done when its pull request is merged; nothing but its fence is left to be ended."""
+
+    async def is_merged(fence: Fence) -> bool:
+        try:
+            return bool(fence.pr) and (await pulls.pull_request(fence.pr)).merged
+        except Gone:
+            return False
+
+    return Trade(
+        Role.WORKER,
+        names,
+        projected=lambda fence: projection(fence).issue,
+        before=before,
+        is_over=is_merged,
+        owns=WORKING | {Stage.REVIEWING},
+    )
