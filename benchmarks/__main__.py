@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import structlog
 
-from benchmarks import claims, idle, process, requests, throughput, workspace
+from benchmarks import claims, crowd, idle, process, requests, throughput, workspace
 from benchmarks.table import Row, markdown, save
 
 Measure = Callable[[Path], Awaitable[tuple[list[Row], dict[str, object]]]]
@@ -23,24 +23,26 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
     "requests": ("requests", requests.measure),
     "idle": ("requests", idle.measure),
     "claims": ("requests", claims.measure),
+    "crowd": ("requests", crowd.measure),
     "workspace": ("workspace", workspace.measure),
     "process": ("process", process.measure),
     "throughput": ("throughput", throughput.measure_with(throughput.WORKERS, throughput.ISSUES)),
 }
-"""Part -> the results file that it goes into, and what measures it."""
+"""Part -> the results file that it goes into, and what measures it; `throughput` as large as the arguments say."""
 
 
 def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What the engine costs, on loopback.")
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--workers", type=int, default=throughput.WORKERS, help="of throughput (default: %(default)s)")
+    parser.add_argument("--issues", type=int, default=throughput.ISSUES, help="of throughput (default: %(default)s)")
     return parser.parse_args(argv)
 
 
-async def run(parts: Sequence[str]) -> None:
+async def run(parts: Mapping[str, tuple[str, Measure]]) -> None:
     """Run each part in a directory of its own, which is kept when it fails."""
-    for part in parts:
-        file, measure = PARTS[part]
+    for part, (file, measure) in parts.items():
         root = Path(tempfile.mkdtemp(prefix=f"bench-{part}-"))
         rows, details = await measure(root)
         path = save(file, part, rows, details)
@@ -55,7 +57,9 @@ def main() -> None:
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
-    anyio.run(run, arguments().parts or list(PARTS))
+    given = arguments()
+    sized = {**PARTS, "throughput": ("throughput", throughput.measure_with(given.workers, given.issues))}
+    anyio.run(run, {part: sized[part] for part in given.parts or PARTS})
 
 
 if __name__ == "__main__":

@@ -1,20 +1,28 @@
-"""What a claim asks of GitHub: won, refused at the door, lost in a race, and with rivals."""
+"""What a claim asks of GitHub: won, refused at the door, lost after the ACK, and with rivals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar, cast
 
 import anyio
+import psutil
 
 from benchmarks.house import OWNER, REPOSITORY, House, house
 from benchmarks.requests import script
 from benchmarks.table import Row
 from benchmarks.tally import Exchange
+from console.assembly import Parts
 from shared.items import Agent, Skip
 from shared.lock.claim import Lease
+from shared.lock.gateway import Gateway
+from shared.lock.port import Operation, PostComment, Reply
 from shared.workflow import Role
+
+T = TypeVar("T")
 
 RIVALS = 4
 """Workers that want the same issue at the same moment."""
@@ -23,31 +31,73 @@ SETTLE_SECONDS = 0.5
 """Long enough on loopback that every rival's ACK is there when they look."""
 
 
+class StartingLine:
+    """Lets ACKs go out only when every rival is about to post one: nobody is refused at the door."""
+
+    def __init__(self) -> None:
+        self.drawn = False
+        self._waiting = 0
+        self._off = anyio.Event()
+
+    async def cross(self) -> None:
+        """Return when all rivals are here, or at once while the line is not drawn."""
+        if not self.drawn:
+            return
+        self._waiting += 1
+        if self._waiting == RIVALS:
+            self._off.set()
+        await self._off.wait()
+
+    def change(self, parts: Parts) -> Parts:
+        """An agent's parts, with the line in its way."""
+        return replace(parts, port=cast("Gateway", Lined(parts.port, self)))
+
+
+class Lined:
+    """A lock's port behind a starting line."""
+
+    def __init__(self, port: Gateway, line: StartingLine) -> None:
+        self._line = line
+        self._port = port
+        self.sleep, self.now, self.boot = port.sleep, port.now, port.boot
+
+    async def request(self, operation: Operation[T]) -> Reply[T]:
+        """As the port does, an ACK not before the others'."""
+        if isinstance(operation, PostComment):
+            await self._line.cross()
+        return await self._port.request(operation)
+
+
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     """Claims of fresh issues by workers in this process."""
+    line = StartingLine()
     async with house(root, script("initial")) as here:
         here.settle = SETTLE_SECONDS
         async with AsyncExitStack() as stack:
-            agents = [
-                (await stack.enter_async_context(here.agent(Role.WORKER, state=f"machine-{number}")))[1]
-                for number in range(RIVALS)
-            ]
-            return await _alone(here, agents) + await _race(here, agents), {}
+            agents = []
+            for number in range(RIVALS):
+                started = here.agent(Role.WORKER, state=f"machine-{number}", change=line.change)
+                agents.append((await stack.enter_async_context(started))[1])
+            alone, won = await _alone(here, agents)
+            race = await _race(here, agents)
+            line.drawn = True
+            return [*alone, *race, *await _lost(here, agents, won)], {"load": round(psutil.getloadavg()[0], 1)}
 
 
-async def _alone(here: House, agents: Sequence[Agent]) -> list[Row]:
-    """One worker wins; then a second one, who has claimed nothing here before, finds it taken."""
+async def _alone(here: House, agents: Sequence[Agent]) -> tuple[list[Row], int]:
+    """One worker wins; another, who has claimed nothing here before, finds it taken. Also, what winning took."""
     _ready(here, "First")
     won, leases = await _claims(here, agents[:1])
     lost, _ = await _claims(here, agents[1:2])
     if leases != 1:
         raise RuntimeError("nobody won the free issue")
     gate = sum(_is_trust(one) for one in won)
-    return [
+    rows = [
         Row("a won claim", len(won) - gate, "requests", 8),
         Row("its trust gate", gate, "requests", 3),
         Row("a claim of what is held", len(lost), "requests", 4),
     ]
+    return rows, len(won) - gate
 
 
 async def _race(here: House, agents: Sequence[Agent]) -> list[Row]:
@@ -59,6 +109,20 @@ async def _race(here: House, agents: Sequence[Agent]) -> list[Row]:
         Row(f"{len(agents)} rivals: winners", leases, "leases", 1),
         Row(f"{len(agents)} rivals: requests", len(seen) - gate, "requests", 3 * len(agents)),
         Row(f"{len(agents)} rivals: trust gates", gate, "requests"),
+    ]
+
+
+async def _lost(here: House, agents: Sequence[Agent], won: int) -> list[Row]:
+    """All at once, and all of them post an ACK: what losing costs who was not refused at the door."""
+    _ready(here, "Third")
+    seen, leases = await _claims(here, agents)
+    asked, losers = len(seen) - sum(_is_trust(one) for one in seen), len(agents) - leases
+    acks = sum(one.method == "POST" and one.path.endswith("/comments") for one in seen)
+    return [
+        Row("all past the door: ACKs", acks, "comments"),
+        Row("all past the door: winners", leases, "leases", 1),
+        Row("all past the door: requests", asked, "requests", 3 * len(agents)),
+        Row("a claim lost after the ACK", (asked - won * leases) / max(1, losers), "requests", 4, "each of the losers"),
     ]
 
 

@@ -1,0 +1,46 @@
+"""Issues as lists are remembered, thousands of them: without what only a single reading is asked for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from shared.github import wire
+from shared.models import Account, Issue
+
+BRIEF = 2000
+"""Characters that are kept of a body at most."""
+
+_NAMES_AN_ITEM = re.compile(r"^.*#\d.*$", re.MULTILINE)
+
+
+def issues(value: Any) -> tuple[Issue, ...]:
+    """One page of a list of issues, each as `brief` keeps it; raises `Transient` when it is not one."""
+    return wire.read(_page, value)
+
+
+def brief(issue: Issue) -> Issue:
+    """The issue with those lines of its body that name others, like `Depends on #4`: all that lists decide by.
+
+    Equal labels and accounts become the same object.
+    """
+    body = "\n".join(_NAMES_AN_ITEM.findall(issue.body))[:BRIEF]
+    return replace(issue, body=body, labels=_same_labels(issue.labels), author=_same_account(issue.author))
+
+
+def _page(value: Any) -> tuple[Issue, ...]:
+    if not isinstance(value, list):
+        raise TypeError("not a list")
+    return tuple(brief(wire.issue(item)) for item in value)
+
+
+@lru_cache(maxsize=4096)
+def _same_labels(labels: frozenset[str]) -> frozenset[str]:
+    return labels
+
+
+@lru_cache(maxsize=4096)
+def _same_account(account: Account) -> Account:
+    return account
