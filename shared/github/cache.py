@@ -1,7 +1,7 @@
 """The conditional cache: what this client last read, to be confirmed by a free 304.
 
-Own instead of gidgethub's: keyed by URL and Accept, bounded, decoded anew for each reader, and a
-rotated ETag on a 304 is taken over.
+Own instead of gidgethub's: keyed by URL and form, bounded, decoded anew for each reader, and a
+rotated ETag on a 304 is taken over. Long lists are kept as what was made of them, not as text.
 """
 
 from __future__ import annotations
@@ -11,20 +11,32 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-MAX_ENTRIES = 1000
+MAX_ENTRIES = 2000
 """How many answers are kept."""
 
 MAX_BYTES = 16 * 2**20
-"""How many bytes of bodies are kept; one body may take a quarter of it."""
+"""How many bytes of answers are kept; one answer may take a quarter of it."""
+
+ITEM_BYTES = 800
+"""What an item of a list counts that is kept as a value: measured for issues as `Issues.labelled` keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One answer. `next` is its next page: a 304 carries no Link header."""
+    """One answer. `next` is its next page: a 304 carries no Link header.
+
+    `items` are what was made of its body when it is kept as a list of values; they must not be changeable.
+    """
 
     etag: str
     body: bytes
     next: str | None = None
+    items: tuple[Any, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes."""
+        return len(self.body) + ITEM_BYTES * len(self.items)
 
     def decode(self) -> Any:
         """The JSON value, a new one for each caller; None for an empty body."""
@@ -32,7 +44,7 @@ class Entry:
 
 
 class Cache:
-    """Answers by (URL, Accept); the least recently used goes first."""
+    """Answers by URL and form (a media type, or what is made of it); the least recently used goes first."""
 
     def __init__(self, *, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
         self._max_entries, self._max_bytes = max_entries, max_bytes
@@ -44,29 +56,29 @@ class Cache:
 
     @property
     def size(self) -> int:
-        """Bytes of all bodies kept."""
+        """Bytes of all answers kept."""
         return self._bytes
 
-    def find(self, url: str, accept: str) -> Entry | None:
+    def find(self, url: str, form: str) -> Entry | None:
         """The entry of a URL, which counts as its use."""
-        entry = self._entries.get((url, accept))
+        entry = self._entries.get((url, form))
         if entry is not None:
-            self._entries.move_to_end((url, accept))
+            self._entries.move_to_end((url, form))
         return entry
 
-    def keep(self, url: str, accept: str, entry: Entry) -> None:
+    def keep(self, url: str, form: str, entry: Entry) -> None:
         """Remember an answer, unless it has no ETag or is too large."""
-        self.forget(url, accept)
-        if not entry.etag or len(entry.body) > self._max_bytes // 4:
+        self.forget(url, form)
+        if not entry.etag or entry.size > self._max_bytes // 4:
             return
-        self._entries[url, accept] = entry
-        self._bytes += len(entry.body)
+        self._entries[url, form] = entry
+        self._bytes += entry.size
         while len(self._entries) > self._max_entries or self._bytes > self._max_bytes:
             _, dropped = self._entries.popitem(last=False)
-            self._bytes -= len(dropped.body)
+            self._bytes -= dropped.size
 
-    def forget(self, url: str, accept: str) -> None:
+    def forget(self, url: str, form: str) -> None:
         """Drop an entry, so that the next read is a full one."""
-        dropped = self._entries.pop((url, accept), None)
+        dropped = self._entries.pop((url, form), None)
         if dropped is not None:
-            self._bytes -= len(dropped.body)
+            self._bytes -= dropped.size

@@ -5,8 +5,9 @@ Every other file of this room asks GitHub through `GitHub`; nothing outside the 
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 from gidgethub import HTTPException
@@ -14,6 +15,7 @@ from gidgethub import HTTPException
 from shared.clock import Clock
 from shared.errors import Misconfigured, Transient, UnknownOutcome
 from shared.github.address import ApiRoot, query
+from shared.github.cache import Entry
 from shared.github.errors import NeverSent
 from shared.github.limits import Budget
 from shared.github.pacing import Pacing
@@ -22,6 +24,8 @@ from shared.github.transport import Answer, Call, TokenSource, Transport
 from shared.warrant import Warrant
 
 __all__ = ["GitHub", "TokenSource"]
+
+T = TypeVar("T")
 
 
 class GitHub:
@@ -53,6 +57,11 @@ class GitHub:
         """The hourly request budget as the last answer stated it; None before the first."""
         return self._transport.limits.budget
 
+    @property
+    def scopes(self) -> frozenset[str] | None:
+        """The scopes of a classic token, by GitHub's last answer; None for every other kind of token."""
+        return self._transport.scopes
+
     async def synchronise(self) -> None:
         """Learn the server's time and limits; not charged."""
         await self.get("/rate_limit")
@@ -69,29 +78,41 @@ class GitHub:
         than that count raises `Transient`.
         """
         items: list[Any] = []
-        seen: set[str] = set()
-        following: str | None = path + query({"per_page": 100, **params})
         total = 0
-        while following is not None:
-            if following in seen:
-                raise Transient(f"GitHub's pages of {path} lead in a circle")
-            seen.add(following)
-            entry, _ = await self._reads.entry(following, urgent=False)
+        async for entry in self._walk(path, params):
             found, total = _items(path, entry.decode())
             items += found
-            following = self._root.path(entry.next) if entry.next else None
         if len(items) < total:
             raise Transient(f"GitHub listed {len(items)} of {total} items of {path}")
         return items
 
-    async def changed(self, path: str, **params: object) -> Any | None:
-        """The JSON value, or None when it is still what this client last read there."""
-        entry, fresh = await self._reads.entry(path + query(params), urgent=False)
-        return entry.decode() if fresh else None
+    async def listed(self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object) -> list[T]:
+        """What `convert` makes of a list, over all its pages, in GitHub's order: for lists that are long.
 
-    def forget(self, path: str, **params: object) -> None:
-        """Make the next read of this URL a full one, because what was read could not be used."""
-        self._reads.forget(path + query(params))
+        What a page became is kept instead of its text, so that a page that has not changed costs neither
+        a charged request nor a conversion. `convert` makes frozen values, and is always the same function.
+        """
+        return [item async for entry in self._walk(path, params, convert) for item in entry.items]
+
+    async def changed(
+        self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object
+    ) -> tuple[T, ...] | None:
+        """What `convert` makes of one page, or None when it is still what this client last read there."""
+        entry, fresh = await self._reads.entry(path + query(params), urgent=False, convert=convert)
+        return entry.items if fresh else None
+
+    async def _walk(
+        self, path: str, params: Mapping[str, object], convert: Callable[[Any], tuple[Any, ...]] | None = None
+    ) -> AsyncIterator[Entry]:
+        seen: set[str] = set()
+        following: str | None = path + query({"per_page": 100, **params})
+        while following is not None:
+            if following in seen:
+                raise Transient(f"GitHub's pages of {path} lead in a circle")
+            seen.add(following)
+            entry, _ = await self._reads.entry(following, urgent=False, convert=convert)
+            yield entry
+            following = self._root.path(entry.next) if entry.next else None
 
     async def text(self, path: str, *, accept: str) -> str:
         """A log, diff or raw file; of more than 2 MiB only the end.

@@ -2,28 +2,66 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
 
+from shared.errors import UnknownOutcome
 from shared.github import wire
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
+from shared.github.threads import Threads
 from shared.models import Comment
 from shared.warrant import Warrant
+
+PAGE = 100
+"""So many comments come with one request."""
 
 
 class Comments:
     """The threads of one repository."""
 
-    def __init__(self, github: GitHub, repository: str) -> None:
+    def __init__(self, github: GitHub, repository: str, *, items: str = "issues") -> None:
+        """`items` is how the items are read whose threads are opened here: as "issues" or as "pulls"."""
         self._github = github
         self._path = f"/repos/{repository}/issues"
+        self._items = f"/repos/{repository}/{items}"
+        self._threads = Threads()
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         """All comments of an item, ascending by id, or those updated at or after `since`."""
+        began = self._github.clock.boot()
         found = await self._github.pages(f"{self._path}/{number}/comments", since=since)
         # A comment deleted while the pages are read shifts the rest, so one may come twice.
         unique = {comment.id: comment for comment in wire.each(wire.comment, found)}
+        self._remember(number, unique.values(), since, began)
         return tuple(unique[id] for id in sorted(unique))
+
+    async def opening(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
+        """The comments of an item that probably has none: all, or of a long thread those from `since` on.
+
+        The item is asked first, and its thread only when it counts some: who claims an item reads it
+        in any case. A count that lags is no worse than a list that does.
+        """
+        began = self._github.clock.boot()
+        count = wire.read(_count, await self._github.get(f"{self._items}/{number}"))
+        if count:
+            return await self.thread(number, since if count > PAGE else None)
+        self._remember(number, (), None, began)
+        return ()
+
+    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+        """All comments as a reading of the last 30 seconds showed them, with our own writes since; else read anew.
+
+        A reading of any age is good enough when it shows the comment `witness`.
+        """
+        known = self._threads.lately(number, self._github.clock.boot(), witness)
+        return await self.thread(number) if known is None else known
+
+    async def newest(self) -> tuple[Comment, ...]:
+        """The hundred comments of all threads that were changed last, the newest first."""
+        found = await self._github.get(f"{self._path}/comments", sort="updated", direction="desc", per_page=100)
+        return wire.each(wire.comment, found)
 
     async def comment(self, id: int) -> Comment | None:
         """One comment as it is now; None only when GitHub says that it does not exist."""
@@ -34,8 +72,12 @@ class Comments:
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
         """A new comment; never repeated. `UnknownOutcome` means: look for it before posting again."""
-        reply = await self._github.write("POST", f"{self._path}/{number}/comments", {"body": body}, warrant)
-        return wire.reply(wire.comment, reply)
+        try:
+            reply = await self._github.write("POST", f"{self._path}/{number}/comments", {"body": body}, warrant)
+            return self._written(reply)
+        except UnknownOutcome:
+            self._threads.forget(number)
+            raise
 
     async def edit(self, id: int, body: str, warrant: Warrant, *, urgent: bool = False) -> Comment | None:
         """Replace a comment's body; None when it no longer exists. Leases are kept and released `urgent`."""
@@ -44,8 +86,9 @@ class Comments:
                 "PATCH", f"{self._path}/comments/{id}", {"body": body}, warrant, urgent=urgent
             )
         except NotFound:
+            self._threads.gone(id)
             return None
-        return wire.reply(wire.comment, reply)
+        return self._written(reply)
 
     async def delete(self, id: int, warrant: Warrant) -> None:
         """Delete a comment; one that no longer exists is fine."""
@@ -53,3 +96,17 @@ class Comments:
             await self._github.write("DELETE", f"{self._path}/comments/{id}", None, warrant)
         except NotFound:
             return
+
+    def _remember(self, number: int, comments: Iterable[Comment], since: datetime | None, began: float) -> None:
+        took = timedelta(seconds=self._github.clock.boot() - began)
+        self._threads.read(number, comments, since=since, boot=began, at=self._github.server_time - took)
+
+    def _written(self, reply: Any) -> Comment:
+        comment = wire.reply(wire.comment, reply)
+        self._threads.wrote(comment)
+        return comment
+
+
+def _count(item: Any) -> int:
+    """How many comments an issue or a pull request has, as it says itself."""
+    return int(item["comments"])

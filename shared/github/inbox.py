@@ -8,6 +8,7 @@ from typing import Protocol
 
 from shared.clock import Clock
 from shared.errors import Gone
+from shared.github.listing import brief
 from shared.models import Issue
 
 SWEEP_SECONDS = 600.0
@@ -37,12 +38,17 @@ class Inbox:
         clock: Clock,
         *,
         concerns: Callable[[Issue], bool] = lambda issue: True,
+        notice: Callable[[Iterable[Issue]], None] = lambda issues: None,
     ) -> None:
-        """`concerns` tells which items can be this agent's business at all; the others are never followed."""
+        """`concerns` tells which items can be this agent's business at all; the others are never followed.
+
+        `notice` is shown every list of changed items, whomever they concern.
+        """
         self._issues = issues
         self._labels = tuple(labels)
         self._clock = clock
         self._concerns = concerns
+        self._notice = notice
         self._known: dict[int, Issue] = {}
         self._missing: set[int] = set()
         self._found_closed: dict[int, Issue] = {}
@@ -52,13 +58,18 @@ class Inbox:
 
     @property
     def known(self) -> Mapping[int, Issue]:
-        """What the last look showed."""
+        """What the last look showed; the same mapping as long as nothing has changed."""
         return self._known
 
     @property
     def gone(self) -> Mapping[int, Issue]:
         """The known items that the last look found closed; told once."""
         return self._gone
+
+    def dismiss(self, number: int) -> None:
+        """An item has ended by our own hand: that the lists lack it from now on is no news, and nobody has to look."""
+        self._drop(number)
+        self._missing.discard(number)
 
     def version(self, number: int) -> datetime | None:
         """When an open item last changed, as the change list says it; None when the list does not reach to it."""
@@ -81,17 +92,19 @@ class Inbox:
         for label in self._labels:
             found |= {one.number: one for one in await self._issues.labelled(label) if self._concerns(one)}
         self._missing |= self._known.keys() - found.keys()
-        self._known |= found
+        if any(self._known.get(number) is not one for number, one in found.items()):
+            self._known = self._known | found
         self._next_sweep = self._clock.boot() + SWEEP_SECONDS
 
     def _merge(self, recent: tuple[Issue, ...]) -> None:
         """What is listed, at once: the same list is not sent twice, so nothing that can fail comes first."""
         listed = {issue.number: issue for issue in recent}
+        self._notice(recent)
         self._versions = {number: issue.updated_at for number, issue in listed.items()}
         if len(recent) < PAGE:
             self._missing |= self._known.keys() - listed.keys()
         self._missing -= listed.keys()
-        self._known |= {number: issue for number, issue in listed.items() if self._follows(number, issue)}
+        self._known = self._known | {number: issue for number, issue in listed.items() if self._follows(number, issue)}
 
     async def _read_missing(self, number: int) -> None:
         """A list can be stale or short with status 200; only the item itself says that it is closed."""
@@ -101,10 +114,17 @@ class Inbox:
             issue = None
         self._missing.discard(number)
         if issue is not None and issue.open:
-            self._known[number] = issue
+            self._known = {**self._known, number: brief(issue)}
             return
-        if self._known.pop(number, None) is not None and issue is not None:
+        if self._drop(number) and issue is not None:
             self._found_closed[number] = issue  # kept until a whole look succeeds, or it would not be told
+
+    def _drop(self, number: int) -> bool:
+        """Know an item no more; whether it was known. The mapping is made anew: readers tell changes by it."""
+        if number not in self._known:
+            return False
+        self._known = {other: issue for other, issue in self._known.items() if other != number}
+        return True
 
     def _follows(self, number: int, issue: Issue) -> bool:
         wanted = {label.casefold() for label in self._labels}

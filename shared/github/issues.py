@@ -6,8 +6,8 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from shared.errors import Transient
-from shared.github import wire
+from shared.github import listing, wire
+from shared.github.address import query
 from shared.github.client import GitHub
 from shared.models import Issue, LabelEvent
 from shared.warrant import Warrant
@@ -21,25 +21,22 @@ class Issues:
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
         self._path = f"/repos/{repository}/issues"
+        self._recent = self._path + query({"state": "open", "sort": "updated", "direction": "desc", "per_page": 100})
 
     async def recent(self) -> tuple[Issue, ...] | None:
         """The 100 open items that changed last, newest change first; None when nothing changed.
 
-        One URL, always the same bytes, so that an unchanged list costs nothing.
+        One URL, always the same bytes, so that an unchanged list costs nothing. Of bodies, lists keep
+        only what names other items.
         """
-        params = {"state": "open", "sort": "updated", "direction": "desc", "per_page": 100}
-        found = await self._github.changed(self._path, **params)
-        try:
-            return None if found is None else wire.read(_issues, found)
-        except Transient:
-            self._github.forget(self._path, **params)  # else the next poll would be told "unchanged"
-            raise
+        return await self._github.changed(self._recent, listing.issues)
 
     async def labelled(self, label: str) -> tuple[Issue, ...]:
         """The open items that carry a label, oldest first. May be stale: read the single issue to act."""
         # By creation, because an order by update shifts items between pages while they are read.
-        found = await self._github.pages(self._path, labels=label, state="open", sort="created", direction="asc")
-        return tuple({issue.number: issue for issue in wire.each(wire.issue, found)}.values())
+        params = {"labels": label, "state": "open", "sort": "created", "direction": "asc"}
+        found = await self._github.listed(self._path, listing.issues, **params)
+        return tuple({issue.number: issue for issue in found}.values())
 
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
         """What an account created and what has changed at or after `since`, open or not, oldest first."""
@@ -87,12 +84,6 @@ class Issues:
 
     async def _patch(self, number: int, change: dict[str, str], warrant: Warrant) -> Issue:
         return wire.reply(wire.issue, await self._github.write("PATCH", f"{self._path}/{number}", change, warrant))
-
-
-def _issues(value: Any) -> tuple[Issue, ...]:
-    if not isinstance(value, list):
-        raise TypeError("not a list")
-    return tuple(wire.issue(item) for item in value)
 
 
 def _kind(value: Any) -> str:

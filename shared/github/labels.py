@@ -89,15 +89,50 @@ class LabelBoard:
         except NotFound:
             return
 
+    async def is_defined(self, stage: Stage) -> bool:
+        """Whether the repository defines a stage's label."""
+        try:
+            await self._github.get(f"{self._path}/labels/{segment(self._names.of(stage))}")
+        except NotFound:
+            return False
+        return True
+
+    async def missing(self) -> tuple[str, ...]:
+        """The engine's labels that the repository does not define."""
+        existing = {name.casefold() for name in await self._defined()}
+        return tuple(name for name in self._looks() if name.casefold() not in existing)
+
+    async def dull(self) -> tuple[str, ...]:
+        """The engine's labels that are defined with another colour or description than its own."""
+        defined = {name.casefold(): look for name, look in (await self._defined()).items()}
+        looks = self._looks()
+        return tuple(name for name in looks if defined.get(name.casefold(), looks[name]) != looks[name])
+
+    async def create(self, names: Collection[str], warrant: Operator) -> None:
+        """Define some of the engine's labels; one that exists by now keeps its looks."""
+        for name in names:
+            await self._define({"name": name, **self._fields(name)}, warrant)
+
+    async def repaint(self, names: Collection[str], warrant: Operator) -> None:
+        """Give some of the engine's labels the engine's own colour and description."""
+        for name in names:
+            await self._github.write("PATCH", f"{self._path}/labels/{segment(name)}", self._fields(name), warrant)
+
     async def create_all(self, warrant: Operator) -> tuple[str, ...]:
         """Define every label that the repository lacks; those that exist keep their looks. Returns the new names."""
-        existing = _folded(wire.read(wire.label_names, await self._github.pages(f"{self._path}/labels")))
-        looks = {self._names.of(what): look for what, look in LOOKS.items()} | {self._names.story: STORY_LOOK}
-        created = [name for name in looks if name.casefold() not in existing]
-        for name in created:
-            colour, description = looks[name]
-            await self._define({"name": name, "color": colour, "description": description}, warrant)
-        return tuple(created)
+        created = await self.missing()
+        await self.create(created, warrant)
+        return created
+
+    def _looks(self) -> dict[str, tuple[str, str]]:
+        return {self._names.of(what): look for what, look in LOOKS.items()} | {self._names.story: STORY_LOOK}
+
+    def _fields(self, name: str) -> dict[str, str]:
+        colour, description = self._looks()[name]
+        return {"color": colour, "description": description}
+
+    async def _defined(self) -> dict[str, tuple[str, str]]:
+        return dict(wire.each(wire.label_look, await self._github.pages(f"{self._path}/labels")))
 
     async def _current(
         self, number: int, missing: Collection[str], known: frozenset[str] | None, warrant: Warrant

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from gidgethub import HTTPException
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_fixed
 
 from shared.errors import EngineError, Transient
 from shared.github.address import ApiRoot
@@ -23,6 +24,9 @@ TRIES = 3
 BACKOFF_SECONDS = 0.5
 """Pause before the second try; doubled for the third."""
 
+Converter = Callable[[Any], tuple[Any, ...]]
+"""Makes frozen values of one page of a list; raises `Transient` when the page cannot be used."""
+
 MOVED = frozenset({301, 307, 308})
 """Redirections that speak of a moved repository or issue; 302 leads to a download."""
 
@@ -38,13 +42,12 @@ class Reads:
         """The URL that a path has now, renames included."""
         return self._root.url(self._moves.rewritten(path))
 
-    def forget(self, path: str) -> None:
-        """Make the next read of this path a full one."""
-        self._cache.forget(self.address(path), JSON)
+    async def entry(self, path: str, *, urgent: bool, convert: Converter | None = None) -> tuple[Entry, bool]:
+        """The answer to a JSON read, and whether it is new to this client; with `convert`, only its `items` are kept.
 
-    async def entry(self, path: str, *, urgent: bool) -> tuple[Entry, bool]:
-        """The answer to a JSON read, and whether it is new to this client."""
-        return await self._patiently(lambda: self._entry_once(path, urgent))
+        What cannot be converted is not remembered, so that the next read is a full one.
+        """
+        return await self._patiently(lambda: self._entry_once(path, urgent, convert))
 
     async def text(self, path: str, accept: str) -> str:
         """The answer to a text read; its end when it is long."""
@@ -64,21 +67,26 @@ class Reads:
         """A call in words, for errors."""
         return f"{call.method} {call.url.removeprefix(self._root.root)}"
 
-    async def _entry_once(self, path: str, urgent: bool) -> tuple[Entry, bool]:
-        url = self.address(path)
-        cached = self._cache.find(url, JSON)
+    async def _entry_once(self, path: str, urgent: bool, convert: Converter | None) -> tuple[Entry, bool]:
+        url, form = self.address(path), JSON if convert is None else convert.__qualname__
+        cached = self._cache.find(url, form)
         call = Call("GET", url, etag=cached.etag if cached else None)
         answer = await self._transport.exchange(call, lambda: self._transport.limits.admit(urgent=urgent))
         if answer.status == 304 and cached is not None:
-            entry = Entry(answer.headers.get("etag", cached.etag), cached.body, cached.next)
-            self._cache.keep(url, JSON, entry)
+            etag = answer.headers.get("etag", cached.etag)
+            entry = cached if etag == cached.etag else replace(cached, etag=etag)
+            if entry is not cached:
+                self._cache.keep(url, form, entry)
             return entry, False
         if answer.status in MOVED:
             await self.learn(call, answer)
-            return await self._entry_once(path, urgent)
-        self._check(call, answer)
-        entry = Entry(answer.headers.get("etag", ""), answer.body, answer.next)
-        self._cache.keep(url, JSON, entry)
+            return await self._entry_once(path, urgent, convert)
+        value = self._check(call, answer)
+        if convert is None:
+            entry = Entry(answer.headers.get("etag", ""), answer.body, answer.next)
+        else:
+            entry = Entry(answer.headers.get("etag", ""), b"", answer.next, convert(value))
+        self._cache.keep(url, form, entry)
         return entry, True
 
     async def _text_once(self, path: str, accept: str) -> str:
@@ -110,23 +118,29 @@ class Reads:
         answer = await self._transport.exchange(call, lambda: self._transport.limits.admit(urgent=True))
         if answer.status in MOVED:
             return repository_id(self._root.path(answer.headers.get("location", "")))
-        self._check(call, answer)
-        found = answer.decode()
+        found = self._check(call, answer)
         return found.get("id") if isinstance(found, dict) else None
 
-    def _check(self, call: Call, answer: Answer) -> None:
+    def _check(self, call: Call, answer: Answer) -> Any:
         try:
-            answer.decode()
+            value = answer.decode()
         except HTTPException as error:
             raise self.refusal(call, answer, error) from error
         self._transport.limits.succeeded()
+        return value
 
     async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
         """Try a read again when it failed for a passing reason other than a limit."""
+        try:
+            return await read()
+        except Transient as error:
+            if isinstance(error, Limited):
+                raise
+        await self._transport.sleep(BACKOFF_SECONDS)
         retrying = AsyncRetrying(
             sleep=self._transport.sleep,
-            stop=stop_after_attempt(TRIES),
-            wait=wait_exponential(BACKOFF_SECONDS),
+            stop=stop_after_attempt(TRIES - 1),
+            wait=wait_fixed(2 * BACKOFF_SECONDS),
             retry=retry_if_exception(lambda e: isinstance(e, Transient) and not isinstance(e, Limited)),
             reraise=True,
         )

@@ -34,6 +34,8 @@ class Thread(Protocol):
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
 
+    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]: ...
+
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
 
     async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None: ...
@@ -52,10 +54,10 @@ class StatusBoard:
     async def show(self, number: int, status: Status, warrant: Warrant) -> None:
         """Post it, or edit the one that stands there; nothing is sent when it says the same.
 
-        What was shown under a lease is remembered while the lease lasts, because nobody else of this
-        kind writes there then: the thread is read once.
+        While a lease lasts nobody else of this kind writes there: what was shown under it is remembered,
+        and a reading of the thread that has its ACK shows what stood there before.
         """
-        found = self._remembered(number, warrant) or await self._find(number)
+        found = self._remembered(number, warrant) or await self._find(number, warrant)
         revision = 1
         if found is not None:
             mark = marks.find(found.body)
@@ -71,7 +73,7 @@ class StatusBoard:
 
     async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
         """`show`, but only where a status comment stands already: for news that GitHub itself shows to people."""
-        if self._remembered(number, warrant) or await self._find(number):
+        if self._remembered(number, warrant) or await self._find(number, warrant):
             await self.show(number, status, warrant)
 
     async def data(self, number: int) -> Mapping[str, Any]:
@@ -88,8 +90,12 @@ class StatusBoard:
         if isinstance(warrant, Held):
             self._shown[number] = warrant, comment
 
-    async def _find(self, number: int) -> Comment | None:
-        for comment in await self._comments.thread(number):
+    async def _find(self, number: int, warrant: Warrant | None = None) -> Comment | None:
+        if isinstance(warrant, Held):
+            thread = await self._comments.lately(number, witness=warrant.ack.id)
+        else:
+            thread = await self._comments.thread(number)
+        for comment in thread:
             if comment.author.id in self._accounts and self._is_mine(number, comment.body):
                 return comment
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
-from shared.github.transport import TokenSource
 from shared.models import Account
 from shared.warrant import Operator
 
@@ -34,13 +34,23 @@ ROTATION_SECONDS = 5 * 60
 _SIGN_IN = Operator("sign in as the App")
 
 
-def fixed(token: str) -> TokenSource:
-    """Always the same token."""
+class Kept:
+    """The token that a person keeps somewhere: read again when GitHub refuses it, because it may have been replaced."""
 
-    async def source() -> str:
-        return token
+    def __init__(self, read: Callable[[], str]) -> None:
+        """`read` may raise `Unauthorized`: at the start that is raised, later the token that is known stays."""
+        self._read = read
+        self._known = read()
 
-    return source
+    async def __call__(self) -> str:
+        """The token to use now."""
+        return self._known
+
+    async def renew(self, refused: str) -> bool:
+        """Look it up again; whether there is another one now."""
+        with suppress(Unauthorized):
+            self._known = self._read()
+        return self._known != refused
 
 
 async def of_gh(command: str, host: str, environment: Mapping[str, str]) -> str:
@@ -78,6 +88,11 @@ class Proof:
             self._known = self._sign(now), now
         return self._known[0]
 
+    async def renew(self, refused: str) -> bool:
+        """Sign anew: GitHub's refusal has told the right time, and the local clock may be wrong."""
+        self._known = self._sign(self._now()), self._now()
+        return self._known[0] != refused
+
     def _sign(self, now: float) -> str:
         try:
             import jwt  # only Apps need it, and with its cryptography it takes a while to load
@@ -95,7 +110,7 @@ class Proof:
 
 
 class Installation:
-    """The tokens of one App for some repositories of one owner: a `TokenSource` that rotates them in time."""
+    """The tokens of one App for some repositories of one owner: a source that rotates them in time."""
 
     def __init__(self, app: GitHub, repositories: Sequence[str]) -> None:
         """`app` is a client that signs in with a `Proof`; `repositories` are full names of one owner."""
@@ -111,6 +126,12 @@ class Installation:
                 self._known = await self._made()
             return self._known[0]
 
+    async def renew(self, refused: str) -> bool:
+        """Let go of a token that was revoked before its time; the App makes another one."""
+        if self._known is not None and self._known[0] == refused:
+            self._known = None
+        return True
+
     async def _made(self) -> tuple[str, datetime]:
         """A new token, and from when on another one is wanted (server time)."""
         number = await self._installation()
@@ -122,23 +143,15 @@ class Installation:
     async def _installation(self) -> int:
         name = self._repositories[0]
         try:
-            return wire.read(_id, await _signed_in(self._app, f"/repos/{name}/installation"))
+            return wire.read(_id, await self._app.get(f"/repos/{name}/installation"))
         except NotFound as error:
             raise Misconfigured(f"The GitHub App is not installed in {name}: install it there.") from error
 
 
 async def bot(app: GitHub, github: GitHub) -> Account:
     """The account that an App writes as: `<slug>[bot]`, whose number only `/users` tells."""
-    slug = wire.read(_slug, await _signed_in(app, "/app"))
+    slug = wire.read(_slug, await app.get("/app"))
     return wire.read(wire.account, await github.get(f"/users/{segment(f'{slug}[bot]')}"))
-
-
-async def _signed_in(app: GitHub, path: str) -> Any:
-    """A read as the App; a first refusal may be a wrong local clock, and its answer has told the right time."""
-    try:
-        return await app.get(path)
-    except Unauthorized:
-        return await app.get(path)
 
 
 def _token(value: Any) -> tuple[str, datetime]:

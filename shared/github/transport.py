@@ -10,7 +10,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import aiohttp
 from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
@@ -19,13 +19,27 @@ from gidgethub.abc import GitHubAPI
 from yarl import URL
 
 from shared.clock import Clock
-from shared.errors import Transient, UnknownOutcome
+from shared.errors import Misconfigured, Transient, Unauthorized
+from shared.github.acceptance import Acceptance
+from shared.github.breakage import broken, unreachable
 from shared.github.errors import NeverSent
 from shared.github.limits import Limits
 from shared.github.server_time import ServerTime
 
 TokenSource = Callable[[], Awaitable[str]]
 """Gives the token to use now; asked before each request, because tokens of Apps rotate."""
+
+
+@runtime_checkable
+class Renewable(Protocol):
+    """A `TokenSource` that may have another token when one is refused."""
+
+    async def __call__(self) -> str: ...
+
+    async def renew(self, refused: str) -> bool:
+        """Let go of a token that GitHub has refused; whether the next call may give another one."""
+        ...
+
 
 JSON = "application/vnd.github+json"
 """The media type of all reads and writes that carry JSON."""
@@ -92,6 +106,8 @@ class Transport(GitHubAPI):
         self.timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
         self.server = ServerTime(clock)
         self.limits = Limits(self.server)
+        self.scopes: frozenset[str] | None = None
+        self.acceptance = Acceptance(clock)
 
     async def exchange(self, call: Call, admit: Callable[[], None]) -> Answer:
         """Send `call` once and return the answer, whatever its status.
@@ -99,18 +115,24 @@ class Transport(GitHubAPI):
         `admit` is called right before sending and stops it by raising. Raises `NeverSent` when no
         connection could be made; when the answer was lost, `Transient` for a GET and else `UnknownOutcome`.
         """
-        headers = await self._headers(call)
         body = b"" if call.payload is None else json.dumps(call.payload).encode()
-        admit()
-        return Answer(*await self._request(call.method, call.url, headers, body))
+
+        async def send(headers: dict[str, str]) -> Answer:
+            admit()
+            return Answer(*await self._request(call.method, call.url, headers, body))
+
+        return await self._signed(call, send)
 
     async def download(self, call: Call, admit: Callable[[], None]) -> Answer:
         """`exchange` for a text of any size, of which the last `TEXT_CAP` bytes are kept."""
-        headers = await self._headers(call)
-        admit()
-        async with self._opened(call.method, call.url, headers, patience=_download()) as response:
-            self._note(response.headers)
-            return Answer(response.status, response.headers, await _tail(response))
+
+        async def send(headers: dict[str, str]) -> Answer:
+            admit()
+            async with self._opened(call.method, call.url, headers, patience=_download()) as response:
+                self._note(response.headers)
+                return Answer(response.status, response.headers, await _tail(response))
+
+        return await self._signed(call, send)
 
     async def download_elsewhere(self, url: str) -> Answer:
         """Read a signed URL that GitHub handed out, without showing it our token."""
@@ -122,9 +144,37 @@ class Transport(GitHubAPI):
         """Let `seconds` pass."""
         await self._clock.sleep(seconds)
 
-    async def _headers(self, call: Call) -> dict[str, str]:
+    async def _signed(self, call: Call, send: Callable[[dict[str, str]], Awaitable[Answer]]) -> Answer:
+        """Send with the token; once more when it is refused and there is another one: a 401 has done nothing.
+
+        Raises `Unauthorized`, without sending anything while the token is known to be refused.
+        """
+        self.acceptance.admit(call.method)
+        try:
+            token = await self._token()
+            answer = await send(self._headers(call, token))
+            if answer.status == 401 and isinstance(self._token, Renewable) and await self._token.renew(token):
+                answer = await send(self._headers(call, await self._token()))
+        except (Unauthorized, Misconfigured) as error:  # there is no token to be had
+            raise self.acceptance.refused(error) from error
+        if answer.status == 401:
+            raise self.acceptance.refused(self._refusal(call, answer))
+        if answer.status < 400:
+            self.acceptance.accepted()
+        return answer
+
+    def _refusal(self, call: Call, answer: Answer) -> Unauthorized:
+        """What GitHub said to the token, or that a proxy said something else in its place."""
+        try:
+            message = str(answer.decode())
+        except (HTTPException, Transient) as error:
+            message = str(error)
+        name = f"{call.method} {call.url.removeprefix(self.base_url)}"
+        return Unauthorized(f"GitHub does not accept the token ({name}): {message}")
+
+    def _headers(self, call: Call, token: str) -> dict[str, str]:
         # As a bearer token, because GitHub takes every kind of token so, and an App's proof in no other way.
-        headers = sansio.create_headers(self.requester, accept=call.accept, jwt=await self._token())
+        headers = sansio.create_headers(self.requester, accept=call.accept, jwt=token)
         headers["x-github-api-version"] = API_VERSION
         if call.etag is not None:
             headers["if-none-match"] = call.etag
@@ -142,6 +192,8 @@ class Transport(GitHubAPI):
     def _note(self, headers: Mapping[str, str]) -> None:
         self.server.note(headers)
         self.limits.note(headers)
+        if "x-oauth-scopes" in headers:
+            self.scopes = frozenset(word.strip() for word in headers["x-oauth-scopes"].split(",") if word.strip())
 
     @asynccontextmanager
     async def _opened(
@@ -159,9 +211,9 @@ class Transport(GitHubAPI):
             ) as response:
                 yield response
         except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError) as error:
-            raise NeverSent(_unreachable(error)) from error
+            raise NeverSent(unreachable(error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _broken(method, error) from error
+            raise broken(method, error) from error
 
 
 async def _once(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
@@ -171,29 +223,7 @@ async def _once(request: ClientRequest, handler: ClientHandlerType) -> ClientRes
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise _broken(request.method, error) from error
-
-
-def _unreachable(error: Exception) -> str:
-    """Why no connection could be made. The proxy's address is left out: it may hold a password."""
-    match error:
-        case aiohttp.ClientConnectorCertificateError():
-            reason = str(error.certificate_error).partition("] ")[2] or str(error.certificate_error)
-            return (
-                f"The certificate of {error.host} is not trusted: {reason}. If your network signs traffic with an "
-                "authority of its own, name its certificate file in SSL_CERT_FILE."
-            )
-        case aiohttp.ClientProxyConnectionError():
-            return f"The proxy {error.host}:{error.port} cannot be reached: {error.os_error}"
-        case aiohttp.ClientHttpProxyError():
-            return f"The proxy refused to connect to GitHub: {error.status} {error.message}"
-        case _:
-            return f"GitHub cannot be reached: {error}"
-
-
-def _broken(method: str, error: Exception) -> Transient:
-    lost = Transient if method == "GET" else UnknownOutcome
-    return lost(f"The connection to GitHub broke during a {method}: {type(error).__name__}")
+        raise broken(request.method, error) from error
 
 
 def _download() -> aiohttp.ClientTimeout:

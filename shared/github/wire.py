@@ -83,6 +83,11 @@ def label_names(value: Any) -> frozenset[str]:
     return frozenset(str(label if isinstance(label, str) else label["name"]) for label in value)
 
 
+def label_look(value: Any) -> tuple[str, tuple[str, str]]:
+    """A label's definition: its name, and its colour (6 hex digits) and description."""
+    return str(value["name"]), (str(value.get("color") or "").casefold(), value.get("description") or "")
+
+
 def issue(value: Any) -> Issue:
     """An issue, or a pull request in the form of an issue."""
     return Issue(
@@ -96,6 +101,7 @@ def issue(value: Any) -> Issue:
         open=value["state"] == "open",
         locked=bool(value.get("locked")),
         is_pull_request=bool(value.get("pull_request")),
+        closed_at=_time(value["closed_at"]) if value.get("closed_at") else None,
     )
 
 

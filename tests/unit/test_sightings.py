@@ -1,0 +1,32 @@
+"""What a claim has read serves one look, and not for long."""
+
+from __future__ import annotations
+
+from shared.sightings import RECENT_SECONDS, Sightings
+
+
+class Boot:
+    """A boot clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_a_sighting_is_good_once() -> None:
+    sightings: Sightings[str] = Sightings(Boot())
+    sightings.keep(42, "as the lost claim read it")
+    sightings.keep(42, "as the won claim read it")
+    assert sightings.take(43) is None
+    assert sightings.take(42) == "as the won claim read it"
+    assert sightings.take(42) is None
+
+
+def test_an_old_sighting_is_none() -> None:
+    boot = Boot()
+    sightings: Sightings[str] = Sightings(boot)
+    sightings.keep(42, "old")
+    boot.seconds += RECENT_SECONDS
+    assert sightings.take(42) is None
