@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shared.errors import Misconfigured
-from shared.llm import scripted
+from shared.llm import claude, scripted
 from shared.llm.port import Coder
-from shared.llm.setup import Setup
+from shared.llm.setup import Program, Setup
 
-__all__ = ["BACKENDS", "Setup", "coder"]
+__all__ = ["BACKENDS", "Program", "Setup", "coder"]
 
 BACKENDS: dict[str, Callable[[Setup], Coder]] = {
+    "claude": claude.build,
     "scripted": scripted.build,
 }
 """How to build each backend, by the word that stands for it in the configuration."""

@@ -29,7 +29,14 @@ class Call(StrEnum):
 
 
 class Ending(StrEnum):
-    """How a run ended; what to do about each is governance's decision."""
+    """How a run ended; what to do about each is governance's decision.
+
+    USAGE_LIMIT is a limit of the account (`retry_at` says until when, where the vendor says it),
+    OVERLOADED a 429 or 529 that names no time, TIMED_OUT our own deadline or limit of silence,
+    KILLED a signal that was not ours. AUTH and BILLING need a person at the vendor's, CONFIG one at
+    this machine (a bad flag, an unknown model, a missing program). MALFORMED answers do not fit the
+    schema, EMPTY ones say nothing, REFUSED ones decline the task.
+    """
 
     COMPLETED = "completed"
     MAX_TURNS = "max_turns"
@@ -40,6 +47,11 @@ class Ending(StrEnum):
     TRANSIENT = "transient"
     PERSISTENT = "persistent"
     MALFORMED = "malformed"
+    EMPTY = "empty"
+    REFUSED = "refused"
+    AUTH = "auth"
+    BILLING = "billing"
+    CONFIG = "config"
     KILLED = "killed"
     UNKNOWN = "unknown"
 
@@ -51,6 +63,7 @@ class Limits:
     max_turns: int = 50
     budget_usd: float = 5.0
     deadline_seconds: float = 45 * 60.0
+    silence_seconds: float = 25 * 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,9 @@ class Request:
     repeats of the same call (CI fixes, repairs of a malformed answer). Together with `call` and
     `title` they name the call, so a resumed run asks exactly what the interrupted one asked.
     `tree` is None for calls that need no files. `schema` is the JSON schema of the wanted answer.
+    `model` is the backend's own word for one, None its default; `protected` are patterns of paths in
+    the tree that the backend's own editing tools refuse. `run` names the call in the ledger, empty when
+    nobody counts it; `account` is the issue that it is counted to, empty when that is `item` itself.
     """
 
     call: Call
@@ -74,27 +90,43 @@ class Request:
     retry: int = 0
     schema: Mapping[str, Any] | None = None
     limits: Limits = field(default_factory=Limits)
+    model: str | None = None
+    protected: tuple[str, ...] = (".github/**",)
+    run: str = ""
+    account: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and money of one run; `cost_usd` None means that nobody knows."""
+    """Tokens and money of one run; `cost_usd` None means that nobody knows.
+
+    `input_tokens` counts what was neither read from the vendor's cache nor written to it.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    model: str = ""
     cost_usd: float | None = None
     cost_source: str = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run led to. `answer` is set only for a structured call that completed."""
+    """What a run led to. `answer` is set only for a structured call that completed.
+
+    `notes` are sentences about what did not decide the ending, for example denied tool calls; `log`
+    is the file with everything the backend said, kept for runs that did not complete.
+    """
 
     ending: Ending
     text: str = ""
     answer: Mapping[str, Any] | None = None
     usage: Usage = Usage()
     retry_at: datetime | None = None
+    notes: tuple[str, ...] = ()
+    log: Path | None = None
 
 
 class Coder(Protocol):

@@ -6,12 +6,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.clock import Clock
+from shared.llm.cli.launch import Launcher
+from shared.llm.endpoint import Endpoints
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a backend needs that is a command-line program."""
+
+    path: Path
+    launcher: Launcher
+    endpoints: Endpoints
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """`scenario` is the scripted backend's file, `used` the directory that notes its given answers."""
+    """`scenario` is the scripted backend's file, `used` the directory that notes its given answers.
+
+    `program` is what a backend runs that is a program.
+    """
 
     clock: Clock
     scenario: Path | None = None
     used: Path | None = None
+    program: Program | None = None

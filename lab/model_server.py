@@ -1,0 +1,175 @@
+"""A scripted model server on 127.0.0.1: Anthropic's Messages and OpenAI's Responses, for the real CLIs.
+
+It answers from a `lab.model.script.Script`, journals every request, and can fail in every way that
+a vendor can. `async with ModelServer(script) as server:` and then `server.url`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import ModuleType, TracebackType
+from typing import Any
+
+import anyio
+from aiohttp import web
+
+from lab.clock import LabClock
+from lab.host import Host
+from lab.model import anthropic, responses
+from lab.model.script import Asked, Kind, Scene, Script, Trouble, Turn
+from shared.clock import Clock
+
+LARGEST_BODY = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One request: where it went, with which headers (lower case), what it held, what it was answered with.
+
+    `answered` is a status, or 0 when no answer was begun.
+    """
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    answered: int
+
+    @property
+    def token(self) -> str:
+        """The key that it carried."""
+        return self.headers.get("x-api-key") or self.headers.get("authorization", "").removeprefix("Bearer ")
+
+
+class ModelServer:
+    """Two vendors' endpoints, one script. `unscripted` lists what no scene or route was meant for."""
+
+    def __init__(self, script: Script, *, port: int = 0, clock: Clock | None = None) -> None:
+        self.script = script
+        self.journal: list[Seen] = []
+        self.unscripted: list[str] = []
+        self._host = Host(port, None)
+        self._clock = clock or LabClock()
+        self._troubles: Counter[tuple[str, int]] = Counter()
+        self._closing = anyio.Event()
+
+    @property
+    def url(self) -> str:
+        """The root, without a final slash and without `/v1`."""
+        return self._host.url
+
+    async def __aenter__(self) -> ModelServer:
+        app = web.Application(client_max_size=LARGEST_BODY)
+        app.router.add_route("HEAD", "/{tail:.*}", _alive)
+        app.router.add_post("/v1/messages", self._messages)
+        app.router.add_post("/v1/messages/count_tokens", _count)
+        app.router.add_post("/v1/responses", self._responses)
+        app.router.add_route("*", "/{tail:.*}", self._unlisted)
+        await self._host.start(app)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.set()
+        await self._host.stop()
+
+    async def _messages(self, request: web.Request) -> web.StreamResponse:
+        return await self._answer(request, anthropic)
+
+    async def _responses(self, request: web.Request) -> web.StreamResponse:
+        return await self._answer(request, responses)
+
+    async def _unlisted(self, request: web.Request) -> web.StreamResponse:
+        self.unscripted.append(f"{request.method} {request.path}")
+        return web.json_response(anthropic.error(404, None, "there is no such endpoint"), status=404)
+
+    async def _answer(self, request: web.Request, vendor: ModuleType) -> web.StreamResponse:
+        body = await request.json()
+        asked: Asked = vendor.asked(body)
+        scene = self.script.scene(asked.text)
+        if scene is None:
+            self.unscripted.append(asked.text[:500])
+            self._note(request, body, 400)
+            return web.json_response(vendor.error(400, None, "no scene is meant for this request"), status=400)
+        turn = scene.turns[min(asked.turn, len(scene.turns) - 1)]
+        trouble = self._trouble(scene, asked.turn, turn)
+        if trouble is not None and trouble.kind is not Kind.SLOW:
+            return await self._fail(request, body, vendor, trouble)
+        if trouble is not None:
+            await self._clock.sleep(trouble.seconds)
+        self._note(request, body, 200)
+        return await _whole(request, vendor, asked, turn, body)
+
+    def _trouble(self, scene: Scene, number: int, turn: Turn) -> Trouble | None:
+        trouble = turn.trouble
+        if trouble is None:
+            return None
+        self._troubles[scene.part, number] += 1
+        return trouble if trouble.times is None or self._troubles[scene.part, number] <= trouble.times else None
+
+    async def _fail(
+        self, request: web.Request, body: Mapping[str, Any], vendor: ModuleType, trouble: Trouble
+    ) -> web.StreamResponse:
+        self._note(request, body, _status(trouble))
+        match trouble.kind:
+            case Kind.STATUS:
+                headers = {} if trouble.retry_after is None else {"retry-after": str(trouble.retry_after)}
+                said = vendor.error(trouble.status, trouble.type, trouble.message)
+                return web.json_response(said, status=trouble.status, headers=headers)
+            case Kind.MALFORMED:
+                return web.Response(text="{this is no JSON", content_type="text/event-stream")
+            case Kind.EMPTY:
+                return web.Response(content_type="text/event-stream")
+            case Kind.CUT | Kind.STALLED:
+                return await self._half(request, vendor, stall=trouble.kind is Kind.STALLED)
+            case _:
+                await self._closing.wait()
+                return web.Response(status=503)
+
+    async def _half(self, request: web.Request, vendor: ModuleType, *, stall: bool) -> web.StreamResponse:
+        """Begin an answer, and then say nothing more or hang up."""
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        pieces: Iterator[bytes] = vendor.events(Turn(say="This sentence is never"), 0, "lab")
+        for piece in [next(pieces) for _ in range(3)]:
+            await response.write(piece)
+        if stall:
+            await self._closing.wait()
+        if request.transport is not None:
+            request.transport.abort()
+        return response
+
+    def _note(self, request: web.Request, body: Mapping[str, Any], answered: int) -> None:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        self.journal.append(Seen(request.path, headers, body, answered))
+
+
+async def _whole(
+    request: web.Request, vendor: ModuleType, asked: Asked, turn: Turn, body: Mapping[str, Any]
+) -> web.StreamResponse:
+    placed, model = asked.placed(turn), str(body.get("model", "lab"))
+    if not asked.stream:
+        return web.json_response(vendor.message(placed, asked.turn, model))
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    for piece in vendor.events(placed, asked.turn, model):
+        await response.write(piece)
+    return response
+
+
+async def _alive(request: web.Request) -> web.Response:
+    return web.Response()
+
+
+async def _count(request: web.Request) -> web.Response:
+    body = await request.read()
+    return web.json_response({"input_tokens": len(json.dumps(body.decode("utf-8", "replace"))) // 4})
+
+
+def _status(trouble: Trouble) -> int:
+    if trouble.kind is Kind.STATUS:
+        return trouble.status
+    return 0 if trouble.kind is Kind.SILENT else 200

@@ -1,0 +1,200 @@
+"""Claude Code as a coding backend: its arguments, its environment, its versions.
+
+Arguments and variables are measured on 2.1.197 and 2.1.330, which differ in `--restricted` and
+`--safe-mode`. Nothing of the target repository configures it: without setting sources its settings,
+hooks, MCP servers and instruction files are not read, and its `env` cannot redirect the key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from shared import process
+from shared.errors import Misconfigured
+from shared.llm.claude_events import Transcript, verdict
+from shared.llm.cli.coder import CliCoder, Impossible
+from shared.llm.cli.directory import CallDirectory
+from shared.llm.cli.launch import Command, Ran
+from shared.llm.cli.stream import Event
+from shared.llm.endpoint import Endpoint
+from shared.llm.port import Ending, Outcome, Request
+from shared.llm.setup import Setup
+from shared.llm.structured import as_text, fitted, strict
+
+log = structlog.get_logger()
+
+PROMPT_BYTES = 10 * 10**6
+"""Claude Code refuses more than this on standard input."""
+
+ARGUMENT_BYTES = 131_071
+"""Linux refuses a longer single argument (MAX_ARG_STRLEN)."""
+
+_NEEDED = (
+    *("--setting-sources", "--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence"),
+    *("--tools", "--json-schema", "--max-budget-usd", "--include-partial-messages"),
+)
+"""What a version has to know so that it can be bounded and kept apart from the repository."""
+
+_ISOLATING = ("--restricted", "--safe-mode")
+"""The newer word goes before the older one; one that knows neither is isolated by `_NEEDED` alone."""
+
+ENVIRONMENT: Mapping[str, str] = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "3",
+    "CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS": "1",
+    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+    "BASH_DEFAULT_TIMEOUT_MS": "600000",
+    "BASH_MAX_TIMEOUT_MS": "1200000",
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
+    "GIT_CONFIG_KEY_1": "core.hooksPath",
+    "GIT_CONFIG_VALUE_1": "/dev/null",
+}
+"""Three retries of about 4 seconds in all; no side traffic; none of the repository's git programs run."""
+
+
+@dataclass(slots=True)
+class Claude:
+    """The dialect of one `claude` program; `environment` is what it is probed with."""
+
+    program: Path
+    environment: Mapping[str, str]
+    version: str = field(default="", init=False)
+    flags: tuple[str, ...] = field(default=(), init=False)
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        return "claude"
+
+    async def ready(self) -> None:
+        """Find out the version and what it knows, once. Raises `Misconfigured` naming what is missing."""
+        if self.version:
+            return
+        version = await self._says("--version")
+        found = re.match(r"\d+\.\d+\.\d+", version)
+        if found is None:
+            raise Misconfigured(f"{self.program} (claude_cli) is not Claude Code: it calls itself '{version[:80]}'.")
+        text = await self._says("--help")
+        if missing := [flag for flag in _NEEDED if flag not in text]:
+            raise Misconfigured(
+                f"Claude Code {found[0]} ({self.program}) is too old: it does not know {', '.join(missing)}. "
+                f"Run `workflow-engine install-cli claude`."
+            )
+        self.flags = tuple(flag for flag in _ISOLATING if flag in text)[:1]
+        self.version = found[0]
+        log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
+
+    def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> ClaudeSession:
+        """A new call; `ready` was awaited before."""
+        return ClaudeSession(self, request, endpoint, call)
+
+    async def _says(self, argument: str) -> str:
+        try:
+            finished = await process.run((str(self.program), argument), cwd=Path("/"), env=self.environment)
+        except OSError as error:
+            raise Misconfigured(f"{self.program} (claude_cli) cannot be run: {error.strerror}.") from None
+        if finished.code != 0:
+            said = finished.stderr.decode("utf-8", "replace").strip()[-300:]
+            raise Misconfigured(f"`{self.program} {argument}` (claude_cli) failed with {finished.code}: {said}")
+        return finished.text.strip()
+
+
+class ClaudeSession:
+    """One call."""
+
+    def __init__(self, cli: Claude, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
+        self._cli = cli
+        self._request = request
+        self._endpoint = endpoint
+        self._call = call
+        self._transcript = Transcript()
+
+    def command(self) -> Command:
+        """argv, environment, and the prompt on standard input."""
+        prompt = self._request.prompt.encode("utf-8", "replace")
+        if not prompt.strip():
+            raise Impossible("The prompt is empty.")
+        if len(prompt) > PROMPT_BYTES:
+            raise Impossible(f"The prompt has {len(prompt):,} bytes; Claude Code reads at most {PROMPT_BYTES:,}.")
+        argv = (str(self._cli.program), *self._arguments())
+        return Command(argv, self._environment(), self._request.tree or self._call.empty, prompt)
+
+    def take(self, event: Event) -> None:
+        """One event."""
+        self._transcript.take(event)
+
+    def outcome(self, ran: Ran) -> Outcome:
+        """The verdict on a run that ended by itself."""
+        transcript = self._transcript
+        usage = transcript.spent
+        found = verdict(transcript, structured=self._request.schema is not None)
+        if ran.signalled:
+            return Outcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
+        if found is None:
+            said = ran.complaint or "it said nothing at all"
+            ending = Ending.UNKNOWN if ran.code == 0 else Ending.CONFIG
+            return Outcome(ending, f"{said} (exit code {ran.code}, no result)", usage=usage)
+        answer: Any = found.answer
+        if self._request.schema is not None and answer is not None:
+            answer = fitted(answer, self._request.schema)
+        return Outcome(found.ending, found.text, answer, usage, found.retry_at, found.notes)
+
+    def spent(self) -> Outcome:
+        """What is known of a run that we ended."""
+        return Outcome(Ending.KILLED, self._transcript.text, usage=self._transcript.spent)
+
+    def _arguments(self) -> Iterator[str]:
+        limits, request = self._request.limits, self._request
+        yield from ("-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
+        if request.model:
+            yield from ("--model", request.model)
+        yield from (*self._cli.flags, "--setting-sources=", "--strict-mcp-config")
+        yield from ("--disable-slash-commands", "--no-session-persistence")
+        turns = limits.max_turns
+        if request.call.edits:
+            yield from ("--tools", "Bash,Read,Edit,Write,Glob,Grep", "--permission-mode", "acceptEdits")
+            yield from ("--allowedTools", "Bash")
+            if request.protected:
+                yield from ("--disallowedTools", ",".join(f"Edit({pattern})" for pattern in request.protected))
+        else:
+            yield from ("--tools", "Read,Glob,Grep" if request.tree else "", "--permission-mode", "dontAsk")
+        if request.schema is not None:
+            yield from ("--json-schema", _argument(as_text(strict(request.schema))))
+            turns += 1  # the answer itself takes one
+        yield from ("--max-turns", str(max(turns, 1)), "--max-budget-usd", f"{max(limits.budget_usd, 0.01):.2f}")
+
+    def _environment(self) -> dict[str, str]:
+        endpoint = self._endpoint
+        found = dict(ENVIRONMENT, CLAUDE_CODE_TMPDIR=str(self._call.temporary))
+        found["CLAUDE_CODE_OAUTH_TOKEN" if endpoint.login else "ANTHROPIC_API_KEY"] = endpoint.token
+        if endpoint.base_url is not None:
+            found["ANTHROPIC_BASE_URL"] = endpoint.base_url
+        return found
+
+
+def _argument(text: str) -> str:
+    if len(text.encode()) > ARGUMENT_BYTES:
+        raise Impossible(f"The schema has {len(text):,} characters; one argument can have {ARGUMENT_BYTES:,} bytes.")
+    return text
+
+
+def build(setup: Setup) -> CliCoder:
+    """The backend for the program that was found; raises `Misconfigured` without one."""
+    if setup.program is None:
+        raise Misconfigured(
+            "The claude backend needs the Claude Code program: run `workflow-engine install-cli claude`."
+        )
+    launcher = setup.program.launcher
+    return CliCoder(Claude(setup.program.path, launcher.environment), launcher, setup.program.endpoints)

@@ -1,0 +1,210 @@
+"""What Claude Code says of a run, as it streams, and what a run has led to (pure).
+
+`--output-format stream-json` prints one event per line; unknown kinds and keys are ignored, because
+they differ between versions. The `result` event is neither always there nor always the last line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.llm.cli.stream import Event
+from shared.llm.port import Ending, Usage
+
+SOURCE = "claude"
+"""Who says what a run has cost: the CLI itself, from its own list of prices."""
+
+_SUBTYPES = {
+    "error_max_turns": Ending.MAX_TURNS,
+    "error_max_budget_usd": Ending.MAX_BUDGET,
+    "error_max_structured_output_retries": Ending.MALFORMED,
+}
+"""The results that are errors of the run and not of a request."""
+
+_ERRORS = {
+    "authentication_failed": Ending.AUTH,
+    "billing_error": Ending.BILLING,
+    "rate_limit": Ending.OVERLOADED,
+    "overloaded": Ending.OVERLOADED,
+    "server_error": Ending.TRANSIENT,
+    "model_not_found": Ending.CONFIG,
+    "max_output_tokens": Ending.PERSISTENT,
+    "invalid_request": Ending.PERSISTENT,
+}
+"""The CLI's own words for a failed request."""
+
+_STATUSES = {401: Ending.AUTH, 403: Ending.AUTH, 402: Ending.BILLING, 404: Ending.CONFIG, 408: Ending.TRANSIENT}
+_STATUSES |= {429: Ending.OVERLOADED, 529: Ending.OVERLOADED}
+
+_OUT_OF_CREDIT = re.compile(r"credit balance|billing", re.IGNORECASE)
+_LIMIT_REACHED = re.compile(r"(?:hit|reached) your (?:\w+ ){0,3}limit|usage limit", re.IGNORECASE)
+_RESET = re.compile(r"limit reached\|(\d{9,11})")
+"""A subscription's limit; older versions put the time of its reset behind a bar, in seconds since 1970."""
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The few facts of a run that decide, however much it says."""
+
+    result: Event | None = None
+    model: str = ""
+    error: str = ""
+    """The class of the last failed request, in the CLI's words."""
+    status: int | None = None
+    """The HTTP status of the last request that was tried again."""
+    resets_at: datetime | None = None
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+    """Of the requests so far, for a run that does not live to its result."""
+
+    def take(self, event: Event) -> None:
+        """Note what one event says."""
+        match event:
+            case {"type": "result"}:
+                self.result = event
+            case {"type": "system", "subtype": "init", "model": str(model)}:
+                self.model = model
+            case {"type": "system", "subtype": "api_retry"}:
+                self.error = str(event.get("error") or "")
+                status = event.get("error_status")
+                self.status = status if isinstance(status, int) else None
+            case {"type": "assistant", "message": dict(message)}:
+                self._heard(message, event.get("error"))
+            case {"type": "stream_event", "event": {"type": "message_start", "message": {"usage": dict(usage)}}}:
+                self._add(usage, output=False)
+            case {"type": "stream_event", "event": {"type": "message_delta", "usage": dict(usage)}}:
+                self._add({"output_tokens": usage.get("output_tokens")}, output=True)
+            case {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": int(at)}}:
+                self.resets_at = _time(at)
+            case _:
+                return  # of no consequence, or of a newer version
+
+    def _heard(self, message: Mapping[str, Any], error: object) -> None:
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") == "text":
+                self.text = str(block.get("text", ""))
+        if isinstance(error, str):
+            self.error = error
+
+    def _add(self, usage: Mapping[str, Any], *, output: bool) -> None:
+        known = self.usage
+        self.usage = replace(
+            known,
+            input_tokens=known.input_tokens + _count(usage, "input_tokens"),
+            cached_tokens=known.cached_tokens + _count(usage, "cache_read_input_tokens"),
+            cache_write_tokens=known.cache_write_tokens + _count(usage, "cache_creation_input_tokens"),
+            output_tokens=known.output_tokens + (_count(usage, "output_tokens") if output else 0),
+            model=self.model,
+        )
+
+    @property
+    def spent(self) -> Usage:
+        """Tokens and money of the run: the result's where there is one, else what was seen, at no known price."""
+        if self.result is None:
+            return self.usage
+        cost = self.result.get("total_cost_usd")
+        models = self.result.get("modelUsage")
+        parts = {name: part for name, part in _map(models).items() if isinstance(part, dict)}
+        return Usage(
+            input_tokens=sum(_count(part, "inputTokens") for part in parts.values()),
+            output_tokens=sum(_count(part, "outputTokens") for part in parts.values()),
+            cached_tokens=sum(_count(part, "cacheReadInputTokens") for part in parts.values()),
+            cache_write_tokens=sum(_count(part, "cacheCreationInputTokens") for part in parts.values()),
+            model=max(parts, key=lambda name: _number(parts[name].get("costUSD")), default=self.model),
+            cost_usd=float(cost) if isinstance(cost, int | float) else None,
+            cost_source=SOURCE if isinstance(cost, int | float) else "unknown",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a run ended that ended by itself; `answer` is the structured one, `text` what was said last."""
+
+    ending: Ending
+    text: str
+    answer: Mapping[str, Any] | None = None
+    retry_at: datetime | None = None
+    notes: tuple[str, ...] = ()
+
+
+def verdict(transcript: Transcript, *, structured: bool) -> Verdict | None:
+    """What the run has led to; None when it ended without a result, so that only its exit and stderr are left."""
+    result = transcript.result
+    if result is None:
+        return None
+    subtype = result.get("subtype")
+    text = str(result.get("result") or "")
+    if subtype != "success":
+        text = "; ".join(map(str, _list(result.get("errors")))) or str(subtype)
+        return Verdict(_SUBTYPES.get(str(subtype), Ending.UNKNOWN), text)
+    if result.get("stop_reason") == "refusal":
+        return Verdict(Ending.REFUSED, text)
+    if result.get("is_error"):
+        return _failed(transcript, result, text)
+    notes = _denials(result)
+    answer = result.get("structured_output")
+    if structured and not isinstance(answer, dict):
+        return Verdict(Ending.MALFORMED, text, notes=notes)
+    if not structured and not text.strip():
+        return Verdict(Ending.EMPTY, "it ended without saying anything", notes=notes)
+    return Verdict(Ending.COMPLETED, text, answer if structured else None, notes=notes)
+
+
+def _failed(transcript: Transcript, result: Event, text: str) -> Verdict:
+    """A request that failed for good: by its status first, then by the CLI's word for it."""
+    status = result.get("api_error_status")
+    status = status if isinstance(status, int) else None
+    reset = _RESET.search(text)
+    resets_at = transcript.resets_at if reset is None else _time(int(reset[1]))
+    if resets_at is not None or _LIMIT_REACHED.search(text):
+        return Verdict(Ending.USAGE_LIMIT, text, retry_at=resets_at)
+    if transcript.error == "billing_error" or (status in {400, 403} and _OUT_OF_CREDIT.search(text)):
+        return Verdict(Ending.BILLING, text)
+    if status is None and transcript.status == 529:
+        status = 529  # 2.1.197 reports no status after it has met several of these
+    ending = _of_status(status) or _ERRORS.get(transcript.error)
+    if ending is None and text.startswith("API Error:"):
+        ending = Ending.TRANSIENT  # no status and no word for it: an answer that was no answer
+    return Verdict(ending or Ending.UNKNOWN, text)
+
+
+def _of_status(status: int | None) -> Ending | None:
+    if status is None:
+        return None
+    if status >= 500:
+        return _STATUSES.get(status, Ending.TRANSIENT)
+    return _STATUSES.get(status, Ending.PERSISTENT)
+
+
+def _denials(result: Event) -> tuple[str, ...]:
+    """A run goes on after a tool call was denied; that it was says why something may be missing."""
+    tools = [str(one.get("tool_name", "?")) for one in _list(result.get("permission_denials")) if isinstance(one, dict)]
+    return (f"denied tool calls: {', '.join(sorted(set(tools)))}",) if tools else ()
+
+
+def _time(seconds: float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _count(part: Mapping[str, Any], key: str) -> int:
+    return int(_number(part.get(key)))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _map(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,112 @@
+"""A coding backend that is a command-line program: the part of a call that is the same for every CLI."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+from shared.errors import Misconfigured
+from shared.llm.cli.directory import CallDirectory, opened
+from shared.llm.cli.launch import Command, Launcher, Ran
+from shared.llm.cli.stream import Event
+from shared.llm.endpoint import Endpoint, Endpoints
+from shared.llm.port import Ending, Outcome, Request
+from shared.process import Cut, Patience
+from shared.redaction import redact
+
+
+class Session(Protocol):
+    """One call of one CLI: what it runs, what it hears, what it makes of it."""
+
+    def command(self) -> Command:
+        """What to run; raises `Impossible` when the CLI cannot take this request."""
+        ...
+
+    def take(self, event: Event) -> None:
+        """One event, as it comes."""
+        ...
+
+    def outcome(self, ran: Ran) -> Outcome:
+        """The verdict, when we did not end the process ourselves; the exit code alone is never one."""
+        ...
+
+    def spent(self) -> Outcome:
+        """What is known of a run that we ended: usage and text; its `ending` does not count."""
+        ...
+
+
+class Dialect(Protocol):
+    """One CLI: its name, and how it is talked to."""
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        ...
+
+    async def ready(self) -> None:
+        """Look, once, at the program and its version; raises `Misconfigured` when it cannot be used."""
+        ...
+
+    def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> Session:
+        """A new call."""
+        ...
+
+
+class Impossible(Exception):
+    """The CLI cannot take this request; the message says why."""
+
+
+class CliCoder:
+    """A coder behind a CLI: each call in its own directory, process tree and limits."""
+
+    def __init__(self, dialect: Dialect, launcher: Launcher, endpoints: Endpoints) -> None:
+        self._dialect = dialect
+        self._launcher = launcher
+        self._endpoints = endpoints
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        return self._dialect.name
+
+    async def ready(self) -> None:
+        """Look, once, at the program and its version; raises `Misconfigured` when it cannot be used."""
+        await self._dialect.ready()
+
+    async def run(self, request: Request) -> Outcome:
+        """Make one call within its limits; never raises for a failed run, the outcome says so."""
+        try:
+            await self._dialect.ready()
+        except Misconfigured as error:
+            return Outcome(Ending.CONFIG, str(error))
+        async with self._endpoints.open(request) as endpoint:
+            with opened(self._launcher.calls) as call:
+                return await self._run(request, endpoint, call)
+
+    async def _run(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> Outcome:
+        session = self._dialect.session(request, endpoint, call)
+        limits = request.limits
+        patience = Patience(limits.deadline_seconds, limits.silence_seconds)
+        try:
+            ran = await self._launcher.run(session.command(), call, patience, session.take)
+        except Impossible as error:
+            return Outcome(Ending.PERSISTENT, str(error))
+        except OSError as error:
+            return Outcome(Ending.CONFIG, f"{self.name} cannot be started: {error.strerror}.")
+        outcome = _cut(session.spent(), ran.cut, patience) if ran.cut else session.outcome(ran)
+        log = None if outcome.ending is Ending.COMPLETED else self._launcher.keep(call, _name(request))
+        return replace(outcome, text=redact(outcome.text, [endpoint.token]), log=log)
+
+
+def _cut(spent: Outcome, cut: Cut, patience: Patience) -> Outcome:
+    match cut:
+        case Cut.DEADLINE:
+            text = f"it did not end within {patience.deadline_seconds:g} seconds and was stopped"
+        case Cut.SILENCE:
+            text = f"it said nothing for {patience.silence_seconds:g} seconds and was stopped"
+    return Outcome(Ending.TIMED_OUT, text, usage=spent.usage, notes=spent.notes)
+
+
+def _name(request: Request) -> str:
+    item = "".join(mark for mark in request.item if mark.isalnum())
+    return f"{item or 'item'}-{request.call}-{request.attempt}.{request.round}.{request.retry}"

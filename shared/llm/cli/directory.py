@@ -1,0 +1,88 @@
+"""The directory of one call: a HOME of its own, outside the work tree, gone when the call is over.
+
+A lock file beside each tells a living call's directory from one that a killed daemon left.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared.git.directories import remove
+
+
+@dataclass(frozen=True, slots=True)
+class CallDirectory:
+    """`home` is the CLI's HOME, `temporary` its TMPDIR, `empty` where a call works that has no tree."""
+
+    path: Path
+
+    @property
+    def home(self) -> Path:
+        """HOME."""
+        return self.path / "home"
+
+    @property
+    def temporary(self) -> Path:
+        """TMPDIR."""
+        return self.path / "tmp"
+
+    @property
+    def empty(self) -> Path:
+        """A directory with nothing in it."""
+        return self.path / "empty"
+
+    @property
+    def events(self) -> Path:
+        """Everything that the CLI printed on standard output."""
+        return self.path / "events.jsonl"
+
+
+@contextmanager
+def opened(root: Path) -> Iterator[CallDirectory]:
+    """A fresh call directory (mode 0700) under `root`; removed at the end, whatever its files' modes."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    name = f"call-{secrets.token_hex(6)}"
+    descriptor = os.open(root / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        call = CallDirectory(root / name)
+        for directory in (call.path, call.home, call.temporary, call.empty):
+            directory.mkdir(mode=0o700)
+        yield call
+    finally:
+        _remove(root / name)
+        (root / f"{name}.lock").unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def sweep(root: Path) -> int:
+    """Remove the directories of calls whose daemon is gone; returns how many."""
+    removed = 0
+    for lock in sorted(root.glob("call-*.lock")):
+        with suppress(OSError):
+            removed += _swept(lock)
+    return removed
+
+
+def _swept(lock: Path) -> bool:
+    descriptor = os.open(lock, os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not lock.with_suffix("").exists():
+            return False  # just being made, or just removed by its owner
+        _remove(lock.with_suffix(""))
+        lock.unlink(missing_ok=True)
+        return True
+    finally:
+        os.close(descriptor)
+
+
+def _remove(directory: Path) -> None:
+    with suppress(OSError):  # what cannot be removed now is swept at the next start
+        remove(directory)

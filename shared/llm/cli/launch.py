@@ -1,0 +1,113 @@
+"""Runs one CLI call: wrapped, in its own directory, within its limits, its events handed on as they come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from shared import process
+from shared.clock import Clock
+from shared.llm.cli.directory import CallDirectory
+from shared.llm.cli.stream import Event, JsonLines, LogFile, Tail
+from shared.llm.cli.wrap import View, Wrap
+from shared.process import Cut, Patience
+
+LOGS_KEPT = 200
+"""Logs of calls that did not complete; the oldest go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What to run, and where. `env` comes on top of the launcher's own environment."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    cwd: Path
+    stdin: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a process ended. `code` says nothing when `cut` is set: then we ended it.
+
+    `complaint` is the end of what it said on standard error and, on standard output, beside its
+    events; `skipped` counts lines there that were no JSON objects.
+    """
+
+    code: int
+    cut: Cut | None
+    complaint: str
+    skipped: int = 0
+
+    @property
+    def signalled(self) -> bool:
+        """Whether a signal ended it that was not ours, as far as the code tells."""
+        return self.cut is None and (self.code < 0 or self.code > 128)
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """What every call of one daemon has in common.
+
+    `environment` is the allow-list of children, `calls` the directory of call directories, `logs`
+    where those of failed calls are kept, `hidden` what no call may see (the state directory), `readable`
+    what it sees of that all the same.
+    """
+
+    wrap: Wrap
+    clock: Clock
+    environment: Mapping[str, str]
+    calls: Path
+    logs: Path
+    hidden: Sequence[Path] = ()
+    readable: Sequence[Path] = ()
+
+    async def run(
+        self, command: Command, call: CallDirectory, patience: Patience, take: Callable[[Event], None]
+    ) -> Ran:
+        """Run `command` to its end or to the end of `patience`; raises `OSError` when it cannot be started."""
+        lines, errors = JsonLines(take), Tail()
+        view = View(
+            writable=(call.path, command.cwd),
+            readable=(Path(command.argv[0]), *self.readable, Path(sys.prefix), Path(sys.base_prefix)),
+            hidden=self.hidden,
+        )
+        with LogFile(call.events) as log:
+
+            def said(chunk: bytes) -> None:
+                log.write(chunk)
+                lines.feed(chunk)
+
+            code, cut = await process.streamed(
+                self.wrap.argv(command.argv, view),
+                cwd=command.cwd,
+                env=self._environment(command, call),
+                stdin=command.stdin,
+                sinks=(said, errors.feed),
+                patience=patience,
+            )
+            lines.close()
+        complaint = "\n".join(text for text in (lines.tail.text, errors.text) if text)
+        return Ran(code, cut, complaint, lines.skipped)
+
+    def keep(self, call: CallDirectory, name: str) -> Path | None:
+        """Keep a call's events under `name`; None when there are none or they cannot be kept."""
+        at = datetime.fromtimestamp(self.clock.now(), UTC)
+        kept = self.logs / f"{at:%Y%m%dT%H%M%S}-{name}-{call.path.name}.jsonl"
+        with suppress(OSError):
+            if call.events.stat().st_size == 0:
+                return None
+            self.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+            call.events.rename(kept)
+            for old in sorted(self.logs.glob("*.jsonl"))[:-LOGS_KEPT]:
+                old.unlink(missing_ok=True)
+            return kept
+        return None
+
+    def _environment(self, command: Command, call: CallDirectory) -> dict[str, str]:
+        places = {"HOME": str(call.home), "TMPDIR": str(call.temporary)}
+        return {**self.environment, **places, **command.env}

@@ -1,0 +1,138 @@
+"""What a CLI prints, read as it comes: JSON lines into events, everything into a capped file, the last words kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+LINE_CAP = 50 * 2**20
+"""Bytes of one line; a longer one is dropped whole, and counted."""
+
+LOG_CAP = 256 * 2**20
+"""Bytes of one call that are written to disk."""
+
+TAIL_LINES = 50
+TAIL_LINE_CHARS = 500
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-Z]|[@-Z\\-_])")
+
+Event = Mapping[str, Any]
+
+
+class JsonLines:
+    """Bytes in, one `take(event)` for each line that is a JSON object; other lines are counted and the last kept.
+
+    Bytes that are no UTF-8 become replacement characters, colours are removed, and a last line
+    without its newline is read at `close`.
+    """
+
+    def __init__(self, take: Callable[[Event], None], *, cap: int = LINE_CAP) -> None:
+        self._take = take
+        self._cap = cap
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._dropping = False
+        self.skipped = 0
+        self.tail = Tail()
+
+    def feed(self, chunk: bytes) -> None:
+        """The next piece, cut anywhere."""
+        *ended, rest = chunk.split(b"\n")
+        for piece in ended:
+            self._append(piece)
+            self._end_line()
+        self._append(rest)
+
+    def close(self) -> None:
+        """There is no more."""
+        if self._size or self._dropping:
+            self._end_line()
+
+    def _append(self, piece: bytes) -> None:
+        if self._dropping or not piece:
+            return
+        self._size += len(piece)
+        if self._size > self._cap:
+            self._dropping, self._parts = True, []
+        else:
+            self._parts.append(piece)
+
+    def _end_line(self) -> None:
+        line = b"".join(self._parts).decode("utf-8", "replace").strip()
+        dropped = self._dropping
+        self._parts, self._size, self._dropping = [], 0, False
+        event = None if dropped else _event(line)
+        if event is not None:
+            self._take(event)
+        elif line or dropped:
+            self.skipped += 1
+            self.tail.add(line or f"(a line of more than {self._cap} bytes)")
+
+
+class Tail:
+    """The last lines of a stream of text."""
+
+    def __init__(self) -> None:
+        self._lines: deque[str] = deque(maxlen=TAIL_LINES)
+        self._open = b""
+
+    def feed(self, chunk: bytes) -> None:
+        """The next piece; only its end matters."""
+        *ended, self._open = (self._open + chunk)[-(2**16) :].split(b"\n")
+        for line in ended:
+            self.add(line.decode("utf-8", "replace"))
+
+    def add(self, line: str) -> None:
+        """One whole line."""
+        if text := plain(line).strip():
+            self._lines.append(text[:TAIL_LINE_CHARS])
+
+    @property
+    def text(self) -> str:
+        """What is left, an unfinished line included."""
+        unfinished = plain(self._open.decode("utf-8", "replace")).strip()
+        return "\n".join([*self._lines, *([unfinished[:TAIL_LINE_CHARS]] if unfinished else [])])
+
+
+class LogFile:
+    """A file (mode 0600) that takes bytes up to a cap; used as a context."""
+
+    def __init__(self, path: Path, *, cap: int = LOG_CAP) -> None:
+        path.touch(mode=0o600)
+        self._file = path.open("ab")
+        self._room = cap
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def write(self, chunk: bytes) -> None:
+        """Append what still has room."""
+        if self._room > 0:
+            self._file.write(chunk[: self._room])
+            self._room -= len(chunk)
+
+
+def plain(text: str) -> str:
+    """`text` without the escape sequences of terminals."""
+    return _ANSI.sub("", text)
+
+
+def _event(line: str) -> Event | None:
+    text = line if line.startswith("{") else plain(line).strip()
+    if not text.startswith("{"):
+        return None
+    try:
+        event = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None

@@ -1,0 +1,95 @@
+"""What tokens cost: a dated list of public prices beside this file, which the configuration can replace or add to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+LIST = Path(__file__).with_name("prices.yml")
+
+MILLION = 1_000_000
+
+_SUFFIX = re.compile(r"(?:-latest|-\d{8}|-\d{4}-\d{2}-\d{2})?(?:\[[^\]]*\])?")
+"""What vendors put behind a model's name without changing its price: a date, a context size."""
+
+
+class Price(BaseModel):
+    """US dollars per million tokens of one model; `above` and `times` raise all of them for long prompts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float = Field(ge=0)
+    written: float = Field(ge=0)
+    written_hour: float | None = Field(None, ge=0)
+    above: int | None = Field(None, ge=1)
+    times: float = Field(1, ge=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What one request took. `input` was neither read from the vendor's cache (`cached`) nor written to it.
+
+    `estimated`: the answer did not live to say it, so it is reckoned from what was seen.
+    """
+
+    model: str = ""
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    written: int = 0
+    written_hour: int = 0
+    estimated: bool = False
+
+    @property
+    def prompt(self) -> int:
+        """The length of the prompt."""
+        return self.input + self.cached + self.written + self.written_hour
+
+
+class Prices:
+    """The prices of models, by the vendor's name with or without a date behind it."""
+
+    def __init__(self, models: Mapping[str, Price]) -> None:
+        self._models = dict(models)
+
+    @classmethod
+    def listed(cls, own: Mapping[str, Price] | None = None) -> Prices:
+        """The list beside this file, with the configuration's `own` prices before it."""
+        found = yaml.safe_load(LIST.read_text("utf-8"))
+        return cls({**_PRICES.validate_python(found["models"]), **(own or {})})
+
+    def cost(self, tokens: Tokens) -> float | None:
+        """US dollars; None for a model whose price is not known."""
+        price = self._models.get(tokens.model) or self._models.get(_plain(tokens.model))
+        return None if price is None else _cost(price, tokens)
+
+    def most(self, tokens: Tokens) -> float:
+        """US dollars if it was the dearest known model: what a limit is held by where a price is not known."""
+        return max((_cost(price, tokens) for price in self._models.values()), default=0.0)
+
+
+_PRICES = TypeAdapter(dict[str, Price])
+
+
+def _cost(price: Price, tokens: Tokens) -> float:
+    hour = price.written if price.written_hour is None else price.written_hour
+    found = tokens.input * price.input + tokens.output * price.output + tokens.cached * price.cached
+    found += tokens.written * price.written + tokens.written_hour * hour
+    long = price.above is not None and tokens.prompt > price.above
+    return found * (price.times if long else 1.0) / MILLION
+
+
+def _plain(model: str) -> str:
+    """The name without what may stand behind it, and without the platform's prefix."""
+    name = model.rpartition("/")[2]
+    for end in range(1, len(name)):
+        if name[end] in "-[" and _SUFFIX.fullmatch(name, end):
+            return name[:end]
+    return name

@@ -1,0 +1,73 @@
+"""When a vendor's limit is over, by the headers of its answer (pure).
+
+https://docs.anthropic.com/en/api/rate-limits https://platform.openai.com/docs/guides/rate-limits
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+LIMITING = frozenset({429, 503, 529})
+"""Statuses that ask for a later try."""
+
+LONGEST = timedelta(days=31)
+"""A reset that lies further away is not believed."""
+
+_SPAN = re.compile(
+    r"(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?"
+)
+
+
+def resets_at(status: int, headers: Mapping[str, str], now: datetime) -> datetime | None:
+    """The time from which a refused request may be tried again; None when the answer names none.
+
+    `headers` have lower-case names; `now` is our clock, for answers without a `Date`. `retry-after`
+    counts first; without it, of the limits that are used up, the one that lasts longest.
+    """
+    if status not in LIMITING:
+        return None
+    served = _date(headers.get("date", "")) or now
+    found = _after(headers.get("retry-after", ""), served)
+    if found is None:
+        found = max((at for at in _limits(headers, served) if at is not None), default=None)
+    return found if found is not None and served < found <= served + LONGEST else None
+
+
+def _limits(headers: Mapping[str, str], served: datetime) -> list[datetime | None]:
+    used_up = [name for name, left in headers.items() if "ratelimit" in name and "remaining" in name and left == "0"]
+    names = {name.replace("remaining", "reset") for name in used_up}
+    if not names:
+        names = {name for name in headers if "ratelimit" in name and "reset" in name}
+    return [_after(headers.get(name, ""), served) for name in names]
+
+
+def _after(text: str, served: datetime) -> datetime | None:
+    """A number of seconds, a span as `6m0s`, a Unix time, an RFC 3339 time or an HTTP date."""
+    text = text.strip()
+    if re.fullmatch(r"\d{1,13}(?:\.\d+)?", text):
+        seconds = float(text)
+        return datetime.fromtimestamp(seconds, UTC) if seconds > 1e9 and seconds < 1e11 else _later(served, seconds)
+    span = _SPAN.fullmatch(text)
+    if text and span:
+        days, hours, minutes, seconds, millis = (float(part or 0) for part in span.groups())
+        return _later(served, ((days * 24 + hours) * 60 + minutes) * 60 + seconds + millis / 1000)
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return _date(text)
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _later(served: datetime, seconds: float) -> datetime | None:
+    return served + timedelta(seconds=seconds) if seconds <= LONGEST.total_seconds() else None
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        at = parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

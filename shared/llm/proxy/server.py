@@ -1,0 +1,117 @@
+"""The proxy of each run: a listener on loopback with a token of its own, there as long as the run."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import anyio
+import structlog
+from aiohttp import web
+
+from shared.clock import Clock
+from shared.llm.endpoint import Endpoint
+from shared.llm.port import Request
+from shared.llm.prices import Prices
+from shared.llm.proxy.account import Account, Reading
+from shared.llm.proxy.relay import Relay
+from shared.llm.proxy.vendors import Upstream
+
+log = structlog.get_logger()
+
+CONNECT_SECONDS = 30.0
+
+GOODBYE_SECONDS = 1.0
+"""How long requests that still run may take to end when their run has ended."""
+
+READINGS_KEPT = 64
+
+
+class ModelProxy:
+    """Gives each run an endpoint of its own; satisfies `shared.llm.endpoint.Endpoints`.
+
+    With `sockets`, a directory, each run's proxy listens on a unix socket there as well, for a
+    sandbox that has no network.
+    """
+
+    def __init__(
+        self, upstreams: Iterable[Upstream], prices: Prices, clock: Clock, sockets: Path | None = None
+    ) -> None:
+        self._upstreams = {upstream.vendor: upstream for upstream in upstreams}
+        self._prices = prices
+        self._clock = clock
+        self._sockets = sockets
+        self._accounts: dict[str, Account] = {}
+
+    def reading(self, run: str) -> Reading | None:
+        """What is known of a run, while it lasts or afterwards (then once); None when it sent nothing here."""
+        account = self._accounts.pop(run, None)
+        return account.reading if account else None
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Endpoint]:
+        """The endpoint of one run; leaving the block ends what it accepts and what is under way."""
+        account = Account(self._prices, request.limits.budget_usd)
+        self._remember(request.run, account)
+        token = f"run-{secrets.token_hex(16)}"
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+        session = aiohttp.ClientSession(timeout=timeout, auto_decompress=False)
+        relay = Relay(self._upstreams, account, session, self._clock, token)
+        try:
+            async with _served(relay.application(), self._socket()) as (url, path):
+                yield Endpoint(url, token, socket=path)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await session.close()
+            self._tell(account.reading)
+
+    def _tell(self, known: Reading) -> None:
+        log.info(
+            "run_metered",
+            requests=known.requests,
+            cost_usd=known.usage.cost_usd,
+            source=known.usage.cost_source,
+            refused=known.refused,
+        )
+
+    def _remember(self, run: str, account: Account) -> None:
+        if run:
+            while len(self._accounts) >= READINGS_KEPT:  # of runs that nobody asked about
+                self._accounts.pop(next(iter(self._accounts)))
+            self._accounts[run] = account
+
+    def _socket(self) -> Path | None:
+        if self._sockets is None:
+            return None
+        self._sockets.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self._sockets / f"{secrets.token_hex(6)}.sock"
+
+
+@asynccontextmanager
+async def _served(app: web.Application, path: Path | None) -> AsyncIterator[tuple[str, Path | None]]:
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=GOODBYE_SECONDS)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        await runner.setup()
+        try:
+            await web.SockSite(runner, listener).start()
+            if path is not None:
+                await web.UnixSite(runner, str(path)).start()
+                _private(path)
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}", path
+        finally:
+            with anyio.CancelScope(shield=True):
+                await runner.cleanup()
+            _gone(path)
+
+
+def _private(path: Path) -> None:
+    path.chmod(0o600)
+
+
+def _gone(path: Path | None) -> None:
+    if path is not None:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,76 @@
+"""The vendors that the proxy can reach: which paths are theirs, how they are told the key, how they word errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared.errors import Misconfigured
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class Vendor(StrEnum):
+    """Whose interface it is."""
+
+    ANTHROPIC = "anthropic"
+    OPENAI = "openai"
+
+
+PATHS: Mapping[str, tuple[Vendor, bool]] = {
+    "/v1/messages": (Vendor.ANTHROPIC, True),
+    "/v1/messages/count_tokens": (Vendor.ANTHROPIC, False),
+    "/v1/responses": (Vendor.OPENAI, True),
+}
+"""What is forwarded, whose it is, and whether it costs money. Nothing else is."""
+
+OFFICIAL: Mapping[Vendor, str] = {
+    Vendor.ANTHROPIC: "https://api.anthropic.com",
+    Vendor.OPENAI: "https://api.openai.com",
+}
+
+OUT_OF_BUDGET: Mapping[Vendor, tuple[int, str]] = {
+    Vendor.ANTHROPIC: (403, "permission_error"),
+    Vendor.OPENAI: (400, "budget_exceeded"),
+}
+"""Answers that the vendors' CLIs take as final: Claude Code repeats an unknown 400, Codex repeats a 403."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A vendor's server and the real key. `url` has no final slash and no `/v1`; `through` is an HTTP proxy.
+
+    Raises `Misconfigured` for a server that would be reached in plain text beyond this machine.
+    """
+
+    vendor: Vendor
+    url: str
+    key: str = field(repr=False)
+    through: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+        if not safe or "@" in parts.netloc or parts.query or parts.fragment:
+            where = f"{parts.scheme}://{parts.hostname}"
+            raise Misconfigured(
+                f"The model server {where} ({self.vendor}) cannot be used: write https://HOST; "
+                f"http is for this machine only, and the address holds no password and no query."
+            )
+
+    @property
+    def authorization(self) -> dict[str, str]:
+        """The header that carries the key."""
+        if self.vendor is Vendor.ANTHROPIC:
+            return {"x-api-key": self.key}
+        return {"authorization": f"Bearer {self.key}"}
+
+
+def worded(vendor: Vendor, kind: str, message: str) -> dict[str, Any]:
+    """The body of an error of our own, in the vendor's words."""
+    if vendor is Vendor.ANTHROPIC:
+        return {"type": "error", "error": {"type": kind, "message": message}}
+    return {"error": {"type": kind, "code": kind, "message": message, "param": None}}

@@ -1,0 +1,130 @@
+"""A real coding CLI and a scripted model server: how a test makes one call, and what must be gone after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from lab.model.script import Script
+from lab.model_server import ModelServer
+from shared.llm.claude import Claude
+from shared.llm.cli.coder import CliCoder
+from shared.llm.cli.launch import Launcher
+from shared.llm.cli.programs import PACKAGES, home
+from shared.llm.cli.wrap import Kind, Wrap
+from shared.llm.endpoint import Endpoint, Fixed
+from shared.llm.port import Call, Limits, Outcome, Request
+from shared.loop import RealClock
+
+TOOLS = Path(__file__).parents[2] / ".tools"
+"""Where `make test-cli` installs the programs."""
+
+TOKEN = "call-token-c4n4ry-0123456789"
+"""What stands for a key: the scripted server takes any."""
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"verdict": {"enum": ["approve", "reject"]}, "why": {"type": "string", "default": ""}},
+    "required": ["verdict"],
+}
+
+
+def program(name: str, version: str) -> Path:
+    """An installed CLI; without it the test is skipped."""
+    found = home(TOOLS, name) / version / PACKAGES[name].program
+    if not found.is_file():
+        pytest.skip(f"no {name} {version} in {TOOLS.name}: run `make test-cli`")
+    return found
+
+
+def search_path() -> dict[str, str]:
+    """The environment of every child here."""
+    return {"PATH": os.defpath, "LANG": "C.UTF-8"}
+
+
+@dataclass
+class Desk:
+    """One program, one server, one work tree. `limits` hold for every call."""
+
+    server: ModelServer
+    root: Path
+    executable: Path
+    wrap: Wrap = field(default_factory=lambda: Wrap(Kind.UNSHARE))
+    limits: Limits = field(default_factory=lambda: Limits(max_turns=10, deadline_seconds=90, silence_seconds=60))
+
+    @property
+    def tree(self) -> Path:
+        """Where a call edits."""
+        return self.root / "tree"
+
+    @property
+    def calls(self) -> Path:
+        """The call directories."""
+        return self.root / "state" / "calls"
+
+    @property
+    def logs(self) -> Path:
+        """What is kept of failed calls."""
+        return self.root / "state" / "logs"
+
+    def launcher(self) -> Launcher:
+        """How the program is run."""
+        return Launcher(self.wrap, RealClock(), search_path(), self.calls, self.logs, hidden=(self.root / "state",))
+
+    def claude(self) -> CliCoder:
+        """Claude Code as the engine has it."""
+        dialect = Claude(self.executable.resolve(), search_path())
+        return CliCoder(dialect, self.launcher(), Fixed(Endpoint(self.server.url, TOKEN)))
+
+    def script(self, *turns: dict[str, Any]) -> None:
+        """What the model answers from now on."""
+        self.server.script = Script.of(*turns)
+
+    async def edit(self, prompt: str = "Do it.", **changes: Any) -> Outcome:
+        """A call that edits the tree."""
+        return await self.claude().run(self.request(Call.IMPLEMENT, prompt, **changes))
+
+    async def ask(self, prompt: str = "Review it.", **changes: Any) -> Outcome:
+        """A call that reads the tree and answers by `SCHEMA`."""
+        return await self.claude().run(self.request(Call.REVIEW, prompt, **{"schema": SCHEMA, **changes}))
+
+    def request(self, call: Call, prompt: str, **changes: Any) -> Request:
+        """A request."""
+        known = {"tree": self.tree, "limits": self.limits}
+        return Request(call, "#1", "A thing", "developer", prompt, **{**known, **changes})
+
+
+async def left_behind(root: Path) -> list[str]:
+    """Processes that go on having to do with `root`, by their working directory, command line or environment.
+
+    What was killed is given a moment: the kernel ends a process namespace after its wrapper.
+    """
+    for _ in range(50):
+        if not (found := related(root)):
+            return []
+        await anyio.sleep(0.1)
+    return found
+
+
+def related(root: Path) -> list[str]:
+    """Processes that have to do with `root` now."""
+    return [text for text in _processes() if str(root) in text]
+
+
+def _processes() -> Iterator[str]:
+    for place in Path("/proc").glob("[0-9]*"):
+        if int(place.name) == os.getpid():
+            continue
+        try:
+            parts = [(place / name).read_bytes().replace(b"\0", b" ") for name in ("cmdline", "environ")]
+            yield b" ".join([place.name.encode(), *parts, str((place / "cwd").readlink()).encode()]).decode(
+                errors="replace"
+            )
+        except OSError:
+            continue  # it has ended, or is a zombie

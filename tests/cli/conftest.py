@@ -1,0 +1,57 @@
+"""Fixtures of the ring in which the real coding CLIs run against the scripted model server."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from cli.coding import Desk, left_behind, program
+from lab.model.script import Script
+from lab.model_server import ModelServer
+from shared.llm.cli.wrap import Kind, Wrap
+
+VERSIONS = ("0.2.187", "0.2.111")
+"""Packages with Claude Code 2.1.330 and 2.1.202: with `--restricted`, and with `--safe-mode` alone."""
+
+
+@pytest.fixture(params=VERSIONS)
+def claude_program(request: pytest.FixtureRequest) -> Path:
+    """The program, in each version."""
+    return program("claude", request.param)
+
+
+@pytest.fixture
+def wrap() -> Wrap:
+    """Bubblewrap, which this ring needs."""
+    if shutil.which("bwrap") is None:
+        pytest.skip("no bwrap on this machine: install bubblewrap")
+    return Wrap(Kind.BUBBLEWRAP)
+
+
+@pytest.fixture
+async def root(tmp_path: Path) -> AsyncIterator[Path]:
+    """A test's own directory; at its end no process has to do with it, and nothing new lies in /tmp."""
+    before = _litter()
+    yield tmp_path
+    assert await left_behind(tmp_path) == []
+    assert _litter() - before == set()
+
+
+@pytest.fixture
+async def desk(root: Path, claude_program: Path, wrap: Wrap) -> AsyncIterator[Desk]:
+    """Claude Code at a model server; at the end every request was scripted and no call directory is left."""
+    (root / "tree").mkdir()
+    async with ModelServer(Script(())) as server:
+        desk = Desk(server, root, claude_program, wrap)
+        yield desk
+        assert server.unscripted == []
+        assert not desk.calls.exists() or list(desk.calls.iterdir()) == []
+
+
+def _litter() -> set[Path]:
+    """What the CLIs are known to leave in /tmp."""
+    return {path for pattern in ("claude-*", "cc-*", "codex-*") for path in Path(tempfile.gettempdir()).glob(pattern)}

@@ -1,0 +1,103 @@
+"""However a run of the real Claude Code ends, everything that it started ends with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from cli.coding import Desk, left_behind, related, search_path
+from cli.test_claude_runs import bash
+from shared import process
+from shared.llm.cli.directory import sweep
+from shared.llm.cli.wrap import Kind, Wrap
+from shared.llm.port import Ending
+
+FAMILY = "sleep 601 & setsid sleep 602 & nohup sleep 603 >/dev/null 2>&1 & (trap '' TERM; sleep 604) & touch begun; "
+"""Children of every kind: plain, in a session of its own, deaf to HUP, deaf to TERM."""
+
+
+async def until(done: Callable[[], bool]) -> None:
+    """Wait for something that happens in other processes."""
+    with anyio.fail_after(60):
+        while not done():  # noqa: ASYNC110 - what is waited for is another process's doing
+            await anyio.sleep(0.05)
+
+
+@pytest.mark.fault(27)
+async def test_what_a_tool_leaves_in_the_background_ends_with_the_run(desk: Desk) -> None:
+    desk.script(bash(f"{FAMILY} true"), {"say": "Done."})
+    assert (await desk.edit()).ending is Ending.COMPLETED
+    assert (desk.tree / "begun").exists()
+    assert await left_behind(desk.root) == []
+
+
+@pytest.mark.fault(23)
+async def test_a_cancelled_call_leaves_no_process_and_no_directory(desk: Desk) -> None:
+    desk.script(bash(f"{FAMILY} sleep 600"))
+    async with anyio.create_task_group() as group:
+        group.start_soon(desk.edit)
+        await until((desk.tree / "begun").exists)
+        assert len(related(desk.root)) >= 6
+        group.cancel_scope.cancel()
+    assert await left_behind(desk.root) == []
+    assert list(desk.calls.iterdir()) == []
+
+
+@pytest.mark.fault(24)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+async def test_a_run_that_somebody_else_ends_is_killed_whatever_it_prints(desk: Desk, number: signal.Signals) -> None:
+    desk.script(bash("touch begun; sleep 600"), {"say": "Done."})
+    outcomes = []
+
+    async def call() -> None:
+        outcomes.append(await desk.edit())
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(call)
+        await until((desk.tree / "begun").exists)
+        for pid in _claudes(desk):
+            os.kill(pid, number)
+    (outcome,) = outcomes
+    assert outcome.ending is Ending.KILLED, outcome
+    assert outcome.usage.input_tokens == 1000
+
+
+@pytest.mark.fault(23)
+@pytest.mark.parametrize("kind", [Kind.BUBBLEWRAP, Kind.UNSHARE])
+async def test_a_killed_daemon_takes_the_whole_tree_with_it(desk: Desk, kind: Kind) -> None:
+    desk.wrap = Wrap(kind)
+    desk.script(bash(f"{FAMILY} sleep 600"))
+    here = Path(__file__).parent
+    argv = (sys.executable, str(here / "daemon.py"), desk.server.url, str(desk.root), str(desk.executable), kind)
+    paths = os.pathsep.join((str(here.parent), str(here.parents[1])))
+    async with process.started(
+        argv, cwd=here, env={**search_path(), "PYTHONPATH": paths}, log=desk.root / "log"
+    ) as daemon:
+        await until((desk.tree / "begun").exists)
+        assert len(related(desk.tree)) >= 6
+        daemon.kill()
+        await daemon.wait()
+        assert await left_behind(desk.tree) == []
+    assert len(list(desk.calls.glob("call-*.lock"))) == 1
+    assert sweep(desk.calls) == 1
+
+
+async def test_sweeping_leaves_the_calls_of_living_daemons_alone(desk: Desk) -> None:
+    desk.script(bash("touch begun; sleep 3"), {"say": "Done."})
+    async with anyio.create_task_group() as group:
+        group.start_soon(desk.edit)
+        await until((desk.tree / "begun").exists)
+        assert sweep(desk.calls) == 0
+    assert (desk.tree / "begun").exists()
+
+
+def _claudes(desk: Desk) -> list[int]:
+    """The CLI itself, without its wrapper and its tools."""
+    program = str(desk.executable.resolve())
+    return [int(text.split()[0]) for text in related(desk.root) if text.split()[1] == program]
