@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
+CLIS := .tools/.ready
 
-.PHONY: setup check test test-clients demo bench clean
+.PHONY: setup check test simulate test-simulation-coverage test-crash chaos test-clients test-cli demo bench clean
 
 setup: $(STAMP)
 
@@ -24,7 +25,26 @@ check: setup
 	"$(BIN)/lint-imports" --no-cache
 
 test: setup
-	"$(BIN)/python" -m pytest -n 2 tests/unit tests/lab
+	"$(BIN)/python" -m pytest -n 2 tests/unit tests/lab tests/simulation tests/crash/test_crash_sample.py
+
+# `make simulate SEED=7 [WORLD=hostile]` tells one schedule, `make simulate N=100000 [WORKERS=2] [FIRST=0]` sums up many.
+simulate: setup
+	@"$(BIN)/python" -m tests.simulation $(if $(SEED),--seed $(SEED)) $(if $(N),--schedules $(N)) \
+		$(if $(FIRST),--first $(FIRST)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(WORLD),--world $(WORLD))
+
+# All of the lock is simulated but `scope`, which ties it to a task group.
+test-simulation-coverage: setup
+	@"$(BIN)/python" -m coverage run --data-file=$(VENV)/.simulated --branch --source=shared.lock \
+		-m tests.simulation --schedules 1000 --workers 1 --quiet
+	@"$(BIN)/python" -m coverage report --data-file=$(VENV)/.simulated --omit='*/scope.py' --fail-under=95
+
+# The life of a story once per call of it, struck in every way; CRASH=every strikes the reads too.
+test-crash: setup
+	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/crash/test_crash_matrix.py
+
+MINUTES ?= 10
+chaos: setup
+	@"$(BIN)/python" -m lab.chaos --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 test-clients: $(CLIENTS)
 	"$(BIN)/python" -m pytest -n 2 tests/clients
@@ -32,6 +52,15 @@ test-clients: $(CLIENTS)
 $(CLIENTS): $(STAMP)
 	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt --group clients
 	@touch "$(CLIENTS)"
+
+test-cli: $(CLIS)
+	"$(BIN)/python" -m pytest -n 2 tests/cli
+
+# Two versions of Claude Code, as the vendor publishes them for Python: 2.1.330 and 2.1.202.
+$(CLIS): $(STAMP)
+	@"$(BIN)/workflow-engine" install-cli claude --state-dir .tools
+	@"$(BIN)/workflow-engine" install-cli claude --state-dir .tools --package-version 0.2.111
+	@touch "$(CLIS)"
 
 demo: setup
 	@"$(BIN)/workflow-engine" demo $(ARGS)
@@ -41,4 +70,4 @@ bench: setup
 	@"$(BIN)/python" -m benchmarks $(ARGS)
 
 clean:
-	rm -rf "$(VENV)" .demo build
+	rm -rf "$(VENV)" .demo .tools build

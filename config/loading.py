@@ -26,7 +26,7 @@ def load(
     `Misconfigured`; its message has one line per error: `file:line:column: key: sentence`.
     """
     if repository is not None:
-        _checked(repository)
+        checked(repository)
     found = source(path, environment=environment, directory=directory)
     if found is not None:
         return _selected(read(found, environment=environment), repository, found)
@@ -78,7 +78,8 @@ def _misconfigured(path: Path, problems: Iterable[Problem]) -> Misconfigured:
     return Misconfigured("\n".join(lines))
 
 
-def _checked(repository: str) -> None:
+def checked(repository: str) -> None:
+    """Return when this is a name as `owner/repo`; raises `Misconfigured` otherwise."""
     try:
         repository_name(repository)
     except ValueError as error:

@@ -129,7 +129,6 @@ WITHOUT_EFFECT: Mapping[str, str] = dict.fromkeys(
     ("budgets.issue", "budgets.day", "budgets.week", "budgets.warn", "budgets.unknown_run"),
     "costs are not added up over several runs",
 ) | {
-    "claude_cli": "there is no backend that runs it",
     "codex_cli": "there is no backend that runs it",
     "events.retention_days": "events are not stored",
 }
@@ -137,7 +136,6 @@ WITHOUT_EFFECT: Mapping[str, str] = dict.fromkeys(
 
 WITHOUT_EFFECT_PER_REPOSITORY: Mapping[str, str] = {
     "approval_timeout_hours": "a waiting approval is not escalated",
-    "stall_timeout_minutes": "a silent run is not noticed before run_timeout_minutes",
     "ci.interval": "checks are read every poll_interval and have no interval of their own",
 }
 """The same, of a repository."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -49,6 +50,70 @@ def demo(
         raise typer.Exit(anyio.run(show, wishes, Console()))
     except EngineError as error:
         raise typer.Exit(complain(error)) from None
+
+
+@app.command()
+def doctor(
+    repositories: Annotated[
+        list[str] | None, typer.Argument(metavar="[owner/repo]...", help="Which ones; else all configured ones.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    agent: Annotated[str | None, typer.Option(metavar="planner|worker|reviewer", help="For this agent alone.")] = None,
+) -> None:
+    """Whether the engine can work here, and what to do where it cannot; exit code 4 when anything fails."""
+    from console.doctor.command import Wishes, examined
+    from shared.workflow import AGENTS, Role
+
+    if agent is not None and agent not in AGENTS:
+        raise typer.BadParameter(f"'{agent}' is no agent; there is planner, worker and reviewer.", param_hint="--agent")
+    wishes = Wishes(tuple(repositories or ()), config, json, None if agent is None else Role(agent))
+    raise typer.Exit(examined(wishes, _surroundings()))
+
+
+@app.command()
+def install_cli(
+    name: Annotated[str, typer.Argument(metavar="claude|codex", help="Which coding backend's program.")],
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file (for its state_dir).")] = None,
+    state_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Install there instead.")] = None,
+    package_version: Annotated[
+        str | None, typer.Option(help="Version of the package; else the one that was tried.")
+    ] = None,
+) -> None:
+    """Fetch a coding backend's program, as its vendor publishes it for Python, into the state directory."""
+    from console.install_cli import Wishes, installed
+
+    raise typer.Exit(installed(Wishes(name, config, state_dir, package_version)))
+
+
+@app.command()
+def init(
+    repository: Annotated[str | None, typer.Argument(metavar="[owner/repo]", help="Which one; else all.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file, also a new one.")] = None,
+    api_url: Annotated[str | None, typer.Option(metavar="URL", help="For a new configuration: an own server.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Give existing labels the engine's looks.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+) -> None:
+    """Make what is missing: labels, a signing key, a commented configuration. What is there stays as it is."""
+    import sys
+
+    from console.init import Wishes, initialise
+
+    ask = typer.confirm if sys.stdin.isatty() else None
+    wishes = Wishes(repository, config, api_url, yes=yes, update=update, dry_run=dry_run)
+    raise typer.Exit(initialise(wishes, ask, _surroundings()))
+
+
+def _surroundings() -> Mapping[str, str]:
+    """The environment of a command that logs to standard error, so that its answer alone is on standard output."""
+    import sys
+
+    from config.environment import snapshot
+    from shared.telemetry.logging import configure
+
+    configure(json=not sys.stderr.isatty(), verbose=False, secrets=())
+    return snapshot()
 
 
 def main() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from shared.workflow import Role
@@ -62,7 +62,7 @@ def _parser(role: Role) -> argparse.ArgumentParser:
     parser.add_argument("--no-wait", action="store_true", help="like --once, but stop at the first wait")
     parser.add_argument("--verbose", action="store_true", help="say why, for each decision")
     parser.add_argument("--agent-id", metavar="ID", help="this agent's name (default: kept in the state directory)")
-    parser.add_argument("--version", action="version", version=_version())
+    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     if role is Role.PLANNER:
         group = parser.add_mutually_exclusive_group()
         group.add_argument("--story", metavar="TEXT", help="open a story with this text and plan it once")
@@ -72,7 +72,17 @@ def _parser(role: Role) -> argparse.ArgumentParser:
     return parser
 
 
+class _Version(argparse.Action):
+    """Looks the version up when it is asked for: at every start it would cost more than all other arguments."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        sys.stdout.write(f"{_version()}\n")
+        parser.exit()
+
+
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("workflow-engine")
     except PackageNotFoundError:  # run from a checkout

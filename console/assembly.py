@@ -6,6 +6,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from config.proxies import proxy_for
 from config.repository import RepositorySettings
 from config.settings import Settings
 from config.state import AgentIdentity
+from console.backends import backend
 from console.sign_in import SignedIn, git_server, signed_in
 from shared.clock import Clock
 from shared.errors import Misconfigured
@@ -35,13 +37,15 @@ from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
 from shared.github.status import StatusBoard
-from shared.llm import Setup, coder
-from shared.llm.bounded import Bounded
-from shared.llm.port import Coder
+from shared.llm.port import Coder, Limits
 from shared.lock.claimant import Claimant, Terms
 from shared.lock.gateway import Gateway
 from shared.marks import Key, Keyring
 from shared.models import Account, Issue, Repository
+from shared.reconcile.lost import LostLabels
+from shared.reconcile.orphans import Trade
+from shared.reconcile.sweep import Sources, Sweep
+from shared.reconcile.watch import Hints, Watch
 from shared.workflow import Labels, Role, Stage
 
 KEEPALIVE_SECONDS = 90.0
@@ -91,6 +95,8 @@ class Parts:
     status: StatusBoard
     mirror: Mirror
     identity: Identity
+    fences: Fences
+    server_time: Callable[[], datetime]
     port: Gateway
     claimant: Claimant
     coder: Coder
@@ -103,14 +109,31 @@ class Parts:
         return self.configured.base_branch or self.repository.default_branch
 
     @property
+    def limits(self) -> Limits:
+        """What one run of a coding backend may take."""
+        one = self.configured
+        minutes = (one.run_timeout_minutes, one.stall_timeout_minutes)
+        return Limits(one.max_turns, self.settings.budgets.run, *(60 * each for each in minutes))
+
+    @property
     def page(self) -> str:
         """Where people see the repository."""
         return f"{git_server(self.settings.github.api_url)}/{self.configured.name}"
 
-    def inbox(self, labels: Iterable[str | Stage], concerns: Callable[[Issue], bool] = lambda issue: True) -> Inbox:
-        """What is open under these labels and can concern the agent."""
+    def inbox(
+        self, labels: Iterable[str | Stage], trade: Trade, concerns: Callable[[Issue], bool] = lambda issue: True
+    ) -> Watch:
+        """What is open under these labels and can concern the agent, and what only its fences know of."""
         named = [self.names.of(x) if isinstance(x, Stage) else x for x in labels]
-        return Inbox(self.issues, named, self.clock, concerns=concerns)
+        hints = Hints(self.names)
+        lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=hints.give)
+        sources = Sources(self.fences, self.issues, self.lost_labels, self.server_time)
+        return Watch(lists, Sweep(trade, sources, self.port, self.claimant, self.clock))
+
+    @property
+    def lost_labels(self) -> LostLabels:
+        """What tells a label that a person took off from one that went with its definition."""
+        return LostLabels(self.issues, self.labels, self.names)
 
 
 @dataclass(frozen=True)
@@ -135,13 +158,17 @@ async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
 
     Raises `Misconfigured`, `Unauthorized` and `Transient`.
     """
-    connector = aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE_SECONDS)
-    proxy = proxy_for(process.settings.github.api_url, process.environment)
     async with (
-        aiohttp.ClientSession(connector=connector, proxy=proxy) as session,
+        web_session(process.settings, process.environment) as session,
         signed_in(process, session) as identities,
     ):
         yield tuple([await _parts(process, identities[one.name], one) for one in process.settings.repositories])
+
+
+def web_session(settings: Settings, environment: Mapping[str, str]) -> aiohttp.ClientSession:
+    """The connections of one process to GitHub, through the proxy that the environment names; closed by its user."""
+    connector = aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE_SECONDS)
+    return aiohttp.ClientSession(connector=connector, proxy=proxy_for(settings.github.api_url, environment))
 
 
 async def _parts(process: Process, me: SignedIn, configured: RepositorySettings) -> Parts:
@@ -152,10 +179,11 @@ async def _parts(process: Process, me: SignedIn, configured: RepositorySettings)
     if repository.archived:
         raise Misconfigured(f"{name} is archived: nothing can be changed there. Remove it from the configuration.")
     keys = Keyring(repository.id, tuple(Key.of(secret) for secret in signing_keys(settings.lock)))
-    comments = Comments(github, name)
-    mirror = _mirror(process, me.answers, name)
+    comments = Comments(github, name, items="pulls" if process.role is Role.REVIEWER else "issues")
+    mirror = mirror_of(process, me.answers, name)
     await mirror.ensure()
     identity = Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
+    fences = Fences(mirror, identity)
     lock = settings.lock
     names = configured.labels.names()
     accounts = frozenset({account.id})
@@ -178,7 +206,9 @@ async def _parts(process: Process, me: SignedIn, configured: RepositorySettings)
         status=StatusBoard(comments, process.role, accounts, keys),
         mirror=mirror,
         identity=identity,
-        port=Gateway(comments, Fences(mirror, identity), process.clock, lambda: github.server_time),
+        fences=fences,
+        server_time=lambda: github.server_time,
+        port=Gateway(comments, fences, process.clock, lambda: github.server_time),
         claimant=Claimant(
             process.agent.id,
             accounts,
@@ -186,19 +216,12 @@ async def _parts(process: Process, me: SignedIn, configured: RepositorySettings)
             NonceBook(process.agent),
             Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle),
         ),
-        coder=backend(process, configured),
+        coder=await backend(process, configured),
     )
 
 
-def backend(process: Process, configured: RepositorySettings) -> Coder:
-    """The coding backend of one repository, bounded; raises `Misconfigured` for one that does not exist."""
-    settings = process.settings
-    used = settings.state_dir / "scripted" if settings.llm.scenario else None
-    made = coder(configured.llm_backend, Setup(process.clock, settings.llm.scenario, used))
-    return Bounded(made, process.paid_runs)
-
-
-def _mirror(process: Process, answers: Credentials, name: str) -> Mirror:
+def mirror_of(process: Process, answers: Credentials, name: str) -> Mirror:
+    """A repository's mirror, which need not exist yet; git signs in with `answers`."""
     settings = process.settings
     server = git_server(settings.github.api_url)
     path = mirror_path(settings.state_dir / "mirrors", urlsplit(server).netloc, name)

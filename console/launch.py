@@ -14,15 +14,19 @@ import structlog
 from config.credentials import signing_keys
 from config.environment import snapshot
 from config.loading import load
+from config.model_access import model_secrets
 from config.rules import unsupported
 from config.state import StateDirectory
 from console.arguments import Arguments
 from console.assembly import Parts, Process, opened
+from console.fitness import prove
 from console.sign_in import completed, secret
 from console.signals import cancel_on_signal
+from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.items import Agent, Ended, Rest, Result
 from shared.loop import Loop, RealClock
+from shared.reconcile.definitions import restore
 from shared.slots import Slots
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role
@@ -42,8 +46,13 @@ MOST_REASONS = 20
 """So many items are named for which there was nothing to do; a person reads this."""
 
 
-def launch(role: Role, build: Build, arguments: Arguments, *, prepare: Prepare | None = None) -> int:
-    """Run one agent until it is stopped or, with `--once`, until one item has ended; returns the exit code."""
+def launch(
+    role: Role, build: Build, arguments: Arguments, *, prepare: Prepare | None = None, clock: Clock | None = None
+) -> int:
+    """Run one agent until it is stopped or, with `--once`, until one item has ended; returns the exit code.
+
+    `clock` is the machine's own unless given: trials with clocks that differ give another one.
+    """
     environment = snapshot()
     try:
         settings = load(arguments.config, repository=arguments.repository, environment=environment)
@@ -51,7 +60,7 @@ def launch(role: Role, build: Build, arguments: Arguments, *, prepare: Prepare |
         if refused:
             raise Misconfigured("\n".join(refused))
         with StateDirectory(settings.state_dir).open().claim_identity(role, arguments.agent_id) as agent:
-            process = Process(settings, role, RealClock(), agent, completed(settings, environment))
+            process = Process(settings, role, clock or RealClock(), agent, completed(settings, environment))
             _log(process, arguments)
             return anyio.run(_run, process, arguments, build, prepare)
     except EngineError as error:
@@ -82,7 +91,8 @@ def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
 def _log(process: Process, arguments: Arguments) -> None:
     token = secret(process).get_secret_value()
     keys = [key.decode("ascii", "replace") for key in signing_keys(process.settings.lock)]
-    configure(json=not sys.stderr.isatty(), verbose=arguments.verbose, secrets=[token, *keys])
+    hidden = [token, *keys, *model_secrets(process.environment)]
+    configure(json=not sys.stderr.isatty(), verbose=arguments.verbose, secrets=hidden)
     bind_agent(process.agent.id)
     if process.settings.sandbox == "none":
         log.warning("sandbox_off", consequence="tests and coding backends run with this user's rights")
@@ -107,6 +117,7 @@ async def _run(process: Process, arguments: Arguments, build: Build, prepare: Pr
 
 async def _work(process: Process, arguments: Arguments, build: Build, prepare: Prepare | None) -> int:
     async with opened(process) as all_parts:
+        await prove(all_parts)
         if prepare is not None:
             all_parts = tuple([await prepare(parts, arguments) for parts in all_parts])
         loops = _loops(process, [build(parts) for parts in all_parts])
@@ -118,6 +129,8 @@ async def _work(process: Process, arguments: Arguments, build: Build, prepare: P
                 return await _once(loops, wait=arguments.wait)
             async with anyio.create_task_group() as group:
                 ticking = partial(Loop.run, most_ticks=process.settings.max_iterations)
+                for parts in all_parts:
+                    group.start_soon(restore, parts.labels, parts.configured.name)
                 for loop in loops:
                     group.start_soon(ticking, loop, anyio.Event())
     return OK

@@ -19,7 +19,7 @@ from shared.git.credentials import Credentials
 from shared.github.client import GitHub, TokenSource
 from shared.github.pacing import Pacing
 from shared.github.people import People
-from shared.github.tokens import Installation, Proof, bot, fixed, of_gh
+from shared.github.tokens import Installation, Kept, Proof, bot, of_gh
 from shared.models import Account
 from shared.workflow import Role
 
@@ -37,6 +37,8 @@ class SignedIn:
     github: GitHub
     answers: Credentials
     account: Account
+    app: GitHub | None = None
+    """Speaks as the App itself, where one is used."""
 
 
 def secret(process: Process) -> SecretStr:
@@ -79,12 +81,12 @@ async def signed_in(process: Process, session: aiohttp.ClientSession) -> AsyncIt
     found: dict[str, SignedIn] = {}
     with ExitStack() as stack:
         for group, names in _groups(process, by_owner=app is not None).items():
-            token = fixed(secret(process).get_secret_value()) if app is None else Installation(app, names)
+            token = Kept(lambda: secret(process).get_secret_value()) if app is None else Installation(app, names)
             github = client(token)
             answers = Credentials(_place(process, group), git_server(settings.api_url), token)
             stack.callback(answers.remove)
             account = await (People(github, names[0]).me() if app is None else bot(app, github))
-            found |= dict.fromkeys(names, SignedIn(github, answers, account))
+            found |= dict.fromkeys(names, SignedIn(github, answers, account, app))
         yield found
 
 

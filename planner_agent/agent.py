@@ -9,7 +9,7 @@ from typing import assert_never
 
 import structlog
 
-from planner_agent.decide import STAGES, Action, Snapshot, decide, stopped
+from planner_agent.decide import STAGES, Action, Phase, Snapshot, decide, stopped
 from planner_agent.drafting import Drafting, PlanUnusable
 from planner_agent.gate import Gate
 from planner_agent.handover import CONFIGURATION, Handover
@@ -29,7 +29,9 @@ from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.models import Issue
 from shared.order import ordered
-from shared.workflow import Event, Flag, Role, Stage
+from shared.reconcile.lost import LostLabels
+from shared.sightings import Sightings
+from shared.workflow import UNLABELLED, Event, Flag, Role, Stage
 
 log = structlog.get_logger()
 
@@ -59,12 +61,14 @@ class Planner:
         self._agent = claimant.agent
         self._claims = Claims(Role.PLANNER, port, claimant)
         self._policy = policy
+        self._lost = LostLabels(forge.issues, forge.labels, policy.names)
         self._listener = Listener(forge, claimant)
         specifications = Specifications(forge, claimant.keys, policy)
         self._gate = Gate(forge, self._listener, specifications, policy)
         self._observer = Observer(forge, self._listener, specifications, policy)
         self._drafting = Drafting(forge.issues, self._listener, source, coder, policy)
         self._handover = Handover(forge, specifications, policy)
+        self._sightings: Sightings[Issue] = Sightings(port.boot)
         self._labelled: dict[int, Held] = {}
         self._seen_open: dict[int, list[int]] = {}
 
@@ -80,6 +84,8 @@ class Planner:
             return (Candidate(only, (await self._forge.issues.issue(only)).updated_at.isoformat()),)
         known = await self._forge.inbox.look()
         stories = [issue for issue in known.values() if self._wanted(issue) and not self._unfinished(issue)]
+        orphans = self._forge.inbox.orphans
+        stories += [story for number, story in orphans.items() if number not in known and self._wanted(story)]
         policy = self._policy
         inorder = ordered(stories, agent=self._agent, priorities=policy.priorities, slots=policy.slots)
         return tuple(Candidate(story.number, self._version(story)) for story in inorder)
@@ -117,6 +123,7 @@ class Planner:
         if isinstance(view, Skip):
             return view
         issue = await self._forge.issues.issue(candidate.number)
+        self._sightings.keep(issue.number, issue)
         return await self._claims.claim(view, await self._gate.intent(issue, view.fence))
 
     @asynccontextmanager
@@ -134,7 +141,17 @@ class Planner:
         if number not in self._labelled:
             return None
         listed = self._forge.inbox.known.get(number)
-        return await self._claims.revoked(number, listed, self._forge.issues.issue, self._order)
+        return await self._claims.revoked(number, listed, self._read, self._order)
+
+    async def _read(self, number: int) -> Issue:
+        """A story, with the stage label that it lost without anybody's order."""
+        issue, held = await self._forge.issues.issue(number), self._claims.held(number)
+        return issue if held is None else await self._restored(issue, held)
+
+    async def _restored(self, issue: Issue, held: Held) -> Issue:
+        begins = held.fence.stage is Stage.PLANNING and issue.number not in self._labelled
+        recorded = None if begins or held.fence.stage in UNLABELLED else held.fence.stage
+        return await self._lost.restored(issue, recorded, held.server_now())
 
     def _order(self, issue: Issue, held: Held) -> str | None:
         labelled = issue.number in self._labelled
@@ -142,16 +159,23 @@ class Planner:
 
     async def step(self, held: Held) -> Step:
         """Observe, let the labels follow the fence, decide, act."""
-        snapshot = await self._observer.look(held)
-        order = self._order(snapshot.issue, held)
+        snapshot = await self._observer.look(held, self._just_read(held))
+        order = self._order(await self._restored(snapshot.issue, held), held)
+        if not order:
+            snapshot = await self._handover.show(held, snapshot)
+            order = self._order(snapshot.issue, held)  # the reply to a label is newer than any reading
         if order:
             await self.stop(held, order)
             return Ended(Result.WITHDRAWN, order)
-        snapshot = await self._handover.show(held, snapshot)
         self._labelled[snapshot.issue.number] = held
         action = decide(snapshot)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
         return await self._act(action, held, snapshot)
+
+    def _just_read(self, held: Held) -> Issue | None:
+        """The story as the claim has read it: a draft can still be stopped, and closing looks at each specification."""
+        issue = self._sightings.take(held.fence.key.number)
+        return issue if held.fence.phase == Phase.DRAFT or held.fence.stage is Stage.SPECIFIED else None
 
     async def _act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         match action:
@@ -197,6 +221,10 @@ class Planner:
             await self._handover.pause(held)
         else:
             await self._handover.withdraw(held, reason)
+
+    async def wait(self, held: Held, sentence: str) -> None:
+        """Say in the thread until when it waits, and why."""
+        await self._handover.wait_for(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the story to a person, with the flags that fit the error."""

@@ -11,8 +11,8 @@ from planner_agent.agent import Planner
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.story import create_story
+from planner_agent.trade import trade
 from shared.errors import Misconfigured
-from shared.llm.port import Limits
 from shared.workflow import UNLABELLED, Track, stages
 
 
@@ -20,7 +20,7 @@ def build(parts: Parts) -> Planner:
     """The planner of one repository. It watches specifications too: the last one to close ends its story."""
     specified = [stage for stage in stages(Track.SPECIFICATION) if stage not in UNLABELLED]
     forge = Forge(
-        inbox=parts.inbox([parts.names.story, *specified], lambda item: not item.is_pull_request),
+        inbox=parts.inbox([parts.names.story, *specified], trade(parts.names), lambda item: not item.is_pull_request),
         issues=parts.issues,
         comments=parts.comments,
         people=parts.people,
@@ -43,7 +43,7 @@ def policy_of(parts: Parts) -> Policy:
         priorities=repository.priority_labels,
         auto=repository.approval == "auto",
         slots=settings.max_concurrent,
-        limits=Limits(repository.max_turns, settings.budgets.run, repository.run_timeout_minutes * 60),
+        limits=parts.limits,
         only=parts.only,
     )
 

@@ -9,7 +9,7 @@ from planner_agent.specifications import Created
 from shared.errors import Blocked
 from shared.github.status import Status
 from shared.lock.codec import Fence
-from shared.text import neutralise, printable, redact
+from shared.text import neutralise, one_line, printable, redact
 
 RAW_LIMIT = 2000
 """Characters that are shown of an answer that could not be used."""
@@ -140,6 +140,14 @@ def _raw(raw: str) -> str:
     shown = redact(printable(raw), ())[:RAW_LIMIT].replace("```", "'''")
     lines = ["<details><summary>What the backend answered</summary>", "", "```text", shown, "```", "", "</details>"]
     return "\n".join(lines)
+
+
+def waiting(fence: Fence, sentence: str) -> Status:
+    """A run failed and is repeated later, by whichever agent comes first then."""
+    until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
+    why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
+    told = f"Waiting until {until}, no attempt is spent: {neutralise(one_line(sentence, 400))}"
+    return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
 
 
 def paused(fence: Fence) -> Status:

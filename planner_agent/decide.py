@@ -10,8 +10,9 @@ from planner_agent.posted import Posted
 from shared.governance.commands import Verb
 from shared.lock.codec import Fence
 from shared.models import Issue
+from shared.reconcile import labels as reconciled
 from shared.specification import body_sha256
-from shared.workflow import TERMINAL, TRANSITIONS, UNLABELLED, Event, Flag, Labels, Role, Stage, Track
+from shared.workflow import TERMINAL, UNLABELLED, Event, Flag, Labels, Role, Stage, Track
 
 
 class Phase(StrEnum):
@@ -141,7 +142,7 @@ def wish(issue: Issue, fence: Fence | None, names: Labels) -> Wish | str:
     if fence.stage is Stage.PLANNING:
         return _wish_while_planning(shown)
     if not shown and fence.stage in STAGES:
-        return "a person removed the stage label"
+        return Wish.RESUME_UNLABELLED
     if fence.phase == Phase.CREATE and fence.stage in STAGES:
         return Wish.RESUME
     if fence.stage is Stage.SPECIFIED:
@@ -200,12 +201,12 @@ def stopped(issue: Issue, fence: Fence, names: Labels, *, labelled: bool) -> str
 
 def _elsewhere(shown: frozenset[Stage], stage: Stage) -> bool:
     """Whether none of the labels is the stage's own, or of a stage that leads to it and may not be removed yet."""
-    ours = {stage} | {
-        before
-        for (track, before, _), there in TRANSITIONS.items()
-        if track is Track.STORY and there.to is stage and there.by in {Role.PLANNER, Role.PERSON}
-    }
-    return not shown & ours
+    return reconciled.sign(shown, stage, before(stage)) in reconciled.ORDERS
+
+
+def before(stage: Stage) -> frozenset[Stage]:
+    """The stages that lead to `stage`: their label may not be removed yet."""
+    return reconciled.before(stage, tracks={Track.STORY}, movers={Role.PLANNER, Role.PERSON})
 
 
 def flags(stage: Stage, *, questions: bool) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:

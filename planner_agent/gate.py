@@ -44,18 +44,17 @@ class Gate:
                 order = await self._listener.order(heard, fence.attempt)
                 return Intent(fence.stage, fence.phase) if order else "waits for a person's decision"
             case Wish.CLOSE:
-                closed = await self._specifications.closed(issue)
+                closed = await self._specifications.closed(issue, fence.attempt)
                 return Intent(fence.stage, fence.phase) if closed else "a specification is still open"
             case _:
                 assert_never(wanted)
 
     async def _begin(self, issue: Issue, fence: Fence | None) -> Intent | str:
         """The newest label that asks for a plan: after the fence, and by somebody with write access."""
-        event = await self._newest(issue, *triggers(issue, self._policy.names))
-        if event is None or not event.added or (fence is not None and event.at <= fence.at):
-            return f"{fence.stage if fence else 'not begun'}: nobody has set a label that asks for a plan"
-        if not await self._listener.may_write(event.actor.login):
-            return f"'{event.label}' was not set by somebody with write access"
+        opened = fence is None and issue.untouched and await self._listener.may_write(issue.author.login)
+        refused = "" if opened else await self._distrust(issue, fence)
+        if refused:
+            return refused
         revision = (await self._listener.hear(issue.number)).revision
         return Intent(
             Stage.PLANNING,
@@ -65,6 +64,15 @@ class Gate:
             body_sha256=body_sha256(issue.title, issue.body),
         )
 
+    async def _distrust(self, issue: Issue, fence: Fence | None) -> str:
+        """Why the newest label that asks for a plan does not count."""
+        event = await self._newest(issue, *triggers(issue, self._policy.names))
+        if event is None or not event.added or (fence is not None and event.at <= fence.at):
+            return f"{fence.stage if fence else 'not begun'}: nobody has set a label that asks for a plan"
+        if not await self._listener.may_write(event.actor.login):
+            return f"'{event.label}' was not set by somebody with write access"
+        return ""
+
     async def _restart(self, issue: Issue, fence: Fence) -> Intent | str:
         """A person begins anew; else labels that lag behind the fence are finished by a claim."""
         begun = await self._begin(issue, fence)
@@ -73,9 +81,12 @@ class Gate:
         return begun
 
     async def _resume(self, issue: Issue, fence: Fence) -> Intent | str:
-        """No stage label: a crash before it was set, unless somebody took it off."""
-        newest = await self._newest(issue, self._policy.names.of(Stage.PLANNING))
-        if newest is not None and not newest.added and newest.at >= fence.at:
+        """No stage label: a crash before it was set, or lost with its definition, unless somebody took it off."""
+        newest = await self._newest(issue, self._policy.names.of(fence.stage))
+        never = newest is None or (not newest.added and newest.at < fence.at)
+        if never and fence.stage is Stage.PLANNING:
+            return Intent(fence.stage, fence.phase)
+        if newest is None or not newest.added:
             return "a person removed the stage label"
         return Intent(fence.stage, fence.phase)
 

@@ -60,6 +60,8 @@ class Handover:
     async def approve(self, held: Held, by: str) -> None:
         """The plan is approved; from here on only its creation is left."""
         await advance(held, phase=Phase.CREATE, approved_by=by)
+        if held.fence.attempt == 1:
+            self._specifications.expect_none(held)
 
     async def send_back(self, held: Held, snapshot: Snapshot) -> None:
         """A new plan is wanted."""
@@ -84,9 +86,10 @@ class Handover:
     async def finish(self, held: Held, snapshot: Snapshot) -> Ended:
         """Every specification is closed: so is the story."""
         number = snapshot.issue.number
-        numbers = await self._specifications.numbers(snapshot.issue)
+        numbers = await self._specifications.numbers(snapshot.issue, held.fence.attempt)
         await self._forge.issues.close(number, held)
         await advance(held, stage=move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to)
+        self._forge.inbox.dismiss(number)
         await self._forge.status.show(number, comments.finished(held.fence, numbers), held)
         return Ended(Result.FINISHED, f"#{number} is done")
 
@@ -98,6 +101,10 @@ class Handover:
         issue = await self._forge.issues.issue(number)
         await self._forge.labels.show(number, held.fence.stage, held, known=issue.labels, flags_on=tuple(flagged))
         await self._forge.status.show(number, comments.given_up(held.fence, error, self._restart, raw), held)
+
+    async def wait_for(self, held: Held, sentence: str) -> None:
+        """It waits until the time in its fence; whoever comes first then goes on."""
+        await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
 
     async def pause(self, held: Held) -> None:
         """A person paused it: the stage stays, so that it goes on when the flag is taken off."""

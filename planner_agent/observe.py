@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import timedelta
 
 from planner_agent import conversation
 from planner_agent.conversation import Conversation, Order
@@ -13,8 +14,11 @@ from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
-from shared.models import Comment
+from shared.models import Comment, Issue
 from shared.workflow import Stage
+
+NEWS = timedelta(seconds=30)
+"""A plan posted so lately has not been answered: what the thread said before it is known."""
 
 TALKING = frozenset({Stage.PLANNING, Stage.AWAITING_APPROVAL})
 """Stages in which the thread decides."""
@@ -28,9 +32,13 @@ class Listener:
         self._claimant = claimant
         self._posted: dict[int, Comment] = {}
 
-    async def hear(self, number: int) -> Conversation:
-        """The conversation on story `number`, with the plan of this lease even if a stale read lacks it."""
-        thread = {comment.id: comment for comment in await self._forge.comments.thread(number)}
+    async def hear(self, number: int, *, after: Comment | None = None) -> Conversation:
+        """The conversation on story `number`, with the plan of this lease even if a stale read lacks it.
+
+        What was read in the last 30 seconds is not read again; what has the comment `after`, never.
+        """
+        witness = after.id if after else 0
+        thread = {one.id: one for one in await self._forge.comments.lately(number, witness=witness)}
         own = self._posted.get(number)
         if own is not None:
             thread.setdefault(own.id, own)
@@ -40,6 +48,10 @@ class Listener:
     def remember(self, comment: Comment) -> None:
         """A plan that was just posted: it was paid for, and must not be missed."""
         self._posted[comment.number] = comment
+
+    def posted(self, number: int) -> Comment | None:
+        """The plan of this lease."""
+        return self._posted.get(number)
 
     def forget(self, number: int) -> None:
         """The lease on story `number` has ended."""
@@ -70,15 +82,22 @@ class Observer:
         self._specifications = specifications
         self._policy = policy
 
-    async def look(self, held: Held) -> Snapshot:
-        """The story as it is now; raises `Transient` or `Gone`."""
+    async def look(self, held: Held, seen: Issue | None = None) -> Snapshot:
+        """The story as it is now; raises `Transient` or `Gone`. `seen` is what was read of it just now."""
         fence = held.fence
-        issue = await self._forge.issues.issue(fence.key.number)
+        issue = seen or await self._forge.issues.issue(fence.key.number)
         snapshot = Snapshot(fence, issue, auto=self._policy.auto, rounds=self._policy.rounds)
         if fence.stage is Stage.SPECIFIED:
-            return replace(snapshot, closed=await self._specifications.closed(issue))
+            return replace(snapshot, closed=await self._specifications.closed(issue, fence.attempt))
         if fence.stage not in TALKING:
             return snapshot
-        heard = await self._listener.hear(issue.number)
+        heard = await self._listener.hear(issue.number, after=self._new_plan(held))
         order = await self._listener.order(heard, fence.attempt)
         return replace(snapshot, posted=heard.current(fence.attempt), order=order)
+
+    def _new_plan(self, held: Held) -> Comment | None:
+        """The plan that this lease has just posted, while nobody is asked about it."""
+        plan = self._listener.posted(held.fence.key.number)
+        if plan is None or held.fence.stage is not Stage.PLANNING:
+            return None
+        return plan if held.server_now() - plan.created_at < NEWS else None

@@ -19,7 +19,14 @@ class Inbox(Protocol):
     @property
     def known(self) -> Mapping[int, Issue]: ...
 
+    @property
+    def orphans(self) -> Mapping[int, Issue]:
+        """Items, open or closed, that no list shows although their fence says that there is work."""
+        ...
+
     async def look(self) -> Mapping[int, Issue]: ...
+
+    def dismiss(self, number: int) -> None: ...
 
 
 class NewIssues(Protocol):
@@ -43,7 +50,7 @@ class Issues(NewIssues, Protocol):
 class Comments(Protocol):
     """Threads."""
 
-    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
+    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]: ...
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
 
@@ -57,6 +64,8 @@ class People(Protocol):
 class LabelBoard(Protocol):
     """Stage labels and flags."""
 
+    async def is_defined(self, stage: Stage) -> bool: ...
+
     async def show(
         self,
         number: int,
@@ -67,6 +76,10 @@ class LabelBoard(Protocol):
         flags_on: Collection[Flag] = (),
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]: ...
+
+    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]: ...
+
+    async def remove(self, number: int, name: str, warrant: Warrant) -> None: ...
 
 
 class StatusBoard(Protocol):

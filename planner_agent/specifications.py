@@ -36,13 +36,23 @@ class Specifications:
         self._forge = forge
         self._keys = keys
         self._policy = policy
+        self._listed: dict[tuple[int, int], Mapping[str, int]] = {}
+        self._approved: dict[int, int] = {}
+
+    def expect_none(self, held: Held) -> None:
+        """This lease has just approved the first plan that its story ever had: nothing can have been created from it.
+
+        Good for one try to create them.
+        """
+        self._approved[held.fence.key.number] = held.ack.id
 
     async def create(self, held: Held, story: Issue, plan: Plan, sha: str) -> tuple[Created, ...]:
         """Every specification issue of `plan`, whose hash is `sha`; those that an earlier try has made are adopted.
 
         Raises `UnknownOutcome` when it is not known whether one was created: the next try looks first.
         """
-        existing = await self._existing(story, sha)
+        first = self._approved.pop(story.number, 0) == held.ack.id
+        existing = {} if first else await self._existing(story, sha)
         ready = self._policy.names.of(move(Track.SPECIFICATION, Stage.NEW, Event.CREATED).to)
         created: dict[str, Created] = {}
         for index, planned in plan.ordered:
@@ -55,21 +65,30 @@ class Specifications:
                 body = write(specification, keys=self._keys, parent=story.number, key=key, plan_sha=sha)
                 number = (await self._forge.issues.create(title, body, [ready], held)).number
             created[planned.key] = Created(key, number, title)
+        self._listed[story.number, held.fence.attempt] = {one.key: one.number for one in created.values()}
         return tuple(created.values())
 
-    async def closed(self, story: Issue) -> bool:
-        """Whether the story has specifications and each of them, read singly, is closed or gone."""
-        numbers = (await self.numbers(story)).values()
+    async def closed(self, story: Issue, revision: int) -> bool:
+        """Whether plan `revision` has specifications and each of them, read singly, is closed or gone."""
+        numbers = (await self.numbers(story, revision)).values()
         for number in numbers:
             if await self._is_open(number):
                 return False
         return bool(numbers)
 
-    async def numbers(self, story: Issue) -> Mapping[str, int]:
-        """Key -> issue number: as the status comment lists them, else by the marks of the issues themselves."""
+    async def numbers(self, story: Issue, revision: int) -> Mapping[str, int]:
+        """Key -> issue number: as the status comment lists them, else by the marks of the issues themselves.
+
+        What was made from one plan does not change, so it is read once.
+        """
+        known = self._listed.get((story.number, revision))
+        if known:
+            return known
         listed = (await self._forge.status.data(story.number)).get("specifications")
         if isinstance(listed, dict) and listed:
-            return {str(key): int(number) for key, number in listed.items()}
+            found = {str(key): int(number) for key, number in listed.items()}
+            self._listed[story.number, revision] = found
+            return found
         return await self._existing(story)
 
     async def _existing(self, story: Issue, sha: str = "") -> dict[str, int]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 
 from console.arguments import parse
+from shared.telemetry.lean import load_structlog
 from shared.workflow import Role
 
 
 def main() -> int:
     """Run `reviewer-agent`; returns its exit code."""
     arguments = parse(Role.REVIEWER)
+    load_structlog()
     from console.launch import launch
     from reviewer_agent.build import build
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.models import PullRequest
-from shared.workflow import HALTED, TERMINAL, TRANSITIONS, Event, Flag, Labels, Role, Stage, Track, move
+from shared.reconcile import labels as reconciled
+from shared.workflow import HALTED, TERMINAL, Event, Flag, Labels, Role, Stage, Track, move
 
 STAGES = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
 """Labels under which the reviewer finds work."""
@@ -20,6 +21,8 @@ def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Int
     labels = names.read(pull_request.labels)
     if Flag.PAUSED in labels.flags:
         return f"the pull request carries '{names.of(Flag.PAUSED)}'"
+    if fence is not None and not labels.stages and fence.stage not in TERMINAL | HALTED:
+        return Intent(fence.stage)  # lost with its definition, or taken off by a person, who is heard after the claim
     if not labels.stages & STAGES:
         return "no stage of the reviewer"
     if fence is None or fence.stage in TERMINAL:
@@ -69,17 +72,13 @@ def projection(fence: Fence) -> Stage | None:
 
 
 def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
-    """Whether the labels on a pull request are a person's order and not our own lag.
+    """Whether the labels on a pull request are a person's order and not our own lag."""
+    return reconciled.sign(shown, projected, before(projected)) in reconciled.ORDERS
 
-    Ours: the projected stage, or one from which an agent moves to it (the old label of a move whose
-    second half has not happened). Anything else, and no stage label at all, is an order.
-    """
+
+def before(stage: Stage) -> frozenset[Stage]:
+    """The stages from which an agent moves to `stage`: the old label of a move whose second half has not happened."""
     movers = {Role.WORKER, Role.REVIEWER}
-    if projected is Stage.CHANGES_REQUESTED:
+    if stage is Stage.CHANGES_REQUESTED:
         movers.add(Role.PERSON)  # a person's review moves it there, and the reviewer carries that out
-    ours = {projected} | {
-        stage
-        for (track, stage, _), there in TRANSITIONS.items()
-        if track is Track.PULL_REQUEST and there.to is projected and there.by in movers
-    }
-    return not shown & ours
+    return reconciled.before(stage, tracks={Track.PULL_REQUEST}, movers=movers)

@@ -9,13 +9,12 @@ from typing import assert_never
 
 import structlog
 
-from reviewer_agent import links
 from reviewer_agent.aborts import ReviewsUsedUp, RoundsUsedUp, TooLarge
 from reviewer_agent.admission import ordered_to_stop, projection
 from reviewer_agent.decide import Action, Snapshot, decide
 from reviewer_agent.demand import Demand
 from reviewer_agent.draft import Draft
-from reviewer_agent.examine import Examiner, Subject
+from reviewer_agent.examine import Examiner
 from reviewer_agent.gate import Gate
 from reviewer_agent.handover import Handover
 from reviewer_agent.observe import Observer
@@ -23,17 +22,20 @@ from reviewer_agent.opinion import Reader
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from shared.claims import Claims
-from shared.errors import Blocked, Gone
+from shared.errors import Blocked
 from shared.governance.endings import RunEnded
 from shared.governance.meter import begin_run
 from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.lock.claim import Lease
+from shared.lock.claim import Intent, Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.lock.port import Port
+from shared.lock.view import View
 from shared.models import Issue, PullRequest
 from shared.order import ordered
-from shared.workflow import TERMINAL, Flag, Role
+from shared.reconcile.lost import Item, LostLabels
+from shared.sightings import Sightings
+from shared.workflow import TERMINAL, Flag, Role, Stage
 
 log = structlog.get_logger()
 
@@ -49,10 +51,12 @@ class Reviewer:
         self._claims = Claims(Role.REVIEWER, port, claimant)
         self._examiner = examiner
         self._policy = policy
+        self._lost = LostLabels(forge.issues, forge.labels, policy.names)
         self._handover = Handover(forge, policy)
         demand = Demand(forge, port, claimant.accounts, policy.names)
         self._observer = Observer(forge, demand, examiner.source, Reader(claimant.keys, claimant.accounts), policy)
-        self._gate = Gate(forge, claimant, demand, self._observer, policy)
+        self._gate = Gate(claimant, demand, self._observer, policy)
+        self._sightings: Sightings[PullRequest] = Sightings(port.boot)
         self._drafts: dict[int, Draft] = {}
         self._closed: dict[int, Issue] = {}
         self._settled: set[int] = set()
@@ -68,16 +72,24 @@ class Reviewer:
         policy, gone = self._policy, self._forge.inbox.gone
         self._closed |= {number: gone[number] for number in gone.keys() - self._settled}
         self._settled -= gone.keys()
-        wanted = [issue for issue in {**self._closed, **known}.values() if self._gate.wanted(issue)]
+        orphans = {number: item for number, item in self._forge.inbox.orphans.items() if self._gate.admits(item)}
+        listed = {**self._closed, **known}.items()
+        wanted = {**orphans, **{number: issue for number, issue in listed if self._gate.wanted(issue)}}.values()
         queue = ordered(wanted, agent=self._agent, priorities=policy.priorities, slots=policy.slots)
         return tuple(Candidate(item.number, item.updated_at.isoformat()) for item in queue)
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock and pull request; claim when there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
-        wish = view if isinstance(view, Skip) else await self._gate.wish(view)
+        wish = view if isinstance(view, Skip) else await self._wish(view)
         self._closed.pop(candidate.number, None)  # not before the look succeeded: its closing is told once
         return view if isinstance(view, Skip) else await self._claims.claim(view, wish)
+
+    async def _wish(self, view: View) -> Intent | Skip:
+        number = view.key.number
+        pull_request = await self._forge.pulls.pull_request(number)
+        self._sightings.keep(number, pull_request)
+        return await self._gate.wish(view, pull_request)
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
@@ -88,12 +100,23 @@ class Reviewer:
             finally:
                 number = held.fence.key.number
                 self._drafts.pop(number, None)
+                self._handover.forget(number)
                 (self._settled.add if held.fence.stage in TERMINAL else self._settled.discard)(number)
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, or a stage label that a person moved or removed."""
+        if number in self._handover.ending:
+            return None
         listed = self._forge.inbox.known.get(number)
-        return await self._claims.revoked(number, listed, self._forge.issues.issue, self._order)
+        return await self._claims.revoked(number, listed, self._read, self._order)
+
+    async def _read(self, number: int) -> Issue:
+        """A pull request as an issue, with the stage label that it lost without anybody's order."""
+        item, held = await self._forge.issues.issue(number), self._claims.held(number)
+        return item if held is None else await self._restored(item, held)
+
+    async def _restored(self, item: Item, held: Held) -> Item:
+        return await self._lost.restored(item, projection(held.fence), held.server_now())
 
     def _order(self, item: Issue | PullRequest, held: Held) -> str | None:
         labels = self._policy.names.read(item.labels)
@@ -108,14 +131,24 @@ class Reviewer:
 
     async def step(self, held: Held) -> Step:
         """Observe, let the label follow the fence, decide, act."""
-        seen = await self._observer.look(held.fence)
+        seen = await self._observer.look(held.fence, self._just_read(held))
         if seen.pull_request.open:
-            order = self._order(seen.pull_request, held)
+            order = self._order(await self._restored(seen.pull_request, held), held)
+            # The reply to a label says what is there now: it is newer than any reading.
+            order = order or self._order(await self._handover.show(held, seen.pull_request), held)
             if order:
                 await self.stop(held, order)
                 return Ended(Result.WITHDRAWN, order)
-            await self._handover.show(held, seen.pull_request)
         return await self._act(decide(seen, now=held.server_now()), held, seen)
+
+    def _just_read(self, held: Held) -> PullRequest | None:
+        """The pull request as the claim has read it, or as it was when our review was posted.
+
+        A review that begins looks again before it is posted; one that approves sets a label, whose reply tells news.
+        """
+        number, stage = held.fence.key.number, held.fence.stage
+        seen = self._sightings.take(number)
+        return seen if stage is Stage.IN_REVIEW or (stage is Stage.APPROVED and number in self._drafts) else None
 
     async def _act(self, action: Action, held: Held, seen: Snapshot) -> Step:
         log.info("step", action=str(action), stage=str(held.fence.stage), round=held.fence.round)
@@ -177,6 +210,7 @@ class Reviewer:
         now = await self._forge.pulls.pull_request(seen.pull_request.number)
         if now.head_sha != draft.sha or not now.open:
             return None  # the next look sees it and decides
+        self._sightings.keep(now.number, now)
         opinion = await self._handover.submit(held, draft)
         # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.
         seen = replace(seen, opinion=opinion)
@@ -189,22 +223,10 @@ class Reviewer:
         if kept is not None and (kept.sha, kept.round) == (fence.work_head, fence.round):
             return kept
         earlier = await self._observer.earlier(pull_request)
-        subject = await self._subject(pull_request)
+        subject = await self._observer.subject(pull_request)
         await begin_run(held)
         self._drafts[number] = await self._examiner.examine(pull_request, subject, fence.round, earlier)
         return self._drafts[number]
-
-    async def _subject(self, pull_request: PullRequest) -> Subject:
-        """The issue that it closes; else its own description."""
-        number = links.issue_named_by(pull_request)
-        if number is not None:
-            try:
-                issue = await self._forge.issues.issue(number)
-            except Gone:
-                issue = None
-            if issue is not None and not issue.is_pull_request:
-                return Subject(issue.title, issue.body)
-        return Subject(pull_request.title, pull_request.body)
 
     async def stop(self, held: Held, reason: str) -> None:
         """A person's order, noticed between or during steps."""
@@ -215,6 +237,10 @@ class Reviewer:
             await self._handover.pause(held)
         else:
             await self._handover.withdraw(held, reason)
+
+    async def wait(self, held: Held, sentence: str) -> None:
+        """Say in the thread until when it waits, and why."""
+        await self._handover.wait_for(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the pull request to a person, with the flags and the stage that fit the error."""

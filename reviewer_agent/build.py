@@ -10,8 +10,8 @@ from reviewer_agent.decide import Bounds, Merge
 from reviewer_agent.examine import Examiner
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
+from reviewer_agent.trade import trade
 from shared.git.branches import Branches
-from shared.llm.port import Limits
 from shared.prompts import Prompts
 from shared.workflow import Stage
 
@@ -25,7 +25,7 @@ def build(parts: Parts) -> Reviewer:
     """The reviewer of one repository."""
     policy = policy_of(parts)
     forge = Forge(
-        inbox=parts.inbox(STAGES, lambda item: item.is_pull_request),
+        inbox=parts.inbox(STAGES, trade(parts.names, parts.pulls), lambda item: item.is_pull_request),
         issues=parts.issues,
         comments=parts.comments,
         people=parts.people,
@@ -53,5 +53,5 @@ def policy_of(parts: Parts) -> Policy:
         merge_method=repository.merge_method,
         delete_branch=repository.delete_branch,
         slots=settings.max_concurrent,
-        limits=Limits(repository.max_turns, settings.budgets.run, repository.run_timeout_minutes * 60),
+        limits=parts.limits,
     )

@@ -153,6 +153,14 @@ def merged(fence: Fence) -> Status:
     return Status("Merged.", _where(fence), _data(fence))
 
 
+def waiting(fence: Fence, sentence: str) -> Status:
+    """A run failed and is repeated later, by whichever agent comes first then."""
+    until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
+    why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
+    told = f"Waiting until {until}, no attempt is spent: {neutralise(one_line(sentence, 400))}"
+    return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
+
+
 def paused(fence: Fence) -> Status:
     """A person paused it."""
     return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))

@@ -27,6 +27,8 @@ class Demand:
         A label that is left over from an earlier review asks for nothing. Raises `Transient`.
         """
         reviewing = Stage.REVIEWING in self._names.read(pull_request.labels).stages
+        if reviewing and await self._handed_over(pull_request, fence):
+            return True
         event = await self._newest(pull_request.number, Stage.REVIEWING if reviewing else Stage.IN_REVIEW)
         if event is None or not await self._may_ask(event.actor):
             return False
@@ -56,8 +58,21 @@ class Demand:
         return (await self._forge.people.permission(account.login)).may_write
 
     async def _pushed_by_worker(self, pull_request: PullRequest) -> bool:
+        return await self._by_worker(pull_request) is not None
+
+    async def _handed_over(self, pull_request: PullRequest, since: Fence | None) -> bool:
+        """Whether our worker asks for it: its fence, which nobody without write moves, rests with this very commit."""
+        fence = await self._by_worker(pull_request)
+        if fence is None or fence.stage is not Stage.REVIEWING:
+            return False
+        return since is None or fence.at > since.at
+
+    async def _by_worker(self, pull_request: PullRequest) -> Fence | None:
+        """The worker's fence, if it names this pull request and its head."""
         issue = links.issue_of(pull_request)
         if issue is None:
-            return False
+            return None
         fence = (await self._port.request(ReadFence(ItemKey(Role.WORKER, issue)))).value
-        return fence is not None and (fence.pr, fence.work_head) == (pull_request.number, pull_request.head_sha)
+        if fence is None or (fence.pr, fence.work_head) != (pull_request.number, pull_request.head_sha):
+            return None
+        return fence

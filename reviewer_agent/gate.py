@@ -7,7 +7,6 @@ from reviewer_agent.decide import IDLE, UNANNOUNCED, decide, hindrance
 from reviewer_agent.demand import Demand
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
-from reviewer_agent.ports import Forge
 from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
@@ -19,8 +18,7 @@ from shared.workflow import Flag, Stage
 class Gate:
     """Looks before a claim, because every claim is a comment in somebody's thread."""
 
-    def __init__(self, forge: Forge, claimant: Claimant, demand: Demand, observer: Observer, policy: Policy) -> None:
-        self._forge = forge
+    def __init__(self, claimant: Claimant, demand: Demand, observer: Observer, policy: Policy) -> None:
         self._claimant = claimant
         self._demand = demand
         self._observer = observer
@@ -28,16 +26,18 @@ class Gate:
 
     def wanted(self, issue: Issue) -> bool:
         """Whether a listed item may be work for the reviewer."""
+        return self.admits(issue) and bool(self._policy.names.read(issue.labels).stages & STAGES)
+
+    def admits(self, issue: Issue) -> bool:
+        """Whether nothing but its stage can keep the reviewer away from an item."""
         labels = {label.casefold() for label in issue.labels}
         if not issue.is_pull_request or issue.locked or labels & {label.casefold() for label in self._policy.exclude}:
             return False
-        read = self._policy.names.read(issue.labels)
-        return bool(read.stages & STAGES) and Flag.PAUSED not in read.flags
+        return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 
-    async def wish(self, view: View) -> Intent | Skip:
+    async def wish(self, view: View, pull_request: PullRequest) -> Intent | Skip:
         """What to claim the viewed pull request for, or why not."""
         terms = self._claimant.terms
-        pull_request = await self._forge.pulls.pull_request(view.key.number)
         wish = intent(pull_request, view.fence, self._policy.names)
         if isinstance(wish, str):
             return Skip(wish, terms.timeout)

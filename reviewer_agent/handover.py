@@ -39,12 +39,24 @@ class Handover:
     def __init__(self, forge: Forge, policy: Policy) -> None:
         self._forge = forge
         self._policy = policy
+        self._ending: set[int] = set()
 
-    async def show(self, held: Held, pull_request: PullRequest) -> None:
-        """Make the stage label follow the fence."""
+    @property
+    def ending(self) -> Collection[int]:
+        """Pull requests that are merged and being tidied up: that they are closed is no order any more."""
+        return self._ending
+
+    def forget(self, number: int) -> None:
+        """The lease on a pull request has ended."""
+        self._ending.discard(number)
+
+    async def show(self, held: Held, pull_request: PullRequest) -> PullRequest:
+        """Make the stage label follow the fence; returns the pull request with the labels that are there then."""
         stage = projection(held.fence)
-        if stage is not None:
-            await self._forge.labels.show(pull_request.number, stage, held, known=pull_request.labels)
+        if stage is None:
+            return pull_request
+        labels = await self._forge.labels.show(pull_request.number, stage, held, known=pull_request.labels)
+        return replace(pull_request, labels=labels)
 
     async def submit(self, held: Held, draft: Draft) -> Opinion:
         """Post the one review of this commit; raises `Unpostable` when GitHub does not take it."""
@@ -122,6 +134,8 @@ class Handover:
 
     async def finish(self, held: Held, pull_request: PullRequest) -> Ended:
         """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge."""
+        self._forge.inbox.dismiss(pull_request.number)
+        self._ending.add(pull_request.number)
         try:
             await self._tidy(held, pull_request)
         except Blocked as error:
@@ -170,6 +184,10 @@ class Handover:
         await self._forge.labels.show(number, held.fence.stage, held, flags_on=tuple(flags))
         text = error.text if isinstance(error, Unpostable) else ""
         await self._forge.status.show(number, comments.given_up(held.fence, error, self._policy.names, text), held)
+
+    async def wait_for(self, held: Held, sentence: str) -> None:
+        """It waits until the time in its fence; whoever comes first then goes on."""
+        await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
 
     async def pause(self, held: Held) -> None:
         """A person paused it: the stage stays, so that it goes on when the flag is taken off."""

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from reviewer_agent import links
 from reviewer_agent.admission import STAGES
 from reviewer_agent.decide import Merge, Snapshot
 from reviewer_agent.demand import Demand
+from reviewer_agent.examine import Subject
 from reviewer_agent.opinion import Judgement, Opinion, Reader, standing_requests
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
 from shared import marks
 from shared.ci.verdict import Verdict, fold
+from shared.errors import Gone
 from shared.governance.commands import Verb, commands
 from shared.lock.codec import Fence
 from shared.models import PullRequest, Review
@@ -29,10 +32,10 @@ class Observer:
         self._reader = reader
         self._policy = policy
 
-    async def look(self, fence: Fence) -> Snapshot:
-        """The pull request as it is now; raises `Transient` or `Gone`."""
+    async def look(self, fence: Fence, seen: PullRequest | None = None) -> Snapshot:
+        """The pull request as it is now; raises `Transient` or `Gone`. `seen` is what was read of it just now."""
         number = fence.key.number
-        pull_request = await self._forge.pulls.pull_request(number)
+        pull_request = seen or await self._forge.pulls.pull_request(number)
         snapshot = Snapshot(
             fence,
             pull_request,
@@ -76,10 +79,28 @@ class Observer:
     async def _base_checks(self, pull_request: PullRequest) -> Verdict:
         await self._source.ensure()
         tip = await self._source.refresh(f"refs/heads/{pull_request.base_branch}")
-        return fold(await self._forge.checks.of(tip)) if tip else Verdict.NONE
+        if tip is None or await self._has(pull_request.head_sha, tip):
+            return Verdict.NONE
+        return fold(await self._forge.checks.of(tip))
+
+    async def _has(self, head: str, tip: str) -> bool:
+        """Whether the head is built on the tip of the base: then its own checks have judged what will be merged."""
+        return await self._source.sha(head) is not None and await self._source.is_ancestor(tip, head)
 
     async def _may_write(self, login: str) -> bool:
         return (await self._forge.people.permission(login)).may_write
+
+    async def subject(self, pull_request: PullRequest) -> Subject:
+        """What it is judged against: the issue that it closes; else its own description."""
+        number = links.issue_named_by(pull_request)
+        if number is not None:
+            try:
+                issue = await self._forge.issues.issue(number)
+            except Gone:
+                issue = None
+            if issue is not None and not issue.is_pull_request:
+                return Subject(issue.title, issue.body)
+        return Subject(pull_request.title, pull_request.body)
 
     async def earlier(self, pull_request: PullRequest) -> str:
         """What earlier reviews asked for: our newest request, and every standing one of a person with write."""

@@ -32,11 +32,18 @@ class Inbox(Protocol):
     def known(self) -> Mapping[int, Issue]: ...
 
     @property
+    def orphans(self) -> Mapping[int, Issue]:
+        """Items, open or closed, that no list shows although their fence says that there is work."""
+        ...
+
+    @property
     def gone(self) -> Mapping[int, Issue]:
         """The known items that the last look found closed; told once."""
         ...
 
     async def look(self) -> Mapping[int, Issue]: ...
+
+    def dismiss(self, number: int) -> None: ...
 
 
 class Issues(Protocol):
@@ -64,6 +71,8 @@ class People(Protocol):
 class LabelBoard(Protocol):
     """Stage labels and flags."""
 
+    async def is_defined(self, stage: Stage) -> bool: ...
+
     async def show(
         self,
         number: int,
@@ -74,6 +83,10 @@ class LabelBoard(Protocol):
         flags_on: Collection[Flag] = (),
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]: ...
+
+    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]: ...
+
+    async def remove(self, number: int, name: str, warrant: Warrant) -> None: ...
 
 
 class Pulls(Protocol):
@@ -147,6 +160,10 @@ class Source(Protocol):
 
     async def sha(self, ref: str) -> str | None:
         """The commit that a full ref or object id names here; None when there is none."""
+        ...
+
+    async def is_ancestor(self, ancestor: str, commit: str) -> bool:
+        """Whether `commit` has `ancestor` in its history; both are here."""
         ...
 
     async def fetch(self, *refspecs: str) -> None:

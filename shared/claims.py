@@ -53,6 +53,9 @@ class Claims:
             return Skip(wish, self._claimant.terms.timeout)
         if isinstance(wish, Skip):
             return wish
+        resting = _resting(view, wish)
+        if resting is not None:
+            return resting
         lease = await claim(self._port, view, self._claimant, wish)
         decisions.decided(view, lease)
         return lease or Skip("another agent won the claim")
@@ -72,11 +75,6 @@ class Claims:
         """The proof for an item that we hold."""
         return self._held.get(number)
 
-    def pull_request_of(self, number: int) -> int:
-        """The pull request of an item that we hold; 0 when there is none."""
-        held = self._held.get(number)
-        return held.fence.pr if held else 0
-
     async def revoked(
         self, number: int, listed: Issue | None, read: Callable[[int], Awaitable[Issue]], order: Order
     ) -> str | None:
@@ -88,3 +86,16 @@ class Claims:
             return order(await read(number), held)
         except Gone:
             return f"the {_WHAT[self._role]} is gone"
+
+
+def _resting(view: View, wish: Intent) -> Skip | None:
+    """Why an item is left alone whose fence says that it waits; a person's new order does not wait."""
+    fence = view.fence
+    if fence is None or fence.wait is None or fence.wait.until <= view.at:
+        return None
+    if (wish.stage, wish.phase, wish.attempt, wish.round) != (fence.stage, fence.phase, None, None):
+        return None
+    return Skip(
+        f"waits until {fence.wait.until:%Y-%m-%d %H:%M:%S} UTC: {fence.wait.reason}",
+        (fence.wait.until - view.at).total_seconds(),
+    )

@@ -6,6 +6,8 @@ families is a bug and reaches the loop's boundary as such.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 
 class EngineError(Exception):
     """Something went wrong."""
@@ -25,6 +27,22 @@ class UnknownOutcome(Transient):
 class RunFailed(Transient):
     """A paid run failed for a passing reason; it may be repeated, but not for ever."""
 
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        category: str = "transient",
+        reset: datetime | None = None,
+        final: Blocked | None = None,
+    ) -> None:
+        """`category` is governance's word for the failure, `reset` the time a vendor named, `final` what a person
+        is told when repeating it has not helped.
+        """
+        super().__init__(message)
+        self.category = category
+        self.reset = reset
+        self.final = final
+
 
 class Blocked(EngineError):
     """A person has to do something before this can go on."""
@@ -40,6 +58,11 @@ class NotAllowed(Blocked):
 
 class Unauthorized(Blocked):
     """GitHub does not accept the token."""
+
+    def __init__(self, message: str | None = None, *, told: bool = False) -> None:
+        """`told`: the log has it already."""
+        super().__init__(message)
+        self.told = told
 
 
 class Gone(Blocked):

@@ -107,6 +107,10 @@ class Agent(Protocol):
         """End the work on a person's order; nothing is lost."""
         ...
 
+    async def wait(self, held: Held, sentence: str) -> None:
+        """Tell people that it waits until the time in its fence, and why."""
+        ...
+
     async def fail(self, held: Held, error: Blocked) -> None:
         """Post the sentence and hand the item to a person."""
         ...

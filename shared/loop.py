@@ -12,6 +12,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 from shared.clock import Clock
+from shared.complaints import Complaints
 from shared.errors import EngineError, Misconfigured, NotAllowed, Transient, Unauthorized
 from shared.items import Agent, Candidate, Ended, Rest, Result, Skip
 from shared.lock.claim import Lease
@@ -28,8 +29,8 @@ LOST_CLAIMS_PER_TICK = 3
 BROKEN_ITEM_SECONDS = 900.0
 """How long an item is left alone at which the engine met an error of its own."""
 
-REFUSALS = (NotAllowed, Unauthorized, Misconfigured)
-"""Errors of a claim that say something about this process, not about the item."""
+BARRED_SECONDS = 300.0
+"""Nothing is claimed for so long after a claim whose token was refused; GitHub locks out who goes on trying."""
 
 JITTER = 0.1
 """The part of the interval by which a poll may be late, so that agents do not poll in step."""
@@ -77,7 +78,8 @@ class Loop:
         self._slots.join(self)
         self._interval = interval_seconds
         self._cooldown = cooldown_seconds
-        self._rested_at = 0.0
+        self._not_before = 0.0
+        self._complaints = Complaints()
         self._items: dict[int, Pursuit] = {}
         self._skipped = Skipped(clock)
         self._changed = anyio.Event()
@@ -117,8 +119,8 @@ class Loop:
     async def tick(self, *, claims: int | None = None, strict: bool = False) -> int:
         """One look at everything; returns how many items are in work. Errors of one item stay there.
 
-        At most `claims` items are begun; None means as many as there are slots. With `strict`, a
-        refused claim is raised: `NotAllowed`, `Unauthorized` or `Misconfigured`.
+        At most `claims` items are begun; None means as many as there are slots. `Unauthorized` is
+        raised out of a claim; with `strict`, `NotAllowed` and `Misconfigured` are too.
         """
         candidates = await self._agent.discover()
         for item in tuple(self._items.values()):
@@ -138,8 +140,9 @@ class Loop:
             ticks += 1
             try:
                 await self.tick()
+                self._complaints.settled()
             except EngineError as error:
-                log.warning("tick_failed", outcome="retrying", error=str(error))
+                self._complaints.hear(error)
             except Exception:
                 log.exception("tick_failed", outcome="retrying")
             await self._pause(stop)
@@ -163,6 +166,8 @@ class Loop:
             await self.quiet()
             if self.ended:
                 return self.ended[0]
+            if refusal := next((item.refusal for item in self._items.values() if item.refusal), None):
+                raise refusal
             if not wait and self.resting:
                 return self.resting[0]
             await self._pause(stop)
@@ -185,13 +190,11 @@ class Loop:
 
     async def _claim(self, candidates: Sequence[Candidate], most: int, strict: bool) -> None:
         lost = begun = 0
-        if self._clock.boot() < self._rested_at:
+        if self._clock.boot() < self._not_before:
             return
-        for candidate in candidates:
+        for candidate in self._skipped.due(candidates, self._items):
             if not self._slots.free(self) or lost >= LOST_CLAIMS_PER_TICK or begun >= most:
                 return
-            if candidate.number in self._items or candidate in self._skipped:
-                continue
             match await self._attempt(candidate, strict):
                 case Lease() as lease:
                     self._begin(candidate.number, lease)
@@ -204,7 +207,10 @@ class Loop:
         with bind_item(repo=self._agent.repository, issue=candidate.number):
             try:
                 got = await self._agent.claim(candidate)
-            except REFUSALS as error:
+            except Unauthorized as error:  # it would be the same for every other candidate
+                self._not_before = self._clock.boot() + (0 if error.told else BARRED_SECONDS)
+                raise
+            except (NotAllowed, Misconfigured) as error:  # they say something about this process, not about the item
                 if strict:
                     raise
                 if self._skipped.refuse(candidate):
@@ -231,7 +237,7 @@ class Loop:
             ended = await pursuit.run(lease)
         finally:
             del self._items[pursuit.number]
-            self._rested_at = self._clock.boot() + self._cooldown
+            self._not_before = max(self._not_before, self._clock.boot() + self._cooldown)
             self._note_change()
         if pursuit.broken:
             self._skipped.leave(pursuit.number, ended.sentence, BROKEN_ITEM_SECONDS)

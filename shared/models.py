@@ -52,6 +52,12 @@ class Issue:
     open: bool = True
     locked: bool = False
     is_pull_request: bool = False
+    closed_at: datetime | None = None
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nothing has happened to it since the second in which it was opened: its author set its labels."""
+        return self.updated_at == self.created_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT
 
@@ -38,6 +39,25 @@ class Finished:
     def text(self) -> str:
         """Standard output, decoded with replacement, without the last newline."""
         return self.stdout.decode("utf-8", "replace").rstrip("\n")
+
+
+class Cut(StrEnum):
+    """Why a child was ended by us."""
+
+    DEADLINE = "deadline"
+    SILENCE = "silence"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a child may run in all, and how long it may say nothing on either stream."""
+
+    deadline_seconds: float
+    silence_seconds: float
+
+
+Sink = Callable[[bytes], None]
+"""Takes what a child says, piece by piece, as it comes."""
 
 
 class CommandFailed(Exception):
@@ -78,6 +98,39 @@ async def check(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin
     if finished.code != 0:
         raise CommandFailed(finished)
     return finished
+
+
+async def streamed(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: bytes,
+    sinks: tuple[Sink, Sink],
+    patience: Patience,
+) -> tuple[int, Cut | None]:
+    """Run to the end, or to the end of our patience: the exit code, and why we ended it (None: we did not).
+
+    `sinks` take standard output and standard error. The code of a child that we ended means nothing.
+    """
+    hard = anyio.current_time() + patience.deadline_seconds
+
+    def heard() -> None:
+        scope.deadline = min(hard, anyio.current_time() + patience.silence_seconds)
+
+    with anyio.CancelScope() as scope:
+        heard()
+        async with (
+            _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process,
+            anyio.create_task_group() as pumps,
+        ):
+            pumps.start_soon(_feed, process, stdin)
+            pumps.start_soon(_pour, process.stdout, sinks[0], heard)
+            pumps.start_soon(_pour, process.stderr, sinks[1], heard)
+            await process.wait()
+            _signal(process.pid, signal.SIGKILL)
+    reason = Cut.DEADLINE if scope.deadline >= hard else Cut.SILENCE
+    return process.returncode or 0, reason if scope.cancelled_caught else None
 
 
 @asynccontextmanager
@@ -141,6 +194,14 @@ async def _feed(process: Process, data: bytes) -> None:
         await process.stdin.aclose()
     except (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError, ConnectionResetError):
         return  # the child closed its input first; its exit code tells whether that was a fault
+
+
+async def _pour(stream: ByteReceiveStream | None, sink: Sink, heard: Callable[[], None]) -> None:
+    if stream is None:
+        return
+    async for chunk in stream:
+        heard()
+        sink(chunk)
 
 
 class _Capped:

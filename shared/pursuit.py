@@ -9,10 +9,14 @@ import anyio
 import structlog
 
 from shared.clock import Clock
-from shared.errors import Blocked, Lost, RunFailed, Transient
+from shared.errors import Blocked, Gone, Lost, RunFailed, Transient, Unauthorized
+from shared.governance.endings import used_up
+from shared.governance.failures import Category, GiveUp, History, after
+from shared.governance.meter import park
 from shared.items import Agent, Ended, Rest, Result, Step
 from shared.lock.claim import Lease
 from shared.lock.hold import Held
+from shared.reconcile.burial import abandon
 from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()
@@ -20,8 +24,11 @@ log = structlog.get_logger()
 BACKOFF_CAP_SECONDS = 900.0
 """The longest pause after failures in a row on one item."""
 
-PAID_RETRIES = 5
-"""A failed run is repeated so often; then a person decides, because every one may have cost money."""
+TOLD_SECONDS = 60.0
+"""A wait from this length on is told to people; a shorter one is over before anybody reads it."""
+
+REFUSALS = 5
+"""A refused token makes an item wait so often in a row; then a person is told, as soon as anything can be told."""
 
 STOP_SECONDS = 60.0
 """How long ending the work on a person's order may take."""
@@ -37,6 +44,8 @@ class Pursuit:
         self.resting: Rest | None = None
         self.broken = False
         """It ended without a person being told: whoever begins it again should not do so at once."""
+        self.refusal: Unauthorized | None = None
+        """Why it waits for the token to work again."""
         self._agent = agent
         self._clock = clock
         self._interval = interval_seconds
@@ -45,7 +54,8 @@ class Pursuit:
         self._woken = anyio.Event()
         self._revoked = ""
         self._failures = 0
-        self._paid_failures = 0
+        self._refusals = 0
+        self._untold: Blocked | None = None
         self._not_before = 0.0
 
     @property
@@ -91,7 +101,7 @@ class Pursuit:
                     step = await self._guarded(held)
             if self._revoked:
                 with anyio.move_on_after(STOP_SECONDS, shield=True):
-                    await self._agent.stop(held, self._revoked)
+                    await self._stop(held)
                 return Ended(Result.WITHDRAWN, self._revoked)
             match step:
                 case Ended():
@@ -103,36 +113,87 @@ class Pursuit:
                 case _:
                     assert_never(step)
 
+    async def _stop(self, held: Held) -> None:
+        try:
+            await self._agent.stop(held, self._revoked)
+        except Gone as error:
+            await self._abandon(held, error)
+
+    async def _abandon(self, held: Held, error: Gone) -> None:
+        """Nobody can be told anything there any more; what was made stays in the fence."""
+        log.warning("item_gone", outcome="skipped", error=str(error))
+        await abandon(held)
+
     async def _guarded(self, held: Held) -> Step:
         """A step whose errors become decisions: rest and retry, or hand to a person."""
+        if self._untold is not None:
+            return await self._fail(held, self._untold)
         try:
-            step = await self._agent.step(held)
+            step = await self._stepped(held)
         except Lost:
             raise
+        except Unauthorized as error:
+            self._refusals += 1
+            return self._wait(error) if self._refusals <= REFUSALS else await self._fail(held, error)
         except Transient as error:
-            self._paid_failures += isinstance(error, RunFailed)
-            if self._paid_failures > PAID_RETRIES:
-                return await self._fail(held, Blocked(f"{error} It failed {self._paid_failures} times in a row."))
             return self._back_off(error)
         except Blocked as error:
             return await self._fail(held, error)
         except Exception as error:
             log.exception("step_failed", outcome="failed")
             return await self._fail(held, Blocked(own_fault(error)))
-        self._failures, self._paid_failures, self._not_before = 0, 0, 0.0
+        self._failures, self._refusals, self.refusal = 0, 0, None
         return step
+
+    async def _stepped(self, held: Held) -> Step:
+        """One step; a paid run that failed becomes a wait that stands in the fence, or a person's."""
+        try:
+            step = await self._agent.step(held)
+        except RunFailed as error:
+            return await self._after_run(held, error)
+        self._not_before = 0.0
+        return step
+
+    async def _after_run(self, held: Held, error: RunFailed) -> Step:
+        now, history = held.server_now(), History.read(held.fence.failures)
+        pause = after(Category(error.category), history, now=now, reset=error.reset)
+        if isinstance(pause, GiveUp):
+            return await self._fail(held, used_up(error, pause.tries))
+        await park(held, pause)
+        seconds = (pause.until - now).total_seconds()
+        self._not_before = self._clock.boot() + seconds
+        log.warning("run_failed", outcome="retrying", category=error.category, seconds=seconds, error=str(error))
+        if seconds >= TOLD_SECONDS:
+            await self._agent.wait(held, str(error))
+        if not pause.keeps_lease(now):
+            return Ended(Result.PARKED, f"waits until {pause.until:%Y-%m-%d %H:%M} UTC: {error}")
+        return Rest(pause.reason, pause.until, str(error))
+
+    def _wait(self, refusal: Unauthorized) -> Rest:
+        """Nothing is lost: the next tick that GitHub answers goes on from here, unless the lease has run out."""
+        self.refusal = refusal
+        log.warning("step_failed", outcome="retrying", error=str(refusal))
+        return Rest("token", sentence=str(refusal))
 
     def _back_off(self, error: Transient) -> Rest:
         """The first failure is tried again at the next tick, later ones after 2, 4, 8 ... intervals."""
         self._failures += 1
         if self._failures > 1:
             pause = min(self._interval * 2.0 ** (self._failures - 1), BACKOFF_CAP_SECONDS)
-            self._not_before = self._clock.boot() + pause
+            self._not_before = max(self._not_before, self._clock.boot() + pause)
         log.warning("step_failed", outcome="retrying", error=str(error), failures=self._failures)
         return Rest("backoff", sentence=str(error))
 
-    async def _fail(self, held: Held, error: Blocked) -> Ended:
-        await self._agent.fail(held, error)
+    async def _fail(self, held: Held, error: Blocked) -> Step:
+        """Hand it to a person; with a refused token later, without another step, which might be a paid one."""
+        try:
+            await self._agent.fail(held, error)
+        except Unauthorized as refusal:
+            self._untold = error
+            return self._wait(refusal)
+        except Gone as gone:
+            await self._abandon(held, gone)
+            return Ended(Result.WITHDRAWN, f"it is gone: {gone}")
         return Ended(Result.FAILED, str(error))
 
     async def _rest(self, rest: Rest) -> None:

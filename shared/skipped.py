@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.clock import Clock
 from shared.items import Candidate, Skip
+
+LOOKS = 30
+"""So many candidates are looked at in one tick: each costs a few requests, and held items wait for the tick's end."""
 
 VERSION_SECONDS = 1.0
 """GitHub's times of change have whole seconds: within one, two changes look like one."""
@@ -46,6 +49,16 @@ class Skipped:
         if memory is None or memory.version not in {ANY_VERSION, candidate.version}:
             return False
         return self._clock.boot() < memory.until
+
+    def due(self, candidates: Sequence[Candidate], held: Container[int]) -> tuple[Candidate, ...]:
+        """Which to look at now, at most `LOOKS`, in their order; where there are more, those never looked at first.
+
+        So the first ones, coming due again and again, do not keep the last of thousands from being looked at.
+        """
+        due = [one for one in candidates if one.number not in held and one not in self]
+        if len(due) > LOOKS:
+            due.sort(key=lambda one: one.number in self._known)
+        return tuple(due[:LOOKS])
 
     def add(self, candidate: Candidate, skip: Skip) -> None:
         """Leave it alone, but look once more soon: it may have changed twice within one second."""

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from case_counts import pytest_terminal_summary
 from required import pytest_make_collect_report, pytest_runtest_makereport
 
 if TYPE_CHECKING:  # imported when used: most unit tests need neither HTTP nor the description
     from engine import Engine
+    from fake_port import FakeAgent
+    from fake_server import Server
     from judge import Judge
     from lab_scene import Scene
 
-__all__ = ["engine", "judge", "pytest_make_collect_report", "pytest_runtest_makereport", "scene"]
+    from shared.lock.hold import Held
+
+__all__ = [
+    "alice",
+    "bob",
+    "engine",
+    "held",
+    "judge",
+    "pytest_make_collect_report",
+    "pytest_runtest_makereport",
+    "pytest_terminal_summary",
+    "scene",
+    "server",
+]
 
 
 @pytest.fixture
@@ -50,3 +66,35 @@ async def engine(tmp_path: Path, judge: Judge) -> AsyncIterator[Engine]:
         assert engine.held_locks() == []
     assert judge.complaints == []
     assert judge.judged > 0
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """The lock's server in memory; at the end every planned fault has happened and no write is on its way."""
+    from fake_server import Server
+
+    server = Server()
+    yield server
+    server.check_all_met()
+
+
+@pytest.fixture
+def alice(server: Server) -> FakeAgent:
+    """A worker that claims."""
+    from fake_port import FakeAgent
+
+    return FakeAgent(server, "worker-a")
+
+
+@pytest.fixture
+def bob(server: Server) -> FakeAgent:
+    """A second worker, on another machine."""
+    from fake_port import FakeAgent
+
+    return FakeAgent(server, "worker-b")
+
+
+@pytest.fixture
+def held(alice: FakeAgent) -> Held:
+    """What the first worker has won."""
+    return alice.win()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import assert_never
 
 import structlog
@@ -16,12 +17,14 @@ from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.lock.port import Port
-from shared.models import Issue, PullRequest
+from shared.models import Issue
+from shared.reconcile.lost import Item, LostLabels
+from shared.sightings import Sightings
 from shared.workflow import HALTED, Event, Flag, Role, Stage
 from worker_agent import dossier
 from worker_agent.aborts import Aborted, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
 from worker_agent.candidates import Candidates
-from worker_agent.decide import Action, Snapshot, decide, projection
+from worker_agent.decide import Action, Phase, Snapshot, decide, projection
 from worker_agent.feedback import Feedback
 from worker_agent.gate import Gate
 from worker_agent.handover import Handover
@@ -59,11 +62,13 @@ class Worker:
         self._workshop = workshop
         self._policy = policy
         self._candidates = Candidates(policy, claimant.agent)
+        self._lost = LostLabels(forge.issues, forge.labels, policy.names)
         self._handover = Handover(forge, policy)
         self._observer = Observer(forge, workshop.worksite, policy)
         self._cycle = Cycle(workshop, forge.status)
         writers = Writers(forge.people, claimant.accounts)
-        self._gate = Gate(forge, writers, policy, claimant.keys)
+        self._sightings: Sightings[Issue] = Sightings(port.boot)
+        self._gate = Gate(forge, writers, policy, claimant.keys, self._sightings)
         self._repairs = Repairs(workshop, forge.checks, Feedback(forge.reviews, writers, claimant.keys))
 
     @property
@@ -75,7 +80,7 @@ class Worker:
         """Issues with a worker's stage, pull requests that ask for changes, issues whose pull request is gone."""
         known = await self._forge.inbox.look()
         await self._workshop.worksite.tidy(self._claims.numbers)
-        return self._candidates.of(known)
+        return self._candidates.of(known, self._forge.inbox.orphans.values())
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock, issue and pull request; claim when there is something to do and it is free."""
@@ -90,36 +95,61 @@ class Worker:
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, or a stage label that a person moved or removed; on the pull request too."""
-        known, read = self._forge.inbox.known, self._forge.issues.issue
-        reason = await self._claims.revoked(number, known.get(number), read, self._order)
-        pull_request = self._claims.pull_request_of(number)
-        if reason or not pull_request or pull_request not in known:
+        known, held = self._forge.inbox.known, self._claims.held(number)
+        reason = await self._claims.revoked(number, known.get(number), self._read, self._order)
+        if reason or held is None or not held.fence.round or held.fence.pr not in known:
             return reason
-        return self._order_on_pull_request(await read(pull_request), self._claims.held(number))
+        return await self._said_on_pull_request(held, await self._forge.issues.issue(held.fence.pr))
+
+    async def _read(self, number: int) -> Issue:
+        """An issue, with the stage label that it lost without anybody's order."""
+        issue, held = await self._forge.issues.issue(number), self._claims.held(number)
+        return issue if held is None else await self._restored(issue, held)
+
+    async def _restored(self, issue: Issue, held: Held) -> Issue:
+        return await self._lost.restored(issue, projection(held.fence).issue, held.server_now())
+
+    async def _said(self, held: Held, seen: Snapshot) -> str | None:
+        """Which order of a person the labels show."""
+        said = self._order(await self._restored(seen.issue, held), held)
+        if said or seen.pull_request is None or not held.fence.round:
+            return said
+        return await self._said_on_pull_request(held, seen.pull_request)
+
+    async def _said_on_pull_request(self, held: Held, item: Item) -> str | None:
+        """In a round of changes the pull request moves, so a person's word on it counts as well."""
+        recorded = projection(held.fence).pull_request
+        item = await self._lost.restored(item, recorded, held.server_now())
+        return order(item, recorded, self._policy.names) if item.open else None
 
     def _order(self, issue: Issue, held: Held) -> str | None:
         return order(issue, projection(held.fence).issue, self._policy.names)
 
-    def _order_on_pull_request(self, item: Issue | PullRequest | None, held: Held | None) -> str | None:
-        """In a round of changes the pull request moves, so a person's word on it counts as well."""
-        if item is None or held is None or not held.fence.round or not item.open:
-            return None
-        return order(item, projection(held.fence).pull_request, self._policy.names)
-
     async def step(self, held: Held) -> Step:
         """Observe, let the labels follow the fence, decide, act."""
-        seen = await self._observer.look(held)
-        said = self._order(seen.issue, held) or self._order_on_pull_request(seen.pull_request, held)
+        seen = await self._observer.look(held, self._just_read(held))
+        said = await self._said(held, seen)
         if said and seen.issue.open:
-            await self.stop(held, said)
-            return Ended(Result.WITHDRAWN, said)
+            return await self._obey(held, said)
         if held.fence.stage in HALTED:
             await self._handover.explain(held)
         action = decide(seen, now=held.server_now())
         if action is not Action.FINISH:  # what is merged keeps the labels that it was merged with
-            await self._handover.show(held, seen.issue, seen.pull_request)
+            seen = replace(seen, issue=await self._handover.show(held, seen.issue, seen.pull_request))
+            said = self._order(seen.issue, held)  # the reply to a label is newer than any reading
+            if said and seen.issue.open:
+                return await self._obey(held, said)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
         return await self._act(action, held, seen)
+
+    async def _obey(self, held: Held, said: str) -> Ended:
+        await self.stop(held, said)
+        return Ended(Result.WITHDRAWN, said)
+
+    def _just_read(self, held: Held) -> Issue | None:
+        """The issue as the claim has read it: what a fresh start begins with can still be stopped."""
+        issue = self._sightings.take(held.fence.key.number)
+        return issue if held.fence.phase == Phase.RED else None
 
     async def _act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         match action:
@@ -159,6 +189,7 @@ class Worker:
             await self._cycle.write_tests(held, snapshot.issue)
         elif action is Action.IMPLEMENT:
             await self._cycle.implement(held, snapshot.issue, snapshot.bounds.attempts)
+            self._handover.note_built(held)
         elif action is Action.FIX_CI:
             await self._repairs.fix_ci(held, snapshot.issue, snapshot.ci_fixes)
         else:
@@ -182,10 +213,12 @@ class Worker:
 
     async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> None:
         body = await dossier.pull_request_body(self._workshop, held, snapshot.issue)
-        await self._handover.open_pull_request(held, snapshot, body)
+        opened = await self._handover.open_pull_request(held, snapshot, body)
+        self._observer.expect(held, snapshot.issue, opened)
 
     async def stop(self, held: Held, reason: str) -> None:
         """A person's order, noticed between or during steps."""
+        self._observer.forget(held.fence.key.number)
         snapshot = await self._observer.look(held)
         if decide(snapshot, now=held.server_now()) is Action.FINISH:
             await self._handover.finish(held, snapshot)
@@ -193,6 +226,10 @@ class Worker:
             await self._handover.pause(held)
         else:
             await self._handover.withdraw(held, reason)
+
+    async def wait(self, held: Held, sentence: str) -> None:
+        """Say in the thread until when it waits, and why."""
+        await self._handover.wait_for(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the item to a person, with the flags and the stage that fit the error."""

@@ -9,13 +9,13 @@ from console.assembly import Parts
 from shared.git.disk import Disk
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
-from shared.llm.port import Limits
 from shared.prompts import Prompts
 from worker_agent.agent import STAGES, Worker
 from worker_agent.decide import Bounds
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.tdd.run import TestBench
+from worker_agent.trade import trade
 from worker_agent.workshop import Workshop
 from worker_agent.worksite import Places, Worksite
 
@@ -26,7 +26,7 @@ def build(parts: Parts) -> Worker:
     """The worker of one repository."""
     policy = policy_of(parts)
     forge = Forge(
-        inbox=parts.inbox(STAGES),
+        inbox=parts.inbox(STAGES, trade(parts.names, parts.pulls)),
         issues=parts.issues,
         people=parts.people,
         labels=parts.labels,
@@ -68,5 +68,5 @@ def policy_of(parts: Parts) -> Policy:
         reviewers=repository.reviewers,
         assign=repository.assign,
         slots=settings.max_concurrent,
-        limits=Limits(repository.max_turns, settings.budgets.run, repository.run_timeout_minutes * 60),
+        limits=parts.limits,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from shared.items import Candidate
 from shared.models import Issue
@@ -10,7 +10,7 @@ from shared.order import ordered
 from shared.specification import read
 from shared.workflow import Flag, Stage
 from worker_agent import links
-from worker_agent.decide import WORKING
+from worker_agent.decide import WORKING, is_doubled
 from worker_agent.policy import Policy
 
 
@@ -21,9 +21,19 @@ class Candidates:
         self._policy = policy
         self._agent = agent
         self._last_open: dict[int, int] = {}
+        self._before: tuple[Mapping[int, Issue], tuple[Issue, ...], tuple[Candidate, ...]] = ({}, (), ())
 
-    def of(self, known: Mapping[int, Issue]) -> tuple[Candidate, ...]:
-        """Issues with a worker's stage, and pull requests of ours that ask for changes; then what may be merged."""
+    def of(self, known: Mapping[int, Issue], orphans: Iterable[Issue] = ()) -> tuple[Candidate, ...]:
+        """Issues with a worker's stage, and pull requests of ours that ask for changes; then what may be merged.
+
+        `known` is a new mapping when something has changed: else thousands of issues are not looked through again.
+        """
+        lost = tuple(orphans)
+        if self._before[0] is not known or self._before[1] != lost:
+            self._before = known, lost, self._found(known, lost)
+        return self._before[2]
+
+    def _found(self, known: Mapping[int, Issue], orphans: Iterable[Issue]) -> tuple[Candidate, ...]:
         found: dict[int, Candidate] = {}
         issues = [issue for issue in known.values() if self._begins(issue)]
         policy = self._policy
@@ -34,6 +44,9 @@ class Candidates:
         for issue in self._handed_over(known):
             version = f"{_version(issue, known)} #{self._last_open.get(issue.number, 0)}"
             found.setdefault(issue.number, Candidate(issue.number, version))
+        for issue in orphans:
+            if not issue.is_pull_request and self._allows(issue):
+                found.setdefault(issue.number, Candidate(issue.number, _version(issue, known)))
         return tuple(found.values())
 
     def _handed_over(self, known: Mapping[int, Issue]) -> Iterator[Issue]:
@@ -46,17 +59,21 @@ class Candidates:
                 yield issue
 
     def _begins(self, issue: Issue) -> bool:
+        if not issue.is_pull_request and is_doubled(self._policy.names.read(issue.labels).stages):
+            return self._allows(issue)
         return self._admits(issue, WORKING | {Stage.CHANGES_REQUESTED if issue.is_pull_request else Stage.READY})
 
     def _admits(self, issue: Issue, stages: frozenset[Stage]) -> bool:
+        return self._allows(issue) and bool(self._policy.names.read(issue.labels).stages & stages)
+
+    def _allows(self, issue: Issue) -> bool:
         labels = {label.casefold() for label in issue.labels}
         if labels & {label.casefold() for label in self._policy.exclude}:
             return False
         include = {label.casefold() for label in self._policy.include}
         if include and not issue.is_pull_request and not labels & include:
             return False
-        found = self._policy.names.read(issue.labels)
-        return bool(found.stages & stages) and Flag.PAUSED not in found.flags
+        return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 
 
 def _version(item: Issue, known: Collection[int]) -> str:

@@ -126,6 +126,14 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels) -> Status:
     return Status(str(error), _where(fence), _data(fence, error=str(error)), "\n\n".join(lines))
 
 
+def waiting(fence: Fence, sentence: str) -> Status:
+    """A run failed and is repeated later, by whichever agent comes first then."""
+    until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
+    why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
+    told = f"Waiting until {until}, no attempt is spent: {neutralise(one_line(sentence, 400))}"
+    return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
+
+
 def paused(fence: Fence) -> Status:
     """A person paused it."""
     return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))

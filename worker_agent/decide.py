@@ -9,8 +9,9 @@ from enum import StrEnum
 from shared.ci.verdict import Verdict
 from shared.lock.codec import Fence
 from shared.models import Issue, PullRequest
+from shared.reconcile import labels
 from shared.specification import body_sha256
-from shared.workflow import HALTED, TERMINAL, TRANSITIONS, Event, Role, Stage
+from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track
 
 
 class Phase(StrEnum):
@@ -175,16 +176,19 @@ def projection(fence: Fence) -> Projection:
     return Projection(fence.stage, fence.stage if fence.stage is Stage.REVIEWING else None)
 
 
-def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
-    """Whether the labels on an item are a person's order and not our own lag.
+def is_doubled(shown: frozenset[Stage]) -> bool:
+    """Whether an issue in review carries a second stage label: the fence decides which of them stays."""
+    return Stage.REVIEWING in shown and len(shown) > 1
 
-    Ours: the projected stage, or one from which the worker itself moves to it (the old label of a
-    move whose second half has not happened), or the halt from which a person leads on by the pull
-    request's label. Anything else, and no stage label at all, is an order.
+
+def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
+    """Whether the labels on an item are a person's order and not our own lag."""
+    return labels.sign(shown, projected, before(projected)) in labels.ORDERS
+
+
+def before(stage: Stage) -> frozenset[Stage]:
+    """The stages from which the worker itself moves to `stage` (the old label of a move whose second half has not
+    happened), and the halt from which a person leads on by the pull request's label.
     """
-    ours = {projected} | {
-        stage
-        for (_, stage, event), there in TRANSITIONS.items()
-        if there.to is projected and (there.by in {Role.WORKER, Role.PLANNER} or event is Event.RETRIED_PULL_REQUEST)
-    }
-    return not shown & ours
+    movers, events = {Role.WORKER, Role.PLANNER}, {Event.RETRIED_PULL_REQUEST}
+    return labels.before(stage, tracks=tuple(Track), movers=movers, events=events)

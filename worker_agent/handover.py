@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import structlog
 
@@ -11,6 +12,7 @@ from shared.items import Ended, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import Issue, PullRequest
+from shared.reconcile.beginning import Beginning
 from shared.workflow import Event, Flag, Stage, Track, move
 from worker_agent import comments
 from worker_agent.decide import UNCHECKED, WORKING, Phase, Snapshot, projection
@@ -30,18 +32,40 @@ class Handover:
     def __init__(self, forge: Forge, policy: Policy) -> None:
         self._forge = forge
         self._policy = policy
+        self._beginning = Beginning(forge.issues, forge.labels, policy.names)
+        self._built: dict[int, tuple[int, str]] = {}
 
-    async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None) -> None:
-        """Make the stage labels follow the fence, the issue's last: by it the rest is found again after a crash."""
+    async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None) -> Issue:
+        """Make the stage labels follow the fence; returns the issue with the labels that are there then.
+
+        The issue's come last: by it the rest is found again after a crash. A start that is not wanted
+        any more leaves no stage label of ours, which is how an order to stop looks.
+        """
         wanted = projection(held.fence)
-        for item, stage in ((pull_request, wanted.pull_request), (issue, wanted.issue)):
-            if item is not None and stage is not None:
-                await self._forge.labels.show(item.number, stage, held, known=item.labels)
+        if pull_request is not None and wanted.pull_request is not None:
+            await self._forge.labels.show(pull_request.number, wanted.pull_request, held, known=pull_request.labels)
+        if wanted.issue is None:
+            return issue
+        if wanted.issue is Stage.IMPLEMENTING:
+            begun = await self._beginning.label(held, issue, self._policy.names.of(Stage.READY), wanted.issue)
+            if begun is None:
+                return replace(issue, labels=frozenset())
+            issue = begun
+        labels = await self._forge.labels.show(issue.number, wanted.issue, held, known=issue.labels)
+        return replace(issue, labels=labels)
+
+    def note_built(self, held: Held) -> None:
+        """This lease has just made the fence's commit: nobody can have opened, let alone closed, a pull request of it.
+
+        Good for one try to open one; should its reply be lost, the next try looks first.
+        """
+        self._built[held.fence.key.number] = _commit(held)
 
     async def open_pull_request(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
         """The open pull request of the work branch: adopted when it exists, opened when not."""
         number = held.fence.key.number
-        found = await self._forge.pulls.of_branch(comments.branch(number))
+        new = self._built.pop(number, None) == _commit(held)
+        found = () if new else await self._forge.pulls.of_branch(comments.branch(number))
         opened = next((pull for pull in found if pull.open), None)
         if opened is None and any(not pull.merged and pull.head_sha == held.fence.work_head for pull in found):
             raise PullRequestClosed  # one with another head is of an earlier start, which a person has ended
@@ -112,6 +136,10 @@ class Handover:
                 )
         await self._unassign(held)
 
+    async def wait_for(self, held: Held, sentence: str) -> None:
+        """It waits until the time in its fence; whoever comes first then goes on."""
+        await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
+
     async def pause(self, held: Held) -> None:
         """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
         await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
@@ -147,6 +175,11 @@ class Handover:
 
 def _track(held: Held) -> Track:
     return Track.PULL_REQUEST if held.fence.round else Track.SPECIFICATION
+
+
+def _commit(held: Held) -> tuple[int, str]:
+    """The lease and the commit that its fence names."""
+    return held.ack.id, held.fence.work_head
 
 
 def _kept(held: Held) -> str:

@@ -10,7 +10,7 @@ from shared.marks import Keyring
 from shared.models import Issue, PullRequest
 from shared.specification import Provenance, authentic, body_sha256
 from shared.workflow import HALTED, Event, Flag, Labels, Stage, Track, move
-from worker_agent.decide import SETTLED, WORKING, Phase
+from worker_agent.decide import SETTLED, WORKING, Phase, is_doubled
 from worker_agent.policy import Policy
 
 UNAPPROVED = "0" * 64
@@ -44,9 +44,16 @@ def intent(
         return Intent(fence.stage, fence.phase)
     if fence is not None and labels.stages == {Stage.REVIEWING} and _is_left_open(pull_request, fence, policy):
         return Intent(fence.stage, fence.phase)
+    if fence is not None and _is_mislabelled(fence, labels.stages):
+        return Intent(fence.stage, fence.phase)
     if labels.stages & WORKING and fence is None:
         return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, body_sha256=_approved(issue, fence, keys))
     return "no stage of the worker"
+
+
+def _is_mislabelled(fence: Fence, of_issue: frozenset[Stage]) -> bool:
+    """Whether what was handed over shows no stage, or two. A person who took the label off is heard after the claim."""
+    return fence.stage is Stage.REVIEWING and (not of_issue or is_doubled(of_issue))
 
 
 def _is_left_open(pull_request: PullRequest | None, fence: Fence, policy: Policy) -> bool:
@@ -78,7 +85,8 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
     if fence.stage in WORKING or (fence.stage in SETTLED and (stages | of_issue) & WORKING):
         return Intent(fence.stage, fence.phase, pr=pull_request.number)
     if Stage.CHANGES_REQUESTED not in stages:
-        return "no changes are requested"
+        mislabelled = _is_mislabelled(fence, of_issue)
+        return Intent(fence.stage, fence.phase, pr=pull_request.number) if mislabelled else "no changes are requested"
     to = move(Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, Event.CLAIMED).to
     halted = fence.stage in HALTED
     if fence.round >= policy.bounds.rounds and not halted:
@@ -103,6 +111,8 @@ def cause(
     if begins and pull_request is not None and pull_request.open:
         return Cause(pull_request.number, frozenset({Stage.CHANGES_REQUESTED}))
     stages = names.read(issue.labels).stages
+    if fence is not None and not begins and not stages & WORKING and _is_mislabelled(fence, stages):
+        return None
     if begins and Stage.READY in stages:
         return Cause(issue.number, frozenset({Stage.READY}))
     lagging = issue if pull_request is None or stages & WORKING else pull_request

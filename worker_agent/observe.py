@@ -39,10 +39,20 @@ class Observer:
         self._forge = forge
         self._history = history
         self._policy = policy
-        self._waiting: dict[int, tuple[_Versions, Snapshot]] = {}
+        self._waiting: dict[int, tuple[_Versions | None, Snapshot]] = {}
 
-    async def look(self, held: Held) -> Snapshot:
-        """The item as it is now; raises `Transient` or `Gone`.
+    def expect(self, held: Held, issue: Issue, opened: PullRequest) -> None:
+        """The pull request has just been opened: until its checks say something, this is what there is to see."""
+        if opened.head_sha == held.fence.work_head:
+            seen = Snapshot(held.fence, issue, opened, bounds=self._bounds(issue))
+            self._waiting[issue.number] = None, seen
+
+    def forget(self, number: int) -> None:
+        """Have everything of an item read at the next look."""
+        self._waiting.pop(number, None)
+
+    async def look(self, held: Held, seen: Issue | None = None) -> Snapshot:
+        """The item as it is now; raises `Transient` or `Gone`. `seen` is the issue when it was read just now.
 
         While it waits for CI, only its checks are read anew as long as the change list shows neither
         the issue nor the pull request as changed: two free requests per poll instead of four.
@@ -51,7 +61,7 @@ class Observer:
         number = fence.key.number
         if fence.stage is not Stage.TESTING or not fence.pr:
             self._waiting.pop(number, None)
-            issue = await self._forge.issues.issue(number)
+            issue = seen or await self._forge.issues.issue(number)
             pull_request = await self._forge.pulls.pull_request(fence.pr) if fence.pr else None
             return Snapshot(fence, issue, pull_request, bounds=self._bounds(issue))
         versions = (self._forge.inbox.version(number), self._forge.inbox.version(fence.pr))
@@ -60,9 +70,10 @@ class Observer:
         if (
             snapshot is not None
             and None not in versions
-            and before == versions
+            and (before == versions or (before is None and self._is_listed(snapshot.issue)))
             and _still_waits(replace(snapshot, checks=checks), held)
         ):
+            self._waiting[number] = versions, snapshot
             return replace(snapshot, checks=checks)
         snapshot = await self._whole(fence, checks)
         self._waiting[number] = versions, snapshot
@@ -88,6 +99,11 @@ class Observer:
         if pull_request.head_sha == fence.work_head:
             return Head.OURS
         return await self._history.relation(fence.work_head, pull_request.head_sha)
+
+    def _is_listed(self, issue: Issue) -> bool:
+        """Whether the change list shows the issue as it was read, but for the time of its last change."""
+        listed = self._forge.inbox.known.get(issue.number)
+        return listed is not None and replace(listed, updated_at=issue.updated_at) == issue
 
     def _bounds(self, issue: Issue) -> Bounds:
         """The configuration's bounds, with what the specification asks for itself."""

@@ -20,6 +20,11 @@ class Inbox(Protocol):
     @property
     def known(self) -> Mapping[int, Issue]: ...
 
+    @property
+    def orphans(self) -> Mapping[int, Issue]:
+        """Items, open or closed, that no list shows although their fence says that there is work."""
+        ...
+
     def version(self, number: int) -> datetime | None: ...
 
     async def look(self) -> Mapping[int, Issue]: ...
@@ -48,6 +53,8 @@ class People(Protocol):
 class LabelBoard(Protocol):
     """Stage labels and flags."""
 
+    async def is_defined(self, stage: Stage) -> bool: ...
+
     async def show(
         self,
         number: int,
@@ -60,6 +67,8 @@ class LabelBoard(Protocol):
     ) -> frozenset[str]: ...
 
     async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]: ...
+
+    async def remove(self, number: int, name: str, warrant: Warrant) -> None: ...
 
 
 class Pulls(Protocol):

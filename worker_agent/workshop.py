@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import anyio
+
 from shared.git.workspace import Place, Workspace
 from shared.governance.endings import completed
 from shared.governance.meter import begin_run
-from shared.llm.port import Call, Coder, Limits, Request, Usage
+from shared.llm.port import Call, Coder, Limits, Outcome, Request, Usage
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
@@ -120,12 +122,20 @@ class Workshop:
             retry=turn.retry,
             limits=bounded(self._policy.limits, job.specification.settings),
         )
-        outcome = await self._coder.run(request)
+        outcome = await self._run(job, request, start)
         self._spent.setdefault(job.issue.number, []).append(outcome.usage)
         completed(outcome, call)
         tree = await job.space.capture(start)
         self._made = {known: made for known, made in self._made.items() if known[1] != job.issue.number} | {key: tree}
         return tree
+
+    async def _run(self, job: Job, request: Request, start: str) -> Outcome:
+        """One paid run; of one that is cut off, what it has changed so far is kept."""
+        try:
+            return await self._coder.run(request)
+        except anyio.get_cancelled_exc_class():
+            await self.worksite.rescue(job.held.fence, job.space, start)
+            raise
 
     def take_spent(self, number: int) -> Cost:
         """What the runs for an item have cost since this was last asked; unknown as soon as one of them is."""

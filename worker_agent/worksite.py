@@ -9,7 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.errors import Misconfigured
+import anyio
+import structlog
+
+from shared.errors import EngineError, Misconfigured
 from shared.git import objects
 from shared.git.command import Identity
 from shared.git.disk import Disk
@@ -24,9 +27,15 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.port import RefUpdate
 from shared.marks import Keyring
+from shared.process import CommandFailed
 from shared.specification import Specification
 from worker_agent import comments
 from worker_agent.decide import Head
+
+log = structlog.get_logger()
+
+RESCUE_SECONDS = 10.0
+"""How long saving the patch of a run that was cut off may take; a stop by signal has 30 seconds in all."""
 
 HISTORY_LIMIT = 500
 """Commits looked through for the phases of one branch."""
@@ -121,6 +130,16 @@ class Worksite:
             raise
         await advance(held, updates=ready, work_head=commit, base=phased.note.base, **to)
         return commit
+
+    async def rescue(self, fence: Fence, space: Workspace, start: str) -> None:
+        """A run was cut off by an order, a lost lease or a signal: keep on disk what it has changed since `start`."""
+        with anyio.move_on_after(RESCUE_SECONDS, shield=True):
+            try:
+                patch = await space.diff(start, await space.capture(start))
+                if patch:
+                    log.info("patch_kept", outcome="completed", path=str(await keep(patch, self._kept(fence))))
+            except (EngineError, CommandFailed, OSError) as error:
+                log.warning("patch_not_kept", outcome="failed", error=str(error))
 
     async def _branch(self, fence: Fence, commit: str) -> RefUpdate:
         ref = f"refs/heads/{comments.branch(fence.key.number)}"

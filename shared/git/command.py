@@ -25,6 +25,9 @@ from shared.process import Finished
 NETWORK_SECONDS = 120.0
 """How long one fetch or push may take before the server counts as not answering."""
 
+NO_HOOKS = Path("/dev/null")
+"""Where there are no hooks."""
+
 _PASSED_ON = frozenset(
     f"{name}" for base in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (base, base.upper())
 ) | {"PATH", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"}
@@ -46,7 +49,7 @@ _FIXED = {
 }
 
 _SETTINGS = {
-    "core.hooksPath": "/dev/null",
+    "core.hooksPath": str(NO_HOOKS),
     "core.fsmonitor": "false",
     "core.attributesFile": "/dev/null",
     "core.excludesFile": "/dev/null",
@@ -176,17 +179,20 @@ class Git:
         if finished.code != 0:
             raise failures.fetching(finished)
 
-    async def push(self, url: str, moves: Sequence[RefUpdate], *, deadline_seconds: float = NETWORK_SECONDS) -> bool:
+    async def push(
+        self, url: str, moves: Sequence[RefUpdate], *, deadline_seconds: float = NETWORK_SECONDS, hooks: Path = NO_HOOKS
+    ) -> bool:
         """Move all these refs or none, each from its expected value; an empty `new` deletes.
 
         False when a ref had another value. Raises `UnknownOutcome` when the reply was lost, and
-        `Transient`, `Unauthorized`, `NotAllowed`, `Gone` when certainly nothing moved.
+        `Transient`, `Unauthorized`, `NotAllowed`, `Gone` when certainly nothing moved. `hooks` has a
+        `pre-push` that runs between reading the server's refs and the push.
         """
         leases = [f"--force-with-lease={names.ref(m.ref)}:{names.oid(m.expected) if m.expected else ''}" for m in moves]
         refspecs = [f"{names.oid(m.new) if m.new else ''}:{m.ref}" for m in moves]
-        fixed = ("--atomic", "--porcelain", "--no-verify", "--no-signed", "--no-recurse-submodules")
+        fixed = ("--atomic", "--porcelain", "--no-signed", "--no-recurse-submodules")
         verb = (f"--git-dir={self.git_dir}", "push", *fixed, *leases, "--end-of-options", url, *refspecs)
-        finished = await self._talk(url, verb, deadline_seconds)
+        finished = await self._talk(url, verb, deadline_seconds, hooks)
         if finished is None:
             raise UnknownOutcome(f"git push did not end within {deadline_seconds:.0f} s.")
         return push_report.moved(finished)
@@ -197,8 +203,10 @@ class Git:
         arguments = ("commit-tree", names.oid(tree), *lineage, "-F", "-")
         return (await self.run(*arguments, stdin=message.encode("utf-8", "replace"), signature=signature)).text
 
-    async def _talk(self, remote: str | Path, verb: Sequence[str], deadline_seconds: float) -> Finished | None:
-        settings = _allowed(remote)
+    async def _talk(
+        self, remote: str | Path, verb: Sequence[str], deadline_seconds: float, hooks: Path = NO_HOOKS
+    ) -> Finished | None:
+        settings = _allowed(remote) | {"core.hooksPath": str(hooks)}
         asks = self._credentials is not None and not isinstance(remote, Path)
         variables = await self._credentials.variables() if self._credentials and asks else {}
         with anyio.move_on_after(deadline_seconds):

@@ -12,6 +12,10 @@ class NoSuchRef(Blocked):
     """The other repository has no such ref or commit."""
 
 
+class NotAtomic(NotAllowed):
+    """The git server does not offer atomic pushes, by which state, code and lock move together."""
+
+
 class StaleLock(Transient):
     """A lock file of a git that was killed is in the way."""
 
@@ -66,6 +70,8 @@ def fetching(finished: Finished) -> Exception:
 def pushing(finished: Finished) -> Exception:
     """The error for a push that ended without a report: was anything sent, or nothing for certain?"""
     said = _said(finished)
+    if "does not support --atomic push" in said:
+        return NotAtomic()
     refused = _refused(finished, said)
     if refused is not None:
         return refused

@@ -8,6 +8,11 @@ from shared.errors import NotAllowed, Transient, UnknownOutcome
 from shared.git import failures
 from shared.process import Finished
 
+
+class PushRefused(NotAllowed):
+    """The git server took the push and refused it, by a rule of its own."""
+
+
 _LINE = re.compile(r"^(?P<flag>.)\t(?P<refs>[^\t]*)\t(?P<summary>.*)$", re.MULTILINE)
 _REASON = re.compile(r"^\[[a-z ]+\] \((?P<reason>.*)\)$")
 _NAME_TAKEN = re.compile(r"'refs/[^']*' exists; cannot create '[^']*'")
@@ -29,7 +34,7 @@ def moved(finished: Finished) -> bool:
     """True: every ref moved. False: a ref had another value than expected, and nothing moved.
 
     Raises `UnknownOutcome` when the reply was lost, `Transient` when the server failed and wrote
-    nothing, `NotAllowed` with the server's words when it refuses, and what `failures.pushing` says
+    nothing, `PushRefused` with the server's words when it refuses, and what `failures.pushing` says
     when there is no report at all.
     """
     lines = list(_LINE.finditer(finished.stdout.decode("utf-8", "replace")))
@@ -51,7 +56,7 @@ def _refused(reasons: list[str], said: str) -> bool:
         return False
     if any(_SERVER_FAULT.search(reason) for reason in foreign):
         raise Transient(_sentence(reasons, said))
-    raise NotAllowed(_sentence(foreign or reasons, said))
+    raise PushRefused(_sentence(foreign or reasons, said))
 
 
 def _reason(summary: str) -> str:

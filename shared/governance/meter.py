@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from shared.errors import Blocked
+from shared.governance.failures import Pause
 from shared.lock.fence import advance
+from shared.lock.codec import Wait
 from shared.lock.hold import Held
 
 RUNS_PER_STEP = 10
@@ -23,4 +25,14 @@ async def begin_run(held: Held) -> None:
     """Count one paid run in the fence, before it is paid for. Raises `RunsUsedUp`, `Lost` and `Transient`."""
     if held.fence.runs >= RUNS_PER_STEP:
         raise RunsUsedUp
-    await advance(held, runs=held.fence.runs + 1)
+    await advance(held, runs=held.fence.runs + 1, wait=None)
+
+
+async def park(held: Held, pause: Pause) -> None:
+    """Record that the run just begun has failed and when it is repeated: whoever holds the item then goes on from it.
+
+    The failure is counted by its category from now on, and no longer as a run without an end.
+    Raises `Lost` and `Transient`.
+    """
+    wait = Wait(pause.reason, pause.until)
+    await advance(held, wait=wait, failures=str(pause.history), runs=max(0, held.fence.runs - 1))

@@ -6,25 +6,23 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from config.settings import Settings
 from config.state import StateDirectory
 from console.assembly import Parts, Process, opened
-from lab import target_project
+from lab import locks, target_project
 from lab.ci import CiSettings
 from lab.demo.stories import STORIES, scenario
 from lab.server import CHECK_NAME, Lab
 from lab.world.issues import IssueRecord
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
+from shared.clock import Clock
 from shared.items import Agent
-from shared.lock.codec import Ack, AckState, Fence, ItemKey, read_ack, read_fence
-from shared.lock.fold import fold
+from shared.lock.codec import Fence, ItemKey
 from shared.loop import Loop, RealClock
-from shared.models import Account, Comment
 from shared.workflow import Role
 from worker_agent.build import build as build_worker
 
@@ -66,6 +64,7 @@ class Engine:
     directory: Path
     scenario: Path
     repository_settings: dict[str, Any] = field(default_factory=dict)
+    clock: Clock = field(default_factory=RealClock)
 
     @classmethod
     @asynccontextmanager
@@ -110,7 +109,7 @@ class Engine:
         with ExitStack() as stack:
             directory = StateDirectory(settings.state_dir).open()
             identity = stack.enter_context(directory.claim_identity(role, name))
-            process = Process(settings, role, RealClock(), identity, environment)
+            process = Process(settings, role, self.clock, identity, environment)
             async with opened(process) as (parts,):
                 loop = Loop(BUILD[role](parts), process.clock, interval_seconds=0.05)
                 async with loop.open():
@@ -153,20 +152,8 @@ class Engine:
 
     async def fence(self, role: Role, number: int) -> Fence | None:
         """The fence of an item as the git server has it."""
-        bare, key = self.lab.at(REPOSITORY).bare, ItemKey(role, number)
-        oid = await bare.sha(key.ref)
-        if oid is None:
-            return None
-        (commit,) = await bare.log(None, oid, 1)
-        return read_fence(key, oid, commit.message)
+        return await locks.fence(self.lab.at(REPOSITORY), ItemKey(role, number))
 
     def held_locks(self) -> list[str]:
         """The first lines of the ACKs that hold something; one that lost its race is dead without a word."""
-        threads: dict[ItemKey, dict[int, Ack]] = {}
-        for record in self.lab.at(REPOSITORY).comments.records.values():
-            at = datetime.fromtimestamp(record.updated_at, UTC)
-            ack = read_ack(Comment(record.id, record.number, Account(0, record.author), record.body, at, at))
-            if ack is not None:
-                threads.setdefault(ack.key, {})[ack.id] = ack
-        holders = [acks.get(fold(acks.values())) for acks in threads.values()]
-        return [f"{ack.key.ref}: {ack.agent}" for ack in holders if ack and ack.state is AckState.ACTIVE]
+        return locks.held(self.lab.at(REPOSITORY))

@@ -16,7 +16,7 @@ from shared.git.mirror import Mirror
 from shared.github.client import GitHub
 from shared.github.issues import Issues
 from shared.github.pacing import Pacing
-from shared.github.tokens import fixed
+from shared.github.tokens import Kept
 from shared.lock.port import RefUpdate
 from shared.loop import RealClock
 
@@ -26,7 +26,7 @@ NAME = "ada/thing"
 async def test_pages_etags_and_git_pass_through_and_are_counted(tmp_path: Path) -> None:
     async with Lab(tmp_path / "github") as lab, recording(lab.url) as proxy, aiohttp.ClientSession() as session:
         await lab.repository(NAME, {"README.md": "# Thing\n"}, collaborators={ENGINE: "write"})
-        token, clock = fixed(lab.token(ENGINE, PERMISSIONS[ENGINE])), RealClock()
+        token, clock = Kept(lambda: lab.token(ENGINE, PERMISSIONS[ENGINE])), RealClock()
         for number in range(101):
             lab.issue(NAME, f"Issue {number}", author="ada", labels=("bug",))
         pacing = Pacing(clock, write_interval_seconds=0)

@@ -43,7 +43,7 @@ async def test_the_last_tenth_of_the_budget_is_kept_for_leases() -> None:
         script,
     ):
         await github.get("/x")
-        for refused in (github.changed("/x"), github.pages("/x"), github.write("POST", "/x", {}, Operator("t"))):
+        for refused in (github.changed("/x", tuple), github.pages("/x"), github.write("POST", "/x", {}, Operator("t"))):
             with pytest.raises(Limited, match="kept for leases"):
                 await refused
         await github.get("/ack")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from github_script import Plan, comment, issue, scripted, user
 
-from shared.errors import NotAllowed, Transient
+from shared.errors import NotAllowed
 from shared.github.comments import Comments
 from shared.github.issues import Issues
 from shared.github.labels import LOOKS, LabelBoard
@@ -37,8 +37,6 @@ async def test_the_poll_is_one_stable_url_and_free_when_nothing_changed() -> Non
 async def test_news_that_could_not_be_read_are_asked_for_again() -> None:
     unusable = Plan(body=[{"number": 42}], headers={"ETag": '"e"'})
     async with scripted(unusable, Plan(body=[issue(42)])) as (github, script):
-        with pytest.raises(Transient):
-            await Issues(github, "o/r").recent()
         assert await Issues(github, "o/r").recent() is not None
     assert "if-none-match" not in script.asked[1].headers
 
@@ -225,3 +223,33 @@ async def test_missing_labels_are_defined_and_existing_ones_left_alone() -> None
 def test_every_stage_with_a_label_and_every_flag_has_a_look() -> None:
     assert set(LOOKS) == (set(Stage) - UNLABELLED) | set(Flag)
     assert all(len(description) <= 100 for _, description in LOOKS.values())  # GitHub's limit
+
+
+@pytest.mark.parametrize("items", ["issues", "pulls"])
+async def test_the_thread_of_an_item_without_comments_is_not_asked_for(items: str) -> None:
+    async with scripted(Plan(body={"comments": 0})) as (github, script):
+        comments = Comments(github, "o/r", items=items)
+        assert await comments.opening(42) == ()
+        assert await comments.lately(42) == ()
+    assert script.calls == [f"GET /repos/o/r/{items}/42"]
+
+
+@pytest.mark.parametrize(("count", "since"), [(100, ""), (101, "&since=2026-01-05T00:00:00Z")])
+async def test_a_thread_with_comments_is_read_whole_unless_it_is_long(count: int, since: str) -> None:
+    async with scripted(Plan(body={"comments": count}), Plan(body=[comment(7)])) as (github, script):
+        found = await Comments(github, "o/r").opening(42, datetime(2026, 1, 5, tzinfo=UTC))
+    assert [one.id for one in found] == [7]
+    assert script.calls[1] == f"GET /repos/o/r/issues/42/comments?per_page=100{since}"
+
+
+async def test_what_was_just_read_and_written_is_not_read_again() -> None:
+    number = {"issue_url": "https://api.github.com/repos/o/r/issues/42"}
+    plans = (Plan(body=[comment(7, **number)]), Plan(201, comment(8, **number)), Plan(404, {"message": "Not Found"}))
+    async with scripted(*plans) as (github, script):
+        comments = Comments(github, "o/r")
+        await comments.thread(42)
+        await comments.post(42, "text", PERSON)
+        assert [one.id for one in await comments.lately(42)] == [7, 8]
+        assert await comments.edit(7, "text", PERSON) is None
+        assert [one.id for one in await comments.lately(42)] == [8]
+    assert len(script.calls) == 3

@@ -115,6 +115,17 @@ async def test_its_token_is_replaced_before_it_expires_and_not_earlier(scene: Sc
         assert len(scene.tokens) == 3
 
 
+@pytest.mark.fault(5)
+async def test_a_token_revoked_before_its_time_is_replaced_and_the_write_sent_once(scene: Scene) -> None:
+    issue = scene.lab.issue(REPOSITORY, "Hello", author="ada")
+    async with scene.parts() as parts:
+        scene.lab.world.tokens.clear()
+        await parts.comments.post(issue.number, "Hello.", Notice(issue.number, "hello"))
+        assert len(scene.tokens) == 2
+    assert len(scene.lab.at(REPOSITORY).comments.of(issue.number)) == 1
+    assert [one.status for one in scene.lab.exchanges if one.path.endswith("/comments")] == [401, 201]
+
+
 @pytest.mark.parametrize("wrong_by", [-HOUR, HOUR])
 async def test_a_wrong_local_clock_keeps_nobody_out(scene: Scene, wrong_by: float) -> None:
     async with scene.parts(local=LabClock(offset=wrong_by)) as parts:

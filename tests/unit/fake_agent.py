@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
-from fake_port import KEYS, FakeNonces, FakePort
+from fake_port import KEYS, FakeNonces
 from fake_server import BOT, EPOCH, Server
+from reviewer_lock import FakePort
 
 from shared.errors import Blocked
 from shared.items import Candidate, Ended, Result, Skip, Step
@@ -63,6 +64,7 @@ class FakeAgent:
     log: list[str] = field(default_factory=list)
     held: set[int] = field(default_factory=set)
     role: Role = Role.WORKER
+    server: Server = field(default_factory=Server)
 
     async def discover(self) -> Sequence[Candidate]:
         await anyio.lowlevel.checkpoint()
@@ -81,9 +83,10 @@ class FakeAgent:
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
         number = lease.fence.key.number
         self.held.add(number)
-        port = FakePort(Server())
+        oid = self.server.push(lease.fence, self.server.refs.get(lease.fence.key.ref), "", ())
+        lease = replace(lease, fence=replace(lease.fence, oid=oid or ""))
         try:
-            yield begin(port, lease, Claimant("worker-1", frozenset({BOT.id}), KEYS, FakeNonces("n")))
+            yield begin(FakePort(self.server), lease, Claimant("worker-1", frozenset({BOT.id}), KEYS, FakeNonces("n")))
         finally:
             self.held.remove(number)
             self.log.append(f"release {number}")
@@ -115,6 +118,9 @@ class FakeAgent:
         self.log.append(f"stop {held.fence.key.number}: {reason}")
         if self.stopping is not None:
             raise self.stopping
+
+    async def wait(self, held: Held, sentence: str) -> None:
+        self.log.append(f"wait {held.fence.key.number}: {sentence}")
 
     async def fail(self, held: Held, error: Blocked) -> None:
         self.log.append(f"fail {held.fence.key.number}: {error}")

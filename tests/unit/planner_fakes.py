@@ -47,9 +47,22 @@ class FakeGitHub:
         found = self.world.issues.items()
         return {number: issue for number, issue in found if issue.open and number not in self.unlisted}
 
+    @property
+    def orphans(self) -> Mapping[int, Issue]:
+        """Lists lack nothing here."""
+        return {}
+
+    async def is_defined(self, stage: Stage) -> bool:
+        """Every label is."""
+        return True
+
     async def look(self) -> Mapping[int, Issue]:
         """The same."""
         return self.known
+
+    def dismiss(self, number: int) -> None:
+        """Nobody has to look at its end."""
+        assert not self.world.issues[number].open
 
     async def issue(self, number: int) -> Issue:
         """One issue."""
@@ -84,6 +97,10 @@ class FakeGitHub:
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         """The comments of one issue."""
         return tuple(one for one in self.world.server.comments().values() if one.number == number)
+
+    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+        """The same: nothing is remembered here."""
+        return await self.thread(number)
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
         """A comment by the engine."""

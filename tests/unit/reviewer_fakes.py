@@ -53,12 +53,18 @@ class FakeInbox:
         self._world = world
         self.known: Mapping[int, Issue] = {}
         self.gone: Mapping[int, Issue] = {}
+        self.orphans: Mapping[int, Issue] = {}
 
     async def look(self) -> Mapping[int, Issue]:
         """What is open now, and what no longer is."""
         self.gone = {PULL: self._world.as_issue()} if self.known and not self._world.pull.open else {}
         self.known = {PULL: self._world.as_issue()} if self._world.pull.open else {}
         return self.known
+
+    def dismiss(self, number: int) -> None:
+        """Nobody has to be told of its end."""
+        assert number == PULL
+        self.known = {}
 
 
 @dataclass
@@ -116,6 +122,9 @@ class FakeLabels:
     """Stage labels and flags of the pull request."""
 
     world: World
+
+    async def is_defined(self, stage: Stage) -> bool:
+        return True
 
     async def show(
         self,

@@ -7,6 +7,7 @@ import pytest
 from shared.errors import Gone, NotAllowed, Transient, Unauthorized, UnknownOutcome
 from shared.git import failures, push_report
 from shared.git.failures import NoSuchRef, StaleLock
+from shared.git.push_report import PushRefused
 from shared.process import CommandFailed, Finished
 
 URL = "https://github.com/acme/app.git"
@@ -89,21 +90,21 @@ def test_a_refused_lease_is_a_lost_race(reasons: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("reasons", "stderr", "error"),
     [
-        (("[remote rejected] (pre-receive hook declined)", "[remote rejected] (atomic push failure)"), "", NotAllowed),
-        (("[remote rejected] (protected branch hook declined)",), "remote: error: GH006: Protected.", NotAllowed),
-        (("[remote rejected] (push declined due to repository rule violations)",), "", NotAllowed),
-        (("[remote rejected] (refusing to allow an App to create workflow)",), "", NotAllowed),
-        (("[remote rejected] (something new)", "[rejected] (stale info)"), "", NotAllowed),
+        (("[remote rejected] (pre-receive hook declined)", "[remote rejected] (atomic push failure)"), "", PushRefused),
+        (("[remote rejected] (protected branch hook declined)",), "remote: error: GH006: Protected.", PushRefused),
+        (("[remote rejected] (push declined due to repository rule violations)",), "", PushRefused),
+        (("[remote rejected] (refusing to allow an App to create workflow)",), "", PushRefused),
+        (("[remote rejected] (something new)", "[rejected] (stale info)"), "", PushRefused),
         (
             ("[remote rejected] (atomic transaction failed)",),
             "remote: error: cannot lock ref 'refs/heads/a/b': 'refs/heads/a' exists; cannot create 'refs/heads/a/b'",
-            NotAllowed,
+            PushRefused,
         ),
         (("[remote rejected] (Internal Server Error)",), "", Transient),
         (("[remote rejected] (unpacker error)",), "", Transient),
         (("[remote failure] (remote failed to report status)",), "", UnknownOutcome),
         (("[rejected] (stale info)", "[remote failure] (remote failed to report status)"), "", UnknownOutcome),
-        (("without brackets",), "", NotAllowed),
+        (("without brackets",), "", PushRefused),
     ],
 )
 def test_other_refusals(reasons: tuple[str, ...], stderr: str, error: type[Exception]) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.github.cache import MAX_BYTES, Cache, Entry
+from shared.github.cache import ITEM_BYTES, MAX_BYTES, Cache, Entry
 from shared.github.inbox import Inbox
+from shared.github.listing import BRIEF, brief
+from shared.items import Candidate, Skip
 from shared.models import Account, Issue
 from shared.order import ordered
+from shared.skipped import LOOKS, Skipped
 
 MANY = 10_000
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)
@@ -93,6 +97,47 @@ def test_answers_kept_have_a_limit_in_bytes() -> None:
         cache.keep(f"/issues?page={number}", "json", Entry(f'"{number}"', page))
     assert cache.size <= MAX_BYTES
     assert cache.find("/issues?page=99", "json") is not None
+
+
+@pytest.mark.fault(50)
+def test_lists_that_are_kept_as_values_have_a_limit_too() -> None:
+    cache = Cache()
+    for number in range(1000):
+        cache.keep(f"/issues?page={number}", "issues", Entry(f'"{number}"', b"", items=(issue(number),) * 100))
+    assert cache.size <= MAX_BYTES
+    assert cache.size > 100 * 100 * ITEM_BYTES, "the pages of 10,000 issues find room"
+
+
+@pytest.mark.fault(50)
+def test_of_long_bodies_only_what_names_other_items_is_kept() -> None:
+    body = f"{'x' * 60_000}\nDepends on #4\n{'y' * 4000}\nCloses #7\n"
+    kept = brief(replace(issue(1), body=body))
+    assert (kept.body, kept.number, kept.labels) == ("Depends on #4\nCloses #7", 1, issue(1).labels)
+    assert len(brief(replace(issue(1), body="see #1\n" * 9000)).body) == BRIEF
+    assert brief(issue(2)).author is brief(issue(3)).author
+
+
+@pytest.mark.fault(50)
+def test_thousands_that_cannot_be_claimed_are_all_looked_at_in_turn() -> None:
+    clock = Boot()
+    skipped, candidates = Skipped(clock), [Candidate(number, "1") for number in range(2000)]
+    looks: Counter[int] = Counter()
+    for _ in range(100):
+        due = skipped.due(candidates, held={5})
+        assert len(due) <= LOOKS
+        for candidate in due:
+            looks[candidate.number] += 1
+            skipped.add(candidate, Skip("blocked", 60.0))
+        clock.time += 30
+    assert len(looks) == 1999, "all but the held one, although the first ones come due every minute"
+
+
+@pytest.mark.fault(50)
+def test_a_few_candidates_keep_their_order() -> None:
+    clock = Boot()
+    skipped, candidates = Skipped(clock), [Candidate(number, "1") for number in range(3)]
+    skipped.add(candidates[0], Skip("another agent won the claim"))
+    assert list(skipped.due(candidates, held=())) == candidates
 
 
 @pytest.mark.fault(50)

@@ -11,7 +11,9 @@ from structlog.testing import capture_logs
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient, UnknownOutcome
 from shared.items import Ended, Rest, Result
+from shared.lock.codec import ItemKey
 from shared.pursuit import BACKOFF_CAP_SECONDS, PAID_RETRIES, Pursuit
+from shared.workflow import Role, Stage
 
 CI = Rest("ci")
 
@@ -30,6 +32,12 @@ class Work:
     async def run(self) -> None:
         """To its end."""
         self.ended = await self.item.run(lease(4))
+
+    @property
+    def stage(self) -> Stage | None:
+        """What the fence records."""
+        fence = self.agent.server.fence(ItemKey(Role.WORKER, 4))
+        return fence.stage if fence else None
 
     @property
     def steps(self) -> int:
@@ -79,7 +87,6 @@ async def test_a_lease_lost_to_the_heartbeat_ends_silently() -> None:
     [
         (Transient("502"), Ended(Result.LOST, "left for the next tick: 502")),
         (Lost("taken over"), Ended(Result.LOST, "taken over")),
-        (Gone("410"), Ended(Result.FAILED, "410")),
         (ValueError("x"), Ended(Result.FAILED, "The engine met an error of its own: ValueError.")),
     ],
 )
@@ -90,6 +97,33 @@ async def test_an_error_while_telling_a_person_stays_in_the_item(failing: Except
     assert work.ended == end
     assert work.item.broken is (end.result is Result.FAILED)
     assert agent.held == set()
+
+
+@pytest.mark.fault(12)
+async def test_an_item_that_is_gone_ends_without_a_word_and_its_fence_remembers() -> None:
+    work = Work(FakeAgent([4], {4: [Gone("410")]}, failing=Gone("410")))
+    await work.run()
+    assert work.ended == Ended(Result.WITHDRAWN, "it is gone: 410")
+    assert not work.item.broken
+    assert work.stage is Stage.WITHDRAWN
+
+
+@pytest.mark.fault(12)
+async def test_an_item_that_is_gone_when_it_is_stopped_ends_the_same() -> None:
+    work = Work(FakeAgent([4], {4: [HANG]}, stopping=Gone("410")))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        work.item.revoke("the issue is gone")
+    assert work.ended == Ended(Result.WITHDRAWN, "the issue is gone")
+    assert work.stage is Stage.WITHDRAWN
+
+
+async def test_something_gone_that_is_not_the_item_goes_to_a_person() -> None:
+    work = Work(FakeAgent([4], {4: [Gone("the log of a job")]}))
+    await work.run()
+    assert work.ended == Ended(Result.FAILED, "the log of a job")
+    assert work.stage is Stage.IMPLEMENTING
 
 
 async def test_passing_failures_rest_and_the_pauses_double() -> None:
@@ -184,7 +218,7 @@ async def test_an_order_ends_a_rest_even_one_that_backs_off() -> None:
 
 @pytest.mark.parametrize(
     ("error", "result"),
-    [(Transient("502"), Result.LOST), (Gone("410"), Result.FAILED), (KeyError("x"), Result.FAILED)],
+    [(Transient("502"), Result.LOST), (Blocked("423"), Result.FAILED), (KeyError("x"), Result.FAILED)],
 )
 async def test_an_error_while_stopping_stays_in_the_item(error: Exception, result: Result) -> None:
     work = Work(FakeAgent([4], {4: [HANG]}, stopping=error))

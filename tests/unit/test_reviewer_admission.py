@@ -65,6 +65,8 @@ FRESH = Intent(REVIEW, attempt=0, round=0, pr=57, work_head=HEAD)
             replace(FRESH, attempt=1, round=2, work_head=NEXT),
         ),
         (labelled(APPROVED, open=False, merged=True), fence(APPROVED), Intent(APPROVED)),
+        (labelled(), fence(REVIEW), Intent(REVIEW)),  # a person who took the label off is heard after the claim
+        (labelled(), fence(Stage.CHANGES_REQUESTED), Intent(Stage.CHANGES_REQUESTED)),
     ],
 )
 def test_what_a_claim_begins(pull_request: Any, old: Fence | None, wish: Intent) -> None:
@@ -79,7 +81,8 @@ def test_what_a_claim_begins(pull_request: Any, old: Fence | None, wish: Intent)
         (labelled(APPROVED, open=False, merged=True), fence(Stage.DONE), "closed"),
         (labelled(Stage.REVIEWING, flags=(Flag.PAUSED,)), None, "flag:paused"),
         (labelled(Stage.CHANGES_REQUESTED), None, "no stage of the reviewer"),
-        (labelled(), fence(REVIEW), "no stage of the reviewer"),
+        (labelled(), fence(Stage.FAILED), "no stage of the reviewer"),
+        (labelled(), fence(Stage.WITHDRAWN), "no stage of the reviewer"),
         (labelled(APPROVED), None, "has not reviewed it"),
         (labelled(APPROVED), fence(Stage.WITHDRAWN), "has not reviewed it"),
     ],

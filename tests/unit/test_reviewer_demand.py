@@ -187,3 +187,27 @@ async def test_the_workers_fence_of_another_pull_request_vouches_for_nothing() -
     other = world.server.push(replace(fence, pr=PULL + 1), fence.oid, "", ())
     assert other is not None
     assert isinstance(await look(reviewer(world)), Skip)
+
+
+@pytest.mark.parametrize(("by_worker", "asked_who"), [(True, False), (False, True)])
+async def test_what_our_worker_hands_over_needs_nobodys_label(by_worker: bool, asked_who: bool) -> None:
+    world = World(labelled_by=MALLORY, answers=[answer()])
+    world.push(HEAD, by_worker=by_worker)
+    world.refuse["events"] = Transient("who set the label was asked for")
+    if asked_who:
+        with pytest.raises(Transient):
+            await look(reviewer(world))
+    else:
+        assert isinstance(await look(reviewer(world)), Lease)
+
+
+async def test_a_hand_over_from_before_a_person_stopped_the_review_asks_for_nothing() -> None:
+    world = World(answers=[answer()], during_call={"open": False})
+    world.push(HEAD, by_worker=True)
+    await tick(world)
+    assert world.stage is Stage.WITHDRAWN
+    world.server.seconds += 3600
+    world.change(open=True, labels=frozenset({"status:reviewing"}), by=MALLORY)
+    world.refuse["events"] = Transient("who set the label was asked for")
+    with pytest.raises(Transient):
+        await look(reviewer(world))

@@ -14,7 +14,8 @@ from reviewer_world import ADA, BASE, DIFF, HEAD, ISSUE, NEXT, OPENED, World, an
 from reviewer_agent.decide import Bounds, Merge
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.errors import HeadMoved, Refused
-from shared.items import Result, Skip
+from shared.items import Ended, Result, Skip
+from shared.lock.claim import Lease
 from shared.loop import Loop
 from shared.models import CheckOutcome, ReviewState
 from shared.workflow import Stage
@@ -217,3 +218,24 @@ async def test_an_approval_that_the_list_does_not_show_yet_is_waited_for() -> No
         await loop.tick()
         await loop.quiet()
     assert merges(world) == TIDIED
+
+
+async def test_a_red_base_does_not_hold_back_what_is_built_on_it_and_green() -> None:
+    world = World(answers=[answer()], ancestry={(BASE, HEAD)})
+    world.checks[BASE] = CheckOutcome.FAILED
+    await tick(world, **auto())
+    assert MERGE in world.done
+
+
+async def test_a_pause_during_the_review_is_seen_in_the_labels_reply_and_nothing_is_merged() -> None:
+    world = World(answers=[answer()])
+    agent = reviewer(world, **auto())
+    lease = await look(agent)
+    assert isinstance(lease, Lease)
+    async with agent.hold(lease) as held:
+        assert await agent.step(held) is None  # the review is posted, the fence says approved
+        world.change(labels=world.pull.labels | {"flag:paused"}, by=ADA)
+        step = await agent.step(held)
+    assert isinstance(step, Ended)
+    assert step.result is Result.WITHDRAWN
+    assert merges(world) == []

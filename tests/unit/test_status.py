@@ -31,10 +31,15 @@ class FakeThread:
     writes: list[str] = field(default_factory=list)
     gone: bool = False
     reads: int = 0
+    witnesses: list[int] = field(default_factory=list)
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         self.reads += 1
         return tuple(comment for comment in self.comments.values() if comment.number == number)
+
+    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+        self.witnesses.append(witness)
+        return await self.thread(number)
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
         self.writes.append("post")

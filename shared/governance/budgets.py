@@ -1,0 +1,166 @@
+"""May a run be paid for: figures of the ledger -> yes, a warning, or no and until when; and the table that says so (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+DAY, WEEK = timedelta(hours=24), timedelta(days=7)
+
+
+class Period(StrEnum):
+    """What a limit is counted over."""
+
+    ISSUE = "issue"
+    DAY = "24 hours"
+    WEEK = "7 days"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """US dollars; `warn` is the fraction of a limit from which a warning is given."""
+
+    issue: float = 25.0
+    day: float = 100.0
+    week: float = 500.0
+    warn: float = 0.8
+    unknown_run: float = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One paid run: `usd` is what it counts, settled or not; `open` while it still goes on."""
+
+    id: str
+    item: str
+    at: datetime
+    usd: float
+    open: bool = False
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """Every run of the last 7 days, and what each item's runs cost before them."""
+
+    runs: Sequence[Run] = ()
+    before: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One limit as it stands. `resets_at` is when the first of its runs no longer counts; None for issues."""
+
+    period: Period
+    used: float
+    limit: float
+    runs: int
+    resets_at: datetime | None = None
+
+    @property
+    def remaining(self) -> float:
+        """US dollars that may still be spent."""
+        return max(self.limit - self.used, 0.0)
+
+    @property
+    def share(self) -> float:
+        """The used part of the limit."""
+        return self.used / self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A run may not begin. `until` is when there is room again; None when only a person can make room."""
+
+    period: Period
+    sentence: str
+    until: datetime | None
+
+
+def lines(books: Books, item: str, limits: Limits, now: datetime) -> tuple[Line, ...]:
+    """The three limits for `item` at server time `now`."""
+    of_item = [run for run in books.runs if run.item == item]
+    spent = books.before.get(item, 0.0) + sum(run.usd for run in of_item)
+    found = [Line(Period.ISSUE, spent, limits.issue, len(of_item))]
+    for period, span, limit in ((Period.DAY, DAY, limits.day), (Period.WEEK, WEEK, limits.week)):
+        recent = [run for run in books.runs if now - run.at < span]
+        first = min((run.at for run in recent), default=None)
+        resets_at = None if first is None else first + span
+        found.append(Line(period, sum(run.usd for run in recent), limit, len(recent), resets_at))
+    return tuple(found)
+
+
+def refusal(books: Books, item: str, wanted: float, limits: Limits, now: datetime) -> Refusal | None:
+    """Why `wanted` US dollars more may not be reserved for `item`; None when they may."""
+    for line in lines(books, item, limits, now):
+        if line.used + wanted <= line.limit + _CENT:
+            continue
+        until = None if line.period is Period.ISSUE else _room(books, line, wanted, now)
+        return Refusal(line.period, _sentence(line, item, wanted, until), until)
+    return None
+
+
+def warnings(books: Books, item: str, limits: Limits, now: datetime, added: float) -> tuple[Line, ...]:
+    """The limits that have just come to their warning by the last `added` US dollars."""
+    bound = limits.warn
+    return tuple(
+        line for line in lines(books, item, limits, now) if line.share >= bound > (line.used - added) / line.limit
+    )
+
+
+def table(found: Iterable[Line], limits: Limits, now: datetime) -> str:
+    """The credit table as Markdown, with a sentence above it as soon as a limit is near or used up."""
+    found = tuple(found)
+    return "\n".join((*_headline(found, limits), *_rows(found, now)))
+
+
+_CENT = 1e-6
+"""Sums of floats: a limit may be used up exactly."""
+
+
+def _room(books: Books, line: Line, wanted: float, now: datetime) -> datetime | None:
+    """When enough of the runs of the period have left it; None when the limit is smaller than the wish."""
+    span = DAY if line.period is Period.DAY else WEEK
+    used = line.used
+    for run in sorted((run for run in books.runs if now - run.at < span), key=lambda run: run.at):
+        used -= run.usd
+        if used + wanted <= line.limit + _CENT:
+            return run.at + span
+    return None
+
+
+def _sentence(line: Line, item: str, wanted: float, until: datetime | None) -> str:
+    what = f"issue {item}" if line.period is Period.ISSUE else f"the last {line.period}"
+    said = f"The budget of {what} leaves ${line.remaining:.2f} of ${line.limit:.2f}, and a run may cost ${wanted:.2f}"
+    if until is not None:
+        return f"{said}: waiting until {until:%Y-%m-%d %H:%M} UTC."
+    return f"{said}: raise the limit in `budgets`, or finish it by hand."
+
+
+def _headline(found: Sequence[Line], limits: Limits) -> Iterator[str]:
+    out = [line.period for line in found if line.used >= line.limit - _CENT]
+    near = [line.period for line in found if line.share >= limits.warn and line.period not in out]
+    if out:
+        yield f"**Budget used up**: {', '.join(out)}."
+    if near:
+        yield f"**Budget nearly used up** ({limits.warn:.0%} or more): {', '.join(near)}."
+    yield "**Budget**" if not (out or near) else ""
+
+
+def _rows(found: Sequence[Line], now: datetime) -> Iterator[str]:
+    yield ""
+    yield "| Period | Usage | Limit | Remaining | Used | Runs | Reset in |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    for line in found:
+        amounts = f"${line.used:.2f} | ${line.limit:.2f} | ${line.remaining:.2f} | {line.share:.0%}"
+        yield f"| {line.period} | {amounts} | {line.runs} | {_left(line.resets_at, now)} |"
+
+
+def _left(at: datetime | None, now: datetime) -> str:
+    if at is None:
+        return "-"
+    minutes = max(int((at - now).total_seconds()) // 60, 0)
+    days, hours = minutes // 1440, minutes // 60 % 24
+    return f"{days} d {hours} h" if days else f"{hours} h {minutes % 60} min"

@@ -1,0 +1,181 @@
+"""The lines of the ledger: what each commit of `refs/ack/ledger` says, and the books that they add up to (pure).
+
+A line is JSON: `{"v": 1, "run", "kind": "worker", "item": "#42", "reserve_usd", "until", "at"}` before a
+call, `{"v": 1, "run", "actual_usd", "source", "at"}` after it. Once a day the first of them carries a
+balance as well: `"before": at, "items": {"#42": [usd, days since 1970]}`, everything older than `at` added
+up, so that no reader needs lines from before it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.governance.budgets import WEEK, Books, Run
+
+VERSION = 1
+
+REMEMBERED = timedelta(days=90)
+"""An item without a run for so long leaves the balance: its count begins anew."""
+
+SLACK = timedelta(hours=1)
+"""Lines are in the order of their commits; the times in them may disagree by the clocks' errors."""
+
+_BALANCE_EVERY = timedelta(days=1)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What every item's runs that began before `before` have cost, and on which day the last of them began."""
+
+    before: datetime
+    items: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A run is about to be paid for: `usd` at most, ended by `until` for certain."""
+
+    run: str
+    kind: str
+    item: str
+    usd: float
+    until: datetime
+    at: datetime
+    balance: Balance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What a run has cost, and who says so."""
+
+    run: str
+    usd: float
+    source: str
+    at: datetime
+
+
+Entry = Reservation | Settlement
+
+
+def write(entry: Entry) -> str:
+    """One line."""
+    line: dict[str, Any] = {"v": VERSION, "run": entry.run, "at": _text(entry.at)}
+    if isinstance(entry, Settlement):
+        line |= {"actual_usd": round(entry.usd, 6), "source": entry.source}
+    else:
+        line |= {"kind": entry.kind, "item": entry.item, "reserve_usd": entry.usd, "until": _text(entry.until)}
+        if entry.balance is not None:
+            items = {item: [round(usd, 6), day] for item, (usd, day) in entry.balance.items.items()}
+            line |= {"before": _text(entry.balance.before), "items": items}
+    return json.dumps(line, sort_keys=True)
+
+
+def read(text: str) -> Entry | None:
+    """The entry that a line spells; None for anything else, which counts nothing."""
+    try:
+        line = json.loads(text)
+        if not isinstance(line, dict) or line["v"] != VERSION:
+            return None
+        if "actual_usd" in line:
+            usd = max(float(line["actual_usd"]), 0.0)
+            return Settlement(str(line["run"]), usd, str(line["source"]), _time(line["at"]))
+        return Reservation(
+            run=str(line["run"]),
+            kind=str(line["kind"]),
+            item=str(line["item"]),
+            usd=max(float(line["reserve_usd"]), 0.0),
+            until=_time(line["until"]),
+            at=_time(line["at"]),
+            balance=_balance(line),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def books(entries: Sequence[Entry], now: datetime, unknown_run: float) -> Books:
+    """What `entries` (oldest first) add up to at server time `now`.
+
+    A run without a settlement counts what it reserved as long as it may go on, and at least
+    `unknown_run` once it cannot: its time is over, or its item has begun another one since, because
+    an item has one holder, who makes one call at a time.
+    """
+    balance = _newest(entries)
+    start = now - WEEK
+    before = {item: usd for item, (usd, _) in balance.items.items()} if balance else {}
+    recent: list[Run] = []
+    for run in _runs(entries, now, unknown_run):
+        if balance is not None and run.at < balance.before:
+            continue
+        if run.at < start:
+            before[run.item] = before.get(run.item, 0.0) + run.usd
+        else:
+            recent.append(run)
+    return Books(tuple(recent), before)
+
+
+def balance_due(entries: Sequence[Entry], now: datetime, unknown_run: float) -> Balance | None:
+    """The balance that the next line has to carry; None while the newest one is good enough."""
+    old, cut = _newest(entries), now - WEEK
+    begun = min((entry.at for entry in entries), default=now)
+    if cut - (old.before if old else begun) < _BALANCE_EVERY:
+        return None
+    items = dict(old.items) if old else {}
+    for run in _runs(entries, now, unknown_run):
+        if run.at < cut and not (old and run.at < old.before):
+            usd, day = items.get(run.item, (0.0, 0))
+            items[run.item] = usd + run.usd, max(day, _day(run.at))
+    return Balance(cut, {item: known for item, known in items.items() if known[1] >= _day(cut - REMEMBERED)})
+
+
+def enough(entry: Entry, balance: Balance | None) -> bool:
+    """Whether nothing older than `entry` is needed: it lies before the `balance` that a newer line carries."""
+    return balance is not None and entry.at < balance.before - SLACK
+
+
+def _runs(entries: Sequence[Entry], now: datetime, unknown_run: float) -> list[Run]:
+    settled = {entry.run: entry for entry in entries if isinstance(entry, Settlement)}
+    reserved = {entry.run: entry for entry in entries if isinstance(entry, Reservation)}
+    last = {(entry.kind, entry.item): entry.run for entry in reserved.values()}
+    found = []
+    for entry in reserved.values():
+        end = settled.get(entry.run)
+        if end is not None:
+            found.append(Run(entry.run, entry.item, entry.at, end.usd, source=end.source))
+        elif entry.until >= now and last[entry.kind, entry.item] == entry.run:
+            found.append(Run(entry.run, entry.item, entry.at, entry.usd, open=True))
+        else:
+            found.append(Run(entry.run, entry.item, entry.at, max(entry.usd, unknown_run), source="unknown"))
+    return found
+
+
+def _newest(entries: Sequence[Entry]) -> Balance | None:
+    carried = (entry.balance for entry in reversed(entries) if isinstance(entry, Reservation))
+    return next((balance for balance in carried if balance is not None), None)
+
+
+def _balance(line: Mapping[str, Any]) -> Balance | None:
+    if "before" not in line:
+        return None
+    items = {str(item): (float(usd), int(day)) for item, (usd, day) in line["items"].items()}
+    return Balance(_time(line["before"]), items)
+
+
+def _day(at: datetime) -> int:
+    return (at - _EPOCH).days
+
+
+def _text(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _time(text: str) -> datetime:
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError(f"'{text}' does not say which zone it means")
+    return at

@@ -1,0 +1,82 @@
+"""What a CLI prints, in pieces and in every bad shape: events are read, the rest is counted, nothing grows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.llm.cli.stream import TAIL_LINE_CHARS, TAIL_LINES, Event, JsonLines, LogFile, Tail, plain
+
+
+def read(*chunks: bytes, cap: int = 10_000) -> tuple[list[Event], JsonLines]:
+    """The events in these pieces."""
+    events: list[Event] = []
+    lines = JsonLines(events.append, cap=cap)
+    for chunk in chunks:
+        lines.feed(chunk)
+    lines.close()
+    return events, lines
+
+
+@pytest.mark.parametrize(
+    ("raw", "events", "skipped"),
+    [
+        (b'{"a":1}\n{"b":2}\n', [{"a": 1}, {"b": 2}], 0),
+        (b'{"a":1}\r\n\n  {"b":2}', [{"a": 1}, {"b": 2}], 0),
+        (b'{"a":"\xff\xfe"}\n', [{"a": "\ufffd\ufffd"}], 0),
+        (b'\x1b[32m{"a":1}\x1b[0m\n', [{"a": 1}], 0),
+        (b'Warning: x\n{"a":1}\n', [{"a": 1}], 1),
+        (b'{"a":1}\n{"half": ', [{"a": 1}], 1),
+        (b'[1]\n"x"\nnull\n', [], 3),
+        (b"{" + b'"a":{' * 200_000, [], 1),
+        (b"", [], 0),
+    ],
+)
+def test_lines_become_events_and_the_rest_is_counted(raw: bytes, events: list[Event], skipped: int) -> None:
+    found, lines = read(raw, cap=10**7)
+    assert (found, lines.skipped) == (events, skipped)
+
+
+@given(st.lists(st.integers(1, 9), max_size=8))
+def test_where_the_pieces_are_cut_makes_no_difference(cuts: list[int]) -> None:
+    raw = '{"a": "ä€"}\nnoise\n{"b": 2}'.encode()
+    chunks, at = [], 0
+    for cut in cuts:
+        chunks.append(raw[at : at + cut])
+        at += cut
+    assert read(*chunks, raw[at:])[0] == [{"a": "ä€"}, {"b": 2}]
+
+
+@pytest.mark.fault(25)
+def test_a_line_beyond_the_cap_is_dropped_whole_and_the_next_is_read() -> None:
+    events, lines = read(b'{"a":"', b"x" * 60, b"x" * 60, b'"}\n{"b":2}\n', cap=100)
+    assert (events, lines.skipped) == ([{"b": 2}], 1)
+    assert "more than 100 bytes" in lines.tail.text
+
+
+@pytest.mark.fault(25)
+def test_of_noise_only_the_last_words_are_kept() -> None:
+    tail = Tail()
+    for number in range(1000):
+        tail.feed(f"{number} {'x' * 2000}\n".encode())
+    tail.feed(b"\x1b[31mthe end")
+    words = tail.text.splitlines()
+    assert (len(words), words[-1]) == (TAIL_LINES + 1, "the end")
+    assert words[0].startswith(f"{1000 - TAIL_LINES} ")
+    assert max(map(len, words)) == TAIL_LINE_CHARS
+
+
+def test_the_file_takes_no_more_than_its_cap_and_is_ours_alone(tmp_path: Path) -> None:
+    place = tmp_path / "log"
+    with LogFile(place, cap=10) as log:
+        for _ in range(3):
+            log.write(b"123456")
+    assert place.read_bytes() == b"1234561234"
+    assert place.stat().st_mode & 0o777 == 0o600
+
+
+def test_escape_sequences_of_terminals_are_taken_out() -> None:
+    assert plain("\x1b[1;31mred\x1b[0m \x1b]0;title\x07text\x1b(B") == "red text"
