@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 UNSIGNED = "none"
 """What stands in place of a MAC when no key is configured."""
@@ -40,19 +41,38 @@ class Key:
         return cls(hashlib.sha256(b"key-id:" + secret).hexdigest()[:8], secret)
 
 
+class Gate(Protocol):
+    """What makes text fit to leave: bodies as a whole, and what is only to be free of secrets."""
+
+    def text(self, text: str) -> str: ...
+
+    def hide(self, text: str) -> str: ...
+
+
+class _Open:
+    """Lets everything pass: for who only reads."""
+
+    def text(self, text: str) -> str:
+        return text
+
+    hide = text
+
+
 @dataclass(frozen=True, slots=True)
 class Keyring:
     """The keys of one repository; the first signs, all verify. Without keys, markers alone count."""
 
     repository_id: int
     keys: tuple[Key, ...] = ()
+    outgoing: Gate = field(default_factory=_Open, compare=False)
+    """What every text passes before it is signed, because later changes would spoil its MAC."""
 
     def sign(self, purpose: str, number: int, body: str) -> str:
         """`body` with the ` mac=` of its first marker filled in; raises `ValueError` when it has no marker.
 
         Text of others that stands above the marker has to be made harmless before.
         """
-        body = _with_mac(body, "")
+        body = _with_mac(self.outgoing.text(body), "")
         return _with_mac(body, self._mac(self.keys[0], purpose, number, body) if self.keys else UNSIGNED)
 
     def verify(self, purpose: str, number: int, body: str) -> Authenticity:

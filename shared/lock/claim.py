@@ -145,6 +145,7 @@ def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
         body_sha256=intent.body_sha256 or old.body_sha256,
         approved_by=intent.approved_by or old.approved_by,
         wait=None,
+        next_role="",
         oid="",
     )
 

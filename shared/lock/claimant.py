@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from shared.lock.codec import Ack
@@ -36,14 +37,31 @@ class Nonces(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Shortage:
+    """Why work that costs money cannot begin, and when it can; `until` None: when a person makes room."""
+
+    sentence: str
+    until: datetime | None
+
+
+class Purse(Protocol):
+    """Whether there is money for a run."""
+
+    async def shortage(self, number: int) -> Shortage | None:
+        """Why no run for this item could be paid for now; None when one could."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who claims: one agent of one repository."""
+    """Who claims: one agent of one repository. Without a `purse` nothing that it begins costs money."""
 
     agent: str
     accounts: frozenset[int]
     keys: Keyring
     nonces: Nonces
     terms: Terms = Terms()
+    purse: Purse | None = None
 
 
 def is_mine(ack: Ack, claimant: Claimant) -> bool:

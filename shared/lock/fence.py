@@ -34,6 +34,21 @@ async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes:
     return written
 
 
+async def conclude(held: Held, other: Fence | None, updates: tuple[RefUpdate, ...] = ()) -> bool:
+    """End the item as done, and with it `other`, the fence of another kind as it was read, and move `updates`.
+
+    All or nothing: False when one of them had another value, so that they are to be done one by one.
+    Raises `Lost`, and what the push raises.
+    """
+    held.check()
+    now = held.server_now()
+    ended = replace(held.fence, stage=Stage.DONE, runs=0, at=now, oid="")
+    buried = None if other is None else replace(other, stage=Stage.DONE, phase="", wait=None, at=now)
+    written = await swap(held.port, ended, held.fence.oid, updates=updates, other=buried)
+    held.fence = written or held.fence
+    return written is not None
+
+
 async def bury(held: Held, key: ItemKey, stage: Stage) -> None:
     """Put a tombstone on another kind's fence whose item has ended with ours, if it still rests at `stage`.
 
@@ -48,14 +63,20 @@ async def bury(held: Held, key: ItemKey, stage: Stage) -> None:
 
 
 async def swap(
-    port: Port, fence: Fence, expected: str | None, *, carries: str = "", updates: tuple[RefUpdate, ...] = ()
+    port: Port,
+    fence: Fence,
+    expected: str | None,
+    *,
+    carries: str = "",
+    updates: tuple[RefUpdate, ...] = (),
+    other: Fence | None = None,
 ) -> Fence | None:
     """Compare-and-swap; after a lost reply the fence itself says whether it happened.
 
     Raises `UnknownOutcome` when it did not happen so far: the lost write may still arrive.
     """
     try:
-        oid = (await port.request(AdvanceFence(fence, expected, carries, updates))).value
+        oid = (await port.request(AdvanceFence(fence, expected, carries, updates, other))).value
     except UnknownOutcome:
         current = (await port.request(ReadFence(fence.key))).value
         if (current.oid if current else None) == expected:

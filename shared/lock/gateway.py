@@ -21,7 +21,7 @@ from shared.lock.port import (
     Reply,
 )
 from shared.models import Comment
-from shared.warrant import Notice, Warrant
+from shared.warrant import ACK, Notice, Warrant
 
 T = TypeVar("T")
 
@@ -44,6 +44,8 @@ class FenceStore(Protocol):
     """What the lock needs of the git server."""
 
     async def read(self, ref: str) -> tuple[str, str] | None: ...
+
+    async def commit(self, message: str, parents: Sequence[str]) -> str: ...
 
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
@@ -99,11 +101,11 @@ class Gateway:
             case ReadComment(id):
                 return await self._comments.comment(id)
             case PostComment(number, body):
-                return await self._comments.post(number, body, Notice(number, "ack"))
+                return await self._comments.post(number, body, Notice(number, ACK))
             case EditComment(id, body):
-                return await self._comments.edit(id, body, Notice(0, "ack"), urgent=True)
-            case AdvanceFence(fence, expected, carries, updates):
-                return await self._advance(fence, expected, carries, updates)
+                return await self._comments.edit(id, body, Notice(0, ACK), urgent=True)
+            case AdvanceFence():
+                return await self._advance(operation)
             case _:
                 raise TypeError(f"the lock has no operation {type(operation).__name__}")
 
@@ -116,8 +118,11 @@ class Gateway:
             raise ForeignFence(item.ref, found[0])
         return fence
 
-    async def _advance(
-        self, fence: Fence, expected: str | None, carries: str, updates: Sequence[RefUpdate]
-    ) -> str | None:
-        parents = [parent for parent in (expected, carries) if parent]
-        return await self._fences.advance(fence.key.ref, write_fence(fence), expected, parents, updates)
+    async def _advance(self, asked: AdvanceFence) -> str | None:
+        parents, updates = [parent for parent in (asked.expected, asked.carries) if parent], asked.updates
+        if asked.other is not None:
+            other = asked.other
+            made = await self._fences.commit(write_fence(other), [other.oid])
+            updates = (*updates, RefUpdate(other.key.ref, other.oid, made))
+        ref, message = asked.fence.key.ref, write_fence(asked.fence)
+        return await self._fences.advance(ref, message, asked.expected, parents, updates)

@@ -66,7 +66,7 @@ class EditComment(Operation[Comment | None]):
 
 @dataclass(frozen=True, slots=True)
 class RefUpdate:
-    """One more ref that moves together with the fence; `expected` None means it must not exist."""
+    """One more ref that moves together with the fence; `expected` None: it must not exist; `new` empty: it goes."""
 
     ref: str
     expected: str | None
@@ -78,14 +78,16 @@ class AdvanceFence(Operation[str | None]):
     """Compare-and-swap the fence, and with it `updates`, all or nothing.
 
     `expected` is the 40-hex value that the ref must have (None: it must not exist). `carries` is a
-    commit that becomes a parent of the fence, so that it travels although no branch has it yet. The
-    answer is the new commit id, or None when the server refused because a value differed.
+    commit that becomes a parent of the fence, so that it travels although no branch has it yet.
+    `other` is what another item's fence becomes at the same moment; its `oid` is the value that it
+    must have. The answer is the new commit id, or None when the server refused because a value differed.
     """
 
     fence: Fence
     expected: str | None
     carries: str = ""
     updates: tuple[RefUpdate, ...] = ()
+    other: Fence | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,12 +147,7 @@ async def a_stale_look_after_the_label_change(engine: Engine) -> None:
         pytest.param(
             a_person_moves_the_label_meanwhile,
             id="F6 a person's label",
-            marks=[
-                pytest.mark.fault(17),
-                pytest.mark.xfail(
-                    strict=False, reason="the first step may rest on what the claim read before the person's order"
-                ),
-            ],
+            marks=pytest.mark.fault(17),
         ),
         pytest.param(a_stale_look_after_the_label_change, id="F16 stale verify"),
     ],

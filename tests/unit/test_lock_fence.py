@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from fake_port import KEY, FakeAgent, run
 from fake_server import EPOCH, Fault, Server
 from lock_world import TERMS
 
 from shared.errors import Lost, NotAllowed, Transient
-from shared.lock.codec import Wait
-from shared.lock.fence import advance
+from shared.lock.codec import Fence, ItemKey, Wait
+from shared.lock.fence import advance, conclude
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, ReadFence, RefUpdate
-from shared.workflow import Stage
+from shared.workflow import Role, Stage
 
 RED, GREEN = "1" * 40, "2" * 40
 BRANCH = "refs/heads/auto/issue-42"
@@ -146,3 +148,45 @@ def test_a_refusal_for_good_is_for_the_caller(alice: FakeAgent, held: Held) -> N
     with pytest.raises(NotAllowed):
         run(alice.port, advance(held, pr=57))
     held.check()
+
+
+def other(server: Server, oid: str = "") -> Fence:
+    """The fence of another kind, as it rests on the server; read at `oid`."""
+    key = ItemKey(Role.WORKER, 7)
+    pushed = server.push(Fence(key, 5, "1" * 32, "worker-z", Stage.REVIEWING, EPOCH), None, "", ())
+    assert pushed is not None
+    found = server.fence(key)
+    assert found is not None
+    return replace(found, oid=oid or pushed)
+
+
+def test_the_end_takes_another_fence_and_a_branch_along(server: Server, alice: FakeAgent, held: Held) -> None:
+    server.refs[BRANCH] = GREEN
+    resting, before = other(server), len(pushes(alice))
+    assert run(alice.port, conclude(held, resting, (RefUpdate(BRANCH, GREEN, ""),)))
+    assert len(pushes(alice)) == before + 1
+    ended, buried = server.fence(KEY), server.fence(resting.key)
+    assert ended == held.fence
+    assert [one.stage for one in (ended, buried) if one] == [Stage.DONE, Stage.DONE]
+    assert buried is not None
+    assert (buried.ack_id, buried.nonce, buried.agent) == (resting.ack_id, resting.nonce, resting.agent)
+    assert not server.refs[BRANCH]
+
+
+@pytest.mark.parametrize(("oid", "branch"), [("e" * 40, GREEN), ("", RED)], ids=["the fence", "the branch"])
+def test_an_end_of_which_one_part_has_moved_does_nothing(
+    server: Server, alice: FakeAgent, held: Held, oid: str, branch: str
+) -> None:
+    server.refs[BRANCH] = branch
+    resting, before = other(server, oid), held.fence
+    refs = dict(server.refs)
+    assert not run(alice.port, conclude(held, resting, (RefUpdate(BRANCH, GREEN, ""),)))
+    assert server.refs == refs
+    assert held.fence == before
+    held.check()
+
+
+def test_an_end_without_another_fence_is_an_end(server: Server, alice: FakeAgent, held: Held) -> None:
+    assert run(alice.port, conclude(held, None))
+    assert server.fence(KEY) == held.fence
+    assert held.fence.stage is Stage.DONE

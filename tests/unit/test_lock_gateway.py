@@ -10,7 +10,7 @@ import pytest
 from fake_port import KEY, FakeAgent, Run
 from fake_server import BOT, EPOCH, Server
 
-from shared.lock.codec import Fence, write_fence
+from shared.lock.codec import Fence, ItemKey, write_fence
 from shared.lock.gateway import ForeignFence, Gateway
 from shared.lock.port import (
     AdvanceFence,
@@ -24,7 +24,7 @@ from shared.lock.port import (
 )
 from shared.models import Comment
 from shared.warrant import Warrant
-from shared.workflow import Stage
+from shared.workflow import Role, Stage
 
 FENCE = Fence(KEY, 7, "n" * 32, "worker-1", Stage.TESTING, EPOCH)
 COMMENT = Comment(7, 42, BOT, "text", EPOCH, EPOCH)
@@ -71,6 +71,10 @@ class Fences:
     async def read(self, ref: str) -> tuple[str, str] | None:
         self.asked.append(ref)
         return self.found
+
+    async def commit(self, message: str, parents: Sequence[str]) -> str:
+        self.asked.append((message, tuple(parents)))
+        return "6" * 40
 
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
@@ -140,3 +144,14 @@ async def test_time_comes_from_the_clock() -> None:
     assert pause.waits_for == 5
     pause.finish()
     assert port.slept == [5]
+
+
+async def test_another_fence_goes_along_in_the_same_push() -> None:
+    fences = Fences(None)
+    other = replace(FENCE, key=ItemKey(Role.WORKER, 7), stage=Stage.DONE, oid="3" * 40)
+    await gateway(Comments(), fences).request(AdvanceFence(FENCE, "1" * 40, "", (UPDATE,), other))
+    moved = RefUpdate("refs/ack/worker/7", "3" * 40, "6" * 40)
+    assert fences.asked == [
+        (write_fence(other), ("3" * 40,)),
+        ("refs/ack/worker/42", write_fence(FENCE), "1" * 40, ("1" * 40,), (UPDATE, moved)),
+    ]
