@@ -166,13 +166,21 @@ def _wishes(schedule: Schedule, world: World) -> Iterator[str]:
         for hold in journal.holds:
             touched = what.startswith("ACK ") and hold.ack_id == comment
             stopped = what in {"withdrawn by a person", "closed by a person"} and hold.ref.startswith("refs/ack/worker")
-            if not (touched or stopped) or hold.begun > at:
+            if not (touched or stopped) or hold.begun > at or (stopped and _crossed(schedule, world, hold, at)):
                 continue
             for effect in journal.effects:
                 late = effect.sender == hold.sender and effect.nonce == hold.nonce and effect.at > at + reach
                 if late and not _asked_since(schedule, at, effect.at) and not _hindered(schedule, hold, at, effect.at):
                     yield f"{hold.agent} writes ({effect.what}) {effect.at - at:.0f} s after: {what}"
     yield from _overwritten(schedule, world)
+
+
+def _crossed(schedule: Schedule, world: World, hold: Hold, at: float) -> bool:
+    """Whether the agent was moving the labels at that moment: its new label hides that the old one was taken."""
+    until = at + world.lag + world.commit + 2
+    return any(
+        e.what == "label" and e.sender == hold.sender and at - 2 <= e.at <= until for e in schedule.journal.effects
+    )
 
 
 def _asked_since(schedule: Schedule, at: float, until: float) -> bool:

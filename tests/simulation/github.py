@@ -156,6 +156,12 @@ class GitHub:
         oid = self.refs.get(ref)
         return None if oid is None else (oid, self.messages.get(oid, ""))
 
+    def committed(self, message: str, parents: Sequence[str]) -> str:
+        """A commit that no ref names yet; its id."""
+        oid = hashlib.sha1(f"{parents}{message}".encode()).hexdigest()
+        self.messages[oid] = message
+        return oid
+
     def push(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
     ) -> str | None:

@@ -64,6 +64,10 @@ class Fences:
         )
         return found
 
+    async def commit(self, message: str, parents: Sequence[str]) -> str:
+        """A commit that no ref names yet."""
+        return self._github.committed(message, parents)
+
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
     ) -> str | None:
@@ -83,6 +87,10 @@ class OwnFences:
     async def read(self, ref: str) -> tuple[str, str] | None:
         """What this process wrote since it last looked for work."""
         return self._own.get(ref)
+
+    async def commit(self, message: str, parents: Sequence[str]) -> str:
+        """A commit that no ref names yet."""
+        return self._github.committed(message, parents)
 
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
