@@ -14,20 +14,27 @@ from lab import locks
 
 _PART = re.compile(r"<!-- engine-spec/1 (parent=\d+ key=\S+)")
 _MARK = re.compile(r"<!-- (engine-[a-z]+/\d+(?: kind=[a-z]+)?)")
+_STATUS = re.compile(r"<!-- engine-status/\d+ kind=([a-z]+)")
+_SHOWN = re.compile(r"^\| Stage \| (\S+) \|$", re.MULTILINE)
 
 Picture = Mapping[str, Any]
 
 
 async def picture(life: Life) -> Picture:
-    """Threads, comments, reviews, pull requests, fences, branches, notes, specifications; nobody's ids or times."""
+    """Threads, comments and the stages they show, reviews, pull requests, fences, branches, notes, specifications.
+
+    Nobody's ids or times.
+    """
     repository = life.repository
     threads = repository.issues.records.values()
     fences = await locks.fences(repository)
     refs = {ref: oid for ref, oid in (await repository.bare.refs("refs/")).items() if not ref.startswith("refs/ack/")}
-    comments = Counter((one.number, _kind(one.body)) for one in repository.comments.records.values())
+    written = repository.comments.records.values()
+    comments = Counter((one.number, _kind(one.body)) for one in written)
     return {
         "threads": {one.number: (one.title, one.open, sorted(one.labels)) for one in threads},
         "comments": {key: count for key, count in sorted(comments.items()) if key[1] != "ack"},
+        "says": sorted((one.number, *said) for one in written if (said := _status(one.body))),
         "reviews": sorted((one.number, one.state) for one in repository.pulls.reviews.values()),
         "pulls": {
             one.number: (one.head_branch, one.merged_at is not None) for one in repository.pulls.records.values()
@@ -54,6 +61,12 @@ def _kind(body: str) -> str:
         return "ack"
     found = _MARK.search(body)
     return found[1] if found else first[:40]
+
+
+def _status(body: str) -> tuple[str, str] | None:
+    """Whose status comment it is, and the stage that it shows."""
+    kind, stage = _STATUS.match(body), _SHOWN.search(body)
+    return (kind[1], stage[1] if stage else "") if kind else None
 
 
 async def _tree(life: Life, ref: str, oid: str) -> str:
