@@ -13,10 +13,10 @@ from rich.console import Console
 from config.loading import load
 from config.settings import Settings
 from console.doctor.examination import examine
-from console.doctor.finding import failed, healthy
+from console.doctor.finding import failed, healthy, only_passing
 from console.doctor.patient import Machine
 from console.doctor.report import as_json, show
-from console.launch import MISCONFIGURED, NOT_ALLOWED, OK
+from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
 from console.sign_in import completed
 from shared.errors import Misconfigured
 from shared.loop import RealClock
@@ -34,7 +34,7 @@ class Wishes:
 
 
 def examined(wishes: Wishes, environment: Mapping[str, str]) -> int:
-    """Examine, print, and return 0 (nothing failed), 2 (the configuration cannot be read) or 4."""
+    """Examine, print, and return 0 (nothing failed), 1 (GitHub did not answer), 2 (no usable configuration) or 4."""
     try:
         settings = chosen(wishes.repositories, wishes.config, environment)
     except Misconfigured as error:
@@ -50,7 +50,9 @@ def examined(wishes: Wishes, environment: Mapping[str, str]) -> int:
         sys.stdout.write(f"{as_json(findings)}\n")
     else:
         show(findings, Console())
-    return OK if healthy(findings) else NOT_ALLOWED
+    if healthy(findings):
+        return OK
+    return FAILED if only_passing(findings) else NOT_ALLOWED
 
 
 def chosen(names: Sequence[str], config: Path | None, environment: Mapping[str, str]) -> Settings:

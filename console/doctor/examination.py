@@ -12,7 +12,7 @@ import aiohttp
 from config.state import StateDirectory
 from console.assembly import Process, mirror_of, web_session
 from console.doctor import account, keys, machine, programs, repository
-from console.doctor.finding import Finding, failed, skipped
+from console.doctor.finding import AGAIN, Finding, failed, skipped, unanswered
 from console.doctor.patient import Machine, Visit
 from console.sign_in import SignedIn, signed_in
 from shared.errors import EngineError, Misconfigured, Transient
@@ -44,8 +44,6 @@ OF_REPOSITORY: tuple[Probe, ...] = (
 
 OF_IDENTITY: tuple[Probe, ...] = (repository.permissions, account.scopes, keys.agreement)
 """What depends on who asks."""
-
-AGAIN = "Try again; if it stays so, see what GitHub's status page says."
 
 
 async def examine(patient: Machine, roles: frozenset[Role] = AGENTS) -> list[Finding]:
@@ -82,9 +80,10 @@ async def _identity(
                 found.append(account.clock(me.github))
             for name, signed in known.items():
                 found += await _repository(patient, process, name, signed, roles, first=first)
+    except Transient as error:
+        found.append(unanswered("token", str(error)))
     except EngineError as error:
-        step = AGAIN if isinstance(error, Transient) else "Set the token, and try again."
-        found.append(failed("token", str(error), step))
+        found.append(failed("token", str(error), "Set the token, and try again."))
     return found
 
 
@@ -110,6 +109,8 @@ async def _repository(
         seen = await People(me.github, name).repository()
     except Misconfigured as error:
         return [failed("repository", str(error), "Then try again.", name)]
+    except Transient as error:
+        return [unanswered("repository", str(error), name)]
     except EngineError as error:
         return [failed("repository", str(error), AGAIN, name)]
     found = repository.described(configured, seen) if first else []
@@ -127,7 +128,7 @@ async def _safely(subject: str, where: str, probing: Awaitable[Sequence[Finding]
     try:
         return await probing
     except Transient as error:
-        return [failed(subject, f"It could not be tried: {error}", AGAIN, where)]
+        return [unanswered(subject, f"It could not be tried: {error}", where)]
     except (EngineError, CommandFailed, OSError) as error:
         return [failed(subject, f"It could not be tried: {error}", "See what the sentence says.", where)]
 

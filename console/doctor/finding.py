@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+AGAIN = "Try again; if it stays so, see what GitHub's status page says."
+
 
 class Status(StrEnum):
     """How it stands with one subject."""
@@ -25,6 +27,8 @@ class Finding:
     sentence: str
     next_step: str = ""
     where: str = ""
+    passing: bool = False
+    """It failed because GitHub did not answer: nothing is known to be wrong here."""
 
 
 def passed(subject: str, sentence: str, where: str = "") -> Finding:
@@ -42,9 +46,19 @@ def failed(subject: str, sentence: str, next_step: str, where: str = "") -> Find
     return Finding(Status.FAIL, subject, sentence, next_step, where)
 
 
+def unanswered(subject: str, sentence: str, where: str = "") -> Finding:
+    """GitHub did not answer, so it could not be tried."""
+    return Finding(Status.FAIL, subject, sentence, AGAIN, where, passing=True)
+
+
 def skipped(subject: str, sentence: str, where: str = "") -> Finding:
     """It was not tried, and why."""
     return Finding(Status.SKIP, subject, sentence, where=where)
+
+
+def only_passing(findings: Iterable[Finding]) -> bool:
+    """Whether nothing failed for another reason than that GitHub did not answer."""
+    return all(finding.passing for finding in findings if finding.status is Status.FAIL)
 
 
 def healthy(findings: Iterable[Finding]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from console.doctor.patient import Machine
 from shared import process
 from shared.errors import Misconfigured
 from shared.git.probe import LEAST_GIT
+from shared.room import existing, free_bytes
 
 GIB = 2**30
 
@@ -78,7 +78,7 @@ async def state_directory(machine: Machine) -> Sequence[Finding]:
 async def disk(machine: Machine) -> Sequence[Finding]:
     """Whether there is room in the state directory and for the work trees."""
     places = {"state_dir": machine.settings.state_dir, "work_dir": machine.settings.work_dir}
-    return [disk_finding(key, path, shutil.disk_usage(existing(path)).free) for key, path in places.items()]
+    return [disk_finding(key, path, free_bytes(path)) for key, path in places.items()]
 
 
 def disk_finding(key: str, path: Path, free_bytes: int) -> Finding:
@@ -103,11 +103,6 @@ def clock_source_finding(*, counts_suspend: bool) -> Finding:
         return passed("boot clock", "Deadlines count the time that the machine sleeps.")
     step = "Do not let this machine sleep while agents run: one that wakes up late notices only by its next heartbeat."
     return warned("boot clock", "This system's clock of deadlines stands still while the machine sleeps.", step)
-
-
-def existing(path: Path) -> Path:
-    """The path itself, or the nearest directory above it that exists."""
-    return next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
 
 
 def writable(directory: Path) -> bool:

@@ -17,7 +17,7 @@ _COLOURS = {Status.PASS: "green", Status.WARN: "yellow", Status.FAIL: "bold red"
 
 
 def as_json(findings: Sequence[Finding]) -> str:
-    """`{"ok": bool, "findings": [{"status", "subject", "sentence", "next_step", "where"}]}`."""
+    """`{"ok": bool, "findings": [{"status", "subject", "sentence", "next_step", "where", "passing"}]}`."""
     return json.dumps({"ok": healthy(findings), "findings": [asdict(finding) for finding in findings]}, indent=2)
 
 

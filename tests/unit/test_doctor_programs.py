@@ -30,52 +30,66 @@ def said(text: str, code: int = 0, *, errors: str = "") -> Finished:
     return Finished(("x",), code, text.encode(), errors.encode())
 
 
+KNOWN = (
+    "--setting-sources --strict-mcp-config --disable-slash-commands --no-session-persistence --tools --json-schema "
+    "--max-budget-usd --include-partial-messages"
+)
+
+
+def claude_that_says(at: Path, version: str, described: str = KNOWN, code: int = 0) -> Path:
+    at.write_text(f"#!/bin/sh\ncase $1 in --version) echo '{version}' ;; *) echo '{described}' ;; esac\nexit {code}\n")
+    at.chmod(0o700)
+    return at
+
+
 @pytest.mark.fault(22)
 @pytest.mark.parametrize(
-    ("name", "version", "described", "status"),
+    ("version", "described", "code", "status"),
     [
-        ("claude", said("2.1.330 (Claude Code)"), said("--restricted  keep out"), Status.PASS),
-        ("claude", said("2.1.197 (Claude Code)"), said("--print"), Status.WARN),
-        ("claude", "it is not on PATH", "it is not on PATH", Status.FAIL),
-        ("claude", said("Please log in"), said("Please log in"), Status.FAIL),
-        ("claude", said("2.1.330", 1), said(""), Status.FAIL),
-        ("codex", said("codex-cli 0.163.0"), said("codex-cli 0.163.0"), Status.PASS),
+        ("2.1.330 (Claude Code)", f"{KNOWN} --restricted", 0, Status.PASS),
+        ("2.1.202 (Claude Code)", f"{KNOWN} --safe-mode", 0, Status.WARN),
+        ("2.0.1 (Claude Code)", "--print", 0, Status.FAIL),
+        ("Please log in", KNOWN, 0, Status.FAIL),
+        ("2.1.330", f"{KNOWN} --restricted", 1, Status.FAIL),
     ],
 )
-def test_coding_backends(name: str, version: Finished | str, described: Finished | str, status: Status) -> None:
-    assert programs.backend_finding(name, name, version, described).status is status
+async def test_a_program_is_asked_for_what_it_is(
+    tmp_path: Path, version: str, described: str, code: int, status: Status
+) -> None:
+    claude = claude_that_says(tmp_path / "claude", version, described, code)
+    wanted = [{"name": "a/b", "llm_backend": "claude"}]
+    found = await programs.coding_backends(patient(tmp_path, repositories=wanted, claude_cli=str(claude)))
+    assert (found[0].subject, found[0].status) == ("claude", status)
+    assert str(claude) in found[0].sentence
+    assert (found[1].subject, found[1].status) == ("codex", Status.SKIP)
 
 
 @pytest.mark.fault(22)
-async def test_a_configured_backend_that_is_missing_or_not_executable_fails_and_another_is_skipped(
-    tmp_path: Path,
+@pytest.mark.parametrize("name", ["claude", "codex"])
+async def test_a_configured_backend_that_is_missing_or_not_executable_fails_and_the_other_is_skipped(
+    tmp_path: Path, name: str
 ) -> None:
-    plain, other = tmp_path / "claude", tmp_path / "other"
+    plain = tmp_path / "plain"
     plain.write_text("#!/bin/sh\n")
-    other.write_text("#!/bin/sh\necho Please log in\n")
-    other.chmod(0o700)
-    wanted = [{"name": "a/b", "llm_backend": "claude"}]
+    other = claude_that_says(tmp_path / "other", "Please log in", "Please log in")
+    wanted = [{"name": "a/b", "llm_backend": name}]
     for command in (tmp_path / "missing", plain, other):
-        claude, codex, key = await programs.coding_backends(
-            patient(tmp_path, repositories=wanted, claude_cli=str(command))
-        )
-        assert (claude.status, codex.status, key.status) == (Status.FAIL, Status.SKIP, Status.FAIL)
-        assert claude.next_step
-
-
-async def test_a_program_is_asked_for_what_it_is(tmp_path: Path) -> None:
-    claude = tmp_path / "claude"
-    claude.write_text("#!/bin/sh\ncase $1 in --version) echo 2.1.330 ;; --help) echo --restricted ;; esac\n")
-    claude.chmod(0o700)
-    wanted = [{"name": "a/b", "llm_backend": "claude"}]
-    found = await programs.coding_backends(patient(tmp_path, repositories=wanted, claude_cli=str(claude)))
-    assert (found[0].status, found[0].sentence) == (Status.PASS, f"{claude} 2.1.330.")
+        asked = {"repositories": wanted, f"{name}_cli": str(command)}
+        found = {one.subject: one for one in await programs.coding_backends(patient(tmp_path, **asked))}
+        assert found.pop(name).status is Status.FAIL
+        key = found.pop("model key")
+        assert (key.status, name in key.sentence) == (Status.FAIL, True)
+        assert [one.status for one in found.values()] == [Status.SKIP]
+    assert not (tmp_path / "s").exists()
 
 
 def test_a_model_key_is_named_by_kind_and_never_shown() -> None:
-    key = programs.model_key({"ANTHROPIC_API_KEY": "canary-key"})
-    assert (key.status, "canary" in key.sentence) == (Status.PASS, False)
-    assert programs.model_key({}).status is Status.FAIL
+    keys = {"ANTHROPIC_API_KEY": "canary-key", "OPENAI_API_KEY": "canary-other"}
+    key = programs.model_key(keys, ["claude", "codex"])
+    assert key.status is Status.PASS
+    assert "a key for claude and a key for codex" in key.sentence
+    assert "canary" not in key.sentence
+    assert programs.model_key({"ANTHROPIC_API_KEY": "x"}, ["claude", "codex"]).status is Status.FAIL
 
 
 @pytest.mark.parametrize(
