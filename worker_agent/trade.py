@@ -6,6 +6,7 @@ from shared.errors import Gone
 from shared.lock.codec import Fence
 from shared.reconcile.orphans import Trade
 from shared.workflow import Labels, Role, Stage
+from worker_agent.candidates import mourns
 from worker_agent.decide import WORKING, before, projection
 from worker_agent.ports import Pulls
 
@@ -26,4 +27,5 @@ def trade(names: Labels, pulls: Pulls) -> Trade:
         before=before,
         is_over=is_merged,
         owns=WORKING | {Stage.REVIEWING},
+        mourns=mourns,
     )

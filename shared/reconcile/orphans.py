@@ -23,7 +23,8 @@ class Trade:
     `owns`: the stages in which labels that disagree with a resting fence are a person's order; in any
     other stage somebody else may have moved them. `unlabelled`: stages that a crash may leave without a
     label. `tidies`: stages from which what has ended is finished by a claim, because more than the fence
-    is to be done. `is_over` asks whether an item that is closed ended well.
+    is to be done. `is_over` asks whether an item that is closed ended well, `mourns` whether anything follows
+    from a listed item being gone, beside those that are still listed.
     """
 
     role: Role
@@ -34,6 +35,7 @@ class Trade:
     owns: frozenset[Stage]
     unlabelled: frozenset[Stage] = frozenset()
     tidies: frozenset[Stage] = frozenset()
+    mourns: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True
 
     def sign(self, item: Issue, fence: Fence) -> Sign:
         """What the stage labels of `item` say beside its fence."""
