@@ -20,6 +20,11 @@ class Checks:
         statuses = await self._github.pages(f"{self._path}/commits/{sha}/status")
         return wire.each(wire.check_run, runs) + wire.each(wire.commit_status, statuses)
 
+    async def annotations(self, check_run_id: int) -> tuple[str, ...]:
+        """What a check run says of single lines: `path:line: level: message`, in GitHub's order."""
+        found = await self._github.pages(f"{self._path}/check-runs/{check_run_id}/annotations")
+        return wire.each(wire.annotation, found)
+
     async def log(self, job_id: int) -> str:
         """The log of a job, its last 2 MiB; raises `Gone` when GitHub no longer keeps it."""
         return await self._github.text(f"{self._path}/actions/jobs/{job_id}/logs", accept="application/vnd.github+json")

@@ -21,7 +21,8 @@ from shared.github.limits import Budget
 from shared.github.pacing import Pacing
 from shared.github.reading import BACKOFF_SECONDS, MOVED, Reads
 from shared.github.transport import Answer, Call, TokenSource, Transport
-from shared.warrant import Warrant
+from shared.outgoing.gate import Outgoing
+from shared.warrant import ACK, Notice, Warrant
 
 __all__ = ["GitHub", "TokenSource"]
 
@@ -36,15 +37,27 @@ class GitHub:
     """
 
     def __init__(
-        self, session: aiohttp.ClientSession, *, token: TokenSource, api_url: str, clock: Clock, pacing: Pacing
+        self,
+        session: aiohttp.ClientSession,
+        *,
+        token: TokenSource,
+        api_url: str,
+        clock: Clock,
+        pacing: Pacing,
+        outgoing: Outgoing | None = None,
     ) -> None:
-        """Raises `Misconfigured` for plain http or unpaced writes against anything but loopback."""
+        """Raises `Misconfigured` for plain http or unpaced writes against anything but loopback.
+
+        `outgoing` is the gate that every write passes; without one, it knows the token alone.
+        """
         root = ApiRoot(api_url)
         if not root.loopback and (pacing.off or not root.encrypted):
             raise Misconfigured(f"{api_url}: https and a write interval above 0 are needed except against loopback.")
         self.clock = clock
         self._root, self._pacing = root, pacing
-        self._transport = Transport(session, token=token, api_url=root.root, clock=clock)
+        self._transport = Transport(
+            session, token=token, api_url=root.root, clock=clock, outgoing=outgoing or Outgoing()
+        )
         self._reads = Reads(self._transport, root)
 
     @property
@@ -143,7 +156,8 @@ class GitHub:
             self._transport.limits.admit(urgent=urgent)
             warrant.check()
 
-        call = Call(method, self._reads.address(path), payload=body)
+        ack = isinstance(warrant, Notice) and warrant.purpose == ACK
+        call = Call(method, self._reads.address(path), payload=body, ack=ack)
         answer = await self._transport.exchange(call, admit)
         if answer.status in MOVED:
             await self._reads.learn(call, answer)

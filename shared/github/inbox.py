@@ -39,16 +39,20 @@ class Inbox:
         *,
         concerns: Callable[[Issue], bool] = lambda issue: True,
         notice: Callable[[Iterable[Issue]], None] = lambda issues: None,
+        mourns: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True,
     ) -> None:
         """`concerns` tells which items can be this agent's business at all; the others are never followed.
 
-        `notice` is shown every list of changed items, whomever they concern.
+        `notice` is shown every list of changed items, whomever they concern. `mourns` tells whether
+        anything follows from an item being gone, beside those that are still listed; else it is not read,
+        just forgotten until a list shows it again.
         """
         self._issues = issues
         self._labels = tuple(labels)
         self._clock = clock
         self._concerns = concerns
         self._notice = notice
+        self._mourns = mourns
         self._known: dict[int, Issue] = {}
         self._missing: set[int] = set()
         self._found_closed: dict[int, Issue] = {}
@@ -102,9 +106,17 @@ class Inbox:
         self._notice(recent)
         self._versions = {number: issue.updated_at for number, issue in listed.items()}
         if len(recent) < PAGE:
-            self._missing |= self._known.keys() - listed.keys()
+            self._miss(listed)
         self._missing -= listed.keys()
         self._known = self._known | {number: issue for number, issue in listed.items() if self._follows(number, issue)}
+
+    def _miss(self, listed: Mapping[int, Issue]) -> None:
+        """The known items that the whole list lacks: to be read, or just forgotten."""
+        for number in self._known.keys() - listed.keys():
+            if self._mourns(self._known[number], listed):
+                self._missing.add(number)
+            else:
+                self.dismiss(number)
 
     async def _read_missing(self, number: int) -> None:
         """A list can be stale or short with status 200; only the item itself says that it is closed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -17,6 +17,9 @@ from shared.warrant import Warrant
 from shared.workflow import Role
 
 MARK = "engine-status"
+
+_CREDIT, _CREDIT_END = "<!-- credit -->", "<!-- end of credit -->"
+"""Around figures that change by themselves with time: no reason to edit a comment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,17 @@ class Thread(Protocol):
 class StatusBoard:
     """Writes the status comments of one kind of agent in one repository."""
 
-    def __init__(self, comments: Thread, role: Role, accounts: Collection[int], keys: Keyring) -> None:
+    def __init__(
+        self,
+        comments: Thread,
+        role: Role,
+        accounts: Collection[int],
+        keys: Keyring,
+        credit: Callable[[int], str] | None = None,
+    ) -> None:
+        """`credit` makes the table of what may be spent, as Markdown; empty when there is nothing to show."""
         self._comments = comments
+        self._credit = credit
         self._role = role
         self._accounts = accounts
         self._keys = keys
@@ -113,6 +125,8 @@ class StatusBoard:
             lines += ["", "| | |", "|---|---|", *(f"| {name} | {_cell(value)} |" for name, value in status.rows)]
         if status.notes:
             lines += ["", neutralise(status.notes)]
+        if credit := self._credit(number) if self._credit else "":
+            lines += ["", _CREDIT, credit, _CREDIT_END]
         if status.data:
             data = json.dumps(status.data, indent=1, sort_keys=True, default=str)
             lines += ["", "<details><summary>For programs</summary>", "", "```json", data, "```", "", "</details>"]
@@ -133,4 +147,5 @@ def _data(body: str) -> Mapping[str, Any]:
 
 
 def _content(body: str) -> str:
-    return body.replace("\r\n", "\n").partition("\n")[2].strip()
+    said, _, rest = body.replace("\r\n", "\n").partition("\n")[2].partition(_CREDIT)
+    return f"{said.rstrip()}\n{rest.rpartition(_CREDIT_END)[2].strip()}".strip()

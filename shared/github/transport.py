@@ -25,6 +25,7 @@ from shared.github.breakage import broken, unreachable
 from shared.github.errors import NeverSent
 from shared.github.limits import Limits
 from shared.github.server_time import ServerTime
+from shared.outgoing.gate import Outgoing
 
 TokenSource = Callable[[], Awaitable[str]]
 """Gives the token to use now; asked before each request, because tokens of Apps rotate."""
@@ -62,13 +63,14 @@ TEXT_CAP = 2 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What to ask. `etag` makes a read conditional; `payload` is the JSON value of a write."""
+    """What to ask. `etag` makes a read conditional; `payload` is the JSON value of a write, `ack` that of a lock."""
 
     method: str
     url: str
     accept: str = JSON
     etag: str | None = None
     payload: Any = None
+    ack: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +100,19 @@ class Answer:
 
 
 class Transport(GitHubAPI):
-    """The only place where a request leaves the process."""
+    """The only place where a request leaves the process: through the gate, which learns each token that is used."""
 
-    def __init__(self, session: aiohttp.ClientSession, *, token: TokenSource, api_url: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        *,
+        token: TokenSource,
+        api_url: str,
+        clock: Clock,
+        outgoing: Outgoing,
+    ) -> None:
         super().__init__("workflow-engine", base_url=api_url)
-        self._session, self._token, self._clock = session, token, clock
+        self._session, self._token, self._clock, self._outgoing = session, token, clock, outgoing
         self.timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
         self.server = ServerTime(clock)
         self.limits = Limits(self.server)
@@ -115,9 +125,10 @@ class Transport(GitHubAPI):
         `admit` is called right before sending and stops it by raising. Raises `NeverSent` when no
         connection could be made; when the answer was lost, `Transient` for a GET and else `UnknownOutcome`.
         """
-        body = b"" if call.payload is None else json.dumps(call.payload).encode()
 
         async def send(headers: dict[str, str]) -> Answer:
+            fit = self._outgoing.payload(call.payload, ack=call.ack)
+            body = b"" if fit is None else json.dumps(fit).encode()
             admit()
             return Answer(*await self._request(call.method, call.url, headers, body))
 
@@ -173,6 +184,7 @@ class Transport(GitHubAPI):
         return Unauthorized(f"GitHub does not accept the token ({name}): {message}")
 
     def _headers(self, call: Call, token: str) -> dict[str, str]:
+        self._outgoing.learn(token)
         # As a bearer token, because GitHub takes every kind of token so, and an App's proof in no other way.
         headers = sansio.create_headers(self.requester, accept=call.accept, jwt=token)
         headers["x-github-api-version"] = API_VERSION

@@ -194,6 +194,11 @@ def check_run(value: Any) -> Check:
     )
 
 
+def annotation(value: Any) -> str:
+    """An annotation of a check run as one line, as compilers write it."""
+    return f"{value['path']}:{value['start_line']}: {value['annotation_level']}: {value['message']}"
+
+
 def commit_status(value: Any) -> Check:
     """A commit status."""
     outcomes = {"pending": CheckOutcome.RUNNING, "success": CheckOutcome.PASSED}
