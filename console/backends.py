@@ -2,58 +2,118 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+import structlog
+
 from config.environment import child_environment
-from config.model_access import anthropic
+from config.model_access import anthropic, openai
+from config.proxies import proxy_for
+from console import confinement
 from shared.llm import Program, Setup, coder
 from shared.llm.bounded import Bounded
-from shared.llm.cli import directory, wrap
+from shared.llm.breaker import Breaker, Guarded
+from shared.llm.cast import Cast, Part
+from shared.llm.cli import directory
 from shared.llm.cli.coder import CliCoder
 from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import PACKAGES, program
-from shared.llm.endpoint import Fixed
-from shared.llm.port import Coder
+from shared.llm.endpoint import Endpoint, Endpoints, Fixed
+from shared.llm.port import Call, Coder
+from shared.llm.prices import Price, Prices
+from shared.llm.proxy.metered import Metered
+from shared.llm.proxy.server import ModelProxy
+from shared.llm.proxy.vendors import OFFICIAL, Upstream, Vendor
+from shared.llm.recorder import Recorder
+from shared.sandbox.confinement import Confinement
 
 if TYPE_CHECKING:
     from config.repository import RepositorySettings
     from config.settings import Settings
     from console.assembly import Process
 
+log = structlog.get_logger()
 
-async def backend(process: Process, configured: RepositorySettings) -> Coder:
-    """The coding backend of one repository, bounded; raises `Misconfigured` for one that cannot be used here."""
-    settings, name = process.settings, configured.llm_backend
+
+async def backend(process: Process, configured: RepositorySettings, tests: Confinement) -> Coder:
+    """Who plays which role in one repository; raises `Misconfigured` for a backend that cannot be used here."""
+    usual, settings = configured.llm_backend, process.settings
+    built = {usual: await _bounded(process, configured, usual, tests)}
+    parts: dict[str, Part] = {}
+    for role, own in settings.roles.items():
+        if own.backend is not None and own.backend not in built:
+            built[own.backend] = await _bounded(process, configured, own.backend, tests)
+        seconds = None if own.timeout_minutes is None else 60 * own.timeout_minutes
+        other = built[own.backend] if own.backend is not None else None
+        parts[role] = Part(other, own.model, own.max_turns, own.budget, seconds)
+    return Cast(built[usual], parts, {Call(call): role for call, role in settings.phases.items()})
+
+
+async def _bounded(process: Process, configured: RepositorySettings, name: str, tests: Confinement) -> Coder:
+    """One backend: so many runs at once, and none while it is paused after failures."""
+    settings = process.settings
     used = settings.state_dir / "scripted" if settings.llm.scenario else None
-    runs = await _program(process, name) if name in PACKAGES else None
+    runs = await _program(process, name, tests) if name in PACKAGES else None
     made = coder(name, Setup(process.clock, settings.llm.scenario, used, runs))
     if isinstance(made, CliCoder):
         await made.ready()
-    return Bounded(made, process.paid_runs)
+    if runs is not None and isinstance(runs.endpoints, ModelProxy):
+        made = Metered(made, runs.endpoints)
+    if settings.llm.record is not None:
+        about = {"repository": configured.name, "test_command": configured.test_command}
+        made = Recorder(made, settings.llm.record, process.clock, process.outgoing.hide, about)
+    breaker = process.breakers.setdefault(name, Breaker())
+    return Guarded(Bounded(made, process.paid_runs), breaker, process.clock)
 
 
-async def _program(process: Process, name: str) -> Program:
+async def _program(process: Process, name: str, tests: Confinement) -> Program:
     settings, state = process.settings, process.settings.state_dir
     environment = child_environment(process.environment)
     command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
     path = program(name, command, state, environment["PATH"])
-    calls = state / "calls"
+    calls = confinement.calls(settings)
     directory.sweep(calls)
+    confined = await confinement.for_backends(tests, process.environment)
     launcher = Launcher(
-        wrap=await wrap.probe(environment),
+        wrap=confined.wrap,
         clock=process.clock,
         environment=environment,
         calls=calls,
         logs=state / "kept" / "calls",
-        hidden=(state, *_secret_files(settings)),
-        readable=(state / "cli",),
+        hidden=confined.hidden,
+        readable=(state / "cli", confinement.environments(settings), *confined.readable),
+        limits=confined.limits,
     )
-    return Program(path, launcher, Fixed(anthropic(process.environment)))
+    if name not in process.endpoints:
+        process.endpoints[name] = _endpoints(process, name)
+    return Program(path, launcher, process.endpoints[name], _prices(settings))
 
 
-def _secret_files(settings: Settings) -> tuple[Path, ...]:
-    """Files of the engine's own that no backend has to read."""
-    github = settings.github
-    named = (github.token_file, github.reviewer_token_file, github.app.private_key_file if github.app else None)
-    return (*(file for file in named if file is not None), *settings.lock.key_files)
+_ACCESS: Mapping[str, tuple[Vendor, Callable[[Mapping[str, str]], Endpoint]]] = {
+    "claude": (Vendor.ANTHROPIC, anthropic),
+    "codex": (Vendor.OPENAI, openai),
+}
+
+
+def _endpoints(process: Process, name: str) -> Endpoints:
+    """The model proxy with the real key; with a subscription's login there is none, because it is no key."""
+    vendor, access = _ACCESS[name]
+    own = access(process.environment)
+    if own.login:
+        log.warning(
+            "model_proxy_off",
+            backend=name,
+            reason="a subscription's login cannot be kept from the CLI",
+            not_enforced="the CLI and its tools see the login; a run is stopped at its budget by the CLI alone; "
+            "a run that is killed counts as one of unknown cost",
+        )
+        return Fixed(own)
+    url = own.base_url or OFFICIAL[vendor]
+    upstream = Upstream(vendor, url, own.token, proxy_for(url, process.environment))
+    sockets = process.settings.state_dir / "sockets" if process.settings.sandbox == "bubblewrap" else None
+    return ModelProxy([upstream], _prices(process.settings), process.clock, sockets)
+
+
+def _prices(settings: Settings) -> Prices:
+    return Prices.listed({model: Price(**price.model_dump()) for model, price in settings.prices.items()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shared.errors import Misconfigured
-from shared.llm import claude, scripted
+from shared.llm import claude, codex, scripted
 from shared.llm.port import Coder
 from shared.llm.setup import Program, Setup
 
@@ -13,6 +13,7 @@ __all__ = ["BACKENDS", "Program", "Setup", "coder"]
 
 BACKENDS: dict[str, Callable[[Setup], Coder]] = {
     "claude": claude.build,
+    "codex": codex.build,
     "scripted": scripted.build,
 }
 """How to build each backend, by the word that stands for it in the configuration."""

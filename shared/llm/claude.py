@@ -15,9 +15,9 @@ from typing import Any
 
 import structlog
 
-from shared import process
 from shared.errors import Misconfigured
 from shared.llm.claude_events import Transcript, verdict
+from shared.llm.cli import probe
 from shared.llm.cli.coder import CliCoder, Impossible
 from shared.llm.cli.directory import CallDirectory
 from shared.llm.cli.launch import Command, Ran
@@ -101,14 +101,7 @@ class Claude:
         return ClaudeSession(self, request, endpoint, call)
 
     async def _says(self, argument: str) -> str:
-        try:
-            finished = await process.run((str(self.program), argument), cwd=Path("/"), env=self.environment)
-        except OSError as error:
-            raise Misconfigured(f"{self.program} (claude_cli) cannot be run: {error.strerror}.") from None
-        if finished.code != 0:
-            said = finished.stderr.decode("utf-8", "replace").strip()[-300:]
-            raise Misconfigured(f"`{self.program} {argument}` (claude_cli) failed with {finished.code}: {said}")
-        return finished.text.strip()
+        return await probe.said((str(self.program), argument), "claude_cli", self.environment)
 
 
 class ClaudeSession:
@@ -154,6 +147,9 @@ class ClaudeSession:
     def spent(self) -> Outcome:
         """What is known of a run that we ended."""
         return Outcome(Ending.KILLED, self._transcript.text, usage=self._transcript.spent)
+
+    def close(self) -> None:
+        """It leaves nothing in the tree."""
 
     def _arguments(self) -> Iterator[str]:
         limits, request = self._request.limits, self._request

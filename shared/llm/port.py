@@ -72,7 +72,8 @@ class Request:
 
     `attempt`, `round` and `retry` count from 1, 0 and 0: implementation tries, review rounds, and
     repeats of the same call (CI fixes, repairs of a malformed answer). Together with `call` and
-    `title` they name the call, so a resumed run asks exactly what the interrupted one asked.
+    `title` they name the call, so a resumed run asks exactly what the interrupted one asked. `body` is the
+    item's text, for recordings.
     `tree` is None for calls that need no files. `schema` is the JSON schema of the wanted answer.
     `model` is the backend's own word for one, None its default; `protected` are patterns of paths in
     the tree that the backend's own editing tools refuse. `run` names the call in the ledger, empty when
@@ -84,6 +85,7 @@ class Request:
     title: str
     role: str
     prompt: str
+    body: str = field(default="", kw_only=True)
     tree: Path | None = None
     attempt: int = 1
     round: int = 0

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.errors import Misconfigured
+from shared.llm import recording
 from shared.llm.answer import Answer
 from shared.llm.port import Request
 from shared.llm.scenario_file import answers_of
@@ -47,7 +48,9 @@ class Scenario:
 
     @classmethod
     def load(cls, path: Path) -> Scenario:
-        """Read a scenario file; raises `Misconfigured` naming file, line and column of every fault."""
+        """Read a scenario file, or a directory of recordings; raises `Misconfigured` naming every fault's place."""
+        if path.is_dir():
+            return cls.parse(recording.scenario(recording.exchanges(path)), str(path))
         try:
             text = path.read_bytes().decode("utf-8")
         except OSError as error:

@@ -8,15 +8,17 @@ from pathlib import Path
 from shared.clock import Clock
 from shared.llm.cli.launch import Launcher
 from shared.llm.endpoint import Endpoints
+from shared.llm.prices import Prices
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a backend needs that is a command-line program."""
+    """What a backend needs that is a command-line program; `prices` are for one that reports no cost itself."""
 
     path: Path
     launcher: Launcher
     endpoints: Endpoints
+    prices: Prices | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,13 @@ import pytest
 
 from lab.model.script import Script
 from lab.model_server import ModelServer
-from shared.llm.claude import Claude
-from shared.llm.cli.coder import CliCoder
+from shared.llm import Program, Setup, coder
 from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import PACKAGES, home
-from shared.llm.cli.wrap import Kind, Wrap
 from shared.llm.endpoint import Endpoint, Fixed
-from shared.llm.port import Call, Limits, Outcome, Request
+from shared.llm.port import Call, Coder, Limits, Outcome, Request
 from shared.loop import RealClock
+from shared.sandbox.wrap import Kind, Wrap
 
 TOOLS = Path(__file__).parents[2] / ".tools"
 """Where `make test-cli` installs the programs."""
@@ -55,6 +54,7 @@ class Desk:
     server: ModelServer
     root: Path
     executable: Path
+    backend: str = "claude"
     wrap: Wrap = field(default_factory=lambda: Wrap(Kind.UNSHARE))
     limits: Limits = field(default_factory=lambda: Limits(max_turns=10, deadline_seconds=90, silence_seconds=60))
 
@@ -77,10 +77,11 @@ class Desk:
         """How the program is run."""
         return Launcher(self.wrap, RealClock(), search_path(), self.calls, self.logs, hidden=(self.root / "state",))
 
-    def claude(self) -> CliCoder:
-        """Claude Code as the engine has it."""
-        dialect = Claude(self.executable.resolve(), search_path())
-        return CliCoder(dialect, self.launcher(), Fixed(Endpoint(self.server.url, TOKEN)))
+    def coder(self) -> Coder:
+        """The backend as the engine builds it."""
+        fixed = Fixed(Endpoint(self.server.url, TOKEN))
+        program = Program(self.executable.resolve(), self.launcher(), fixed)
+        return coder(self.backend, Setup(RealClock(), program=program))
 
     def script(self, *turns: dict[str, Any]) -> None:
         """What the model answers from now on."""
@@ -88,11 +89,11 @@ class Desk:
 
     async def edit(self, prompt: str = "Do it.", **changes: Any) -> Outcome:
         """A call that edits the tree."""
-        return await self.claude().run(self.request(Call.IMPLEMENT, prompt, **changes))
+        return await self.coder().run(self.request(Call.IMPLEMENT, prompt, **changes))
 
     async def ask(self, prompt: str = "Review it.", **changes: Any) -> Outcome:
         """A call that reads the tree and answers by `SCHEMA`."""
-        return await self.claude().run(self.request(Call.REVIEW, prompt, **{"schema": SCHEMA, **changes}))
+        return await self.coder().run(self.request(Call.REVIEW, prompt, **{"schema": SCHEMA, **changes}))
 
     def request(self, call: Call, prompt: str, **changes: Any) -> Request:
         """A request."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from cli.coding import Desk, left_behind, program
 from lab.model.script import Script
 from lab.model_server import ModelServer
-from shared.llm.cli.wrap import Kind, Wrap
+from shared.sandbox.wrap import Kind, Wrap
 
 VERSIONS = ("0.2.187", "0.2.111")
 """Packages with Claude Code 2.1.330 and 2.1.202: with `--restricted`, and with `--safe-mode` alone."""
@@ -22,6 +23,16 @@ VERSIONS = ("0.2.187", "0.2.111")
 def claude_program(request: pytest.FixtureRequest) -> Path:
     """The program, in each version."""
     return program("claude", request.param)
+
+
+CODEX_VERSIONS = ("0.163.0", "0.169.0")
+"""The first as the vendor publishes it for Python, the second as for Node."""
+
+
+@pytest.fixture(params=CODEX_VERSIONS)
+def codex_program(request: pytest.FixtureRequest) -> Path:
+    """The native program, in each version."""
+    return program("codex", request.param)
 
 
 @pytest.fixture
@@ -43,10 +54,24 @@ async def root(tmp_path: Path) -> AsyncIterator[Path]:
 
 @pytest.fixture
 async def desk(root: Path, claude_program: Path, wrap: Wrap) -> AsyncIterator[Desk]:
-    """Claude Code at a model server; at the end every request was scripted and no call directory is left."""
+    """Claude Code at a model server."""
+    async with _served(root, claude_program, wrap, "claude") as desk:
+        yield desk
+
+
+@pytest.fixture
+async def codex(root: Path, codex_program: Path, wrap: Wrap) -> AsyncIterator[Desk]:
+    """Codex at a model server."""
+    async with _served(root, codex_program, wrap, "codex") as desk:
+        yield desk
+
+
+@asynccontextmanager
+async def _served(root: Path, executable: Path, wrap: Wrap, backend: str) -> AsyncIterator[Desk]:
+    """A desk; at the end every request was scripted and no call directory is left."""
     (root / "tree").mkdir()
     async with ModelServer(Script(())) as server:
-        desk = Desk(server, root, claude_program, wrap)
+        desk = Desk(server, root, executable, backend, wrap)
         yield desk
         assert server.unscripted == []
         assert not desk.calls.exists() or list(desk.calls.iterdir()) == []

@@ -1,4 +1,4 @@
-"""A daemon with one call going on, as a process of its own, so that a test can kill it: URL ROOT PROGRAM KIND."""
+"""A daemon with one call, as a process that a test can kill; its arguments: BACKEND URL ROOT PROGRAM KIND."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pathlib import Path
 import anyio
 
 from cli.coding import TOKEN, search_path
-from shared.llm.claude import Claude
-from shared.llm.cli.coder import CliCoder
+from shared.llm import Program, Setup, coder
 from shared.llm.cli.launch import Launcher
-from shared.llm.cli.wrap import Kind, Wrap
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import Call, Request
 from shared.loop import RealClock
+from shared.sandbox.wrap import Kind, Wrap
 
 
-async def main(url: str, root: Path, program: Path, kind: Kind) -> None:
+async def main(backend: str, url: str, root: Path, program: Path, kind: Kind) -> None:
     """Run the call to its end."""
     launcher = Launcher(Wrap(kind), RealClock(), search_path(), root / "state" / "calls", root / "state" / "logs")
-    coder = CliCoder(Claude(program, search_path()), launcher, Fixed(Endpoint(url, TOKEN)))
-    await coder.run(Request(Call.IMPLEMENT, "#1", "A thing", "developer", "Do it.", tree=root / "tree"))
+    setup = Setup(RealClock(), program=Program(program, launcher, Fixed(Endpoint(url, TOKEN))))
+    request = Request(Call.IMPLEMENT, "#1", "A thing", "developer", "Do it.", tree=root / "tree")
+    await coder(backend, setup).run(request)
 
 
 if __name__ == "__main__":
-    anyio.run(main, sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), Kind(sys.argv[4]))
+    anyio.run(main, sys.argv[1], sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]), Kind(sys.argv[5]))

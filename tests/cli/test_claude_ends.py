@@ -6,20 +6,30 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import anyio
 import pytest
+from anyio.abc import Process
 
 from cli.coding import Desk, left_behind, related, search_path
 from cli.test_claude_runs import bash
 from shared import process
 from shared.llm.cli.directory import sweep
-from shared.llm.cli.wrap import Kind, Wrap
 from shared.llm.port import Ending
+from shared.sandbox.wrap import Kind, Wrap
 
 FAMILY = "sleep 601 & setsid sleep 602 & nohup sleep 603 >/dev/null 2>&1 & (trap '' TERM; sleep 604) & touch begun; "
 """Children of every kind: plain, in a session of its own, deaf to HUP, deaf to TERM."""
+
+
+def a_daemon(desk: Desk, kind: Kind) -> AbstractAsyncContextManager[Process]:
+    """A daemon that makes one call on the desk's tree."""
+    here = Path(__file__).parent
+    what = (desk.backend, desk.server.url, str(desk.root), str(desk.executable), kind)
+    env = {**search_path(), "PYTHONPATH": os.pathsep.join((str(here.parent), str(here.parents[1])))}
+    return process.started((sys.executable, str(here / "daemon.py"), *what), cwd=here, env=env, log=desk.root / "log")
 
 
 async def until(done: Callable[[], bool]) -> None:
@@ -61,7 +71,7 @@ async def test_a_run_that_somebody_else_ends_is_killed_whatever_it_prints(desk: 
     async with anyio.create_task_group() as group:
         group.start_soon(call)
         await until((desk.tree / "begun").exists)
-        for pid in _claudes(desk):
+        for pid in programs_of(desk):
             os.kill(pid, number)
     (outcome,) = outcomes
     assert outcome.ending is Ending.KILLED, outcome
@@ -73,12 +83,7 @@ async def test_a_run_that_somebody_else_ends_is_killed_whatever_it_prints(desk: 
 async def test_a_killed_daemon_takes_the_whole_tree_with_it(desk: Desk, kind: Kind) -> None:
     desk.wrap = Wrap(kind)
     desk.script(bash(f"{FAMILY} sleep 600"))
-    here = Path(__file__).parent
-    argv = (sys.executable, str(here / "daemon.py"), desk.server.url, str(desk.root), str(desk.executable), kind)
-    paths = os.pathsep.join((str(here.parent), str(here.parents[1])))
-    async with process.started(
-        argv, cwd=here, env={**search_path(), "PYTHONPATH": paths}, log=desk.root / "log"
-    ) as daemon:
+    async with a_daemon(desk, kind) as daemon:
         await until((desk.tree / "begun").exists)
         assert len(related(desk.tree)) >= 6
         daemon.kill()
@@ -97,7 +102,7 @@ async def test_sweeping_leaves_the_calls_of_living_daemons_alone(desk: Desk) -> 
     assert (desk.tree / "begun").exists()
 
 
-def _claudes(desk: Desk) -> list[int]:
+def programs_of(desk: Desk) -> list[int]:
     """The CLI itself, without its wrapper and its tools."""
     program = str(desk.executable.resolve())
     return [int(text.split()[0]) for text in related(desk.root) if text.split()[1] == program]

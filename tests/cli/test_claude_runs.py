@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cli.coding import TOKEN, Desk
-from shared.llm.cli.wrap import Kind, Wrap
 from shared.llm.port import Ending, Limits
+from shared.sandbox.wrap import Kind, Wrap
 
 
 def write(path: str, content: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Protocol
 
@@ -32,6 +33,10 @@ class Session(Protocol):
 
     def spent(self) -> Outcome:
         """What is known of a run that we ended: usage and text; its `ending` does not count."""
+        ...
+
+    def close(self) -> None:
+        """The process is gone, however it ended: take away what only the CLI left in the tree."""
         ...
 
 
@@ -80,30 +85,36 @@ class CliCoder:
         except Misconfigured as error:
             return Outcome(Ending.CONFIG, str(error))
         async with self._endpoints.open(request) as endpoint:
-            with opened(self._launcher.calls) as call:
-                return await self._run(request, endpoint, call)
+            with (
+                opened(self._launcher.calls) as call,
+                closing(self._dialect.session(request, endpoint, call)) as session,
+            ):
+                outcome = await self._run(request, session, call, endpoint)
+        return replace(outcome, text=redact(outcome.text, [endpoint.token]))
 
-    async def _run(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> Outcome:
-        session = self._dialect.session(request, endpoint, call)
+    async def _run(self, request: Request, session: Session, call: CallDirectory, endpoint: Endpoint) -> Outcome:
         limits = request.limits
         patience = Patience(limits.deadline_seconds, limits.silence_seconds)
         try:
-            ran = await self._launcher.run(session.command(), call, patience, session.take)
+            ran = await self._launcher.run(session.command(), call, patience, session.take, endpoint)
         except Impossible as error:
             return Outcome(Ending.PERSISTENT, str(error))
         except OSError as error:
             return Outcome(Ending.CONFIG, f"{self.name} cannot be started: {error.strerror}.")
-        outcome = _cut(session.spent(), ran.cut, patience) if ran.cut else session.outcome(ran)
+        outcome = _cut(session.spent(), ran, patience) if ran.cut else session.outcome(ran)
         log = None if outcome.ending is Ending.COMPLETED else self._launcher.keep(call, _name(request))
-        return replace(outcome, text=redact(outcome.text, [endpoint.token]), log=log)
+        return replace(outcome, log=log)
 
 
-def _cut(spent: Outcome, cut: Cut, patience: Patience) -> Outcome:
-    match cut:
+def _cut(spent: Outcome, ran: Ran, patience: Patience) -> Outcome:
+    match ran.cut:
         case Cut.DEADLINE:
             text = f"it did not end within {patience.deadline_seconds:g} seconds and was stopped"
         case Cut.SILENCE:
             text = f"it said nothing for {patience.silence_seconds:g} seconds and was stopped"
+        case _:
+            text = f"it passed the limit of {ran.limit} and was stopped"
+            return Outcome(Ending.KILLED, text, usage=spent.usage, notes=spent.notes)
     return Outcome(Ending.TIMED_OUT, text, usage=spent.usage, notes=spent.notes)
 
 

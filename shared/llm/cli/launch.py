@@ -5,16 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
+
+from anyio.abc import Process
 
 from shared import process
 from shared.clock import Clock
 from shared.llm.cli.directory import CallDirectory
 from shared.llm.cli.stream import Event, JsonLines, LogFile, Tail
-from shared.llm.cli.wrap import View, Wrap
+from shared.llm.endpoint import Endpoint
 from shared.process import Cut, Patience
+from shared.sandbox.confinement import Confinement
+from shared.sandbox.limits import Limits
+from shared.sandbox.view import Outlet, View
+from shared.sandbox.watch import Watch
+from shared.sandbox.wrap import Kind, Wrap
 
 LOGS_KEPT = 200
 """Logs of calls that did not complete; the oldest go first."""
@@ -32,7 +40,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a process ended. `code` says nothing when `cut` is set: then we ended it.
+    """How a process ended. `code` says nothing when `cut` is set: then we ended it, perhaps at a `limit`.
 
     `complaint` is the end of what it said on standard error and, on standard output, beside its
     events; `skipped` counts lines there that were no JSON objects.
@@ -42,11 +50,25 @@ class Ran:
     cut: Cut | None
     complaint: str
     skipped: int = 0
+    limit: str | None = None
 
     @property
     def signalled(self) -> bool:
         """Whether a signal ended it that was not ours, as far as the code tells."""
         return self.cut is None and (self.code < 0 or self.code > 128)
+
+
+@dataclass(slots=True)
+class _Guarded:
+    """The watchdog of one call, and the limit that it found passed."""
+
+    watch: Watch | None
+    limit: str | None = None
+
+    async def over(self, child: Process) -> str | None:
+        """See `process.Guard`."""
+        self.limit = None if self.watch is None else await self.watch.over(child)
+        return self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +77,7 @@ class Launcher:
 
     `environment` is the allow-list of children, `calls` the directory of call directories, `logs`
     where those of failed calls are kept, `hidden` what no call may see (the state directory), `readable`
-    what it sees of that all the same.
+    what it sees of that all the same. Without `limits` it may take what it wants of the machine.
     """
 
     wrap: Wrap
@@ -65,17 +87,24 @@ class Launcher:
     logs: Path
     hidden: Sequence[Path] = ()
     readable: Sequence[Path] = ()
+    limits: Limits | None = None
 
     async def run(
-        self, command: Command, call: CallDirectory, patience: Patience, take: Callable[[Event], None]
+        self,
+        command: Command,
+        call: CallDirectory,
+        patience: Patience,
+        take: Callable[[Event], None],
+        endpoint: Endpoint | None = None,
     ) -> Ran:
-        """Run `command` to its end or to the end of `patience`; raises `OSError` when it cannot be started."""
+        """Run `command` to its end or to the end of `patience`; raises `OSError` when it cannot be started.
+
+        Where the sandbox can close the network, it is closed but for an `endpoint` that has a socket.
+        """
         lines, errors = JsonLines(take), Tail()
-        view = View(
-            writable=(call.path, command.cwd),
-            readable=(Path(command.argv[0]), *self.readable, Path(sys.prefix), Path(sys.base_prefix)),
-            hidden=self.hidden,
-        )
+        writable = (call.path, command.cwd)
+        guarded = _Guarded(None if self.limits is None else Watch(self.limits, writable))
+        await Confinement(self.wrap).hand_over(writable)
         with LogFile(call.events) as log:
 
             def said(chunk: bytes) -> None:
@@ -83,16 +112,28 @@ class Launcher:
                 lines.feed(chunk)
 
             code, cut = await process.streamed(
-                self.wrap.argv(command.argv, view),
+                self.wrap.argv(command.argv, self._view(command, writable, endpoint)),
                 cwd=command.cwd,
                 env=self._environment(command, call),
                 stdin=command.stdin,
                 sinks=(said, errors.feed),
-                patience=patience,
+                patience=replace(patience, guard=guarded.over),
             )
             lines.close()
         complaint = "\n".join(text for text in (lines.tail.text, errors.text) if text)
-        return Ran(code, cut, complaint, lines.skipped)
+        return Ran(code, cut, complaint, lines.skipped, guarded.limit)
+
+    def _view(self, command: Command, writable: Sequence[Path], endpoint: Endpoint | None) -> View:
+        program = Path(command.argv[0])
+        package = (program.parent,) if "node_modules" in program.parts else ()
+        outlet = _outlet(endpoint) if self.wrap.kind is Kind.SEALED else None
+        return View(
+            writable=writable,
+            readable=(program, *package, *self.readable, Path(sys.prefix), Path(sys.base_prefix)),
+            hidden=self.hidden,
+            network=outlet is None,
+            outlet=outlet,
+        )
 
     def keep(self, call: CallDirectory, name: str) -> Path | None:
         """Keep a call's events under `name`; None when there are none or they cannot be kept."""
@@ -111,3 +152,11 @@ class Launcher:
     def _environment(self, command: Command, call: CallDirectory) -> dict[str, str]:
         places = {"HOME": str(call.home), "TMPDIR": str(call.temporary)}
         return {**self.environment, **places, **command.env}
+
+
+def _outlet(endpoint: Endpoint | None) -> Outlet | None:
+    """The way to an endpoint that has a socket: by the port at which the CLI looks for it."""
+    if endpoint is None or endpoint.socket is None or endpoint.base_url is None:
+        return None
+    port = urlsplit(endpoint.base_url).port
+    return None if port is None else Outlet(port, endpoint.socket)

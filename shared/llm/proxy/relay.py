@@ -21,6 +21,9 @@ from shared.llm.proxy.vendors import LOOPBACK, OUT_OF_BUDGET, PATHS, Upstream, V
 LARGEST_BODY = 64 * 2**20
 """Bytes of one request; vendors take 32 MB."""
 
+LARGEST_ERROR = 2**20
+"""Bytes of an error that are passed on."""
+
 _HOP_BY_HOP = frozenset({"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect"})
 _OURS_ALONE = frozenset(
     {"host", "authorization", "x-api-key", "cookie", "content-length", "accept-encoding", "forwarded", "origin"}
@@ -83,10 +86,12 @@ class Relay:
                     self.account.retry_at = resets_at(answer.status, _lower(answer.headers), self._now())
                 if 300 <= answer.status < 400 or "content-encoding" in answer.headers:
                     return _error(upstream.vendor, 502, "api_error", "The model server gave an answer for nobody here.")
+                if not charged:
+                    return await _refused(answer, upstream.key)
                 response = web.StreamResponse(status=answer.status, headers=_back(answer.headers))
                 await response.prepare(request)
                 async for chunk in answer.content.iter_any():
-                    if meter is not None and charged:
+                    if meter is not None:
                         meter.feed(chunk)
                     await response.write(chunk)
                 await response.write_eof()
@@ -123,6 +128,13 @@ def _cut(request: web.Request, response: web.StreamResponse | None, vendor: Vend
     if request.transport is not None:
         request.transport.abort()
     return response
+
+
+async def _refused(answer: aiohttp.ClientResponse, key: str) -> web.Response:
+    """An error as the vendor words it; one that repeats the key does not pass on that part."""
+    body = await answer.content.read(LARGEST_ERROR)
+    headers = {name: value for name, value in _back(answer.headers).items() if name.lower() != "content-length"}
+    return web.Response(status=answer.status, body=body.replace(key.encode(), b"***"), headers=headers)
 
 
 def _passes(name: str) -> bool:

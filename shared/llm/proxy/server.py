@@ -47,8 +47,13 @@ class ModelProxy:
         self._sockets = sockets
         self._accounts: dict[str, Account] = {}
 
+    def seen(self, run: str) -> Reading | None:
+        """What is known of a run, while it lasts or afterwards; None when there is none here of this name."""
+        account = self._accounts.get(run)
+        return account.reading if account else None
+
     def reading(self, run: str) -> Reading | None:
-        """What is known of a run, while it lasts or afterwards (then once); None when it sent nothing here."""
+        """The same, and forget it."""
         account = self._accounts.pop(run, None)
         return account.reading if account else None
 

@@ -1,0 +1,24 @@
+"""What a CLI says of itself, asked once before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from shared import process
+from shared.errors import Misconfigured
+
+
+async def said(argv: Sequence[str], key: str, environment: Mapping[str, str], *, cwd: Path = Path("/")) -> str:
+    """What `argv` prints; `key` is what names the program in the configuration.
+
+    Raises `Misconfigured` when it cannot be run or fails, with its last words.
+    """
+    try:
+        finished = await process.run(argv, cwd=cwd, env=environment)
+    except OSError as error:
+        raise Misconfigured(f"{argv[0]} ({key}) cannot be run: {error.strerror}.") from None
+    if finished.code != 0:
+        words = finished.stderr.decode("utf-8", "replace").strip()[-300:]
+        raise Misconfigured(f"`{' '.join(argv[:2])}` ({key}) failed with {finished.code}: {words}")
+    return finished.text.strip()

@@ -1,0 +1,251 @@
+"""Codex as a coding backend: its arguments, its environment, its versions, its sandbox.
+
+Arguments are measured on 0.163 and 0.169. Nothing of the target repository configures it: a project
+that nobody declared trusted is not read for settings, hooks or servers, and instruction files and
+skills are switched off. There is no limit of turns or money of its own: the deadline and the model
+proxy bound a run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import structlog
+
+from shared import process
+from shared.errors import Misconfigured
+from shared.llm import codex_usage
+from shared.llm.cli import probe
+from shared.llm.cli.coder import CliCoder, Impossible
+from shared.llm.cli.directory import CallDirectory, opened
+from shared.llm.cli.launch import Command, Launcher, Ran
+from shared.llm.cli.stream import LINE_CAP, Event
+from shared.llm.codex_arguments import FIXED, permissions, provider
+from shared.llm.codex_events import Transcript, verdict
+from shared.llm.endpoint import Endpoint
+from shared.llm.port import Ending, Outcome, Request, Usage
+from shared.llm.prices import Prices
+from shared.llm.setup import Setup
+from shared.llm.structured import as_text, fitted, strict
+from shared.sandbox.view import View
+
+log = structlog.get_logger()
+
+PROMPT_CHARACTERS = 2**20
+"""Codex refuses more than this on standard input."""
+
+VENDOR = "https://api.openai.com"
+
+KEY = "ENGINE_MODEL_KEY"
+"""The variable with the token of the call; its name is one that no tool inherits."""
+
+_NEEDED = (
+    *("--json", "--output-schema", "--output-last-message", "--skip-git-repo-check", "--sandbox", "--cd"),
+    *("--ignore-user-config", "--ignore-rules", "--strict-config", "--disable"),
+)
+"""What a version has to know so that it can be bounded and kept apart from the repository."""
+
+_DISABLED = (
+    *("plugins", "apps", "hooks", "multi_agent", "goals", "tool_suggest", "image_generation"),
+    "unbounded_connection_retries",
+)
+"""Features that a run has no use for; the last one waits for a network without end."""
+
+_KEPT_BY_CODEX = (".git", ".agents", ".codex", ".aws")
+"""What Codex itself makes read-only in a tree: where one is missing it mounts an empty directory."""
+
+
+@dataclass(slots=True)
+class Codex:
+    """The dialect of one native `codex` program."""
+
+    program: Path
+    launcher: Launcher
+    prices: Prices
+    version: str = field(default="", init=False)
+    disabled: tuple[str, ...] = field(default=(), init=False)
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        return "codex"
+
+    async def ready(self) -> None:
+        """Find out the version, what it knows and whether its sandbox starts, once. Raises `Misconfigured`."""
+        if self.version:
+            return
+        with opened(self.launcher.calls) as call:
+            version = await self._says(call, "--version")
+            found = re.search(r"^codex\S* (\d+\.\d+\.\d+)", version)
+            if found is None:
+                raise Misconfigured(f"{self.program} (codex_cli) is not Codex: it calls itself '{version[:80]}'.")
+            text = await self._says(call, "exec", "--help")
+            if missing := [flag for flag in _NEEDED if flag not in text]:
+                raise Misconfigured(
+                    f"Codex {found[1]} ({self.program}) is too old: it does not know {', '.join(missing)}. "
+                    f"Run `workflow-engine install-cli codex`."
+                )
+            features = {line.split()[0] for line in (await self._says(call, "features", "list")).splitlines() if line}
+            await self._sandboxed(call)
+        self.disabled = tuple(name for name in _DISABLED if name in features)
+        self.version = found[1]
+        log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
+
+    def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> CodexSession:
+        """A new call; `ready` was awaited before."""
+        return CodexSession(self, request, endpoint, call)
+
+    async def _says(self, call: CallDirectory, *arguments: str) -> str:
+        return await probe.said((str(self.program), *arguments), "codex_cli", self._environment(call))
+
+    async def _sandboxed(self, call: CallDirectory) -> None:
+        """Start nothing in the sandbox of an editing call: without it every tool fails and the run ends well."""
+        argv = (str(self.program), "sandbox", *permissions(()), "--", "/bin/true")
+        view = View(
+            writable=(call.path,), readable=(self.program, *self.launcher.readable), hidden=self.launcher.hidden
+        )
+        wrapped = self.launcher.wrap.argv(argv, view)
+        finished = await process.run(wrapped, cwd=call.empty, env=self._environment(call))
+        if finished.code != 0:
+            said = finished.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+            raise Misconfigured(
+                f"Codex ({self.program}) cannot start its sandbox here, so that none of its tools would work: "
+                f"{said[:300]}. Allow user namespaces to this account; `workflow-engine doctor` names the setting."
+            )
+
+    def _environment(self, call: CallDirectory) -> dict[str, str]:
+        home = {"HOME": str(call.home), "CODEX_HOME": str(call.home), "TMPDIR": str(call.temporary)}
+        return {**self.launcher.environment, **home}
+
+
+class CodexSession:
+    """One call."""
+
+    def __init__(self, cli: Codex, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
+        self._cli = cli
+        self._request = request
+        self._endpoint = endpoint
+        self._call = call
+        self._transcript = Transcript()
+        self._tree = request.tree or call.empty
+        self._protected: tuple[str, ...] = ()
+
+    def command(self) -> Command:
+        """argv, environment, and the prompt on standard input."""
+        prompt = self._request.prompt
+        if not prompt.strip():
+            raise Impossible("The prompt is empty.")
+        if len(prompt) > PROMPT_CHARACTERS:
+            raise Impossible(f"The prompt has {len(prompt):,} characters; Codex reads at most {PROMPT_CHARACTERS:,}.")
+        if self._request.call.edits:
+            self._protected = _places(self._request.protected)
+        self._home.mkdir(mode=0o700)
+        for place in self._protected:  # where it is missing Codex mounts a file, which outlives a killed run
+            with suppress(OSError):
+                (self._tree / place).mkdir()
+        if self._request.schema is not None:
+            self._schema.write_text(as_text(strict(self._request.schema)), "utf-8")
+        argv = (str(self._cli.program), "exec", *self._arguments(), "-")
+        environment = {"CODEX_HOME": str(self._home), KEY: self._endpoint.token}
+        return Command(argv, environment, self._tree, prompt.encode("utf-8", "replace"))
+
+    def take(self, event: Event) -> None:
+        """One event."""
+        self._transcript.take(event)
+
+    def outcome(self, ran: Ran) -> Outcome:
+        """The verdict on a run that ended by itself."""
+        usage = self._usage()
+        if ran.signalled:
+            return Outcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
+        found = verdict(self._transcript, self._said(), structured=self._request.schema is not None)
+        if found is None:
+            said = ran.complaint or "it said nothing at all"
+            ending = Ending.UNKNOWN if ran.code == 0 else Ending.CONFIG
+            return Outcome(ending, f"{said} (exit code {ran.code}, no result)", usage=usage)
+        answer = found.answer
+        if answer is not None and self._request.schema is not None:
+            answer = fitted(answer, self._request.schema)
+        return Outcome(found.ending, found.text, answer, usage, notes=found.notes)
+
+    def spent(self) -> Outcome:
+        """What is known of a run that we ended."""
+        return Outcome(Ending.KILLED, self._transcript.text, usage=self._usage())
+
+    def close(self) -> None:
+        """Take away the empty directories that a sandbox is mounted on, which a killed one leaves in the tree."""
+        for place in (*_KEPT_BY_CODEX, *self._protected) if self._request.call.edits else ():
+            with suppress(OSError):
+                (self._tree / place).rmdir()
+
+    @property
+    def _home(self) -> Path:
+        return self._call.home / ".codex"
+
+    @property
+    def _schema(self) -> Path:
+        return self._call.path / "schema.json"
+
+    @property
+    def _last(self) -> Path:
+        return self._call.path / "last.txt"
+
+    def _said(self) -> str:
+        with suppress(OSError), self._last.open("rb") as file:
+            return file.read(LINE_CAP).decode("utf-8", "replace")
+        return ""
+
+    def _usage(self) -> Usage:
+        return codex_usage.usage(codex_usage.recorded(self._home), self._transcript.usage, self._cli.prices)
+
+    def _arguments(self) -> Iterator[str]:
+        request = self._request
+        yield from provider(self._endpoint.base_url or VENDOR, KEY)
+        yield from FIXED
+        for feature in self._cli.disabled:
+            yield from ("--disable", feature)
+        if request.model:
+            yield from ("-m", request.model)
+        yield from permissions(self._protected) if request.call.edits else ("-s", "read-only")
+        if request.schema is not None:
+            yield from ("--output-schema", str(self._schema))
+        yield from ("-o", str(self._last), "-C", str(self._tree))
+
+
+def _places(patterns: Sequence[str]) -> tuple[str, ...]:
+    """The directories and files that `patterns` stand for; raises `Impossible` for a kind that Codex cannot protect."""
+    found = tuple(pattern.removesuffix("/**").removesuffix("/") for pattern in patterns)
+    if any(set(place) & set("*?[") or not place for place in found):
+        raise Impossible(f"Codex can protect directories and files, but not {', '.join(patterns)}.")
+    return found
+
+
+def native(program: Path) -> Path:
+    """The program itself for npm's `codex`, a script that a kill does not pass on; raises `Misconfigured`."""
+    if program.suffix != ".js":
+        return program
+    package = program.parents[1]
+    for place in (package.parent, package / "node_modules" / "@openai"):
+        if found := sorted(place.glob("codex-*/vendor/*/bin/codex")):
+            return found[0]
+    raise Misconfigured(f"{program} (codex_cli) lacks its platform's package: run `workflow-engine install-cli codex`.")
+
+
+def build(setup: Setup) -> CliCoder:
+    """The backend for the program that was found; raises `Misconfigured` without one."""
+    if setup.program is None:
+        raise Misconfigured("The codex backend needs the Codex program: run `workflow-engine install-cli codex`.")
+    program = native(setup.program.path)
+    launcher = replace(setup.program.launcher, readable=(*setup.program.launcher.readable, *_package(program)))
+    dialect = Codex(program, launcher, setup.program.prices or Prices.listed())
+    return CliCoder(dialect, launcher, setup.program.endpoints)
+
+
+def _package(program: Path) -> tuple[Path, ...]:
+    """The directory with the helpers that the program starts, where it has come as a package."""
+    package = program.parents[1]
+    return (package,) if (package / "codex-package.json").is_file() else ()

@@ -1,0 +1,92 @@
+"""The real CLIs through the model proxy: they work as without it, never see the key, and are stopped at the budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cli.coding import Desk
+from shared.llm import Program, Setup, coder
+from shared.llm.port import Call, Coder, Ending, Limits
+from shared.llm.prices import Price, Prices, Tokens
+from shared.llm.proxy.metered import Metered
+from shared.llm.proxy.server import ModelProxy
+from shared.llm.proxy.vendors import Upstream, Vendor
+from shared.loop import RealClock
+
+KEY = "sk-c4n4ry-the-real-key-0123456789"
+
+
+class OnePrice(Prices):
+    """Every request costs $3, whatever the model; the CLI's own reckoning stays far below that."""
+
+    def __init__(self) -> None:
+        super().__init__({"any": Price(input=0, output=0, cached=0, written=0)})
+
+    def cost(self, tokens: Tokens) -> float | None:
+        return 3.0 if tokens.prompt else 0.0
+
+
+def metered(desk: Desk) -> tuple[Coder, ModelProxy]:
+    """The backend of a desk behind a proxy that has the key."""
+    vendor = {"claude": Vendor.ANTHROPIC, "codex": Vendor.OPENAI}[desk.backend]
+    proxy = ModelProxy([Upstream(vendor, desk.server.url, KEY)], OnePrice(), RealClock())
+    program = Program(desk.executable.resolve(), desk.launcher(), proxy)
+    return Metered(coder(desk.backend, Setup(RealClock(), program=program)), proxy), proxy
+
+
+def tools(desk: Desk, command: str) -> dict[str, Any]:
+    """A turn in which the CLI runs a command."""
+    if desk.backend == "claude":
+        return {"tools": [{"name": "Bash", "input": {"command": command, "description": "try"}}]}
+    return {"tools": [{"name": "exec_command", "input": {"cmd": command}}]}
+
+
+async def worked(desk: Desk) -> None:
+    """Two requests within the budget, and a command that looks for the key."""
+    desk.script(
+        tools(desk, "env > seen; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline >> seen; true"), {"say": "Done."}
+    )
+    backend, proxy = metered(desk)
+    outcome = await backend.run(desk.request(Call.IMPLEMENT, "Do it.", run="r1", limits=_limits(50.0)))
+    assert (outcome.ending, outcome.text) == (Ending.COMPLETED, "Done.")
+    assert {seen.token for seen in desk.server.journal} == {KEY}
+    assert (outcome.usage.cost_usd, outcome.usage.cost_source) == (6.0, "proxy")
+    found = (desk.tree / "seen").read_bytes()
+    assert KEY.encode() not in found
+    assert (b"run-" in found) == (desk.backend == "claude")  # Codex keeps even the token of the call from its tools
+    reading = proxy.reading("r1")
+    assert reading is not None
+    assert (reading.requests, reading.refused) == (2, False)
+
+
+async def stopped(desk: Desk) -> None:
+    """The model would go on for ever; the run ends with the first request over the budget."""
+    desk.script(tools(desk, "echo once >> turns"))
+    backend, proxy = metered(desk)
+    outcome = await backend.run(desk.request(Call.IMPLEMENT, "Do it.", run="r1", limits=_limits(5.0)))
+    assert outcome.ending is Ending.MAX_BUDGET
+    assert len(desk.server.journal) == 2
+    reading = proxy.reading("r1")
+    assert reading is not None
+    assert reading.refused
+    assert reading.usage.cost_usd == 6.0
+
+
+def _limits(budget: float) -> Limits:
+    return Limits(max_turns=30, budget_usd=budget, deadline_seconds=60, silence_seconds=40)
+
+
+async def test_claude_works_through_the_proxy_without_the_key(desk: Desk) -> None:
+    await worked(desk)
+
+
+async def test_claude_is_stopped_within_one_request_of_its_budget(desk: Desk) -> None:
+    await stopped(desk)
+
+
+async def test_codex_works_through_the_proxy_without_the_key(codex: Desk) -> None:
+    await worked(codex)
+
+
+async def test_codex_is_stopped_within_one_request_of_its_budget(codex: Desk) -> None:
+    await stopped(codex)
