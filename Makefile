@@ -56,10 +56,17 @@ $(CLIENTS): $(STAMP)
 test-cli: $(CLIS)
 	"$(BIN)/python" -m pytest -n 2 tests/cli
 
-# Two versions of Claude Code, as the vendor publishes them for Python: 2.1.330 and 2.1.202.
+# Two versions of Claude Code, as the vendor publishes them for Python: 2.1.330 and 2.1.202. Two of Codex:
+# 0.163 for Python, and 0.169, which there is for Node alone and of which the program itself is kept.
 $(CLIS): $(STAMP)
 	@"$(BIN)/workflow-engine" install-cli claude --state-dir .tools
 	@"$(BIN)/workflow-engine" install-cli claude --state-dir .tools --package-version 0.2.111
+	@"$(BIN)/workflow-engine" install-cli codex --state-dir .tools
+	@if command -v npm >/dev/null; then \
+	  npm install --silent --no-save --prefix .tools/npm @openai/codex@0.169.0 && \
+	  rm -rf .tools/cli/codex/0.169.0 && \
+	  mv .tools/npm/node_modules/@openai/codex-*/vendor/* .tools/cli/codex/0.169.0 && rm -rf .tools/npm; \
+	else echo "There is no npm: Codex 0.169 is not tried."; fi
 	@touch "$(CLIS)"
 
 demo: setup

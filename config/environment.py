@@ -64,3 +64,15 @@ def for_installers(environment: Mapping[str, str] | None = None) -> dict[str, st
     own = {name: value for name, value in known.items() if name.startswith(("PIP_", "UV_", "XDG_")) or name == "HOME"}
     proxies = {name: value for name, value in known.items() if name.casefold().endswith("_proxy")}
     return child_environment(known) | own | proxies
+
+
+def for_set_up(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a repository's own set-up gets: what children get, proxies, and where packages come from.
+
+    An address that carries a name or password is left out: code of packages runs beside it.
+    """
+    known = snapshot() if environment is None else environment
+    wanted = ("PIP_INDEX_URL", "PIP_TRUSTED_HOST", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "npm_config_registry")
+    own = {name: known[name] for name in wanted if name in known and "@" not in known[name]}
+    proxies = {name: value for name, value in known.items() if name.casefold().endswith("_proxy") and "@" not in value}
+    return child_environment(known) | own | proxies

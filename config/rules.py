@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shared.llm import BACKENDS
-
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -45,6 +43,7 @@ def broken(settings: Settings) -> Iterator[Broken]:
     """Every broken rule. Against loopback, where the lab runs, unsafe times and http are accepted."""
     yield from _unique_names(settings)
     yield from _distinct_prefixes(settings)
+    yield from _nested_budgets(settings)
     if not settings.github.loopback:
         yield from _safe_times(settings)
         yield from _safe_transport(settings)
@@ -66,6 +65,16 @@ def _distinct_prefixes(settings: Settings) -> Iterator[Broken]:
             path: KeyPath = ("repositories", index, "labels")
             message = f"must differ from status_prefix '{labels.status_prefix}'"
             yield Broken((*path, "flag_prefix"), message, ((*path, "status_prefix"),))
+
+
+def _nested_budgets(settings: Settings) -> Iterator[Broken]:
+    """A run reserves its whole budget: under a smaller limit none could ever begin."""
+    budgets = settings.budgets
+    for name in ("issue", "day", "week"):
+        limit = getattr(budgets, name)
+        if limit < budgets.run:
+            message = f"must be at least budgets.run ({budgets.run:g}), not {limit:g}"
+            yield Broken(("budgets", name), message, (("budgets", "run"),))
 
 
 def _safe_times(settings: Settings) -> Iterator[Broken]:
@@ -102,16 +111,9 @@ def unsupported(settings: Settings) -> tuple[str, ...]:
         found.append("llm.scenario: the scripted backend answers from a file; give the path of its YAML file.")
     for index, repository in enumerate(settings.repositories):
         of_one = [text for asks, text in _NOT_BUILT_PER_REPOSITORY if asks(repository)]
-        of_one += [*_changed(repository, WITHOUT_EFFECT_PER_REPOSITORY), *_backend(repository)]
+        of_one += _changed(repository, WITHOUT_EFFECT_PER_REPOSITORY)
         found += [f"repositories[{index}].{text}" for text in of_one]
     return tuple(found)
-
-
-def _backend(repository: RepositorySettings) -> Iterator[str]:
-    name = repository.llm_backend
-    if name not in BACKENDS:
-        own = "" if "llm_backend" in repository.model_fields_set else " (the default)"
-        yield f"llm_backend: '{name}'{own} is not available yet; there is {', '.join(sorted(BACKENDS))}."
 
 
 def _changed(section: BaseModel, keys: Mapping[str, str]) -> Iterator[str]:
@@ -125,11 +127,7 @@ def _changed(section: BaseModel, keys: Mapping[str, str]) -> Iterator[str]:
             yield f"{key}: {why} yet; remove the key."
 
 
-WITHOUT_EFFECT: Mapping[str, str] = dict.fromkeys(
-    ("budgets.issue", "budgets.day", "budgets.week", "budgets.warn", "budgets.unknown_run"),
-    "costs are not added up over several runs",
-) | {
-    "codex_cli": "there is no backend that runs it",
+WITHOUT_EFFECT: Mapping[str, str] = {
     "events.retention_days": "events are not stored",
 }
 """Keys that nothing reads yet, and why: whoever sets one must not believe that it holds."""
@@ -145,26 +143,11 @@ _NOT_BUILT_PER_REPOSITORY: tuple[tuple[Callable[[RepositorySettings], bool], str
     (lambda r: r.refactor == "approve", "refactor: 'approve' is not available yet; choose 'auto' or 'off'."),
     (lambda r: r.approval == "terminal", "approval: 'terminal' is not available yet; choose 'comment' or 'auto'."),
     (lambda r: r.tdd.cycles != "whole-spec", "tdd.cycles: 'per-criterion' is not available yet; choose 'whole-spec'."),
-    (
-        lambda r: r.setup_command is not None,
-        "setup_command: set-up is not run yet; prepare the environment yourself and name its programs in test_command.",
-    ),
     (lambda r: bool(r.quality_commands), "quality_commands: they are not run yet; remove the key."),
 )
 
 _NOT_BUILT: tuple[tuple[Callable[[Settings], bool], str], ...] = (
-    (
-        lambda s: s.sandbox == "bubblewrap",
-        "sandbox: 'bubblewrap' (the default) is not available yet; write 'sandbox: none' if tests and coding "
-        "backends may run with this account's rights, on a machine made for that.",
-    ),
-    (
-        lambda s: s.sandbox == "container",
-        "sandbox: 'container' is not available yet; write 'sandbox: none' inside a container made for the engine.",
-    ),
     (lambda s: s.events.url is not None, "events.url: an event database is not available yet; remove the key."),
     (lambda s: s.notify.webhook is not None, "notify.webhook: webhooks are not available yet; remove the key."),
     (lambda s: s.notify.smtp is not None, "notify.smtp: mail is not available yet; remove the key."),
-    (lambda s: bool(s.roles), "roles: roles of their own are not available yet; llm_backend holds for all."),
-    (lambda s: s.llm.record is not None, "llm.record: recording is not available yet; remove the key."),
 )

@@ -19,6 +19,9 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 DEFAULT_STATE_DIR = Path("~/.workflow-engine")
 
+PhaseName = Literal["write_tests", "implement", "refactor", "fix_ci", "resolve_conflict", "summarise", "plan", "review"]
+"""The calls of a coding backend."""
+
 RoleName = Literal["architect", "test-automation", "developer", "code-reviewer", "debugger", "qa", "generalist"]
 
 
@@ -116,6 +119,25 @@ class BudgetSettings(Section):
     """What the limits of day and week are counted over."""
 
 
+class PriceSettings(Section):
+    """What a model's tokens cost, in US dollars per million."""
+
+    input: float = Field(ge=0)
+    """Tokens of a prompt that are neither read from the vendor's cache nor written to it."""
+    output: float = Field(ge=0)
+    """Tokens of an answer."""
+    cached: float = Field(ge=0)
+    """Tokens of a prompt that are read from the cache."""
+    written: float = Field(ge=0)
+    """Tokens of a prompt that are written to the cache."""
+    written_hour: float | None = Field(None, ge=0)
+    """Tokens written to the cache for an hour; null means as `written`."""
+    above: int | None = Field(None, ge=1)
+    """Length of a prompt in tokens beyond which `times` holds; null means that there is none."""
+    times: float = Field(1, ge=1)
+    """How many times as much a request with a longer prompt costs."""
+
+
 class RoleSettings(Section):
     """Which backend and model play a role."""
 
@@ -123,15 +145,36 @@ class RoleSettings(Section):
     """The backend of this role; null means the repository's `llm_backend`."""
     model: Text | None = None
     """The model of this role, in the backend's own words; null means the backend's default."""
+    max_turns: int | None = Field(None, ge=1)
+    """How many turns one run of this role may take, at most the repository's `max_turns`; null means those."""
+    budget: float | None = Field(None, gt=0)
+    """Limit of one run of this role in US dollars, at most `budgets.run`; null means that."""
+    timeout_minutes: float | None = Field(None, gt=0)
+    """Minutes after which a run of this role is ended, at most `run_timeout_minutes`; null means those."""
 
 
 class LLMSettings(Section):
     """How the coding backends are run, whichever they are."""
 
     record: UserPath | None = None
-    """Directory into which every exchange is recorded."""
+    """Directory into which every exchange is recorded: prompts, answers, changed files; secrets are left out."""
     scenario: UserPath | None = None
-    """The file from which the `scripted` backend answers."""
+    """The file, or the directory of recordings, from which the `scripted` backend answers."""
+
+
+class SandboxLimits(Section):
+    """What one test run, set-up or run of a coding backend may take of this machine, with all its processes."""
+
+    memory_gib: float = Field(4, gt=0)
+    """Resident memory, in GiB."""
+    processes: int = Field(512, ge=16)
+    """Processes at a time."""
+    disk_gib: float = Field(10, gt=0)
+    """What may lie in its directories and its /tmp, in GiB."""
+    files: int = Field(500_000, ge=1000)
+    """Files in the same places."""
+    cpu_minutes: float = Field(240, gt=0)
+    """CPU time, added up over its processes."""
 
 
 class NotifySettings(Section):
@@ -178,10 +221,18 @@ class Settings(Section):
     """The times of the lock, in seconds."""
     budgets: BudgetSettings = BudgetSettings()
     """How much may be spent, in US dollars."""
+    prices: dict[Text, PriceSettings] = Field(default_factory=dict)
+    """Prices of models that the engine's own list lacks or has wrong, by the vendor's name for the model."""
     sandbox: Literal["bubblewrap", "container", "none"] = "bubblewrap"
     """How tests and coding backends are kept apart from this machine; `none` means not at all."""
+    sandbox_readable: tuple[UserPath, ...] = ()
+    """Toolchains outside of /usr that tests and coding backends need and the sandbox has to show, read-only."""
+    sandbox_limits: SandboxLimits = SandboxLimits()
+    """What one test run, set-up or run of a coding backend may take of this machine."""
     roles: dict[RoleName, RoleSettings] = Field(default_factory=dict)
     """Which backend and model play a role, as in `{code-reviewer: {backend: codex}}`."""
+    phases: dict[PhaseName, RoleName] = Field(default_factory=dict)
+    """Which role makes which call, where it is another one than usual, as in `{fix_ci: developer}`."""
     llm: LLMSettings = LLMSettings()
     """How the coding backends are run, whichever they are."""
     notify: NotifySettings = NotifySettings()

@@ -21,6 +21,7 @@ from typing import Self
 import structlog
 
 from shared.errors import Misconfigured
+from shared.room import NoRoom, no_room
 from shared.workflow import Role
 
 log = structlog.get_logger()
@@ -220,8 +221,8 @@ def _sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
-def _unusable(path: Path, error: OSError) -> Misconfigured:
-    return Misconfigured(
+def _unusable(path: Path, error: OSError) -> Misconfigured | NoRoom:
+    return no_room(error, path) or Misconfigured(
         f"The state directory cannot be used: {path}: {error.strerror}. Make it writable for this account, "
         f"or give another state_dir."
     )

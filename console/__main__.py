@@ -29,15 +29,26 @@ def engine(
 
 
 @app.command()
-def demo(
+def demo(  # noqa: PLR0913 - each is an option of the command line
     workers: Annotated[int, typer.Option(help="How many worker processes.")] = 1,
     stories: Annotated[int, typer.Option(help="How many stories to tell.")] = 1,
     keep: Annotated[bool, typer.Option(help="Keep logs, repositories and states afterwards.")] = False,
     kill_every: Annotated[float, typer.Option(help="SIGKILL a random agent about every so many seconds.")] = 0.0,
     directory: Annotated[Path, typer.Option(help="Where it may write.")] = Path(".demo"),
     set_up: Annotated[bool, typer.Option("--set-up", help="Only make the project's environment.")] = False,
+    llm: Annotated[str, typer.Option(metavar="scripted|claude|codex", help="Who codes.")] = "scripted",
+    repo: Annotated[Path | None, typer.Option(help="Work on a copy of this repository of yours.")] = None,
+    story: Annotated[str | None, typer.Option(help="What should be built there; the first line is the title.")] = None,
+    test_command: Annotated[str | None, typer.Option(help="What runs its tests; else detected.")] = None,
+    budget: Annotated[float, typer.Option(help="US dollars that all paid runs together may cost.")] = 10.0,
+    minutes: Annotated[float | None, typer.Option(help="After how long to give up.")] = None,
 ) -> None:
-    """From a story to a merged pull request: no token, no network, no GitHub, under a minute."""
+    """From a story to a merged pull request: no token, no network, no GitHub, under a minute.
+
+    With --llm claude or codex the vendor's own program codes: at its vendor with the key or login in the
+    environment, or, without one, at a scripted model on this machine. --repo and --story try it on your own code:
+    the engine works on a copy, and the result is a branch that you can fetch.
+    """
     import anyio
     from rich.console import Console
 
@@ -45,11 +56,37 @@ def demo(
     from console.launch import complain
     from shared.errors import EngineError
 
-    wishes = Wishes(directory, stories, workers, keep, kill_every, set_up)
+    wishes = Wishes(
+        directory,
+        stories,
+        workers,
+        keep,
+        kill_every,
+        set_up,
+        llm=llm,
+        repo=repo,
+        story=story,
+        test_command=test_command,
+        budget_usd=budget,
+        minutes=minutes,
+    )
     try:
         raise typer.Exit(anyio.run(show, wishes, Console()))
     except EngineError as error:
         raise typer.Exit(complain(error)) from None
+
+
+@app.command()
+def replay(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `llm.record` named.")],
+    item: Annotated[str | None, typer.Option(metavar="#N", help="Which issue, if it holds several.")] = None,
+    test_command: Annotated[str | None, typer.Option(help="What runs the tests; else what was recorded.")] = None,
+    keep: Annotated[bool, typer.Option(help="Keep repositories and states afterwards.")] = False,
+) -> None:
+    """Play a recorded issue again in a lab on this machine: no model, no cost; exit code 0 if it went the same way."""
+    from console.replay import Wishes, replayed
+
+    raise typer.Exit(replayed(Wishes(directory, item, test_command, keep), _surroundings()))
 
 
 @app.command()
@@ -61,7 +98,10 @@ def doctor(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     agent: Annotated[str | None, typer.Option(metavar="planner|worker|reviewer", help="For this agent alone.")] = None,
 ) -> None:
-    """Whether the engine can work here, and what to do where it cannot; exit code 4 when anything fails."""
+    """Whether the engine can work here, and what to do where it cannot; exit code 4 when anything fails.
+
+    Exit code 1 when only GitHub did not answer.
+    """
     from console.doctor.command import Wishes, examined
     from shared.workflow import AGENTS, Role
 

@@ -29,6 +29,7 @@ class Arguments:
     agent_id: str | None
     story: str | None = None
     yes: bool = False
+    roles: frozenset[str] = frozenset()
 
 
 def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
@@ -51,6 +52,7 @@ def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
         agent_id=got.agent_id,
         story=story,
         yes=getattr(got, "yes", False),
+        roles=_roles(parser, getattr(got, "roles", None)),
     )
 
 
@@ -63,6 +65,9 @@ def _parser(role: Role) -> argparse.ArgumentParser:
     parser.add_argument("--verbose", action="store_true", help="say why, for each decision")
     parser.add_argument("--agent-id", metavar="ID", help="this agent's name (default: kept in the state directory)")
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
+    if role is Role.WORKER:
+        roles = "do only the work of these roles (comma-separated; default: all)"
+        parser.add_argument("--roles", metavar="ROLE,...", help=roles)
     if role is Role.PLANNER:
         group = parser.add_mutually_exclusive_group()
         group.add_argument("--story", metavar="TEXT", help="open a story with this text and plan it once")
@@ -70,6 +75,18 @@ def _parser(role: Role) -> argparse.ArgumentParser:
         group.add_argument("--daemon", action="store_true", help="poll story issues (the default)")
         parser.add_argument("--yes", action="store_true", help="with --story: create the specifications without asking")
     return parser
+
+
+WORKERS_ROLES = ("test-automation", "developer", "code-reviewer", "debugger", "generalist")
+"""What a worker may be restricted to."""
+
+
+def _roles(parser: argparse.ArgumentParser, text: str | None) -> frozenset[str]:
+    wanted = [name.strip() for name in (text or "").split(",")] if text is not None else []
+    unknown = [name for name in wanted if name not in WORKERS_ROLES]
+    if unknown:
+        parser.error(f"--roles: '{unknown[0]}' is no role of a worker; there is {', '.join(WORKERS_ROLES)}")
+    return frozenset(wanted)
 
 
 class _Version(argparse.Action):

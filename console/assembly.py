@@ -20,7 +20,9 @@ from config.repository import RepositorySettings
 from config.settings import Settings
 from config.state import AgentIdentity
 from console.backends import backend
-from console.sign_in import SignedIn, git_server, signed_in
+from console.confinement import confinement
+from console.purses import money
+from console.sign_in import SignedIn, git_server, known_secrets, signed_in
 from shared.clock import Clock
 from shared.errors import Misconfigured
 from shared.git.command import Git, Identity
@@ -37,15 +39,19 @@ from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
 from shared.github.status import StatusBoard
+from shared.llm.breaker import Breaker
+from shared.llm.endpoint import Endpoints
 from shared.llm.port import Coder, Limits
 from shared.lock.claimant import Claimant, Terms
 from shared.lock.gateway import Gateway
 from shared.marks import Key, Keyring
 from shared.models import Account, Issue, Repository
+from shared.outgoing.gate import Outgoing
 from shared.reconcile.lost import LostLabels
 from shared.reconcile.orphans import Trade
 from shared.reconcile.sweep import Sources, Sweep
 from shared.reconcile.watch import Hints, Watch
+from shared.sandbox.confinement import Confinement
 from shared.workflow import Labels, Role, Stage
 
 KEEPALIVE_SECONDS = 90.0
@@ -100,6 +106,10 @@ class Parts:
     port: Gateway
     claimant: Claimant
     coder: Coder
+    outgoing: Outgoing
+    confinement: Confinement
+    plays: frozenset[str] = frozenset()
+    """The roles that the agent is restricted to; empty means all."""
     only: int | None = None
     """The one item to work on; None means all."""
 
@@ -126,7 +136,7 @@ class Parts:
         """What is open under these labels and can concern the agent, and what only its fences know of."""
         named = [self.names.of(x) if isinstance(x, Stage) else x for x in labels]
         hints = Hints(self.names)
-        lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=hints.give)
+        lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=hints.give, mourns=trade.mourns)
         sources = Sources(self.fences, self.issues, self.lost_labels, self.server_time)
         return Watch(lists, Sweep(trade, sources, self.port, self.claimant, self.clock))
 
@@ -145,24 +155,46 @@ class Process:
     clock: Clock
     agent: AgentIdentity
     environment: Mapping[str, str]
+    plays: frozenset[str] = frozenset()
+    """The roles that it is restricted to; empty means all."""
+
+    @cached_property
+    def outgoing(self) -> Outgoing:
+        """The gate for all text that leaves, with every secret that this process is configured with."""
+        return Outgoing(known_secrets(self))
 
     @cached_property
     def paid_runs(self) -> anyio.CapacityLimiter:
         """Room for the runs of coding backends: as many at once as items may be worked on."""
         return anyio.CapacityLimiter(self.settings.max_concurrent)
 
+    @cached_property
+    def breakers(self) -> dict[str, Breaker]:
+        """The breaker of each backend: its failures in a row, over all repositories."""
+        return {}
+
+    @cached_property
+    def endpoints(self) -> dict[str, Endpoints]:
+        """Where the runs of each backend send their requests, as far as one was built."""
+        return {}
+
 
 @asynccontextmanager
 async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
     """The parts of every configured repository. Asks GitHub who we are and what each repository is.
 
-    Raises `Misconfigured`, `Unauthorized` and `Transient`.
+    Coding backends are looked at first, so that one that is missing costs no request. Raises
+    `Misconfigured`, `Unauthorized` and `Transient`.
     """
+    configured = process.settings.repositories
+    confined = await confinement(process.settings, process.environment)
+    coders = [await backend(process, one, confined) for one in configured]
     async with (
         web_session(process.settings, process.environment) as session,
         signed_in(process, session) as identities,
     ):
-        yield tuple([await _parts(process, identities[one.name], one) for one in process.settings.repositories])
+        with_coders = zip(configured, coders, strict=True)
+        yield tuple([await _parts(process, identities[one.name], one, coder, confined) for one, coder in with_coders])
 
 
 def web_session(settings: Settings, environment: Mapping[str, str]) -> aiohttp.ClientSession:
@@ -171,19 +203,23 @@ def web_session(settings: Settings, environment: Mapping[str, str]) -> aiohttp.C
     return aiohttp.ClientSession(connector=connector, proxy=proxy_for(settings.github.api_url, environment))
 
 
-async def _parts(process: Process, me: SignedIn, configured: RepositorySettings) -> Parts:
+async def _parts(
+    process: Process, me: SignedIn, configured: RepositorySettings, coder: Coder, confined: Confinement
+) -> Parts:
     settings, name = process.settings, configured.name
     github, account = me.github, me.account
     people = People(github, name)
     repository = await people.repository()
     if repository.archived:
         raise Misconfigured(f"{name} is archived: nothing can be changed there. Remove it from the configuration.")
-    keys = Keyring(repository.id, tuple(Key.of(secret) for secret in signing_keys(settings.lock)))
+    signing = tuple(Key.of(secret) for secret in signing_keys(settings.lock))
+    keys = Keyring(repository.id, signing, outgoing=process.outgoing)
     comments = Comments(github, name, items="pulls" if process.role is Role.REVIEWER else "issues")
     mirror = mirror_of(process, me.answers, name)
     await mirror.ensure()
     identity = Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
     fences = Fences(mirror, identity)
+    spending = money(process, configured, fences, mirror, lambda: github.server_time)
     lock = settings.lock
     names = configured.labels.names()
     accounts = frozenset({account.id})
@@ -203,7 +239,7 @@ async def _parts(process: Process, me: SignedIn, configured: RepositorySettings)
         reviews=Reviews(github, name),
         checks=Checks(github, name),
         people=people,
-        status=StatusBoard(comments, process.role, accounts, keys),
+        status=StatusBoard(comments, process.role, accounts, keys, spending.credit),
         mirror=mirror,
         identity=identity,
         fences=fences,
@@ -215,8 +251,12 @@ async def _parts(process: Process, me: SignedIn, configured: RepositorySettings)
             keys,
             NonceBook(process.agent),
             Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle),
+            spending.purse,
         ),
-        coder=await backend(process, configured),
+        coder=spending.paid(process, configured, coder),
+        outgoing=process.outgoing,
+        confinement=confined,
+        plays=process.plays,
     )
 
 
@@ -227,4 +267,5 @@ def mirror_of(process: Process, answers: Credentials, name: str) -> Mirror:
     path = mirror_path(settings.state_dir / "mirrors", urlsplit(server).netloc, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     surroundings = {**child_environment(), **process.environment}  # git itself takes no more than it may
-    return Mirror(Git(path, surroundings, credentials=answers), f"{server}/{name}.git")
+    git = Git(path, surroundings, credentials=answers, hide=process.outgoing.hide)
+    return Mirror(git, f"{server}/{name}.git")

@@ -11,22 +11,23 @@ from typing import assert_never
 import anyio
 import structlog
 
-from config.credentials import signing_keys
 from config.environment import snapshot
 from config.loading import load
-from config.model_access import model_secrets
 from config.rules import unsupported
 from config.state import StateDirectory
 from console.arguments import Arguments
 from console.assembly import Parts, Process, opened
 from console.fitness import prove
-from console.sign_in import completed, secret
+from console.sign_in import completed, known_secrets
 from console.signals import cancel_on_signal
+from console.start import patiently
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.items import Agent, Ended, Rest, Result
 from shared.loop import Loop, RealClock
 from shared.reconcile.definitions import restore
+from shared.room import Room
+from shared.sandbox.fitness import conceal
 from shared.slots import Slots
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role
@@ -59,8 +60,11 @@ def launch(
         refused = unsupported(settings)
         if refused:
             raise Misconfigured("\n".join(refused))
+        conceal()
         with StateDirectory(settings.state_dir).open().claim_identity(role, arguments.agent_id) as agent:
-            process = Process(settings, role, clock or RealClock(), agent, completed(settings, environment))
+            process = Process(
+                settings, role, clock or RealClock(), agent, completed(settings, environment), arguments.roles
+            )
             _log(process, arguments)
             return anyio.run(_run, process, arguments, build, prepare)
     except EngineError as error:
@@ -89,14 +93,11 @@ def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
 
 
 def _log(process: Process, arguments: Arguments) -> None:
-    token = secret(process).get_secret_value()
-    keys = [key.decode("ascii", "replace") for key in signing_keys(process.settings.lock)]
-    hidden = [token, *keys, *model_secrets(process.environment)]
-    configure(json=not sys.stderr.isatty(), verbose=arguments.verbose, secrets=hidden)
+    configure(json=not sys.stderr.isatty(), verbose=arguments.verbose, secrets=known_secrets(process))
     bind_agent(process.agent.id)
     if process.settings.sandbox == "none":
         log.warning("sandbox_off", consequence="tests and coding backends run with this user's rights")
-    if not keys:
+    if not process.settings.lock.key_files:
         log.warning(
             "unsigned_comments", next_step="set lock.key_files; until then the engine's marker alone is trusted"
         )
@@ -116,32 +117,45 @@ async def _run(process: Process, arguments: Arguments, build: Build, prepare: Pr
 
 
 async def _work(process: Process, arguments: Arguments, build: Build, prepare: Prepare | None) -> int:
-    async with opened(process) as all_parts:
-        await prove(all_parts)
-        if prepare is not None:
-            all_parts = tuple([await prepare(parts, arguments) for parts in all_parts])
+    attempt = partial(_opened, process, arguments, prepare)
+    stack, all_parts = await (attempt() if arguments.once else patiently(attempt, process.clock))
+    async with stack:
         loops = _loops(process, [build(parts) for parts in all_parts])
         log.info("started", repositories=[parts.configured.name for parts in all_parts])
-        async with AsyncExitStack() as stack:
+        for loop in loops:
+            await stack.enter_async_context(loop.open())
+        if arguments.once:
+            return await _once(loops, wait=arguments.wait)
+        async with anyio.create_task_group() as group:
+            ticking = partial(Loop.run, most_ticks=process.settings.max_iterations)
+            for parts in all_parts:
+                group.start_soon(restore, parts.labels, parts.configured.name)
             for loop in loops:
-                await stack.enter_async_context(loop.open())
-            if arguments.once:
-                return await _once(loops, wait=arguments.wait)
-            async with anyio.create_task_group() as group:
-                ticking = partial(Loop.run, most_ticks=process.settings.max_iterations)
-                for parts in all_parts:
-                    group.start_soon(restore, parts.labels, parts.configured.name)
-                for loop in loops:
-                    group.start_soon(ticking, loop, anyio.Event())
+                group.start_soon(ticking, loop, anyio.Event())
     return OK
+
+
+async def _opened(
+    process: Process, arguments: Arguments, prepare: Prepare | None
+) -> tuple[AsyncExitStack, Sequence[Parts]]:
+    """What one process works with, as far as GitHub has a say in it, and what closes it again."""
+    async with AsyncExitStack() as stack:
+        all_parts: Sequence[Parts] = await stack.enter_async_context(opened(process))
+        await prove(all_parts)
+        if prepare is not None:
+            all_parts = [await prepare(parts, arguments) for parts in all_parts]
+        return stack.pop_all(), all_parts
 
 
 def _loops(process: Process, agents: Sequence[Agent]) -> list[Loop]:
     settings = process.settings
     slots = Slots(settings.max_concurrent, per_loop=settings.max_per_repository)
+    room = Room((settings.state_dir, settings.work_dir))
     intervals = [repository.poll_interval for repository in settings.repositories]
     return [
-        Loop(agent, process.clock, slots=slots, interval_seconds=interval, cooldown_seconds=settings.cooldown)
+        Loop(
+            agent, process.clock, slots=slots, interval_seconds=interval, cooldown_seconds=settings.cooldown, room=room
+        )
         for agent, interval in zip(agents, intervals, strict=True)
     ]
 

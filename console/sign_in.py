@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 import anyio
 
-from config.credentials import app_key, credentials
+from config.credentials import app_key, credentials, signing_keys
 from config.environment import for_gh
+from config.model_access import model_secrets
 from config.settings import Settings
 from shared.errors import Transient
 from shared.git.credentials import Credentials
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from console.assembly import Process
+
+
+_FRAME = "-----"
+"""Begins and ends the lines around a PEM file's content, which are no secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,13 @@ def secret(process: Process) -> SecretStr:
     if acts_as_app(process):
         return app_key(github)
     return credentials(github, process.environment, reviewer=process.role is Role.REVIEWER)
+
+
+def known_secrets(process: Process) -> list[str]:
+    """Every secret value that the process is configured with; of a PEM file its lines, without the frame."""
+    keys = [key.decode("ascii", "replace") for key in signing_keys(process.settings.lock)]
+    told = [secret(process).get_secret_value(), *keys, *model_secrets(process.environment)]
+    return [line for value in told for line in value.split() if _FRAME not in line]
 
 
 def acts_as_app(process: Process) -> bool:
@@ -75,7 +87,14 @@ async def signed_in(process: Process, session: aiohttp.ClientSession) -> AsyncIt
     pacing = Pacing(process.clock, share=settings.share, write_interval_seconds=settings.write_interval_seconds)
 
     def client(token: TokenSource) -> GitHub:
-        return GitHub(session, token=token, api_url=settings.api_url, clock=process.clock, pacing=pacing)
+        return GitHub(
+            session,
+            token=token,
+            api_url=settings.api_url,
+            clock=process.clock,
+            pacing=pacing,
+            outgoing=process.outgoing,
+        )
 
     app = _app(process, client) if acts_as_app(process) else None
     found: dict[str, SignedIn] = {}

@@ -129,11 +129,17 @@ def given_up(fence: Fence, error: Blocked, restart: str, raw: str) -> Status:
     """A person has to act; `restart` is the label that begins anew, `raw` an answer that could not be used."""
     notes = [
         "**What was kept:** the plans in this thread." if fence.round else "**What was kept:** this story.",
-        f"**What to do:** correct the story or say in a comment what is wanted, then set the label `{restart}`.",
+        f"**What to do:** {_advice(error)}correct the story or say in a comment what is wanted, "
+        f"then set the label `{restart}`.",
     ]
     if raw:
         notes.append(_raw(raw))
-    return Status(str(error), _where(fence), _data(fence, error=str(error)), "\n\n".join(notes))
+    rows = (*_where(fence), ("Category", error.category))
+    return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(notes))
+
+
+def _advice(error: Blocked) -> str:
+    return f"{error.advice} Or " if error.advice else ""
 
 
 def _raw(raw: str) -> str:
@@ -146,7 +152,7 @@ def waiting(fence: Fence, sentence: str) -> Status:
     """A run failed and is repeated later, by whichever agent comes first then."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
-    told = f"Waiting until {until}, no attempt is spent: {neutralise(one_line(sentence, 400))}"
+    told = f"Waiting until {until}, no attempt is spent: {one_line(sentence, 400)}"
     return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
 
 

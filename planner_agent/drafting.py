@@ -12,8 +12,9 @@ from planner_agent.observe import Listener
 from planner_agent.plan import Plan, Unusable
 from planner_agent.policy import Policy
 from planner_agent.ports import Issues, Source
-from shared.errors import Blocked, Gone
+from shared.errors import Blocked, Gone, RunFailed
 from shared.governance.endings import completed
+from shared.governance.failures import Category
 from shared.llm.port import Call, Coder, Ending, Outcome, Request
 from shared.lock.codec import Fence
 from shared.models import Issue
@@ -81,7 +82,10 @@ class Drafting:
                 return plan.read(answer)
             except Unusable as unusable:
                 faults = unusable.faults
-        raise PlanUnusable(faults, answer)
+        unusable_plan = PlanUnusable(faults, answer)
+        if outcome.ending is Ending.MALFORMED:  # not even the backend's own schema was met: that may pass
+            raise RunFailed(str(unusable_plan), category=Category.MALFORMED, final=unusable_plan)
+        raise unusable_plan
 
     async def _variables(self, story: Issue, heard: Conversation, fence: Fence) -> dict[str, str | Untrusted]:
         code = await context.look(self._source, self._policy.base_branch, f"{story.title}\n{story.body}")

@@ -16,6 +16,7 @@ from shared.items import Ended, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import Comment
+from shared.reconcile.beginning import Beginning
 from shared.workflow import Event, Flag, Stage, Track, move
 
 CONFIGURATION = "the configuration"
@@ -29,12 +30,20 @@ class Handover:
         self._forge = forge
         self._specifications = specifications
         self._policy = policy
+        self._beginning = Beginning(forge.issues, forge.labels, policy.names)
 
     async def show(self, held: Held, snapshot: Snapshot) -> Snapshot:
-        """Make stage label and flags follow the fence; returns the snapshot with the labels that are there then."""
-        stage = held.fence.stage
+        """Make stage label and flags follow the fence; returns the snapshot with the labels that are there then.
+
+        None of them when the label `story` was taken off before the first one was set: an order to stop.
+        """
+        stage, issue = held.fence.stage, snapshot.issue
+        if stage is Stage.PLANNING:
+            begun = await self._beginning.label(held, issue, self._policy.names.story, stage)
+            if begun is None:
+                return replace(snapshot, issue=replace(issue, labels=frozenset()))
+            issue = begun
         on, off = flags(stage, questions=snapshot.questions)
-        issue = snapshot.issue
         labels = await self._forge.labels.show(
             issue.number, stage, held, known=issue.labels, flags_on=on, flags_off=off
         )
@@ -84,13 +93,14 @@ class Handover:
         return Ended(Result.HANDED_OVER, f"#{snapshot.issue.number} became {numbers}")
 
     async def finish(self, held: Held, snapshot: Snapshot) -> Ended:
-        """Every specification is closed: so is the story."""
+        """Every specification is closed: so is the story. Said first, because nobody looks at what has ended."""
         number = snapshot.issue.number
         numbers = await self._specifications.numbers(snapshot.issue, held.fence.attempt)
+        to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to
+        await self._forge.status.show(number, comments.finished(replace(held.fence, stage=to), numbers), held)
         await self._forge.issues.close(number, held)
-        await advance(held, stage=move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to)
+        await advance(held, stage=to)
         self._forge.inbox.dismiss(number)
-        await self._forge.status.show(number, comments.finished(held.fence, numbers), held)
         return Ended(Result.FINISHED, f"#{number} is done")
 
     async def give_up(self, held: Held, error: Blocked, flagged: Collection[Flag], raw: str) -> None:
@@ -99,8 +109,8 @@ class Handover:
         if stage in STAGES - {Stage.SPECIFIED}:
             await advance(held, stage=move(Track.STORY, stage, Event.GAVE_UP).to)
         issue = await self._forge.issues.issue(number)
-        await self._forge.labels.show(number, held.fence.stage, held, known=issue.labels, flags_on=tuple(flagged))
         await self._forge.status.show(number, comments.given_up(held.fence, error, self._restart, raw), held)
+        await self._forge.labels.show(number, held.fence.stage, held, known=issue.labels, flags_on=tuple(flagged))
 
     async def wait_for(self, held: Held, sentence: str) -> None:
         """It waits until the time in its fence; whoever comes first then goes on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import assert_never
 
 import structlog
@@ -81,15 +82,15 @@ class Reviewer:
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock and pull request; claim when there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
-        wish = view if isinstance(view, Skip) else await self._wish(view)
+        wish = view if isinstance(view, Skip) else await self._wish(view, candidate.version)
         self._closed.pop(candidate.number, None)  # not before the look succeeded: its closing is told once
         return view if isinstance(view, Skip) else await self._claims.claim(view, wish)
 
-    async def _wish(self, view: View) -> Intent | Skip:
+    async def _wish(self, view: View, version: str) -> Intent | Skip:
         number = view.key.number
         pull_request = await self._forge.pulls.pull_request(number)
         self._sightings.keep(number, pull_request)
-        return await self._gate.wish(view, pull_request)
+        return await self._gate.wish(view, pull_request, datetime.fromisoformat(version))
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -130,13 +130,16 @@ def changes_requested(fence: Fence, pull_request: PullRequest, names: Labels, *,
 
 def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Status:
     """A person has to act; `text` is a review that could not be posted."""
+    advice = f"{error.advice} Or " if error.advice else ""
     notes = (
-        f"**What to do:** merge or close it yourself, or set `{names.of(Stage.CHANGES_REQUESTED)}` to have it changed, "
-        f"or `{names.of(Stage.REVIEWING)}` to have it reviewed again."
+        f"**What to do:** {advice}merge or close it yourself, or set `{names.of(Stage.CHANGES_REQUESTED)}` "
+        f"to have it changed, or `{names.of(Stage.REVIEWING)}` to have it reviewed again."
     )
     if text:
         notes += f"\n\n**The review that could not be posted:**\n\n{text}"
-    return Status(str(error), _where(fence), _data(fence, error=_line(str(error), REASON_CHARS)), notes)
+    rows = (*_where(fence), ("Category", error.category))
+    data = _data(fence, error=_line(str(error), REASON_CHARS), category=error.category)
+    return Status(str(error), rows, data, notes)
 
 
 def not_asked(fence: Fence, pull_request: PullRequest, names: Labels) -> Status:
@@ -157,7 +160,7 @@ def waiting(fence: Fence, sentence: str) -> Status:
     """A run failed and is repeated later, by whichever agent comes first then."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
-    told = f"Waiting until {until}, no attempt is spent: {neutralise(one_line(sentence, 400))}"
+    told = f"Waiting until {until}, no attempt is spent: {one_line(sentence, 400)}"
     return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reviewer_agent import patch
+from reviewer_agent import links, patch
 from reviewer_agent.answer import SCHEMA, Answer, Malformed, parse
 from reviewer_agent.draft import Draft
 from reviewer_agent.patch import Patch
 from reviewer_agent.placement import place
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Source
-from shared.errors import Blocked, Gone
+from shared.errors import Blocked, Gone, RunFailed
 from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.governance.endings import completed
+from shared.governance.failures import Category
 from shared.llm.port import Call, Coder, Ending, Outcome, Request
 from shared.markdown import heading, lines
 from shared.models import PullRequest
@@ -95,6 +96,7 @@ class Examiner:
             round=round,
             schema=SCHEMA,
             limits=self._policy.limits,
+            account="" if (issue := links.issue_of(pull_request)) is None else f"#{issue}",
         )
         answer = await self._ask(request, variables, [criterion.id for criterion in specification.criteria])
         return Draft(pull_request.head_sha, round, answer, place(answer.findings, change), change)
@@ -115,10 +117,14 @@ class Examiner:
         except Malformed as malformed:
             problems = "\n".join(f"- {problem}" for problem in malformed.problems)
         prompt = self._prompts.render("review", **variables, problems=problems)
+        outcome = await self._coder.run(replace(request, prompt=prompt, retry=1))
         try:
-            return _usable(await self._coder.run(replace(request, prompt=prompt, retry=1)), criteria)
+            return _usable(outcome, criteria)
         except Malformed as malformed:
-            raise AnswerUnusable(malformed.problems) from malformed
+            unusable = AnswerUnusable(malformed.problems)
+            if outcome.ending is Ending.MALFORMED:  # not even the backend's own schema was met: that may pass
+                raise RunFailed(str(unusable), category=Category.MALFORMED, final=unusable) from malformed
+            raise unusable from malformed
 
     async def _conventions(self, base: str) -> str:
         found = [await self.source.show(base, name) for name in CONVENTIONS]

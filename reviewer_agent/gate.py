@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from reviewer_agent.admission import STAGES, intent, reopening
 from reviewer_agent.decide import IDLE, UNANNOUNCED, decide, hindrance
 from reviewer_agent.demand import Demand
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
-from shared.items import Skip
+from shared.items import UNTIL_NEWS, Skip
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
 from shared.lock.view import View
 from shared.models import Issue, PullRequest
+from shared.reconcile.lost import QUIET
 from shared.workflow import Flag, Stage
 
 
@@ -35,8 +38,8 @@ class Gate:
             return False
         return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 
-    async def wish(self, view: View, pull_request: PullRequest) -> Intent | Skip:
-        """What to claim the viewed pull request for, or why not."""
+    async def wish(self, view: View, pull_request: PullRequest, changed: datetime) -> Intent | Skip:
+        """What to claim the viewed pull request for, or why not; lists say that it was `changed` last then."""
         terms = self._claimant.terms
         wish = intent(pull_request, view.fence, self._policy.names)
         if isinstance(wish, str):
@@ -45,7 +48,8 @@ class Gate:
         if asked is None:
             reviewing = self._policy.names.of(Stage.REVIEWING)
             why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
-            return Skip(why, terms.timeout)
+            # Every way of asking changes the pull request, but the list that says who asked shows it later.
+            return Skip(why, QUIET.total_seconds() if view.at - changed < QUIET else UNTIL_NEWS)
         return await self._nothing_to_do(asked, view) or asked
 
     async def _nothing_to_do(self, wish: Intent, view: View) -> Skip | None:

@@ -17,11 +17,12 @@ from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from shared.errors import Blocked
 from shared.items import Ended, Rest, Result
-from shared.lock.codec import ItemKey
-from shared.lock.fence import advance, bury
+from shared.lock.codec import Fence, ItemKey
+from shared.lock.fence import advance, bury, conclude
 from shared.lock.hold import Held
-from shared.lock.port import ReadFence
+from shared.lock.port import ReadFence, RefUpdate
 from shared.models import PullRequest, ReviewState
+from shared.reconcile.beginning import Beginning
 from shared.workflow import TERMINAL, Event, Flag, Role, Stage, Track, move
 
 log = structlog.get_logger()
@@ -39,6 +40,7 @@ class Handover:
     def __init__(self, forge: Forge, policy: Policy) -> None:
         self._forge = forge
         self._policy = policy
+        self._beginning = Beginning(forge.issues, forge.labels, policy.names)
         self._ending: set[int] = set()
 
     @property
@@ -51,10 +53,19 @@ class Handover:
         self._ending.discard(number)
 
     async def show(self, held: Held, pull_request: PullRequest) -> PullRequest:
-        """Make the stage label follow the fence; returns the pull request with the labels that are there then."""
+        """Make the stage label follow the fence; returns the pull request with the labels that are there then.
+
+        None of them when the label that asked for a review was taken off meanwhile: an order to stop.
+        """
         stage = projection(held.fence)
         if stage is None:
             return pull_request
+        if stage is Stage.IN_REVIEW:
+            asked = self._policy.names.of(Stage.REVIEWING)
+            begun = await self._beginning.label(held, pull_request, asked, stage)
+            if begun is None:
+                return replace(pull_request, labels=frozenset())
+            pull_request = begun
         labels = await self._forge.labels.show(pull_request.number, stage, held, known=pull_request.labels)
         return replace(pull_request, labels=labels)
 
@@ -136,30 +147,53 @@ class Handover:
         """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge."""
         self._forge.inbox.dismiss(pull_request.number)
         self._ending.add(pull_request.number)
-        try:
-            await self._tidy(held, pull_request)
-        except Blocked as error:
-            log.warning("tidying_refused", outcome="skipped", error=str(error))
-        await advance(held, stage=Stage.DONE)
-        await self._forge.status.revise(pull_request.number, comments.merged(held.fence), held)
+        await self._say_merged(held, pull_request.number)
+        if not await self._end_together(held, pull_request):
+            try:
+                await self._tidy(held, pull_request)
+            except Blocked as error:
+                log.warning("tidying_refused", outcome="skipped", error=str(error))
+            await advance(held, stage=Stage.DONE)
         return Ended(Result.FINISHED, f"pull request #{pull_request.number} is merged")
+
+    async def _say_merged(self, held: Held, number: int) -> None:
+        """Before the tombstone, after which nobody looks again."""
+        try:
+            await self._forge.status.revise(number, comments.merged(replace(held.fence, stage=Stage.DONE)), held)
+        except Blocked as error:
+            log.warning("merge_not_told", outcome="skipped", error=str(error))
+
+    async def _end_together(self, held: Held, pull_request: PullRequest) -> bool:
+        """Close the issue, then end both fences and the branch in one push.
+
+        False when something stands in the way of one of them: what remains is done one by one.
+        """
+        number = links.issue_of(pull_request)
+        if number is None:
+            return False
+        fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, number)))).value
+        if not _is_ours(held, fence, pull_request):
+            return False
+        gone = RefUpdate(f"refs/heads/{pull_request.head_branch}", pull_request.head_sha, "")
+        resting = fence if fence is not None and fence.stage is Stage.REVIEWING else None
+        try:
+            await self._close_issue(held, number, pull_request)
+            return await conclude(held, resting, (gone,) if self._policy.delete_branch else ())
+        except Blocked:
+            return False
 
     async def _tidy(self, held: Held, pull_request: PullRequest) -> None:
         number = links.issue_of(pull_request)
-        if number is None or not await self._is_ours(held, number, pull_request):
+        if number is None:
+            return
+        fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, number)))).value
+        if not _is_ours(held, fence, pull_request):
             return
         for tidy in (self._delete_branch, self._close_issue, self._bury_issue):
             try:
                 await tidy(held, number, pull_request)
             except Blocked as error:
                 log.warning("tidying_refused", outcome="skipped", error=str(error))
-
-    async def _is_ours(self, held: Held, issue: int, pull_request: PullRequest) -> bool:
-        """A branch's name alone says nothing: we opened the pull request, or the worker's fence names it."""
-        if pull_request.author.id in held.claimant.accounts:
-            return True
-        fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, issue)))).value
-        return fence is not None and fence.pr == pull_request.number
 
     async def _delete_branch(self, held: Held, issue: int, pull_request: PullRequest) -> None:
         if self._policy.delete_branch:
@@ -181,9 +215,9 @@ class Handover:
             # The table has no way from `reviewing` to `failed`: whoever gives up there has taken it up.
             begun = Stage.IN_REVIEW if held.fence.stage is Stage.REVIEWING else held.fence.stage
             await advance(held, stage=move(Track.PULL_REQUEST, begun, Event.GAVE_UP).to)
-        await self._forge.labels.show(number, held.fence.stage, held, flags_on=tuple(flags))
         text = error.text if isinstance(error, Unpostable) else ""
         await self._forge.status.show(number, comments.given_up(held.fence, error, self._policy.names, text), held)
+        await self._forge.labels.show(number, held.fence.stage, held, flags_on=tuple(flags))
 
     async def wait_for(self, held: Held, sentence: str) -> None:
         """It waits until the time in its fence; whoever comes first then goes on."""
@@ -202,3 +236,9 @@ class Handover:
 
     async def _move(self, held: Held, event: Event) -> None:
         await advance(held, stage=move(Track.PULL_REQUEST, held.fence.stage, event).to)
+
+
+def _is_ours(held: Held, fence: Fence | None, pull_request: PullRequest) -> bool:
+    """A branch's name alone says nothing: we opened the pull request, or the worker's fence names it."""
+    named = fence is not None and fence.pr == pull_request.number
+    return named or pull_request.author.id in held.claimant.accounts

@@ -162,10 +162,6 @@ class Source(Protocol):
         """The commit that a full ref or object id names here; None when there is none."""
         ...
 
-    async def is_ancestor(self, ancestor: str, commit: str) -> bool:
-        """Whether `commit` has `ancestor` in its history; both are here."""
-        ...
-
     async def fetch(self, *refspecs: str) -> None:
         """Bring these object ids."""
         ...

@@ -16,11 +16,17 @@ from shared.lock.scope import hold
 from shared.lock.view import View, observe
 from shared.models import Issue
 from shared.telemetry import decisions
-from shared.workflow import Role
+from shared.workflow import Role, Stage
 
 Order = Callable[[Issue, Held], str | None]
 """Says which order of a person an item shows to its holder; None when it shows none."""
 
+
+PAYING = frozenset({Stage.PLANNING, Stage.IMPLEMENTING, Stage.IN_REVIEW})
+"""Stages whose first step is a paid run; what begins in others can do much without one."""
+
+SHORT_SECONDS = 900.0
+"""An item without money is looked at again so soon at the latest: a person may have raised the limit."""
 
 _WHAT = {Role.PLANNER: "story", Role.WORKER: "issue", Role.REVIEWER: "pull request"}
 """What each kind of agent works on."""
@@ -53,12 +59,21 @@ class Claims:
             return Skip(wish, self._claimant.terms.timeout)
         if isinstance(wish, Skip):
             return wish
-        resting = _resting(view, wish)
+        resting = _resting(view, wish) or await self._short(view, wish)
         if resting is not None:
             return resting
         lease = await claim(self._port, view, self._claimant, wish)
         decisions.decided(view, lease)
         return lease or Skip("another agent won the claim")
+
+    async def _short(self, view: View, wish: Intent) -> Skip | None:
+        """Why what begins with a paid run cannot be paid for."""
+        purse = self._claimant.purse
+        short = await purse.shortage(view.key.number) if purse is not None and wish.stage in PAYING else None
+        if short is None:
+            return None
+        seconds = (short.until - view.at).total_seconds() if short.until else SHORT_SECONDS
+        return Skip(short.sentence, min(max(seconds, 1.0), SHORT_SECONDS))
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -12,6 +12,13 @@ from datetime import datetime
 class EngineError(Exception):
     """Something went wrong."""
 
+    category = "engine"
+    """One word for what kind of failure it is, for people and programs."""
+    advice = ""
+    """What a person can do about it, where there is more to say than `category`."""
+    kept = ""
+    """What is left of the work on the agent's machine, where something is."""
+
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip().split("\n")[0])
 
@@ -47,13 +54,19 @@ class RunFailed(Transient):
 class Blocked(EngineError):
     """A person has to do something before this can go on."""
 
+    category = "needs-a-person"
+
 
 class Misconfigured(Blocked):
     """The configuration or the arguments cannot be used."""
 
+    category = "configuration"
+
 
 class NotAllowed(Blocked):
     """GitHub refuses this operation to this token."""
+
+    category = "permission"
 
 
 class Unauthorized(Blocked):

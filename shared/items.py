@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ class Candidate:
 
     number: int
     version: str
+
+
+UNTIL_NEWS = math.inf
+"""As the seconds of a `Skip`: another look is worth nothing before the item changes."""
 
 
 @dataclass(frozen=True, slots=True)

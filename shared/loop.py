@@ -17,6 +17,7 @@ from shared.errors import EngineError, Misconfigured, NotAllowed, Transient, Una
 from shared.items import Agent, Candidate, Ended, Rest, Result, Skip
 from shared.lock.claim import Lease
 from shared.pursuit import Pursuit, own_fault
+from shared.room import Room
 from shared.skipped import Skipped
 from shared.slots import Slots
 from shared.telemetry.logging import bind_item
@@ -70,14 +71,15 @@ class Loop:
         slots: Slots | None = None,
         interval_seconds: float = 30.0,
         cooldown_seconds: float = 0.0,
+        room: Room | None = None,
     ) -> None:
-        """`cooldown_seconds` pass between the end of an item and the next claim."""
-        self._agent = agent
-        self._clock = clock
+        """`cooldown_seconds` pass between the end of an item and the next claim; `room` is where it writes."""
+        self._agent, self._clock = agent, clock
         self._slots = slots or Slots(1)
         self._slots.join(self)
         self._interval = interval_seconds
         self._cooldown = cooldown_seconds
+        self._room = room or Room(())
         self._not_before = 0.0
         self._complaints = Complaints()
         self._items: dict[int, Pursuit] = {}
@@ -190,7 +192,7 @@ class Loop:
 
     async def _claim(self, candidates: Sequence[Candidate], most: int, strict: bool) -> None:
         lost = begun = 0
-        if self._clock.boot() < self._not_before:
+        if not most or self._clock.boot() < self._not_before or not self._room.admits(strict=strict):
             return
         for candidate in self._skipped.due(candidates, self._items):
             if not self._slots.free(self) or lost >= LOST_CLAIMS_PER_TICK or begun >= most:

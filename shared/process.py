@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -46,18 +46,24 @@ class Cut(StrEnum):
 
     DEADLINE = "deadline"
     SILENCE = "silence"
+    LIMIT = "limit"
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a child may run in all, and how long it may say nothing on either stream."""
+    """How long a child may run in all, how long it may say nothing on either stream, and who else may end it."""
 
     deadline_seconds: float
     silence_seconds: float
+    guard: Guard | None = None
 
 
 Sink = Callable[[bytes], None]
 """Takes what a child says, piece by piece, as it comes."""
+
+
+Guard = Callable[[Process], Awaitable[str | None]]
+"""Watches a child until its end and returns None, or at once what it has done that it must not."""
 
 
 class CommandFailed(Exception):
@@ -113,10 +119,16 @@ async def streamed(
 
     `sinks` take standard output and standard error. The code of a child that we ended means nothing.
     """
+    limit: list[str] = []
     hard = anyio.current_time() + patience.deadline_seconds
 
     def heard() -> None:
         scope.deadline = min(hard, anyio.current_time() + patience.silence_seconds)
+
+    async def watch(process: Process, guard: Guard) -> None:
+        if found := await guard(process):
+            limit.append(found)
+            scope.cancel()
 
     with anyio.CancelScope() as scope:
         heard()
@@ -127,9 +139,11 @@ async def streamed(
             pumps.start_soon(_feed, process, stdin)
             pumps.start_soon(_pour, process.stdout, sinks[0], heard)
             pumps.start_soon(_pour, process.stderr, sinks[1], heard)
+            if patience.guard is not None:
+                pumps.start_soon(watch, process, patience.guard)
             await process.wait()
             _signal(process.pid, signal.SIGKILL)
-    reason = Cut.DEADLINE if scope.deadline >= hard else Cut.SILENCE
+    reason = Cut.LIMIT if limit else Cut.DEADLINE if scope.deadline >= hard else Cut.SILENCE
     return process.returncode or 0, reason if scope.cancelled_caught else None
 
 

@@ -17,6 +17,7 @@ from shared.items import Agent, Ended, Rest, Result, Step
 from shared.lock.claim import Lease
 from shared.lock.hold import Held
 from shared.reconcile.burial import abandon
+from shared.room import no_room
 from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()
@@ -151,6 +152,8 @@ class Pursuit:
             step = await self._agent.step(held)
         except RunFailed as error:
             return await self._after_run(held, error)
+        except OSError as error:  # a full disk is emptied one day; nothing else of it is ours to foresee
+            raise no_room(error) or error from error
         self._not_before = 0.0
         return step
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from base64 import b32encode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
@@ -20,36 +20,59 @@ _SHORTEST = 4
 
 _SHORTEST_ENCODED = 8
 
-_PATTERNS = tuple(
-    re.compile(pattern, re.DOTALL)
-    for pattern in (
-        r"gh[pousr]_[A-Za-z0-9]{36,}",
-        r"github_pat_[A-Za-z0-9_]{60,}",
-        r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{16,}",
-        r"(?<![A-Za-z0-9])sk-(?:proj-|svcacct-|admin-)[A-Za-z0-9_-]{16,}",
-        r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{32,}",
-        r"(?<![A-Z0-9])A(?:KIA|SIA)[A-Z0-9]{16}",
-        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-        r"(?<=://)[^\s/@?#\"'<>]+(?=@)",
-    )
-)
+CREDENTIALS: Mapping[str, re.Pattern[str]] = {
+    kind: re.compile(pattern, re.DOTALL)
+    for kind, pattern in {
+        "GitHub token": r"gh[pousr]_[A-Za-z0-9]{36,}",
+        "GitHub fine-grained token": r"github_pat_[A-Za-z0-9_]{60,}",
+        "Anthropic key": r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{16,}",
+        "OpenAI key": r"(?<![A-Za-z0-9])sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{16,}|[A-Za-z0-9_-]{32,})",
+        "AWS access key": r"(?<![A-Z0-9])A(?:KIA|SIA)[A-Z0-9]{16}",
+        "JSON Web Token": r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+",
+        "Slack token": r"(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{10,}",
+        "Google key": r"(?<![A-Za-z0-9_-])AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
+        "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    }.items()
+}
+"""What is a credential by its form alone: what people call it, and how to find it."""
+
+_IN_ADDRESS = re.compile(r"(?<=://)[^\s/@?#\"'<>]+(?=@)")
+"""User name and password in a URL."""
+
+_GAPS = re.compile("[\\s\"'`+\\\\,\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufeff]+")
+"""What a secret is split with: line ends, quotes, joining operators, characters that nobody sees."""
+
+_NO_HEX = re.compile(r"\\x|\\u00|0x|&#x|[^0-9A-Fa-f]+")
+"""What stands between the digits of a hex dump."""
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
     """`text` with every secret and everything that looks like a credential replaced by `***`.
 
-    A secret is found as it is, reversed, in base64 (at any alignment, either alphabet), hex,
-    percent and JSON escapes, and in any 12 characters of it in a row. Redact whole texts: a secret
-    that is split over two calls is not seen. Redact before `neutralise`, which adds characters.
+    A secret is found as it is, reversed, in base64 (at any alignment, either alphabet), base32, hex
+    (also as a dump), percent and JSON escapes, split over lines or strings, and in any 12 characters
+    of it in a row. Redact whole texts: a secret that is split over two calls is not seen. Redact
+    before `neutralise`, which adds characters.
     """
-    spans = sorted(
-        span for secret in secrets for needle in _needles(secret.strip()) for span in _occurrences(text, needle)
-    )
-    text = _cover(text, spans)
-    for pattern in _PATTERNS:
+    text = _cover(text, sorted(span for secret in secrets for span in _spans(text, secret.strip())))
+    for pattern in (*CREDENTIALS.values(), _IN_ADDRESS):
         text = pattern.sub(REDACTED, text)
     return text
+
+
+def holds(text: str, secrets: Iterable[str]) -> bool:
+    """Whether `redact` would find one of these very secrets in `text`."""
+    return any(True for secret in secrets for _ in _spans(text, secret.strip()))
+
+
+def _spans(text: str, secret: str) -> Iterator[tuple[int, int]]:
+    if len(secret) < _SHORTEST:
+        return
+    for needle in _needles(secret):
+        yield from _occurrences(text, needle)
+    if len(secret) >= _SHORTEST_ENCODED:
+        yield from _squeezed(text, _GAPS, _gapless(secret), FRAGMENT)
+        yield from _squeezed(text, _NO_HEX, _dumps(secret), 2 * FRAGMENT, str.lower)
 
 
 def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
@@ -57,6 +80,45 @@ def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
     while at >= 0:
         yield at, at + len(needle)
         at = text.find(needle, at + 1)
+
+
+def _squeezed(
+    text: str, gaps: re.Pattern[str], forms: tuple[str, ...], block: int, fold: Callable[[str], str] = str
+) -> Iterator[tuple[int, int]]:
+    """Where `text` without its gaps has a block of one of `forms`, with all around it that belongs to the form.
+
+    Blocks lie side by side, so that a run of twice their length is found in any case.
+    """
+    squeezed = fold(gaps.sub("", text))
+    where: list[int] = []
+    for form in forms:
+        for at in range(0, max(len(form) - block, 0) + 1, block):
+            for start, end in _occurrences(squeezed, form[at : at + block]):
+                left, right = _grown(squeezed, (start, end), form, at)
+                where = where or _kept(text, gaps)
+                yield where[left], where[right - 1] + 1
+
+
+def _grown(text: str, span: tuple[int, int], form: str, at: int) -> tuple[int, int]:
+    """A match of `form[at:...]` at `span`, as far as the form goes on in both directions."""
+    left, right = span
+    shift = left - at
+    while left > max(shift, 0) and text[left - 1] == form[left - 1 - shift]:
+        left -= 1
+    while right < min(shift + len(form), len(text)) and text[right] == form[right - shift]:
+        right += 1
+    return left, right
+
+
+def _kept(text: str, gaps: re.Pattern[str]) -> list[int]:
+    """For each character of the squeezed text its place in `text`."""
+    kept: list[int] = []
+    done = 0
+    for gap in gaps.finditer(text):
+        kept.extend(range(done, gap.start()))
+        done = gap.end()
+    kept.extend(range(done, len(text)))
+    return kept
 
 
 def _cover(text: str, spans: list[tuple[int, int]]) -> str:
@@ -69,23 +131,35 @@ def _cover(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join([*parts, text[done:]])
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _needles(secret: str) -> tuple[str, ...]:
-    if len(secret) < _SHORTEST:
-        return ()
-    found = {secret, secret[::-1]}
-    if len(secret) >= _SHORTEST_ENCODED:
-        raw = secret.encode("utf-8", "replace")
-        found |= {raw.hex(), raw.hex().upper(), *_base64(raw)}
-        found |= {quote(raw, safe=""), quote(raw), quote_plus(raw), json.dumps(secret)[1:-1]}
+    found = {secret, secret[::-1]} | (_encoded(secret) if len(secret) >= _SHORTEST_ENCODED else set())
     found |= {secret[at : at + FRAGMENT] for at in range(len(secret) - FRAGMENT + 1)}
     return tuple(sorted(found))
 
 
-def _base64(raw: bytes) -> Iterator[str]:
+def _encoded(secret: str) -> set[str]:
+    raw = secret.encode("utf-8", "replace")
+    escaped = {quote(raw, safe=""), quote(raw), quote_plus(raw), json.dumps(secret)[1:-1]}
+    return {raw.hex(), raw.hex().upper(), *_aligned(raw, b64encode, 3, 6), *_aligned(raw, b32encode, 5, 5)} | escaped
+
+
+@lru_cache(maxsize=256)
+def _gapless(secret: str) -> tuple[str, ...]:
+    """The forms of a secret, themselves without what counts as a gap."""
+    forms = {_GAPS.sub("", form) for form in {secret, secret[::-1]} | _encoded(secret)}
+    return tuple(sorted(form for form in forms if len(form) >= _SHORTEST_ENCODED))
+
+
+@lru_cache(maxsize=256)
+def _dumps(secret: str) -> tuple[str, ...]:
+    return (secret.encode("utf-8", "replace").hex(),)
+
+
+def _aligned(raw: bytes, encode: Callable[[bytes], bytes], offsets: int, bits: int) -> Iterator[str]:
     """The characters that `raw` alone decides, wherever it starts in a longer encoded text."""
-    for offset in range(3):
-        encoded = b64encode(bytes(offset) + raw).decode()
-        core = encoded[-(-offset * 8 // 6) : (offset + len(raw)) * 8 // 6]
+    for offset in range(offsets):
+        encoded = encode(bytes(offset) + raw).decode()
+        core = encoded[-(-offset * 8 // bits) : (offset + len(raw)) * 8 // bits]
         yield core
         yield core.translate(str.maketrans("+/", "-_"))

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from shared.markdown import lines
 from shared.redaction import redact
 
-__all__ = ["clean", "excerpt", "neutralise", "one_line", "printable", "redact", "slug", "visible"]
+__all__ = ["clean", "excerpt", "harmless", "neutralise", "one_line", "printable", "redact", "slug", "visible"]
 
 JOINER = "\u200d"
 """Zero-width joiner: breaks a token for parsers without changing what people see."""
@@ -88,6 +88,14 @@ def _without_controls(text: str) -> str:
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))
 
 
+_CLOSING = (
+    re.compile(
+        r"\b([cfr])(?=(?:lose[sd]?|ix(?:e[sd])?|esolve[sd]?):?[ \t]+(?:[\w./-]*#\d|GH-\d|https?://))", re.IGNORECASE
+    ),
+    rf"\1{JOINER}",
+)
+"""A keyword by which GitHub closes an issue, and what it becomes."""
+
 _AS_OURS = (  # an ACK, a marker, a command, a closing keyword
     (re.compile(r"(?<!\w)ACK(?=:)"), rf"\g<0>{JOINER}"),
     (re.compile(r"<(?=!--)"), rf"<{JOINER}"),
@@ -98,14 +106,11 @@ _AS_OURS = (  # an ACK, a marker, a command, a closing keyword
         ),
         rf"\1/{JOINER}",
     ),
-    (
-        re.compile(
-            r"\b([cfr])(?=(?:lose[sd]?|ix(?:e[sd])?|esolve[sd]?):?[ \t]+(?:[\w./-]*#\d|GH-\d|https?://))", re.IGNORECASE
-        ),
-        rf"\1{JOINER}",
-    ),
+    _CLOSING,
 )
 _CODE_SPAN = r"(?<![`\\])(?P<code>(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
+_MENTION = re.compile(_CODE_SPAN + r"|(?<!\w)@(?=\w)")
+_OWN_CLOSING = re.compile(r"Closes #\d+(?=\n|\Z)")
 _LOUD = re.compile(
     _CODE_SPAN + r"|(?P<mention>(?<!\w)@(?=\w))"
     r"|(?P<image>!(?=\[)|<(?=(?:img|picture|source|video|audio)\b))"
@@ -132,6 +137,22 @@ def neutralise(text: str, hosts: Collection[str] = ("github.com",)) -> str:
         return found[0] + JOINER
 
     return "\n".join(line.text if line.fenced else _LOUD.sub(quiet, line.text) for line in lines(text))
+
+
+def harmless(text: str, *, closes: bool = False) -> str:
+    """Whatever leaves, ours or not: outside code nobody is mentioned, and no issue is closed by a keyword.
+
+    With `closes` the first line may be `Closes #n`. Applied twice it is as applied once.
+    """
+    own = _OWN_CLOSING.match(text) if closes else None
+    head, body = (text[: own.end()], text[own.end() :]) if own else ("", text)
+    pattern, broken = _CLOSING
+    body = pattern.sub(broken, body)
+
+    def quiet(found: re.Match[str]) -> str:
+        return found[0] if found["code"] else found[0] + JOINER
+
+    return head + "\n".join(line.text if line.fenced else _MENTION.sub(quiet, line.text) for line in lines(body))
 
 
 def excerpt(text: str, limit_bytes: int) -> str:

@@ -17,6 +17,10 @@ class Operator:
         """A person's order needs no lease."""
 
 
+ACK = "ack"
+"""The purpose of the notices by which locks are claimed, kept and released: the only ones that may begin with ACK."""
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Exactly one marked comment in one thread for one purpose; writing it twice converges."""

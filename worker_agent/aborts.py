@@ -22,7 +22,8 @@ class CycleAborted(Aborted):
         listed = "".join(f"\n- {detail}" for detail in details[:10])
         super().__init__(f"{error}: {sentence}{listed}")
         self.error = error
-        if error is ErrorType.TEST_UNEXPECTED_PASS:
+        self.category = str(error)
+        if error in {ErrorType.TEST_UNEXPECTED_PASS, ErrorType.DUPLICATE_TEST}:
             self.flags = (Flag.PROBLEMATIC_TEST,)
 
 

@@ -20,16 +20,17 @@ from shared.lock.port import Port
 from shared.models import Issue
 from shared.reconcile.lost import Item, LostLabels
 from shared.sightings import Sightings
-from shared.workflow import HALTED, Event, Flag, Role, Stage
+from shared.workflow import Event, Flag, Role, Stage
 from worker_agent import dossier
 from worker_agent.aborts import Aborted, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
 from worker_agent.candidates import Candidates
-from worker_agent.decide import Action, Phase, Snapshot, decide, projection
+from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide, projection
 from worker_agent.feedback import Feedback
 from worker_agent.gate import Gate
 from worker_agent.handover import Handover
 from worker_agent.observe import Observer
 from worker_agent.orders import order, paused
+from worker_agent.parts import passed_on, refusal
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.repairs import Repairs
@@ -87,7 +88,9 @@ class Worker:
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):
             return view
-        return await self._claims.claim(view, await self._gate.intent(candidate, view.fence))
+        wish = await self._gate.intent(candidate, view.fence)
+        left = "" if isinstance(wish, str) else refusal(wish, view.fence, self._policy)
+        return await self._claims.claim(view, left or wish)
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
         """The lease as a block."""
@@ -131,15 +134,17 @@ class Worker:
         said = await self._said(held, seen)
         if said and seen.issue.open:
             return await self._obey(held, said)
-        if held.fence.stage in HALTED:
-            await self._handover.explain(held)
         action = decide(seen, now=held.server_now())
-        if action is not Action.FINISH:  # what is merged keeps the labels that it was merged with
+        await self._handover.tell(held, action)
+        if action not in NO_LABELS:
             seen = replace(seen, issue=await self._handover.show(held, seen.issue, seen.pull_request))
             said = self._order(seen.issue, held)  # the reply to a label is newer than any reading
             if said and seen.issue.open:
                 return await self._obey(held, said)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
+        role = passed_on(action, self._policy)
+        if role:
+            return await self._handover.pass_on(held, role)
         return await self._act(action, held, seen)
 
     async def _obey(self, held: Held, said: str) -> Ended:
@@ -167,7 +172,7 @@ class Worker:
             case Action.FINISH:
                 return await self._handover.finish(held, snapshot)
             case Action.WITHDRAW:
-                return await self._handover.withdraw(held, "the issue or its pull request was closed")
+                return await self._handover.leave(held, snapshot)
             case Action.SHOW_HALT:
                 return Ended(Result.FAILED, f"halted at {held.fence.stage}")
             case (

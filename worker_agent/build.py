@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from config.environment import child_environment
+from config.environment import child_environment, for_set_up
 from console.assembly import Parts
+from console.confinement import environments
 from shared.git.disk import Disk
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
+from shared.llm.cast import PHASES
+from shared.llm.port import Call
 from shared.prompts import Prompts
 from worker_agent.agent import STAGES, Worker
 from worker_agent.decide import Bounds
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.tdd.run import TestBench
+from worker_agent.tdd.setup_step import SetUp
 from worker_agent.trade import trade
 from worker_agent.workshop import Workshop
 from worker_agent.worksite import Places, Worksite
@@ -37,12 +41,20 @@ def build(parts: Parts) -> Worker:
     )
     settings, name = parts.settings, parts.configured.name
     places = Places(name, settings.work_dir, settings.state_dir / "kept")
-    publisher = Publisher(parts.mirror, PatchPolicy())
+    publisher = Publisher(parts.mirror, PatchPolicy(), parts.outgoing)
     disk = Disk(parts.mirror, settings.work_dir, parts.clock)
     worksite = Worksite(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
-    bench = TestBench(child_environment(), policy.limits.deadline_seconds)
+    bench = bench_of(parts, policy)
     workshop = Workshop(worksite, parts.coder, bench, Prompts(PROMPTS), policy)
     return Worker(forge, parts.port, parts.claimant, workshop, policy)
+
+
+def bench_of(parts: Parts, policy: Policy) -> TestBench:
+    """Where the tests of the repository are run."""
+    confinement, place = parts.confinement, environments(parts.settings)
+    setup = SetUp(parts.configured.setup_command, place, for_set_up(), confinement)
+    deadline = policy.limits.deadline_seconds
+    return TestBench(child_environment(), deadline, confinement=confinement, setup=setup)
 
 
 def policy_of(parts: Parts) -> Policy:
@@ -69,4 +81,6 @@ def policy_of(parts: Parts) -> Policy:
         assign=repository.assign,
         slots=settings.max_concurrent,
         limits=parts.limits,
+        plays=parts.plays,
+        phases={**PHASES, **{Call(call): role for call, role in settings.phases.items()}},
     )

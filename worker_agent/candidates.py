@@ -76,6 +76,14 @@ class Candidates:
         return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 
 
+def mourns(item: Issue, listed: Mapping[int, Issue]) -> bool:
+    """Whether anything follows from a listed item being gone: only from a pull request, while its issue is listed.
+
+    What is held is read by whoever holds it; what a short list lacks comes back with the next one.
+    """
+    return item.is_pull_request and links.issue_named_by(item.body) in listed
+
+
 def _version(item: Issue, known: Collection[int]) -> str:
     """What changes when the item does, or when a blocker of it is closed and so no longer known."""
     blockers = [str(number) for number in read(item.body).depends_on if number in known]

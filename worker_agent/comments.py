@@ -70,14 +70,15 @@ def _data(fence: Fence, **more: object) -> dict[str, object]:
     return {"stage": fence.stage, "holder": fence.agent, "attempts": fence.attempt, **more}
 
 
-def tests_written(fence: Fence, new_tests: Sequence[str]) -> Status:
-    """The red phase is done."""
+def tests_written(fence: Fence, new_tests: Sequence[str], left_out: Sequence[str]) -> Status:
+    """The red phase is done; `left_out` says of each test that was not taken why."""
     count = len(new_tests)
     names = ", ".join(f"`{one_line(name, 120)}`" for name in new_tests[:5])
     return Status(
         f"{count} new test{'s' * (count != 1)} written; red on the base. Implementing now.",
         (*_where(fence), ("New tests", names)),
         _data(fence, new_tests=list(new_tests)),
+        f"Set aside:\n{_list(left_out)}" if left_out else "",
     )
 
 
@@ -122,15 +123,27 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels) -> Status:
     if fence.pr:
         further = f"set the label `{names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to go on from its branch"
         again = f"{further}; or close #{fence.pr}, delete its branch and {again}"
-    lines = [f"**What was kept:** {kept}", f"**What to do:** correct the specification or the code, then {again}."]
-    return Status(str(error), _where(fence), _data(fence, error=str(error)), "\n\n".join(lines))
+    left = f"{kept}; {error.kept}" if error.kept else kept
+    what = (
+        f"{error.advice} Or correct the specification or the code; "
+        if error.advice
+        else ("correct the specification or the code, ")
+    )
+    lines = [f"**What was kept:** {left}", f"**What to do:** {what}then {again}."]
+    rows = (*_where(fence), ("Category", error.category))
+    return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(lines))
+
+
+def passed_on(fence: Fence) -> Status:
+    """Another role has the next step."""
+    return Status(f"Waiting for an agent that plays the role {fence.next_role}.", _where(fence), _data(fence))
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
     """A run failed and is repeated later, by whichever agent comes first then."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
-    told = f"Waiting until {until}, no attempt is spent: {neutralise(one_line(sentence, 400))}"
+    told = f"Waiting until {until}, no attempt is spent: {one_line(sentence, 400)}"
     return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
 
 
@@ -142,6 +155,23 @@ def paused(fence: Fence) -> Status:
 def withdrawn(fence: Fence, reason: str) -> Status:
     """A person stopped it."""
     return Status(f"Stopped: {reason}. The branch is kept.", _where(fence), _data(fence))
+
+
+def pull_request_closed(fence: Fence, names: Labels) -> Status:
+    """A person closed the pull request without merging it; nothing is reopened, and it is asked how to go on."""
+    where = branch(fence.key.number)
+    changes, ready = names.of(Stage.CHANGES_REQUESTED), names.of(Stage.READY)
+    steps = (
+        f"reopen #{fence.pr} and set `{changes}` on it to have it changed, or `{names.of(Stage.REVIEWING)}` to have it "
+        f"reviewed; or delete the branch `{where}` and set `{ready}` on this issue to start over; "
+        "or close this issue if it is not wanted any more."
+    )
+    return Status(
+        f"Stopped: #{fence.pr} was closed without being merged. The branch `{where}` is kept.",
+        _where(fence),
+        _data(fence, waiting={"why": "pull request closed"}),
+        f"**What to do:** {steps}",
+    )
 
 
 def _list(details: Sequence[str]) -> str:

@@ -50,6 +50,12 @@ class Action(StrEnum):
 WORKING = frozenset({Stage.IMPLEMENTING, Stage.TESTING})
 """Stages in which the worker has something to do."""
 
+HANDS_OVER = frozenset({Action.HAND_OVER, Action.HAND_OVER_UNCHECKED})
+"""Actions after which the item rests at `reviewing`."""
+
+NO_LABELS = frozenset({Action.FINISH, Action.WITHDRAW})
+"""Actions for what has ended: it keeps the labels that it had."""
+
 UNCHECKED = "unchecked"
 """The fence's phase at `reviewing` when CI did not finish in time: a hand-over that is resumed says the same."""
 

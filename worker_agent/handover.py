@@ -8,14 +8,16 @@ from dataclasses import replace
 import structlog
 
 from shared.errors import Blocked
+from shared.github.status import Status
 from shared.items import Ended, Result
+from shared.lock.codec import Fence
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import Issue, PullRequest
 from shared.reconcile.beginning import Beginning
-from shared.workflow import Event, Flag, Stage, Track, move
+from shared.workflow import HALTED, Event, Flag, Stage, Track, move
 from worker_agent import comments
-from worker_agent.decide import UNCHECKED, WORKING, Phase, Snapshot, projection
+from worker_agent.decide import HANDS_OVER, UNCHECKED, WORKING, Action, Phase, Snapshot, projection
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
@@ -81,16 +83,30 @@ class Handover:
         return opened
 
     async def hand_over(self, held: Held, snapshot: Snapshot, *, checked: bool) -> Ended:
-        """To review: the fence first, then the labels; a crash in between is finished by the next claim."""
+        """To review: the fence, what people are told, then the labels; a crash in between is made good by a claim."""
         event = Event.CI_PASSED if checked else Event.CI_OVERDUE
         if held.fence.stage is Stage.TESTING:
             await advance(held, stage=move(_track(held), Stage.TESTING, event).to, phase="" if checked else UNCHECKED)
+            await self._announce(held)
         await self.show(held, snapshot.issue, snapshot.pull_request)
+        return Ended(Result.HANDED_OVER, f"pull request #{held.fence.pr} waits for review")
+
+    async def tell(self, held: Held, action: Action) -> None:
+        """Say where the fence of an item rests that is claimed again, before the labels show it.
+
+        Whoever moved the fence may have ended in between; by the label that still lags, the item is found again.
+        """
+        if held.fence.stage in HALTED:
+            await self._explain(held)
+        elif held.fence.stage is Stage.REVIEWING and action in HANDS_OVER:
+            await self._announce(held)
+
+    async def _announce(self, held: Held) -> None:
         if self._policy.reviewers and not held.fence.round:
             await self._ask_reviewers(held)
-        status = comments.handed_over if checked else comments.handed_over_unchecked
+        unchecked = held.fence.phase == UNCHECKED
+        status = comments.handed_over_unchecked if unchecked else comments.handed_over
         await self._forge.status.show(held.fence.key.number, status(held.fence), held)
-        return Ended(Result.HANDED_OVER, f"pull request #{held.fence.pr} waits for review")
 
     async def _ask_reviewers(self, held: Held) -> None:
         """Whoever cannot be asked (GitHub answers 422 for strangers and for the author) stops nothing."""
@@ -99,7 +115,7 @@ class Handover:
         except Blocked as error:
             log.warning("reviewers_not_asked", outcome="skipped", reviewers=self._policy.reviewers, error=str(error))
 
-    async def explain(self, held: Held) -> None:
+    async def _explain(self, held: Held) -> None:
         """It halted, and whoever gave it up may have ended before saying so: then say it now."""
         number = held.fence.key.number
         if (await self._forge.status.data(number)).get("stage") == held.fence.stage:
@@ -136,6 +152,12 @@ class Handover:
                 )
         await self._unassign(held)
 
+    async def pass_on(self, held: Held, role: str) -> Ended:
+        """What was made so far stands in the fence; whichever agent plays the role goes on from there."""
+        await advance(held, next_role=role)
+        await self._forge.status.show(held.fence.key.number, comments.passed_on(held.fence), held)
+        return Ended(Result.HANDED_OVER, f"the next step is for the role {role}")
+
     async def wait_for(self, held: Held, sentence: str) -> None:
         """It waits until the time in its fence; whoever comes first then goes on."""
         await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
@@ -146,10 +168,21 @@ class Handover:
 
     async def withdraw(self, held: Held, reason: str) -> Ended:
         """A person ended it: the fence remembers, nothing else is touched, the branch stays."""
+        return await self._withdraw(held, comments.withdrawn(_withdrawn(held), reason), reason)
+
+    async def leave(self, held: Held, seen: Snapshot) -> Ended:
+        """What it is about was closed. Where that is only the pull request, people are asked how to go on."""
+        if not seen.issue.open or seen.issue.locked:
+            return await self.withdraw(held, "the issue was closed or locked")
+        told = comments.pull_request_closed(_withdrawn(held), self._policy.names)
+        return await self._withdraw(held, told, f"pull request #{held.fence.pr} was closed without being merged")
+
+    async def _withdraw(self, held: Held, told: Status, reason: str) -> Ended:
+        """The comment first: whoever finds the fence at its end looks no further."""
+        await self._forge.status.show(held.fence.key.number, told, held)
+        await self._unassign(held)
         if held.fence.stage is not Stage.WITHDRAWN:
             await advance(held, stage=Stage.WITHDRAWN)
-        await self._forge.status.show(held.fence.key.number, comments.withdrawn(held.fence, reason), held)
-        await self._unassign(held)
         return Ended(Result.WITHDRAWN, reason)
 
     async def finish(self, held: Held, seen: Snapshot) -> Ended:
@@ -180,6 +213,11 @@ def _track(held: Held) -> Track:
 def _commit(held: Held) -> tuple[int, str]:
     """The lease and the commit that its fence names."""
     return held.ack.id, held.fence.work_head
+
+
+def _withdrawn(held: Held) -> Fence:
+    """The fence as it is about to be."""
+    return replace(held.fence, stage=Stage.WITHDRAWN)
 
 
 def _kept(held: Held) -> str:

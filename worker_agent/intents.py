@@ -42,7 +42,7 @@ def intent(
         return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="", body_sha256=text)
     if fence is not None and (fence.stage in WORKING or (fence.stage in SETTLED and labels.stages & WORKING)):
         return Intent(fence.stage, fence.phase)
-    if fence is not None and labels.stages == {Stage.REVIEWING} and _is_left_open(pull_request, fence, policy):
+    if fence is not None and labels.stages == {Stage.REVIEWING} and _is_left(pull_request, fence, policy):
         return Intent(fence.stage, fence.phase)
     if fence is not None and _is_mislabelled(fence, labels.stages):
         return Intent(fence.stage, fence.phase)
@@ -56,11 +56,14 @@ def _is_mislabelled(fence: Fence, of_issue: frozenset[Stage]) -> bool:
     return fence.stage is Stage.REVIEWING and (not of_issue or is_doubled(of_issue))
 
 
-def _is_left_open(pull_request: PullRequest | None, fence: Fence, policy: Policy) -> bool:
-    """Whether what was handed over is merged into a branch for which GitHub closes no issue."""
-    if pull_request is None or fence.stage is not Stage.REVIEWING:
+def _is_left(pull_request: PullRequest | None, fence: Fence, policy: Policy) -> bool:
+    """Whether what was handed over has ended while GitHub leaves its issue open.
+
+    Merged into a branch for which GitHub closes no issue, or closed without being merged.
+    """
+    if pull_request is None or fence.stage is not Stage.REVIEWING or pull_request.open:
         return False
-    return pull_request.merged and pull_request.base_branch != policy.default_branch
+    return not pull_request.merged or pull_request.base_branch != policy.default_branch
 
 
 def _approved(issue: Issue, fence: Fence | None, keys: Keyring) -> str:
@@ -104,9 +107,9 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
 def cause(
     wish: Intent, issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels
 ) -> Cause | None:
-    """The label that asks for `wish`; None for what goes on without one: work in progress, and what is merged."""
+    """The label that asks for `wish`; None for what goes on without one: work in progress, and what has ended."""
     begins = wish.stage is Stage.IMPLEMENTING
-    if (fence is not None and fence.stage in WORKING) or (pull_request and pull_request.merged and not begins):
+    if (fence is not None and fence.stage in WORKING) or (pull_request and not pull_request.open and not begins):
         return None
     if begins and pull_request is not None and pull_request.open:
         return Cause(pull_request.number, frozenset({Stage.CHANGES_REQUESTED}))

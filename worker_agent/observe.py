@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from shared.ci.verdict import Verdict, fold
+from shared.github.listing import brief
 from shared.lock.codec import Fence
 from shared.lock.hold import Held
 from shared.models import Issue, PullRequest
@@ -101,9 +102,12 @@ class Observer:
         return await self._history.relation(fence.work_head, pull_request.head_sha)
 
     def _is_listed(self, issue: Issue) -> bool:
-        """Whether the change list shows the issue as it was read, but for the time of its last change."""
+        """Whether the change list shows the issue as it was read, but for the time of its last change.
+
+        Lists keep little of a body: an edit of it is seen when everything is read, before anything follows.
+        """
         listed = self._forge.inbox.known.get(issue.number)
-        return listed is not None and replace(listed, updated_at=issue.updated_at) == issue
+        return listed is not None and replace(listed, updated_at=issue.updated_at) == brief(issue)
 
     def _bounds(self, issue: Issue) -> Bounds:
         """The configuration's bounds, with what the specification asks for itself."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from shared.llm.port import Limits
+from shared.llm.cast import PHASES
+from shared.llm.port import Call, Limits
 from shared.workflow import Labels
 from worker_agent.decide import Bounds
 
@@ -29,3 +31,5 @@ class Policy:
     assign: str | None = None
     slots: int = 1
     limits: Limits = field(default_factory=Limits)
+    plays: frozenset[str] = frozenset()
+    phases: Mapping[Call, str] = field(default_factory=lambda: PHASES)

@@ -102,6 +102,8 @@ class Checks(Protocol):
 
     async def log(self, job_id: int) -> str: ...
 
+    async def annotations(self, check_run_id: int) -> tuple[str, ...]: ...
+
 
 class StatusBoard(Protocol):
     """The worker's one status comment per thread."""

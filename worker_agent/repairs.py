@@ -8,12 +8,13 @@ from dataclasses import replace
 from shared.git.notes import Note, Phase
 from shared.llm.port import Call
 from shared.lock.hold import Held
-from shared.models import Check, CheckOutcome, Issue
+from shared.models import CheckOutcome, Issue
 from shared.prompts import Untrusted
-from shared.text import excerpt, printable
+from shared.text import excerpt
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide
 from worker_agent.aborts import CycleAborted
+from worker_agent.ci_logs import told
 from worker_agent.feedback import Feedback
 from worker_agent.ports import Checks
 from worker_agent.tdd.files import is_test_file
@@ -44,12 +45,12 @@ class Repairs:
         """Repair what the failed checks of the current head say."""
         job = await self._workshop.open(held, issue)
         failed = [c for c in await self._checks.of(held.fence.work_head) if c.outcome is CheckOutcome.FAILED]
-        log = await self._log(failed)
+        said = await told(self._checks, failed, LOG_BYTES)
         diff = excerpt(await job.space.diff(job.base, held.fence.work_head), LOG_BYTES)
 
         def prompt(problems: Sequence[str]) -> str:
             return self._workshop.prompt(
-                "fix_ci", job, log=Untrusted(log), failures=Untrusted(_listed(problems)), diff=Untrusted(diff)
+                "fix_ci", job, log=Untrusted(said), failures=Untrusted(_listed(problems)), diff=Untrusted(diff)
             )
 
         first = Turn(attempt=fixes + 1, round=held.fence.round)
@@ -100,13 +101,6 @@ class Repairs:
         tests = {path for path in changed if is_test_file(path)} - set(job.specification.may_change)
         found = changes_by_file(await texts(job.space, start, tests), await texts(job.space, tree, tests))
         return tuple(sentence for sentences in found.values() for sentence in sentences)
-
-    async def _log(self, failed: Sequence[Check]) -> str:
-        parts = []
-        for check in failed:
-            log = await self._checks.log(check.job_id) if check.job_id else check.summary
-            parts.append(f"### {check.name}\n{excerpt(printable(log), LOG_BYTES // max(1, len(failed)))}")
-        return "\n\n".join(parts)
 
 
 def _listed(problems: Sequence[str]) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import anyio
+from anyio import to_thread
 
+from shared.errors import RunFailed
 from shared.git.workspace import Place, Workspace
-from shared.governance.endings import completed
+from shared.governance.endings import RunEnded, completed
 from shared.governance.meter import begin_run
 from shared.llm.port import Call, Coder, Limits, Outcome, Request, Usage
 from shared.lock.hold import Held
@@ -16,6 +21,7 @@ from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
 from shared.specification import Settings, Specification, read
 from worker_agent.policy import Policy
+from worker_agent.tdd.control import watched
 from worker_agent.tdd.files import is_test_file
 from worker_agent.tdd.first_party import first_party
 from worker_agent.tdd.registry import Choice, choose
@@ -61,6 +67,22 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Extra:
+    """What is laid over a checkout for one run: files, and a control test beside the test file `near`."""
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    near: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Names it; the same for the same."""
+        return hashlib.sha256(repr((self.near, sorted(self.files.items()))).encode()).hexdigest()
+
+
+NOTHING_EXTRA = Extra()
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """US dollars, or None when nobody knows, and who says so."""
 
@@ -77,13 +99,13 @@ class Workshop:
         self._bench = bench
         self._prompts = prompts
         self._policy = policy
-        self._runs: dict[tuple[str, str], TestRun] = {}
+        self._runs: dict[tuple[str, str, str], TestRun] = {}
         self._spent: dict[int, list[Usage]] = {}
         self._made: dict[tuple[int, int, Call, str, Turn], str] = {}
 
     async def open(self, held: Held, issue: Issue) -> Job:
         """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
-        base = held.fence.base or await self.worksite.base(self._policy.base_branch)
+        base = held.fence.base or await self.worksite.base(self._policy.base_branch, held.fence)
         space = await self.worksite.open(held.fence)
         paths = await self.worksite.mirror.paths(base)
         read_files = await texts(space, base, RUNNER_FILES + CONVENTIONS)
@@ -110,10 +132,12 @@ class Workshop:
             return self._made[key]
         await begin_run(job.held)
         where = await job.space.reset_tree(start)
+        await self._bench.equip(where)
         request = Request(
             call=call,
             item=f"#{job.issue.number}",
             title=job.issue.title,
+            body=job.issue.body,
             role=ROLES[call],
             prompt=prompt,
             tree=where,
@@ -124,10 +148,21 @@ class Workshop:
         )
         outcome = await self._run(job, request, start)
         self._spent.setdefault(job.issue.number, []).append(outcome.usage)
-        completed(outcome, call)
+        await self._settle(job, outcome, call, start)
         tree = await job.space.capture(start)
         self._made = {known: made for known, made in self._made.items() if known[1] != job.issue.number} | {key: tree}
         return tree
+
+    async def _settle(self, job: Job, outcome: Outcome, call: Call, start: str) -> None:
+        """Raise for a run that did not complete; what it has changed until then is kept on disk."""
+        try:
+            completed(outcome, call)
+        except (RunFailed, RunEnded) as error:
+            patch = await self.worksite.rescue(job.held.fence, job.space, start)
+            left = [f"`{_below_state(path)}`" for path in (patch, outcome.log) if path is not None]
+            if left:
+                error.kept = f"{' and '.join(left)} in the state directory of {job.held.fence.agent}"
+            raise
 
     async def _run(self, job: Job, request: Request, start: str) -> Outcome:
         """One paid run; of one that is cut off, what it has changed so far is kept."""
@@ -144,17 +179,30 @@ class Workshop:
         sources = ", ".join(sorted({usage.cost_source for usage in runs}))
         return Cost(sum(known), sources) if len(known) == len(runs) else Cost(None, "unknown")
 
-    async def test(self, job: Job, commit_or_tree: str, into: Place = "evidence", *, again: bool = False) -> TestRun:
-        """The tests of exactly this commit or tree, in a fresh checkout; once per tree unless `again`."""
+    async def test(
+        self,
+        job: Job,
+        commit_or_tree: str,
+        into: Place = "evidence",
+        *,
+        again: bool = False,
+        extra: Extra = NOTHING_EXTRA,
+    ) -> TestRun:
+        """The tests of exactly this commit or tree and `extra`, in a fresh checkout; once per tree unless `again`."""
         tree = await job.space.tree_of(commit_or_tree)
-        known = self._runs.get((tree, job.choice.test_command))
+        key = (tree, job.choice.test_command, extra.digest)
+        known = self._runs.get(key)
         if known is None or again:
             where = await job.space.checkout(tree, into)
+            control = job.choice.runner.control(extra.near, secrets.token_hex(6)) if extra.near else None
+            laid = dict(extra.files) | ({control.path: control.text.encode()} if control else {})
+            await to_thread.run_sync(_lay, where, laid)
             scratch = job.space.root / "scratch"
             scratch.mkdir(exist_ok=True)
             announced = first_party(job.specification.files)
-            known = await self._bench.run(job.choice.runner, job.choice.test_command, where, scratch, announced)
-            self._remember((tree, job.choice.test_command), known)
+            run = await self._bench.run(job.choice.runner, job.choice.test_command, where, scratch, announced)
+            known = watched(run, control)
+            self._remember(key, known)
         return known
 
     async def test_files(self, job: Job, commit_or_tree: str) -> dict[str, bytes]:
@@ -162,10 +210,26 @@ class Workshop:
         changed = {change.path for change in await job.space.changes(job.base, commit_or_tree)}
         return await texts(job.space, commit_or_tree, {path for path in changed if is_test_file(path)})
 
-    def _remember(self, key: tuple[str, str], run: TestRun) -> None:
+    def _remember(self, key: tuple[str, str, str], run: TestRun) -> None:
         if len(self._runs) >= 32:
             self._runs.pop(next(iter(self._runs)))
         self._runs[key] = run
+
+
+def _lay(where: Path, files: Mapping[str, bytes]) -> None:
+    """Write files of the engine's own into a checkout; a link in it leads nowhere."""
+    root = where.resolve()
+    for name, content in files.items():
+        path = root / name
+        if path.parent.resolve().is_relative_to(root) and not path.is_symlink():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+def _below_state(path: Path) -> str:
+    """A file in `kept/` without the way there, which is nobody else's business."""
+    parts = path.parts
+    return "/".join(parts[parts.index("kept") :] if "kept" in parts else parts[-1:])
 
 
 def bounded(limits: Limits, wanted: Settings) -> Limits:

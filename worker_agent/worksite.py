@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 import structlog
 
-from shared.errors import EngineError, Misconfigured
+from shared.errors import EngineError, Misconfigured, Transient
 from shared.git import objects
 from shared.git.command import Identity
 from shared.git.disk import Disk
@@ -21,6 +22,7 @@ from shared.git.names import workspace_path
 from shared.git.notes import Note, Notes, Phase, read, write
 from shared.git.patch_policy import PatchRefused, Policy
 from shared.git.publisher import Publisher, keep
+from shared.git.push_report import PushRefused
 from shared.git.workspace import Workspace
 from shared.lock.codec import Fence
 from shared.lock.fence import advance
@@ -72,16 +74,19 @@ class Worksite:
         self._places = places
         self._keys = keys
         self._disk = disk
+        self._current: dict[int, tuple[int, str]] = {}
 
     async def tidy(self, numbers: Iterable[int]) -> None:
         """Look after the disk when it is time; the workspaces of the items `numbers` are in use."""
+        numbers = frozenset(numbers)
+        self._current = {number: lease for number, lease in self._current.items() if number in numbers}
         busy = {workspace_path(self._places.workspaces, self._places.full_name, number) for number in numbers}
         await self._disk.sweep(busy)
 
-    async def base(self, branch: str) -> str:
-        """The head of the base branch as the server has it now."""
+    async def base(self, branch: str, fence: Fence) -> str:
+        """The head of the base branch as the server has it now; all that `open` needs comes with it."""
         await self.mirror.ensure()
-        await self.mirror.fetch()
+        await self._renew(fence)
         tip = await self.mirror.tip(branch)
         if tip is None:
             raise Misconfigured(f"The branch '{branch}' does not exist: set base_branch to one that does.")
@@ -89,7 +94,7 @@ class Worksite:
 
     async def is_branch_free(self, fence: Fence, base: str) -> bool:
         """Whether the work branch does not exist yet, or holds nothing that `base` does not have."""
-        tip = await self.mirror.refresh(f"refs/heads/{comments.branch(fence.key.number)}")
+        tip = await self._tip(fence)
         return tip is None or await self.mirror.is_ancestor(tip, base)
 
     async def open(self, fence: Fence) -> Workspace:
@@ -101,19 +106,43 @@ class Worksite:
             if await self.mirror.sha(fence.work_head) is None:  # made on another machine
                 await self.mirror.refresh(fence.key.ref)
             await space.bring(fence.work_head)
-        await self.mirror.refresh(_notes_ref(fence))
+        if not self._is_current(fence):
+            await self._renew(fence)
         await space.follow(_notes_ref(fence))
         return space
+
+    async def _renew(self, fence: Fence) -> None:
+        """Bring branches and notes in one fetch. As long as this lease lasts, only its own pushes move the notes."""
+        await self.mirror.renew(_notes_ref(fence))
+        self._current[fence.key.number] = fence.ack_id, fence.nonce
+
+    def _is_current(self, fence: Fence) -> bool:
+        return self._current.get(fence.key.number) == (fence.ack_id, fence.nonce)
+
+    async def _tip(self, fence: Fence) -> str | None:
+        """The work branch as this lease last knew it: if somebody has moved it since, the push fails, and asks anew."""
+        ref = f"refs/heads/{comments.branch(fence.key.number)}"
+        return await (self.mirror.sha if self._is_current(fence) else self.mirror.refresh)(ref)
 
     async def record(
         self, held: Held, space: Workspace, phased: Phased, specification: Specification, **to: object
     ) -> str:
         """Commit a phase, note it, and move fence, notes and (with `stage` testing) the branch together.
 
-        `to` are the fence's new fields. Returns the commit. A refused patch is kept on disk and
-        raises `PatchRefused`.
+        `to` are the fence's new fields. Returns the commit. A patch that is refused, by the policy or
+        by the server, is kept on disk and raises `PatchRefused` or `PushRefused`.
         """
+        try:
+            return await self._record(held, space, phased, specification, to)
+        except (PatchRefused, PushRefused) as refused:
+            raise await self._kept_of(refused, held.fence, space, phased) from refused
+
+    async def _record(
+        self, held: Held, space: Workspace, phased: Phased, specification: Specification, to: Mapping[str, Any]
+    ) -> str:
         fence = held.fence
+        policy = Policy(planned=frozenset(specification.files) | frozenset(specification.may_change))
+        await self._publisher.judge(space, phased.note.base, phased.tree, policy=policy)
         message = comments.commit_message(phased.subject, fence=fence, phase=phased.note.phase)
         commit = await space.commit(phased.tree, (phased.parent,), message, held.server_now())
         notes = _notes_ref(fence)
@@ -122,28 +151,39 @@ class Worksite:
         updates = [RefUpdate(notes, before, noted)]
         if "stage" in to:
             updates.append(await self._branch(fence, commit))
-        policy = Policy(planned=frozenset(specification.files) | frozenset(specification.may_change))
+        ready = await self._publisher.prepare(space, phased.note.base, commit, updates, policy=policy)
         try:
-            ready = await self._publisher.prepare(space, phased.note.base, commit, updates, policy=policy)
-        except PatchRefused:
-            await keep(await space.diff(phased.note.base, commit), self._kept(fence))
+            await advance(held, updates=ready, work_head=commit, base=phased.note.base, **to)
+        except Transient:
+            self._current.pop(fence.key.number, None)
             raise
-        await advance(held, updates=ready, work_head=commit, base=phased.note.base, **to)
         return commit
 
-    async def rescue(self, fence: Fence, space: Workspace, start: str) -> None:
-        """A run was cut off by an order, a lost lease or a signal: keep on disk what it has changed since `start`."""
+    async def rescue(self, fence: Fence, space: Workspace, start: str) -> Path | None:
+        """A run was cut off or has failed: keep on disk what it has changed since `start`; where, or None."""
         with anyio.move_on_after(RESCUE_SECONDS, shield=True):
             try:
-                patch = await space.diff(start, await space.capture(start))
-                if patch:
-                    log.info("patch_kept", outcome="completed", path=str(await keep(patch, self._kept(fence))))
+                kept = await keep(space.git, start, await space.capture(start), self._kept(fence))
+                if kept:
+                    log.info("patch_kept", outcome="completed", path=str(kept))
+                return kept
             except (EngineError, CommandFailed, OSError) as error:
                 log.warning("patch_not_kept", outcome="failed", error=str(error))
+        return None
+
+    async def _kept_of(
+        self, refused: PatchRefused | PushRefused, fence: Fence, space: Workspace, phased: Phased
+    ) -> PatchRefused | PushRefused:
+        """The same refusal, which says where the patch is."""
+        kept = await keep(space.git, phased.note.base, phased.tree, self._kept(fence))
+        where = str(kept.relative_to(self._places.kept.parent)) if kept else ""
+        if isinstance(refused, PatchRefused):
+            return PatchRefused(refused.refusals, kept=where)
+        return PushRefused(f"{refused}\nThe patch is kept in the state directory as `{where}`.")
 
     async def _branch(self, fence: Fence, commit: str) -> RefUpdate:
         ref = f"refs/heads/{comments.branch(fence.key.number)}"
-        return RefUpdate(ref, await self.mirror.refresh(ref), commit)
+        return RefUpdate(ref, await self._tip(fence), commit)
 
     async def notes(self, space: Workspace, fence: Fence) -> Mapping[str, Note]:
         """The authentic notes of an issue: phase commit -> note."""

@@ -90,3 +90,12 @@ def awaiting_approval(lab: Lab) -> set[int]:
     """The stories whose plan waits for a person."""
     threads = lab.at(REPOSITORY).issues.records.values()
     return {thread.number for thread in threads if "status:awaiting-approval" in thread.labels}
+
+
+def last_word(lab: Lab, number: int) -> str:
+    """What the engine says last in its status comment on a thread, without its marks and its data for programs."""
+    comments = [
+        comment.body for comment in lab.at(REPOSITORY).comments.of(number) if "<!-- engine-status/" in comment.body
+    ]
+    said = comments[-1].partition("<details>")[0] if comments else "It says nothing: see the agents' logs."
+    return "\n".join(line for line in said.splitlines() if not line.startswith("<!--")).strip()

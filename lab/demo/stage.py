@@ -24,6 +24,14 @@ class Stage:
 
     root: Path
     environment: Path
+    backend: str = "scripted"
+    program: Path | None = None
+    own: bool = False
+    """Whether a person's own repository is played with."""
+    test_command: str | None = None
+    """What runs the tests of that; None means detected."""
+    budget_usd: float = 10.0
+    """What all runs together may cost."""
 
     @property
     def config(self) -> Path:
@@ -44,9 +52,9 @@ async def furnish(lab: Lab, stage: Stage, stories: Sequence[Story]) -> None:
     """The project with its CI, the tokens, the key, the coder's scenario and the configuration."""
     await lab.repository(
         REPOSITORY,
-        target_project.files(),
+        {"README.md": "A copy is on its way.\n"} if stage.own else target_project.files(),
         collaborators={ENGINE: "write", REVIEWER: "write"},
-        check_command=f"'{python_in(stage.environment)}' ci/check.py",
+        check_command=None if stage.own else f"'{python_in(stage.environment)}' ci/check.py",
     )
     for login in (ENGINE, REVIEWER):
         _private(stage.root / f"{login}.token", lab.token(login, PERMISSIONS[login]))
@@ -57,16 +65,8 @@ async def furnish(lab: Lab, stage: Stage, stories: Sequence[Story]) -> None:
 
 def _configuration(lab: Lab, stage: Stage) -> dict[str, object]:
     """Fast and merging by itself, which is accepted only because everything is on loopback."""
-    repository = {
-        "name": REPOSITORY,
-        "poll_interval": 0.5,
-        "llm_backend": "scripted",
-        "test_command": f"'{python_in(stage.environment)}' -m pytest -q",
-        "approval": "comment",
-        "merge": "auto",
-    }
-    return {
-        "repositories": [repository],
+    configuration: dict[str, object] = {
+        "repositories": [_repository(stage)],
         "state_dir": str(stage.state),
         "sandbox": "none",
         "cooldown": 0,
@@ -79,6 +79,26 @@ def _configuration(lab: Lab, stage: Stage) -> dict[str, object]:
         "lock": {"settle": 0.2, "key_files": [str(stage.root / "lock.key")]},
         "llm": {"scenario": str(stage.root / "scenario.yml")},
     }
+    if stage.program is not None:
+        whole = stage.budget_usd
+        configuration[f"{stage.backend}_cli"] = str(stage.program)
+        configuration["budgets"] = {"run": min(5.0, whole), "issue": whole, "day": whole, "week": whole}
+    return configuration
+
+
+def _repository(stage: Stage) -> dict[str, object]:
+    settings: dict[str, object] = {
+        "name": REPOSITORY,
+        "poll_interval": 0.5,
+        "llm_backend": stage.backend,
+        "approval": "comment",
+        "merge": "auto",
+    }
+    if not stage.own:
+        return settings | {"test_command": f"'{python_in(stage.environment)}' -m pytest -q"}
+    if stage.test_command is not None:
+        settings["test_command"] = stage.test_command
+    return settings | {"ci": {"none_is_green": True}}
 
 
 def _private(path: Path, text: str) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from shared.git import names, objects
+import anyio.to_thread
+
+from shared.git import directories, names, objects
 from shared.git.command import Git
 from shared.git.output import fields
 from shared.git.patch_policy import GITLINK, Change
@@ -15,6 +18,8 @@ FILE_BYTES = 4 * 2**20
 
 ALL_BYTES = 64 * 2**20
 """Files after so much text are not read either: a patch of that size is refused in any case."""
+
+_DIFF = ("diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
 _ONE_READ_BYTES = 8 * 2**20
 
@@ -47,13 +52,18 @@ async def between(git: Git, old: str, new: str) -> tuple[Change, ...]:
     readable = _readable([entry for entry in entries if counts[entry.path][0] != "-"], sizes)
     texts = await _texts(git, [oid for entry in readable for oid in entry.blobs()], sizes)
     read = {entry.path for entry in readable}
-    return tuple(_change(e, counts[e.path], sizes, _added(e, texts) if e.path in read else None) for e in entries)
+    return tuple(_change(e, counts[e.path], sizes, texts if e.path in read else None) for e in entries)
 
 
 async def diff(git: Git, old: str, new: str) -> str:
     """The unified diff, with renames."""
-    verb = ("diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
-    return (await git.run(*verb, names.oid(old), names.oid(new), "--")).stdout.decode("utf-8", "replace")
+    return (await git.run(*_DIFF, names.oid(old), names.oid(new), "--")).stdout.decode("utf-8", "replace")
+
+
+async def save(git: Git, old: str, new: str, path: Path) -> None:
+    """Write the unified diff of any size to a new file, readable by us alone; `git apply` takes it, binaries too."""
+    await anyio.to_thread.run_sync(directories.write, path, b"")
+    await git.run(*_DIFF, "--binary", f"--output={path}", names.oid(old), names.oid(new), "--")
 
 
 def _parse(output: Sequence[str]) -> tuple[list[_Entry], dict[str, tuple[str, str]]]:
@@ -100,9 +110,25 @@ def _added(entry: _Entry, texts: Mapping[str, bytes]) -> str:
     return b"\n".join(line for line in new if line not in known).decode("utf-8", "replace")
 
 
-def _change(entry: _Entry, counts: tuple[str, str], sizes: Mapping[str, int], text: str | None) -> Change:
+def _change(
+    entry: _Entry, counts: tuple[str, str], sizes: Mapping[str, int], texts: Mapping[str, bytes] | None
+) -> Change:
+    """`texts` is None for what was not read."""
     added, deleted = (0 if count == "-" else int(count) for count in counts)
-    size = sizes.get(entry.new, 0) if entry.new_mode != GITLINK else 0
     return Change(
-        entry.path, entry.status, entry.old_mode, entry.new_mode, added, deleted, text is None, size, text or ""
+        path=entry.path,
+        status=entry.status,
+        old_mode=entry.old_mode,
+        new_mode=entry.new_mode,
+        added=added,
+        deleted=deleted,
+        binary=texts is None,
+        size=sizes.get(entry.new, 0) if entry.new_mode != GITLINK else 0,
+        added_text=_added(entry, texts) if texts is not None else "",
+        only_line_ends=texts is not None and _only_line_ends(entry, texts),
     )
+
+
+def _only_line_ends(entry: _Entry, texts: Mapping[str, bytes]) -> bool:
+    old, new = texts.get(entry.old, b""), texts.get(entry.new, b"")
+    return old != new and old.replace(b"\r\n", b"\n") == new.replace(b"\r\n", b"\n")

@@ -6,8 +6,7 @@ is changed into, and only the protocol that the given URL needs is allowed.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,10 +16,11 @@ import anyio
 
 from shared import process
 from shared.errors import Misconfigured, Transient, UnknownOutcome
-from shared.git import failures, names, push_report
+from shared.git import failures, names, protocols, push_report
 from shared.git.credentials import Credentials
 from shared.lock.port import RefUpdate
 from shared.process import Finished
+from shared.room import full
 
 NETWORK_SECONDS = 120.0
 """How long one fetch or push may take before the server counts as not answering."""
@@ -67,10 +67,6 @@ _SETTINGS = {
 }
 """What `-c` would set; given by environment, so that an error shows the verb and not these."""
 
-_LOOPBACK = re.compile(r"http://(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?/[^\s]*")
-_SECURE = re.compile(r"https://[A-Za-z0-9.:\[\]-]+/[^\s]*")
-_PLAIN_FILE = re.compile(r"(?:file://)?/[^\n]*")
-
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -102,18 +98,27 @@ class Git:
     """Verbs on one git directory."""
 
     def __init__(
-        self, git_dir: Path, environment: Mapping[str, str], *, credentials: Credentials | None = None
+        self,
+        git_dir: Path,
+        environment: Mapping[str, str],
+        *,
+        credentials: Credentials | None = None,
+        hide: Callable[[str], str] = str,
     ) -> None:
-        """`environment` needs `PATH`; of the rest only proxies and certificate paths are passed on."""
+        """`environment` needs `PATH`; of the rest only proxies and certificate paths are passed on.
+
+        `hide` takes the secrets out of commit messages.
+        """
         self.git_dir = git_dir.absolute()
         passed_on = {name: environment[name] for name in environment if name in _PASSED_ON}
         authorities = {ours: environment[name] for name, ours in _AUTHORITIES.items() if name in environment}
         self._environment = passed_on | authorities | _FIXED
         self._credentials = credentials
+        self._hide = hide
 
     def at(self, git_dir: Path) -> Git:
         """The same git on another directory."""
-        return Git(git_dir, self._environment, credentials=self._credentials)
+        return Git(git_dir, self._environment, credentials=self._credentials, hide=self._hide)
 
     async def run(
         self,
@@ -201,12 +206,13 @@ class Git:
         """Write a commit object and return its id; no ref moves."""
         lineage = [option for parent in dict.fromkeys(parents) for option in ("-p", names.oid(parent))]
         arguments = ("commit-tree", names.oid(tree), *lineage, "-F", "-")
-        return (await self.run(*arguments, stdin=message.encode("utf-8", "replace"), signature=signature)).text
+        words = self._hide(message).encode("utf-8", "replace")
+        return (await self.run(*arguments, stdin=words, signature=signature)).text
 
     async def _talk(
         self, remote: str | Path, verb: Sequence[str], deadline_seconds: float, hooks: Path = NO_HOOKS
     ) -> Finished | None:
-        settings = _allowed(remote) | {"core.hooksPath": str(hooks)}
+        settings = protocols.allowed(remote) | {"core.hooksPath": str(hooks)}
         asks = self._credentials is not None and not isinstance(remote, Path)
         variables = await self._credentials.variables() if self._credentials and asks else {}
         with anyio.move_on_after(deadline_seconds):
@@ -223,9 +229,12 @@ class Git:
         env = {**self._environment, **_as_variables({**_SETTINGS, **settings}), **variables}
         try:
             # The root directory is never a work tree and always there; every path is absolute.
-            return await process.run(("git", *args), cwd=Path("/"), env=env, stdin=stdin)
+            finished = await process.run(("git", *args), cwd=Path("/"), env=env, stdin=stdin)
         except FileNotFoundError as error:
             raise Misconfigured("There is no git on PATH.") from error
+        if finished.code != 0 and failures.NO_SPACE.search(finished.stderr):
+            raise full(self.git_dir)
+        return finished
 
 
 def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
@@ -234,16 +243,3 @@ def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
     for number, (key, value) in enumerate(settings.items()):
         variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
     return variables
-
-
-def _allowed(remote: str | Path) -> dict[str, str]:
-    """The settings that allow the one protocol which this remote needs."""
-    if isinstance(remote, Path):
-        return {"protocol.file.allow": "always"}
-    if _SECURE.fullmatch(remote):
-        return {"protocol.https.allow": "always"}
-    if _LOOPBACK.fullmatch(remote):
-        return {"protocol.http.allow": "always", "http.proxy": ""}
-    if _PLAIN_FILE.fullmatch(remote):
-        return {"protocol.file.allow": "always"}
-    raise Misconfigured(f"Repositories are reached by https only, not by {remote.rpartition('@')[2]!r}.")

@@ -24,6 +24,9 @@ class TooMuchOutput(Blocked):
     """git printed more than is kept in memory."""
 
 
+NO_SPACE = re.compile(rb"^(?!remote:).*(?:No space left on device|Disk quota exceeded)", re.MULTILINE)
+"""The disk here is full; what the server says of its own begins with `remote:`."""
+
 _STALE_LOCK = re.compile(r"Unable to create '.*\.lock': File exists")
 _NO_SUCH_REF = re.compile(r"couldn't find remote ref|upload-pack: not our ref|no such remote ref")
 _NO_GIT = re.compile(r"couldn't find remote ref HEAD$|info/refs not valid", re.MULTILINE)
@@ -49,8 +52,6 @@ def local(finished: Finished) -> Exception:
     said = _said(finished)
     if _STALE_LOCK.search(said):
         return StaleLock(_sentence(finished))
-    if "No space left on device" in said:
-        return Transient(_sentence(finished))
     return CommandFailed(finished)
 
 

@@ -35,12 +35,18 @@ class Fences:
         must be unlike any other (it has a nonce): git skips a push of what is there already.
         Parents and updates must be in the mirror (`Mirror.adopt`). Errors as `Git.push`.
         """
-        git = self._mirror.git
-        tree = (await git.run("hash-object", "-w", "-t", "tree", "--stdin")).text
-        oid = await git.commit(tree, parents, message, Signature(self._identity))
-        if await git.push(self._mirror.url, (RefUpdate(ref, expected, oid), *updates)):
+        oid = await self.commit(message, parents)
+        moves = (RefUpdate(ref, expected, oid), *updates)
+        if await self._mirror.git.push(self._mirror.url, moves):
+            await self._mirror.note(moves)
             return oid
         return oid if await self._is_at(ref, oid) else None
+
+    async def commit(self, message: str, parents: Sequence[str]) -> str:
+        """Write a fence's commit and return its id; no ref moves."""
+        git = self._mirror.git
+        tree = (await git.run("hash-object", "-w", "-t", "tree", "--stdin")).text
+        return await git.commit(tree, parents, message, Signature(self._identity))
 
     async def _is_at(self, ref: str, oid: str) -> bool:
         """Whether a refused push has happened: curl sends a request again when its connection breaks unanswered."""

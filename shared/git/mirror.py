@@ -5,18 +5,23 @@ It fetches by explicit URL and refspec, under one lock, and has no remote config
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
+import structlog
 
 from shared.git import directories, names, objects
 from shared.git.command import NETWORK_SECONDS, Git
 from shared.git.failures import NoSuchRef, StaleLock
 from shared.git.fetch_lock import FetchLock
 from shared.git.output import fields
+from shared.lock.port import RefUpdate
+
+log = structlog.get_logger()
 
 BRANCHES = "+refs/heads/*:refs/heads/*"
 
@@ -77,6 +82,24 @@ class Mirror:
         """Fetch all branches and forget deleted ones, or fetch exactly `refspecs`; errors as `Git.fetch`."""
         async with self.lock.held():
             await self._fetch(*(refspecs or (BRANCHES,)), prune=not refspecs)
+
+    async def renew(self, prefix: str) -> None:
+        """Fetch all branches and the refs that begin with `prefix`, forget deleted ones; errors as `Git.fetch`."""
+        names.ref(prefix)
+        async with self.lock.held():
+            await self._fetch(BRANCHES, f"+{prefix}*:{prefix}*", prune=True)
+
+    async def note(self, moves: Sequence[RefUpdate]) -> None:
+        """What the server's reply to a push proves of its refs is so here too, without a fetch.
+
+        A ref that cannot be written here stays behind until it is fetched; the push has happened all the same.
+        """
+        orders = [f"update {m.ref} {m.new}" if m.new else f"delete {m.ref}" for m in moves]
+        stdin = "".join(f"option no-deref\n{order}\n" for order in orders).encode()
+        async with self.lock.held():
+            finished = await self.git.run("update-ref", "--stdin", stdin=stdin, ok=range(256))
+        if finished.code != 0:
+            log.info("refs_not_noted", outcome="skipped", code=finished.code)
 
     async def refresh(self, ref: str) -> str | None:
         """Bring one ref as the server has it now; None, and the local copy removed, when it has none."""

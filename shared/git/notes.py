@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from shared import marks
 from shared.git import names, objects
 from shared.git.command import Git, Identity, Signature
-from shared.marks import Authenticity, Keyring
+from shared.marks import Authenticity, Gate, Keyring
 
 VERSION = 1
 
@@ -77,9 +77,10 @@ _NOTE = TypeAdapter(Note)
 
 
 def write(note: Note, keys: Keyring) -> str:
-    """The note as one line of JSON, signed; whatever stands in `note.mac` is replaced."""
-    content = asdict(replace(note, mac=""))
-    signed = keys.sign(_PURPOSE, note.issue, _body(content, mac=""))
+    """The note as one line of JSON, signed and without secrets; whatever stands in `note.mac` is replaced."""
+    content = _without_secrets(asdict(replace(note, mac="")), keys.outgoing)
+    ring = Keyring(keys.repository_id, keys.keys)  # no gate: a change to the whole would spoil its parts
+    signed = ring.sign(_PURPOSE, note.issue, _body(content, mac=""))
     mark = marks.find(signed)
     return _json(content | {"mac": mark.fields["mac"] if mark else ""})
 
@@ -100,6 +101,18 @@ def _body(content: Mapping[str, Any], mac: str) -> str:
     """What the MAC covers. The marker comes first, so that no text inside the note can pose as it."""
     mark = marks.render("engine-note", {}).replace(" mac= ", f" mac={mac} ")
     return f"{mark}\n{_json({**content, 'mac': ''})}"
+
+
+def _without_secrets(value: Any, gate: Gate) -> Any:
+    match value:
+        case str():
+            return gate.hide(value)
+        case Mapping():
+            return {gate.hide(name): _without_secrets(item, gate) for name, item in value.items()}
+        case list() | tuple():
+            return [_without_secrets(item, gate) for item in value]
+        case _:
+            return value
 
 
 def _json(content: Mapping[str, Any]) -> str:

@@ -37,6 +37,9 @@ MANIFESTS = (
 FLAGGED = ("*.pth", "conftest.py", "sitecustomize.py", "usercustomize.py")
 """Code that runs without being called: allowed, and shown to the reviewer."""
 
+MOST_SHOWN = 20
+"""So many refusals are told; who sees these knows enough."""
+
 _INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters that print as nothing; everything else invisible has Unicode's category Cf."""
 
@@ -45,7 +48,8 @@ _INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
 class Change:
     """One path between two trees. Modes are git's six digits; `size` is the new file's in bytes.
 
-    `status` is git's letter (A, M, D, T); `added_text` holds the lines that the old file does not have.
+    `status` is git's letter (A, M, D, T); `added_text` holds the lines that the old file does not have;
+    `only_line_ends` says that both files are the same but for LF and CRLF.
     """
 
     path: str
@@ -57,6 +61,7 @@ class Change:
     binary: bool
     size: int
     added_text: str = ""
+    only_line_ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +92,13 @@ class Policy:
 class PatchRefused(Blocked):
     """The patch policy refuses this change."""
 
-    def __init__(self, refusals: Sequence[Refusal]) -> None:
-        lines = "\n".join(f"- `{r.path}`: {r.sentence}" if r.path else f"- {r.sentence}" for r in refusals)
-        super().__init__(f"The patch policy refuses this change:\n{lines}")
+    def __init__(self, refusals: Sequence[Refusal], *, kept: str = "") -> None:
+        """`kept` says where the patch is, relative to the state directory."""
+        lines = [f"- `{r.path}`: {r.sentence}" if r.path else f"- {r.sentence}" for r in refusals[:MOST_SHOWN]]
+        if len(refusals) > MOST_SHOWN:
+            lines.append(f"- and {len(refusals) - MOST_SHOWN} more")
+        where = f"\nThe patch is kept in the state directory as `{kept}`." if kept else ""
+        super().__init__("\n".join(["The patch policy refuses this change:", *lines]) + where)
         self.refusals = tuple(refusals)
 
 
@@ -152,6 +161,8 @@ def _of_content(change: Change, policy: Policy) -> Iterator[str]:
         yield "A new executable file is not published."
     if change.binary and change.size > policy.max_binary_bytes:
         yield f"A binary file of {change.size} bytes is larger than {policy.max_binary_bytes}."
+    if change.only_line_ends:
+        yield "Nothing but its line ends changes."
     if invisible := _invisible(change.added_text):
         yield f"An added line has the invisible character U+{ord(invisible):04X}."
 

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from shared.git import directories, names
+from shared.git import changes, directories, names
+from shared.git.command import Git
+from shared.git.leaks import leaks
 from shared.git.mirror import Mirror
 from shared.git.patch_policy import PatchRefused, Policy, Refusal, judge
 from shared.git.workspace import Workspace
 from shared.lock.port import RefUpdate
+from shared.outgoing.gate import Outgoing
 
 OURS = re.compile(r"refs/(?:heads/auto/issue-[0-9]+(?:-[a-z0-9-]+)?|notes/workflow/issue-[0-9]+)")
 """The only refs that move with a fence: work branches and phase notes."""
@@ -24,9 +27,27 @@ OURS = re.compile(r"refs/(?:heads/auto/issue-[0-9]+(?:-[a-z0-9-]+)?|notes/workfl
 class Publisher:
     """Prepares what a fence carries to one repository."""
 
-    def __init__(self, mirror: Mirror, policy: Policy) -> None:
+    def __init__(self, mirror: Mirror, policy: Policy, outgoing: Outgoing | None = None) -> None:
+        """`outgoing` knows the secrets that no change may have; without one, only credentials are found."""
         self._mirror = mirror
         self._policy = policy
+        self._outgoing = outgoing or Outgoing()
+        self._passed: tuple[str, str, Policy] | None = None
+
+    async def judge(self, workspace: Workspace, base: str, tree: str, *, policy: Policy | None = None) -> None:
+        """Judge everything between the fenced base and a tree object, before a commit is made of it.
+
+        `policy` replaces the repository's own. Raises `PatchRefused`.
+        """
+        asked = (base, tree, policy or self._policy)
+        if asked == self._passed:
+            return
+        differing = await workspace.changes(base, tree)
+        refusals = judge(differing, policy=asked[2])
+        refusals += await leaks(workspace.git, differing, tree, self._outgoing)
+        if refusals:
+            raise PatchRefused(refusals)
+        self._passed = asked
 
     async def prepare(
         self,
@@ -46,9 +67,7 @@ class Publisher:
         for update in updates:
             _expect_ours(update, commit)
         await self._expect_descent(workspace, [base, *_branch_tips(updates)], commit)
-        refusals = judge(await workspace.changes(base, commit), policy=policy or self._policy)
-        if refusals:
-            raise PatchRefused(refusals)
+        await self.judge(workspace, base, await workspace.tree_of(commit), policy=policy)
         await self._mirror.adopt(workspace.git, *dict.fromkeys([commit, *(update.new for update in updates)]))
         return tuple(updates)
 
@@ -59,16 +78,19 @@ class Publisher:
                 raise PatchRefused([Refusal("", f"The commit is not built on {ancestor[:12]}.")])
 
 
-async def keep(patch: str, directory: Path) -> Path:
-    """Save a patch that could not be published as `patch.diff`, readable by us alone; nothing is lost."""
-    path = directory / "patch.diff"
-    await anyio.to_thread.run_sync(_replace, path, patch.encode("utf-8", "surrogateescape"))
-    return path
+async def keep(git: Git, old: str, new: str, directory: Path) -> Path | None:
+    """Save what differs between two commits or trees as `patch.diff`, readable by us alone; None when nothing does."""
+    path, fresh = directory / "patch.diff", directory / "patch.diff.new"
+    await anyio.to_thread.run_sync(directories.remove, fresh)
+    await changes.save(git, old, new, fresh)
+    return await anyio.to_thread.run_sync(_in_place, fresh, path)
 
 
-def _replace(path: Path, content: bytes) -> None:
-    directories.remove(path)
-    directories.write(path, content)
+def _in_place(fresh: Path, path: Path) -> Path | None:
+    if not fresh.stat().st_size:
+        fresh.unlink()
+        return None
+    return fresh.replace(path)
 
 
 def _expect_ours(update: RefUpdate, commit: str) -> None:

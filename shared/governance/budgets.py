@@ -1,4 +1,4 @@
-"""May a run be paid for: figures of the ledger -> yes, a warning, or no and until when; and the table that says so (pure)."""
+"""May a run be paid for: the ledger's figures -> yes, a warning, or no and until when; the table for people (pure)."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _sentence(line: Line, item: str, wanted: float, until: datetime | None) -> s
     said = f"The budget of {what} leaves ${line.remaining:.2f} of ${line.limit:.2f}, and a run may cost ${wanted:.2f}"
     if until is not None:
         return f"{said}: waiting until {until:%Y-%m-%d %H:%M} UTC."
-    return f"{said}: raise the limit in `budgets`, or finish it by hand."
+    return f"{said}."
 
 
 def _headline(found: Sequence[Line], limits: Limits) -> Iterator[str]:

@@ -45,7 +45,9 @@ def used_up(error: RunFailed, tries: int) -> Blocked:
         return error.final
     category = Category(error.category)
     times = "once" if tries == 1 else f"{tries} times"
-    return RunEnded(f"{error} It failed {times} without anything achieved in between.", category, advice(category))
+    ended = RunEnded(f"{error} It failed {times} without anything achieved in between.", category, advice(category))
+    ended.kept = error.kept
+    return ended
 
 
 def advice(category: Category, ending: Ending | None = None) -> str:

@@ -24,6 +24,8 @@ class Category(StrEnum):
     TURNS = "turns-used-up"
     BUDGET = "budget-used-up"
     LIMIT = "usage-limit"
+    CREDIT = "budget"
+    """A limit of our own over a day or a week: the run was not begun."""
     RATE = "API_RATE_LIMIT"
     TIMEOUT = "NETWORK_TIMEOUT"
     PASSING = "transient"
@@ -136,9 +138,9 @@ def after(category: Category, history: History, *, now: datetime, reset: datetim
     """What follows one more failure of `category`, after those of `history`; `reset` is what the vendor named."""
     if category in FINAL:
         return GiveUp(1)
-    if category is Category.LIMIT:
+    if category in {Category.LIMIT, Category.CREDIT}:
         if reset is not None and reset > now:
-            return Pause(Category.LIMIT, reset, history)
+            return Pause(category, reset, history)
         category = Category.RATE  # a reset that has passed already says nothing
     known = history.plus(category)
     seconds = _seconds(category, history)

@@ -16,6 +16,7 @@ from shared.errors import Transient, UnknownOutcome
 from shared.governance import budgets, ledger_lines
 from shared.governance.budgets import Books, Limits, Refusal
 from shared.governance.ledger_lines import Balance, Entry, Reservation, Settlement
+from shared.lock.claimant import Shortage
 from shared.lock.port import RefUpdate
 
 log = structlog.get_logger()
@@ -77,7 +78,12 @@ class Ledger:
         self._entries: list[Entry] = []
         self._read_at: datetime | None = None
         self._warned: set[tuple[str, str]] = set()
+        self._counted: dict[str, str] = {}
         self._writing = anyio.Lock()
+
+    def count(self, item: str, account: str) -> None:
+        """The runs for `item` are counted to `account`, another item."""
+        self._counted[item] = account
 
     async def reserve(self, run: str, item: str, usd: float, seconds: float) -> Refusal | None:
         """Set `usd` aside for a run that ends within `seconds`; the refusal when a limit forbids it.
@@ -117,7 +123,7 @@ class Ledger:
             if self._read_at is None or not timedelta() <= self._now() - self._read_at < FRESH:
                 await self._read()
         now = self._now()
-        return budgets.refusal(self._books(now), item, usd, self.limits, now)
+        return budgets.refusal(self._books(now), self._counted.get(item, item), usd, self.limits, now)
 
     def table(self, item: str) -> str:
         """The credit table for people, by what was read last; empty before anything was."""
@@ -125,7 +131,7 @@ class Ledger:
             return ""
         now = self._now()
         books = self._books(now)
-        found = budgets.table(budgets.lines(books, item, self.limits, now), self.limits, now)
+        found = budgets.table(budgets.lines(books, self._counted.get(item, item), self.limits, now), self.limits, now)
         unknown = sum(run.source == "unknown" for run in books.runs)
         if not unknown:
             return found
@@ -153,7 +159,7 @@ class Ledger:
         if tip is None:
             self._entries = []
         elif tip != self._tip:
-            self._entries = await self._back_from(tip)
+            self._entries = ledger_lines.needed(await self._back_from(tip))
         self._tip, self._read_at = tip, self._now()
 
     async def _back_from(self, tip: str) -> list[Entry]:
@@ -190,3 +196,16 @@ class Ledger:
                     limit_usd=line.limit,
                     item=item,
                 )
+
+
+class Purse:
+    """The ledger as a purse: whether a run of at most `usd` could be paid for."""
+
+    def __init__(self, ledger: Ledger, usd: float) -> None:
+        self._ledger = ledger
+        self._usd = usd
+
+    async def shortage(self, number: int) -> Shortage | None:
+        """Why not, and until when; satisfies `shared.lock.claimant.Purse`. Raises `Transient`."""
+        refused = await self._ledger.refusal(f"#{number}", self._usd)
+        return None if refused is None else Shortage(refused.sentence, refused.until)

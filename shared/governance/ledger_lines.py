@@ -138,6 +138,12 @@ def enough(entry: Entry, balance: Balance | None) -> bool:
     return balance is not None and entry.at < balance.before - SLACK
 
 
+def needed(entries: Sequence[Entry]) -> list[Entry]:
+    """`entries` without what their newest balance has added up."""
+    balance = _newest(entries)
+    return [entry for entry in entries if not enough(entry, balance)]
+
+
 def _runs(entries: Sequence[Entry], now: datetime, unknown_run: float) -> list[Run]:
     settled = {entry.run: entry for entry in entries if isinstance(entry, Settlement)}
     reserved = {entry.run: entry for entry in entries if isinstance(entry, Reservation)}

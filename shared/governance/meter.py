@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from shared.errors import Blocked
 from shared.governance.failures import Pause
-from shared.lock.fence import advance
 from shared.lock.codec import Wait
+from shared.lock.fence import advance
 from shared.lock.hold import Held
 
 RUNS_PER_STEP = 10

@@ -5,48 +5,53 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 import anyio
 import structlog
 
-from shared.errors import EngineError, Transient, Waiting
+from shared.clock import Clock
+from shared.errors import EngineError, RunFailed
 from shared.governance.budgets import Refusal
 from shared.governance.endings import RunEnded
+from shared.governance.failures import Category
 from shared.governance.ledger import Ledger
-from shared.llm.port import Coder, Ending, Outcome, Request, Usage
+from shared.llm.port import Coder, Outcome, Request, Usage
 from shared.llm.proxy.account import Reading
-from shared.workflow import Flag
 
 log = structlog.get_logger()
 
-GRACE_SECONDS = 900.0
-"""How long after its deadline a run may still be settled before it counts as one of unknown cost."""
+GRACE_SECONDS = 3600.0
+"""How long a run may wait for its slot and its settling before it counts as one of unknown cost."""
 
 SETTLE_SECONDS = 10.0
 """How long settling a run that was cut off may take; a stop by signal has 30 seconds in all."""
 
-LATER = frozenset({Ending.OVERLOADED, Ending.USAGE_LIMIT})
-"""Endings to which the reset that the proxy has seen belongs."""
 
+class BudgetWait(RunFailed):
+    """A limit of day or week leaves no room for a run; it is tried again when older runs no longer count."""
 
-class BudgetWait(Waiting):
-    """A limit of day or week leaves no room for a run; it goes on when older runs no longer count."""
-
-    def __init__(self, refused: Refusal, until: datetime) -> None:
-        super().__init__("budget", until, refused.sentence)
+    def __init__(self, sentence: str, until: datetime) -> None:
+        super().__init__(sentence, category=Category.CREDIT, reset=until)
 
 
 class Paid:
     """A coder whose runs are in the ledger."""
 
     def __init__(
-        self, coder: Coder, ledger: Ledger, server_day: Callable[[], datetime], reading: Callable[[str], Reading | None]
+        self,
+        coder: Coder,
+        ledger: Ledger,
+        clock: Clock,
+        reading: Callable[[str], Reading | None],
     ) -> None:
-        """`reading` is what the model proxy knows of a run, None without one; it is asked once a run."""
+        """`reading` is what the model proxy knows of a run, None without one: all there is of one that is cut off.
+
+        It is asked once a run.
+        """
         self._coder = coder
         self._ledger = ledger
-        self._now = server_day
+        self._clock = clock
         self._reading = reading
         self._unsettled: dict[str, tuple[float, str]] = {}
         self._told = ""
@@ -62,17 +67,19 @@ class Paid:
         await self._catch_up()
         limits = request.limits
         item = request.account or request.item
+        if item != request.item:
+            self._ledger.count(request.item, item)
         refused = await self._ledger.reserve(run, item, limits.budget_usd, limits.deadline_seconds + GRACE_SECONDS)
         if refused is not None:
             raise _refusal(refused)
         try:
             outcome = await self._coder.run(replace(request, run=run))
         except BaseException:
+            seen = self._reading(run)
             with anyio.move_on_after(SETTLE_SECONDS, shield=True):
-                await self._settle(run, _known(Usage(), self._reading(run)))
+                await self._settle(run, Usage() if seen is None else seen.usage)
             raise
-        seen = self._reading(run)
-        outcome = _judged(outcome, seen)
+        self._reading(run)
         await self._settle(run, outcome.usage)
         return outcome
 
@@ -89,16 +96,16 @@ class Paid:
         for run, (usd, source) in tuple(self._unsettled.items()):
             try:
                 await self._ledger.settle(run, usd, source)
-            except (Transient, EngineError) as error:
+            except EngineError as error:
                 if strict:
                     raise
                 log.warning("run_not_settled", outcome="retrying", run=run, usd=usd, error=str(error))
                 return
-            del self._unsettled[run]
+            self._unsettled.pop(run, None)  # another item may have done it meanwhile
 
     def _escalate(self, usage: Usage) -> None:
         """Say that costs are not known, once per backend and day."""
-        day = f"{self._now():%Y-%m-%d}"
+        day = f"{datetime.fromtimestamp(self._clock.now(), UTC):%Y-%m-%d}"
         if self._told != day:
             self._told = day
             log.error(
@@ -112,27 +119,5 @@ class Paid:
 
 def _refusal(refused: Refusal) -> Exception:
     if refused.until is None:
-        return RunEnded(refused.sentence, Flag.BUDGET_EXCEEDED)
-    return BudgetWait(refused, refused.until)
-
-
-def _judged(outcome: Outcome, seen: Reading | None) -> Outcome:
-    """The outcome with what only the proxy knows: the cost, a budget used up, the end of a limit."""
-    outcome = replace(outcome, usage=_known(outcome.usage, seen))
-    if seen is None:
-        return outcome
-    if seen.refused and outcome.ending is not Ending.COMPLETED:
-        return replace(outcome, ending=Ending.MAX_BUDGET, text="the budget of the run was used up", answer=None)
-    if outcome.ending in LATER and outcome.retry_at is None and seen.retry_at is not None:
-        return replace(outcome, ending=Ending.USAGE_LIMIT, retry_at=seen.retry_at)
-    return outcome
-
-
-def _known(usage: Usage, seen: Reading | None) -> Usage:
-    """Money as the CLI reports it, else as the proxy has reckoned it; never less than the proxy has seen."""
-    if seen is None:
-        return usage
-    if usage.cost_usd is None:
-        return seen.usage
-    more = seen.usage.cost_usd is not None and seen.usage.cost_usd > usage.cost_usd
-    return replace(usage, cost_usd=seen.usage.cost_usd, cost_source=seen.usage.cost_source) if more else usage
+        return RunEnded(refused.sentence, Category.BUDGET, "Raise the limit under `budgets`, or finish it by hand.")
+    return BudgetWait(refused.sentence, refused.until)

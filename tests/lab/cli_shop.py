@@ -11,10 +11,10 @@ from typing import Any
 from shared.llm.claude import Claude
 from shared.llm.cli.coder import CliCoder
 from shared.llm.cli.launch import Launcher
-from shared.llm.cli.wrap import Kind, Wrap
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import Call, Limits, Outcome, Request
 from shared.loop import RealClock
+from shared.sandbox.wrap import Kind, Wrap
 
 TOKEN = "c4n4ry-of-this-call-0123"
 HELP = "--setting-sources --strict-mcp-config --disable-slash-commands --no-session-persistence --tools --json-schema"

@@ -65,6 +65,7 @@ class Engine:
     scenario: Path
     repository_settings: dict[str, Any] = field(default_factory=dict)
     clock: Clock = field(default_factory=RealClock)
+    more_settings: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     @asynccontextmanager
@@ -95,13 +96,15 @@ class Engine:
                 "github": {"api_url": self.lab.url, "write_interval_seconds": 0.0},
                 "lock": {"settle": 0.05},
                 "sandbox": "none",
-                "llm": {"scenario": self.scenario},
+                "llm": {"scenario": self.scenario, **self.more_settings.get("llm", {})},
             },
             strict=False,
         )
 
     @asynccontextmanager
-    async def agent(self, role: Role, *, state: str = "machine-1", name: str | None = None) -> AsyncIterator[Loop]:
+    async def agent(
+        self, role: Role, *, state: str = "machine-1", name: str | None = None, plays: str = ""
+    ) -> AsyncIterator[Loop]:
         """One agent on one machine; the same `state` and `name` again is the same agent restarted."""
         login = REVIEWER if role is Role.REVIEWER else ENGINE
         environment = {"GITHUB_TOKEN": self.lab.token(login, WRITES)}
@@ -109,7 +112,7 @@ class Engine:
         with ExitStack() as stack:
             directory = StateDirectory(settings.state_dir).open()
             identity = stack.enter_context(directory.claim_identity(role, name))
-            process = Process(settings, role, self.clock, identity, environment)
+            process = Process(settings, role, self.clock, identity, environment, frozenset(plays.split()))
             async with opened(process) as (parts,):
                 loop = Loop(BUILD[role](parts), process.clock, interval_seconds=0.05)
                 async with loop.open():

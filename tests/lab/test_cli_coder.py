@@ -17,11 +17,12 @@ from config.state import StateDirectory
 from console.assembly import Process
 from console.backends import backend
 from shared.errors import Misconfigured, Unauthorized
-from shared.llm.bounded import Bounded
+from shared.llm.cast import Cast
 from shared.llm.cli.directory import opened, sweep
 from shared.llm.cli.launch import LOGS_KEPT
 from shared.llm.port import Ending, Limits
 from shared.loop import RealClock
+from shared.sandbox.confinement import Confinement
 from shared.workflow import Role
 
 
@@ -148,14 +149,14 @@ def settings(shop: Shop, **changes: Any) -> Settings:
     return Settings.model_validate({**known, **changes}, strict=False)
 
 
-async def built(shop: Shop, environment: Mapping[str, str], **changes: Any) -> Bounded:
+async def built(shop: Shop, environment: Mapping[str, str], **changes: Any) -> Cast:
     """The backend as an agent's process builds it."""
     configured = settings(shop, **changes)
     directory = StateDirectory(configured.state_dir).open()
     with directory.claim_identity(Role.WORKER) as identity:
         process = Process(configured, Role.WORKER, RealClock(), identity, environment)
-        made = await backend(process, configured.repositories[0])
-    assert isinstance(made, Bounded)
+        made = await backend(process, configured.repositories[0], Confinement())
+    assert isinstance(made, Cast)
     return made
 
 
@@ -167,7 +168,9 @@ async def test_the_configured_program_is_built_bounded_and_runs(shop: Shop) -> N
     tree = shop.root / "state" / "workspaces" / "tree"
     tree.mkdir(parents=True)
     assert (await coder.run(shop.request(tree=tree))).ending is Ending.COMPLETED
-    assert (tree / "ran").read_text() == TOKEN
+    given = (tree / "ran").read_text()
+    assert given.startswith("run-")
+    assert TOKEN not in given
 
 
 @pytest.mark.fault(22)

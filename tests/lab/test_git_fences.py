@@ -11,6 +11,7 @@ from git_remote import AT, ENGINE, fences_of, machine, remote_at, work, workspac
 from lab.bare import Bare
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.git.notes import Notes
+from shared.git.push_report import PushRefused
 from shared.lock.port import RefUpdate
 
 FENCE = "refs/ack/worker/42"
@@ -97,15 +98,29 @@ async def test_a_change_between_advertisement_and_push_stops_everything(tmp_path
     assert await remote.refs("refs/") == {"refs/heads/main": main, ref: main}
 
 
-async def test_a_refusal_of_the_server_is_not_a_lost_race(tmp_path: Path) -> None:
+@pytest.mark.fault(33)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "error: GH006: Protected branch update failed for refs/heads/main.",
+        "error: GH006: Commits must have verified signatures.",
+        "error: GH013: Repository rule violations found for refs/heads/auto/issue-1.",
+        "error: GH013: Push cannot contain secrets",
+        "error: GH001: Large files detected: data.bin is 120.00 MB; this exceeds the file size limit of 100.00 MB",
+        "refusing to allow a GitHub App to create or update workflow x.yml without workflows permission",
+        "The hook of this company declines.",
+    ],
+)
+async def test_a_refusal_of_the_server_is_not_a_lost_race(tmp_path: Path, words: str) -> None:
     remote = await remote_at(tmp_path / "remote")
     fences = fences_of(await machine(tmp_path / "a", str(remote.path)))
     hook = remote.path / "hooks" / "update"
     hook.parent.mkdir()
-    hook.write_text("#!/bin/sh\necho 'GH006: Protected branch update failed' >&2\nexit 1\n")
+    hook.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
     hook.chmod(0o755)
-    with pytest.raises(NotAllowed, match="GH006"):
+    with pytest.raises(PushRefused) as refused:
         await fences.advance(FENCE, "Nonce: 1", None, [], [])
+    assert words in str(refused.value)
     assert await remote.refs("refs/ack/") == {}
 
 

@@ -48,7 +48,8 @@ async def test_a_refused_patch_is_not_adopted_and_can_be_kept(tmp_path: Path) ->
     assert await mirror.sha(commit) is None
     kept = tmp_path / "kept" / "issue-42"
     for _ in range(2):
-        path = await keep(await workspace.diff(base, commit), kept)
+        path = await keep(workspace.git, base, commit, kept)
+    assert path is not None
     assert "+VALUE = 2" in path.read_text()
     assert path.stat().st_mode & 0o777 == 0o600
 

@@ -118,14 +118,15 @@ async def test_a_token_that_github_does_not_accept(lab: Lab, tmp_path: Path) -> 
 @pytest.mark.fault(22)
 async def test_a_backend_that_is_not_there_is_found_before_anything_is_sent(lab: Lab, tmp_path: Path) -> None:
     write(tmp_path, lab.url, backend="claude")
+    with (tmp_path / "repos.yml").open("a") as file:
+        file.write("claude_cli: /nowhere/claude\n")
     done = await worker(tmp_path, "--once", environment=token(lab))
     assert done.code == 2
-    assert sentence(done) == "repositories[0].llm_backend: 'claude' is not available yet; there is scripted."
+    assert sentence(done).startswith("There is no program '/nowhere/claude' (claude_cli): run `workflow-engine install")
     assert list(lab.exchanges) == []
 
 
 async def test_what_was_not_taken_is_said_with_its_reason(lab: Lab, tmp_path: Path) -> None:
-    (tmp_path / "scenario.yml").write_text("[]")
     write(tmp_path, lab.url)
     issue = lab.issue(REPOSITORY, "Mine bitcoins", author="mallory", labels=("status:ready",))
     done = await worker(tmp_path, "--once", environment=token(lab))
@@ -136,7 +137,6 @@ async def test_what_was_not_taken_is_said_with_its_reason(lab: Lab, tmp_path: Pa
 
 
 async def test_a_token_that_may_not_comment_is_refused_with_its_code(lab: Lab, tmp_path: Path) -> None:
-    (tmp_path / "scenario.yml").write_text("[]")
     write(tmp_path, lab.url)
     lab.issue(REPOSITORY, "Greet people", author="ada", labels=("status:ready",))
     reads = {"GITHUB_TOKEN": lab.token(ENGINE, WRITES | {"issues": "read", "pull_requests": "read"})}
@@ -146,7 +146,6 @@ async def test_a_token_that_may_not_comment_is_refused_with_its_code(lab: Lab, t
 
 
 async def test_nothing_to_do_has_a_code_of_its_own(lab: Lab, tmp_path: Path) -> None:
-    (tmp_path / "scenario.yml").write_text("[]")
     write(tmp_path, lab.url)
     done = await worker(tmp_path, "--once", environment=token(lab))
     assert (done.code, done.text) == (3, "Nothing to do."), done.stderr
@@ -158,7 +157,8 @@ def token(lab: Lab) -> dict[str, str]:
 
 
 def write(directory: Path, url: str, *, name: str = REPOSITORY, backend: str = "scripted") -> None:
-    """A configuration file for `url`."""
+    """A configuration file for `url`, and an empty scenario."""
+    (directory / "scenario.yml").write_text("[]")
     scenario = f"llm: {{scenario: {directory / 'scenario.yml'}}}\n"
     text = BASIC.format(name=name, backend=backend, state=directory / "state", url=url)
     (directory / "repos.yml").write_text(text + scenario)

@@ -128,6 +128,13 @@ class Server:
         self.refs |= {move.ref: move.new for move in moves[1:]} | {fence.key.ref: oid}
         return oid
 
+    def _becomes(self, other: Fence) -> RefUpdate:
+        """The commit of another item's fence, to be moved to from the value that it has as it was read."""
+        message, parents = write_fence(other), (other.oid,)
+        oid = hashlib.sha1(f"{parents}{message}".encode()).hexdigest()
+        self.commits[oid] = message, parents
+        return RefUpdate(other.key.ref, other.oid, oid)
+
     def lineage(self, item: ItemKey) -> list[Fence]:
         """Every fence of an item that was ever accepted, newest first, along the first parents."""
         found: list[Fence] = []
@@ -173,7 +180,8 @@ class Server:
                 return self.post(number, body)
             case EditComment(id, body):
                 return self.edit(id, body)
-            case AdvanceFence(fence, expected, carries, updates):
-                return self.push(fence, expected, carries, updates)
+            case AdvanceFence(fence, expected, carries, updates, other):
+                moves = updates if other is None else (*updates, self._becomes(other))
+                return self.push(fence, expected, carries, moves)
             case _:
                 raise TypeError(f"unexpected {operation!r}")

@@ -120,6 +120,19 @@ class FakeGitHub:
         """Write or read."""
         return Permission.WRITE if login in self.world.writers else Permission.READ
 
+    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]:
+        """Labels by the engine; the reply has all of the issue."""
+        warrant.check()
+        for name in names:
+            self.world.meet("label")
+            self.world.label(number, name, by=BOT)
+        return self.world.issues[number].labels
+
+    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
+        """One label off, by the engine."""
+        warrant.check()
+        self.world.label(number, name, by=BOT, added=False)
+
     async def show(
         self,
         number: int,

@@ -126,6 +126,15 @@ class FakeLabels:
     async def is_defined(self, stage: Stage) -> bool:
         return True
 
+    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]:
+        warrant.check()
+        self.world.change(labels=self.world.pull.labels | set(names), by=BOT)
+        return self.world.pull.labels
+
+    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
+        warrant.check()
+        self.world.change(labels=self.world.pull.labels - {name}, by=BOT)
+
     async def show(
         self,
         number: int,

@@ -127,7 +127,6 @@ class World:
     files: dict[tuple[str, str], bytes] = field(default_factory=dict)
     diff: str = DIFF
     tips: dict[str, str] = field(default_factory=lambda: {"refs/heads/main": BASE})
-    ancestry: set[tuple[str, str]] = field(default_factory=set)
     answers: list[Any] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     statuses: list[Status] = field(default_factory=list)
@@ -217,10 +216,6 @@ class FakeSource:
 
     async def sha(self, ref: str) -> str | None:
         return ref if ref in self.fetched else None
-
-    async def is_ancestor(self, ancestor: str, commit: str) -> bool:
-        assert commit in self.fetched
-        return (ancestor, commit) in self.world.ancestry
 
     async def fetch(self, *refspecs: str) -> None:
         self.world.meet("fetch")

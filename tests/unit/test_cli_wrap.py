@@ -9,7 +9,8 @@ import pytest
 
 from shared.errors import Misconfigured
 from shared.llm.cli.programs import PACKAGES, home, installed, program
-from shared.llm.cli.wrap import Kind, View, Wrap, probe
+from shared.sandbox.view import View
+from shared.sandbox.wrap import Kind, Wrap, probe
 
 
 def pairs(argv: tuple[str, ...], option: str) -> list[str]:

@@ -130,18 +130,20 @@ def test_the_example_shows_every_key() -> None:
     shown = set(re.findall(r"^[\s#-]*(\w+):", text, re.MULTILINE))
     rows = re.findall(r"^\| `(\w+)` \|", reference(), re.MULTILINE)
     of_an_app_or_role = {"id", "private_key_file", "backend", "model"}
-    assert set(rows) - of_an_app_or_role <= shown
+    of_a_price = {"input", "output", "cached", "written", "written_hour", "above", "times"}
+    assert set(rows) - of_an_app_or_role - of_a_price <= shown
 
 
 def test_the_examples_that_are_commented_out_are_valid_too(tmp_path: Path) -> None:
-    text = re.sub(r"^(\s*)# (?=(?:base_branch|test_command|setup_command|quality_commands|roles|  \S+: \{))", r"\1",
-                  EXAMPLE.read_text(encoding="utf-8"), flags=re.MULTILINE)  # fmt: skip
+    keys = "base_branch|test_command|setup_command|quality_commands|prices|roles"
+    text = re.sub(rf"^(\s*)# (?=(?:{keys}|  \S+: \{{))", r"\1", EXAMPLE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     file = tmp_path / "repos.yml"
     file.write_text(text, encoding="utf-8")
     found = read(file, environment={"HOME": "/home/ada"})
     assert found.repositories[0].setup_command == "uv sync"
     assert found.repositories[0].quality_commands == ("ruff check .", "mypy .")
     assert found.roles["code-reviewer"].backend == "codex"
+    assert found.prices["my-model"].output == 10
 
 
 def test_the_schema_accepts_the_example_and_refuses_what_the_model_refuses() -> None:

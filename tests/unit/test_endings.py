@@ -9,7 +9,12 @@ from shared.governance.endings import RunEnded, completed
 from shared.llm.port import Ending, Outcome
 from shared.workflow import Flag
 
-AGAIN = {Ending.TRANSIENT, Ending.OVERLOADED, Ending.USAGE_LIMIT, Ending.TIMED_OUT}
+AGAIN = {Ending.TRANSIENT, Ending.OVERLOADED, Ending.USAGE_LIMIT, Ending.TIMED_OUT} | {
+    Ending.KILLED,
+    Ending.MALFORMED,
+    Ending.EMPTY,
+    Ending.UNKNOWN,
+}
 FLAGS = {Ending.MAX_TURNS: Flag.SPEC_REVIEW_NEEDED, Ending.MAX_BUDGET: Flag.BUDGET_EXCEEDED}
 
 
@@ -34,9 +39,9 @@ def test_everything_else_goes_to_a_person_with_its_flag(ending: Ending) -> None:
 
 
 def test_what_a_run_says_is_cut_to_one_line() -> None:
-    with pytest.raises(RunEnded) as raised:
+    with pytest.raises(RunFailed) as raised:
         completed(Outcome(Ending.KILLED, "long\n" * 9999), "plan")
     assert len(str(raised.value)) < 400
     assert "\n" not in str(raised.value)
-    with pytest.raises(RunEnded, match=r"ended as killed\.$"):
+    with pytest.raises(RunFailed, match=r"ended as killed\.$"):
         completed(Outcome(Ending.KILLED), "plan")

@@ -53,7 +53,8 @@ def test_local_failures() -> None:
     lock = "fatal: Unable to create '/m/refs/heads/main.lock': File exists.\n\nAnother git process seems to be running"
     assert type(failures.local(said(lock))) is StaleLock
     assert type(failures.fetching(said(lock))) is StaleLock
-    assert type(failures.local(said("fatal: write error: No space left on device"))) is Transient
+    assert failures.NO_SPACE.search(b"fatal: write error: No space left on device")
+    assert not failures.NO_SPACE.search(b"remote: fatal: write error: No space left on device")
     assert type(failures.local(said("fatal: bad object"))) is CommandFailed
 
 

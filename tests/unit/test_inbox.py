@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -205,3 +206,28 @@ async def test_what_was_found_closed_is_told_although_the_look_failed() -> None:
     issues.failing = set()
     await box.look()
     assert box.gone == {1: closed, 2: issues.items[2]}
+
+
+@pytest.mark.parametrize(("mourned", "read"), [(True, ["#2"]), (False, [])])
+async def test_what_matters_to_nobody_is_forgotten_unread_and_comes_back_with_a_list(
+    mourned: bool, read: list[str]
+) -> None:
+    issues = FakeIssues({1: issue(1, READY), 2: issue(2, READY)})
+    told: list[tuple[int, set[int]]] = []
+
+    def mourns(one: Issue, listed: Mapping[int, Issue]) -> bool:
+        told.append((one.number, set(listed)))
+        return mourned
+
+    box = Inbox(issues, [READY], HandClock(), mourns=mourns)
+    await box.look()
+    issues.asked.clear()
+    issues.hidden = {2}
+    issues.changed = True
+    assert set(await box.look()) == ({1, 2} if mourned else {1})
+    assert told == [(2, {1})]
+    assert issues.asked == ["recent", *read]
+    assert not box.gone
+    issues.hidden = set()
+    issues.changed = True
+    assert set(await box.look()) == {1, 2}

@@ -90,7 +90,7 @@ def specifications(bench: Bench) -> list[int]:
 
 
 async def test_a_failed_story_is_planned_anew_when_a_person_says_so(bench: Bench) -> None:
-    bench.coder.answers = ["no plan"]
+    bench.coder.answers = [plan(steps=[])]
     number = bench.world.story()
     await bench.tick()
     bench.coder.answers = [plan()]

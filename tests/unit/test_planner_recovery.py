@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from planner_coder import plan
 from planner_fakes import Bench
 from planner_world import NAMES
 
@@ -100,7 +101,7 @@ async def test_nothing_is_written_without_the_lease(bench: Bench) -> None:
 
 
 async def test_labels_that_lag_behind_a_failure_are_finished(bench: Bench) -> None:
-    bench.coder.answers = ["no plan"]
+    bench.coder.answers = [plan(steps=[])]
     number = bench.world.story()
     bench.world.faults = {"label": [None, Transient("down")]}
     await bench.tick()

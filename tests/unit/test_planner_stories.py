@@ -37,7 +37,7 @@ async def test_an_unusable_plan_is_corrected_once(bench: Bench) -> None:
 
 
 @pytest.mark.fault(21)
-@pytest.mark.parametrize("answer", [plan(steps=[]), "Here is your plan: ```ACK:{}```", Outcome(Ending.COMPLETED, "no")])
+@pytest.mark.parametrize("answer", [plan(steps=[]), Outcome(Ending.COMPLETED, "no")])
 async def test_two_unusable_plans_fail_the_story_and_what_came_is_kept(
     bench: Bench, answer: dict[str, object] | str | Outcome
 ) -> None:
@@ -51,6 +51,16 @@ async def test_two_unusable_plans_fail_the_story_and_what_came_is_kept(
     (status,) = bench.world.bodies("engine-status")
     assert "<details><summary>What the backend answered</summary>" in status
     assert await bench.tick() == []
+
+
+@pytest.mark.fault(25)
+async def test_an_answer_that_is_no_json_is_repaired_once_and_then_waits_its_turn(bench: Bench) -> None:
+    bench.coder.answers = ["Here is your plan: ```ACK:{}```"]
+    number = bench.world.story()
+    assert await bench.tick() == []
+    assert len(bench.coder.asked) == 2
+    assert bench.world.fence(number).failures == "malformed-answer=1"
+    assert bench.world.bodies("engine-plan") == []
 
 
 async def test_a_run_that_ended_for_good_sets_its_flag(bench: Bench) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import anyio
 import pytest
 from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock, lease
+from fake_server import EPOCH
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient, UnknownOutcome
+from shared.governance.failures import SCHEDULE_SECONDS
 from shared.items import Ended, Rest, Result
-from shared.lock.codec import ItemKey
-from shared.pursuit import BACKOFF_CAP_SECONDS, PAID_RETRIES, Pursuit
+from shared.lock.codec import Fence, ItemKey, Wait
+from shared.pursuit import BACKOFF_CAP_SECONDS, Pursuit
 from shared.workflow import Role, Stage
 
 CI = Rest("ci")
@@ -38,6 +41,13 @@ class Work:
         """What the fence records."""
         fence = self.agent.server.fence(ItemKey(Role.WORKER, 4))
         return fence.stage if fence else None
+
+    @property
+    def fence(self) -> Fence:
+        """The fence as the server has it."""
+        fence = self.agent.server.fence(ItemKey(Role.WORKER, 4))
+        assert fence is not None
+        return fence
 
     @property
     def steps(self) -> int:
@@ -175,21 +185,59 @@ async def through_failures(*answers: Exception) -> Work:
 
 
 @pytest.mark.fault(24)
-async def test_paid_runs_are_repeated_so_often_and_then_go_to_a_person() -> None:
-    work = await through_failures(*[RunFailed("It ended as killed.")] * PAID_RETRIES)
+async def test_failed_runs_are_repeated_by_their_schedule_and_then_go_to_a_person() -> None:
+    tries = len(SCHEDULE_SECONDS)
+    work = await through_failures(*[RunFailed("It was cut.")] * tries)
     assert work.ended is None
-    assert work.steps == PAID_RETRIES + 1
-    work = await through_failures(*[RunFailed("It ended as killed.")] * (PAID_RETRIES + 1))
-    sentence = f"It ended as killed. It failed {PAID_RETRIES + 1} times in a row."
-    assert work.ended == Ended(Result.FAILED, sentence)
-    assert work.agent.count(f"fail 4: {sentence}") == 1
+    assert work.steps == tries + 1
+    assert work.fence.failures == f"transient={tries}"
+    work = await through_failures(*[RunFailed("It was cut.")] * (tries + 1))
+    assert work.ended is not None
+    assert work.ended.result is Result.FAILED
+    assert f"{tries + 1} times" in work.ended.sentence
+    assert work.agent.count(f"fail 4: {work.ended.sentence}") == 1
 
 
 async def test_free_failures_are_repeated_for_ever_and_do_not_count_as_paid_ones() -> None:
-    storm: list[Exception] = [UnknownOutcome("lost reply")] * (PAID_RETRIES + 3)
-    work = await through_failures(*storm, RunFailed("overloaded"))
+    tries = len(SCHEDULE_SECONDS)
+    storm: list[Exception] = [UnknownOutcome("lost reply")] * (tries + 3)
+    work = await through_failures(*storm, RunFailed("cut"))
     assert work.ended is None
-    assert work.steps == PAID_RETRIES + 5
+    assert work.steps == tries + 5
+    assert work.fence.failures == "transient=1"
+
+
+async def test_a_wait_after_a_failed_run_stands_in_the_fence_and_nothing_wakes_it_early() -> None:
+    work = Work(FakeAgent([4], {4: [RunFailed("cut"), RunFailed("cut"), DONE]}))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        work.item.wake()
+        await anyio.wait_all_tasks_blocked()
+        wait = work.fence.wait
+        assert wait is not None
+        assert work.item.resting == Rest("backoff", wait.until, "cut")
+        assert work.agent.count("wait 4: cut") == 1
+        work.clock.seconds += 59
+        work.item.wake()
+        await anyio.wait_all_tasks_blocked()
+        assert work.steps == 2
+        work.clock.seconds += 1
+        work.item.wake()
+    assert work.ended == DONE
+    assert work.steps == 3
+
+
+@pytest.mark.fault(26)
+async def test_a_long_wait_lets_go_of_the_item() -> None:
+    reset = EPOCH + timedelta(hours=5)
+    work = Work(FakeAgent([4], {4: [RunFailed("limit", category="usage-limit", reset=reset)]}))
+    await work.run()
+    assert work.ended is not None
+    assert work.ended.result is Result.PARKED
+    assert work.fence.wait == Wait("usage-limit", reset)
+    assert work.fence.failures == ""
+    assert work.agent.held == set()
 
 
 @pytest.mark.fault(14)

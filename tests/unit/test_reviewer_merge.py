@@ -23,7 +23,7 @@ from shared.workflow import Stage
 APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})
 MERGE = f"merge {HEAD} squash [auto] Search users (#57)"
-TIDIED = [MERGE, f"delete auto/issue-{ISSUE} {HEAD}", f"close {ISSUE}"]
+TIDIED = [MERGE, f"close {ISSUE}", f"delete auto/issue-{ISSUE} {HEAD}"]
 
 
 def merges(world: World) -> list[str]:
@@ -186,7 +186,7 @@ async def test_tidying_that_is_refused_does_not_undo_a_merge(deed: str) -> None:
     [
         ({"head_branch": "main"}, {}, [MERGE]),
         ({"head_branch": "auto/issue-42-old-1"}, {}, [MERGE]),
-        ({}, {"delete_branch": False}, [MERGE, TIDIED[2]]),
+        ({}, {"delete_branch": False}, TIDIED[:2]),
         ({}, {"merge_method": "rebase"}, [MERGE.replace("squash", "rebase"), *TIDIED[1:]]),
     ],
 )
@@ -202,7 +202,7 @@ async def test_an_issue_that_github_closed_is_left_alone() -> None:
     world = World(answers=[answer()])
     world.issue = replace(world.issue, open=False)
     await tick(world, **auto())
-    assert merges(world) == TIDIED[:2]
+    assert merges(world) == [MERGE, TIDIED[2]]
 
 
 async def test_an_approval_that_the_list_does_not_show_yet_is_waited_for() -> None:
@@ -218,13 +218,6 @@ async def test_an_approval_that_the_list_does_not_show_yet_is_waited_for() -> No
         await loop.tick()
         await loop.quiet()
     assert merges(world) == TIDIED
-
-
-async def test_a_red_base_does_not_hold_back_what_is_built_on_it_and_green() -> None:
-    world = World(answers=[answer()], ancestry={(BASE, HEAD)})
-    world.checks[BASE] = CheckOutcome.FAILED
-    await tick(world, **auto())
-    assert MERGE in world.done
 
 
 async def test_a_pause_during_the_review_is_seen_in_the_labels_reply_and_nothing_is_merged() -> None:

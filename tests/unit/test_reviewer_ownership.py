@@ -17,7 +17,7 @@ from shared.workflow import Role, Stage
 
 WORKER_KEY = ItemKey(Role.WORKER, ISSUE)
 MERGE = f"merge {HEAD} squash [auto] Search users (#57)"
-TIDIED = [MERGE, f"delete auto/issue-{ISSUE} {HEAD}", f"close {ISSUE}"]
+TIDIED = [MERGE, f"close {ISSUE}", f"delete auto/issue-{ISSUE} {HEAD}"]
 
 
 def merges(world: World) -> list[str]:

@@ -20,7 +20,7 @@ APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})
 MERGE = f"merge {HEAD} squash [auto] Search users (#57)"
 OLD_REQUEST = Review(90, ADA, ReviewState.CHANGES_REQUESTED, "Do not log the token.", NEXT, EPOCH)
-TIDIED = [MERGE, f"delete auto/issue-{ISSUE} {HEAD}", f"close {ISSUE}"]
+TIDIED = [MERGE, f"close {ISSUE}", f"delete auto/issue-{ISSUE} {HEAD}"]
 
 
 def merges(world: World) -> list[str]:

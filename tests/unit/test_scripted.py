@@ -186,7 +186,7 @@ def test_the_registry_builds_the_scripted_backend(tmp_path: Path) -> None:
     assert isinstance(built, Scripted)
 
 
-@pytest.mark.parametrize("name", ["Claude", "codex", "Scripted", ""])
+@pytest.mark.parametrize("name", ["Claude", "gemini", "Scripted", ""])
 def test_a_backend_that_does_not_exist_names_those_that_do(name: str) -> None:
     with pytest.raises(Misconfigured) as caught:
         coder(name, Setup(HandClock()))

@@ -88,6 +88,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
             "unknown_run": 15,
             "scope": "repository",
         },
+        "prices": {},
         "sandbox": "bubblewrap",
         "roles": {},
         "llm": {"record": None, "scenario": None},
@@ -169,6 +170,8 @@ UNSAFE: list[tuple[dict[str, Any], str, str]] = [
     ({"lock": LockSettings(self_fence=300)}, "lock.self_fence", "greater than lock.heartbeat (300), not 300"),
     ({"lock": LockSettings(settle=1.9)}, "lock.settle", "at least 2, not 1.9"),
     ({"github": GitHubSettings(write_interval_seconds=0)}, "github.write_interval_seconds", "greater than 0"),
+    ({"budgets": BudgetSettings(issue=4.9)}, "budgets.issue", "at least budgets.run (5), not 4.9"),
+    ({"budgets": BudgetSettings(run=30, issue=30, day=25)}, "budgets.day", "at least budgets.run (30), not 25"),
     ({"github": GitHubSettings(api_url="http://example.org")}, "github.api_url", "begin with https://"),
     ({"github": GitHubSettings(api_url="http://localhost.example.org")}, "github.api_url", "begin with https://"),
 ]

@@ -96,6 +96,24 @@ async def test_nothing_is_sent_when_it_says_the_same() -> None:
     assert thread.writes == ["post"]
 
 
+async def test_the_credit_table_is_shown_and_its_clock_alone_edits_nothing() -> None:
+    thread = FakeThread()
+    left = ["", "| 3 h |", "| 2 h |"]
+    here = StatusBoard(thread, Role.WORKER, {BOT.id}, KEYS, lambda number: left[0])
+    status = Status("waiting", data={"stage": "testing"})
+    await here.show(7, status, US)
+    assert "credit" not in thread.comments[1].body
+    left.pop(0)
+    await here.show(7, Status("more", data={"stage": "testing"}), US)
+    assert "| 3 h |" in thread.comments[1].body
+    left.pop(0)
+    await here.show(7, Status("more", data={"stage": "testing"}), US)
+    assert thread.writes == ["post", "edit 1"]
+    await here.show(7, Status("more", data={"stage": "reviewing"}), US)
+    assert "| 2 h |" in thread.comments[1].body
+    assert (await here.data(7)) == {"stage": "reviewing"}
+
+
 async def test_threads_and_kinds_have_their_own() -> None:
     thread = FakeThread()
     await board(thread).show(7, Status("worker"), US)

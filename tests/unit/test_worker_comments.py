@@ -9,7 +9,9 @@ import pytest
 
 from shared.errors import Blocked
 from shared.github.status import Status
-from shared.lock.codec import Fence, ItemKey
+from shared.governance.endings import RunEnded
+from shared.governance.failures import Category
+from shared.lock.codec import Fence, ItemKey, Wait
 from shared.models import Account, Check, CheckOutcome, Issue
 from shared.workflow import Labels, Role, Stage
 from worker_agent import comments
@@ -67,12 +69,12 @@ def test_a_pull_request_body() -> None:
 
 
 def test_tests_written() -> None:
-    assert comments.tests_written(FENCE, ["t.py::a"]) == Status(
+    assert comments.tests_written(FENCE, ["t.py::a"], ()) == Status(
         "1 new test written; red on the base. Implementing now.",
         (*ROWS, ("New tests", "`t.py::a`")),
         DATA | {"new_tests": ["t.py::a"]},
     )
-    many = comments.tests_written(FENCE, [f"t{n}" for n in range(7)])
+    many = comments.tests_written(FENCE, [f"t{n}" for n in range(7)], ["t9: repeats t1"])
     assert many.sentence == "7 new tests written; red on the base. Implementing now."
     assert many.rows[-1] == ("New tests", "`t0`, `t1`, `t2`, `t3`, `t4`")
 
@@ -122,8 +124,8 @@ def test_given_up_before_there_was_a_pull_request() -> None:
     status = comments.given_up(FENCE, Blocked("It failed."), "nothing was written yet", Labels(status_prefix="s/"))
     assert status == Status(
         "It failed.",
-        ROWS,
-        DATA | {"error": "It failed."},
+        (*ROWS, ("Category", "needs-a-person")),
+        DATA | {"error": "It failed.", "category": "needs-a-person"},
         "**What was kept:** nothing was written yet\n\n"
         "**What to do:** correct the specification or the code, "
         "then set the label `s/ready` on the issue again to start over.",
@@ -145,3 +147,19 @@ def test_paused_and_withdrawn() -> None:
     assert comments.withdrawn(FENCE, "the issue was closed") == Status(
         "Stopped: the issue was closed. The branch is kept.", ROWS, DATA
     )
+
+
+def test_a_failed_run_names_what_fits_and_what_is_left() -> None:
+    error = RunEnded("The run 'implement' used up its turns.", Category.TURNS, "Raise `max_turns`.")
+    error.kept = "`kept/patch.diff` in the state directory of worker-1"
+    status = comments.given_up(FENCE, error, "nothing was written yet", Labels())
+    assert ("Category", "turns-used-up") in status.rows
+    assert "written yet; `kept/patch.diff` in the state directory of worker-1" in status.notes
+    assert "**What to do:** Raise `max_turns`. Or correct" in status.notes
+
+
+def test_a_wait_says_until_when() -> None:
+    until = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+    status = comments.waiting(replace(FENCE, wait=Wait("usage-limit", until)), "the account's limit")
+    assert status.sentence == "Waiting until 2026-03-01 12:30 UTC, no attempt is spent: the account's limit"
+    assert status.data["waiting"] == {"why": "usage-limit", "until": until.isoformat()}

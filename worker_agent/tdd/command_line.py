@@ -1,4 +1,4 @@
-"""A configured test command as an argv (pure): split like a shell does, but never run by one."""
+"""A configured command as an argv (pure): split like a shell does, but never run by one."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _OPERATOR = re.compile(r"[();<>|&]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
-def split(test_command: str) -> tuple[str, ...]:
-    """The argv of a test command; leading `NAME=value` words become a call of `env`.
+def split(command: str, key: str = "test_command") -> tuple[str, ...]:
+    """The argv of the command configured as `key`; leading `NAME=value` words become a call of `env`.
 
     Raises `Misconfigured` when it is empty, has an unclosed quote or needs a shell.
     """
-    lexer = shlex.shlex(test_command, posix=True, punctuation_chars=True)
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
         argv = tuple(lexer)
     except ValueError as error:
-        raise Misconfigured(f"test_command '{test_command}' cannot be read: {error}.") from error
+        raise Misconfigured(f"{key} '{command}' cannot be read: {error}.") from error
     if not argv:
-        raise Misconfigured("test_command is empty.")
+        raise Misconfigured(f"{key} is empty.")
     operator = next((word for word in argv if _OPERATOR.fullmatch(word)), None)
     if operator is not None:
         raise Misconfigured(
-            f"test_command '{test_command}' uses '{operator}', but it is run without a shell: put it into a script."
+            f"{key} '{command}' uses '{operator}', but it is run without a shell: put it into a script."
         )
     return ("env", *argv) if _ASSIGNMENT.match(argv[0]) else argv

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from shared.errors import Blocked
@@ -16,91 +15,84 @@ from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide
 from worker_agent.aborts import BranchExists, CycleAborted
 from worker_agent.ports import StatusBoard
-from worker_agent.tdd.duplicates import duplicate_tests
 from worker_agent.tdd.evidence import Proof, proofs
-from worker_agent.tdd.files import is_test_file
-from worker_agent.tdd.judge import judge_baseline, judge_green, judge_red, unstable_tests
-from worker_agent.tdd.old_tests import changes_by_file
-from worker_agent.tdd.report import TestRun
+from worker_agent.tdd.jury import Jury, Red
+from worker_agent.tdd.report import TestId, TestRun
 from worker_agent.tdd.verdict import ErrorType, GreenVerdict, RedVerdict
 from worker_agent.workshop import Job, Turn, Workshop, criteria
-from worker_agent.worksite import Phased, texts
-
-RED_RETRIES = 5
-"""How often tests that do not compile or collect are asked for again."""
+from worker_agent.worksite import Phased
 
 
 @dataclass(frozen=True, slots=True)
-class Red:
-    """The red commit as it was judged: what the green one is compared with."""
+class Retries:
+    """How often a call is repeated when its result is refused for a reason that spends no attempt."""
 
-    run: TestRun
-    verdict: RedVerdict
-    files: Mapping[str, bytes]
+    tests: int = 5
+    """Tests that do not compile, do not collect or prove nothing."""
+    regression: int = 5
+    """Implementations that break tests which passed before."""
 
 
 class Cycle:
     """Whole-specification cycles: all criteria's tests first, then the code."""
 
-    def __init__(self, workshop: Workshop, status: StatusBoard) -> None:
+    def __init__(self, workshop: Workshop, status: StatusBoard, retries: Retries | None = None) -> None:
         self._workshop = workshop
         self._status = status
+        self._jury = Jury(workshop)
+        self._retries = retries or Retries()
         self._failures: dict[int, tuple[str, ...]] = {}
 
-    async def write_tests(self, held: Held, issue: Issue) -> None:
+    async def write_tests(self, held: Held, issue: Issue) -> tuple[TestId, ...]:
         """The red phase: tests that fail on the base for an accepted reason, committed and noted.
 
-        Raises `CycleAborted` when the base cannot be tested or no acceptable tests were written.
+        Returns the new tests that were set aside as problematic. Raises `CycleAborted` when the base
+        cannot be tested or no acceptable tests were written.
         """
         job = await self._workshop.open(held, issue)
         if not await self._workshop.worksite.is_branch_free(held.fence, job.base):
             raise BranchExists
-        baseline = await self._baseline(job)
-        refused: tuple[str, ...] = ()
+        baseline = await self._jury.baseline(job)
         verdict = RedVerdict(ErrorType.COMPILATION_ERROR, ("nothing was written",))
-        for retry in range(RED_RETRIES + 1):
-            prompt = self._workshop.prompt(
-                "write_tests",
-                job,
-                criteria=criteria(job),
-                conventions=job.conventions or "none",
-                test_command=job.choice.test_command,
-                refused=Untrusted("\n".join(refused) or "nothing so far"),
-            )
+        refused: tuple[str, ...] = ()
+        for retry in range(self._retries.tests + 1):
+            prompt = self._tests_prompt(job, refused)
             tree = await self._workshop.edit(job, Call.WRITE_TESTS, job.base, Turn(retry=retry), prompt)
             held.check()
-            red = await self._judge_red(job, baseline, tree)
-            verdict = red.verdict
+            red = await self._jury.red(job, baseline, tree)
+            verdict, refused = red.verdict, red.verdict.details
             if verdict.worth_implementing:
-                return await self._record_red(held, job, baseline, red, tree)
-            if verdict.error is ErrorType.TEST_UNEXPECTED_PASS:
+                await self._record_red(held, job, baseline, red, tree)
+                return verdict.skip
+            if verdict.error in _SKIPPED and not verdict.hollow:
                 break
-            refused = verdict.details
         error = verdict.error or ErrorType.COMPILATION_ERROR
-        raise CycleAborted(error, _ABORTED.get(error, "No acceptable tests were written."), verdict.details)
+        sentence = _NO_TESTS if verdict.hollow else _ABORTED.get(error, _NO_TESTS)
+        raise CycleAborted(error, sentence, verdict.details)
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> None:
-        """The green phase: one try. A failed try is counted in the fence and told to the next one."""
+        """The green phase: one try. A failed try is counted in the fence and told to the next one.
+
+        A change that breaks what worked is asked for again, without counting; raises `CycleAborted`
+        when that has not helped.
+        """
         job = await self._workshop.open(held, issue)
-        baseline = await self._baseline(job)
+        baseline = await self._jury.baseline(job)
         start, attempt = held.fence.work_head, held.fence.attempt + 1
-        red = await self._judge_red(job, baseline, start)
-        prompt = self._implementation_prompt(job, f"{attempt} of {limit}")
-        tree = await self._workshop.edit(job, Call.IMPLEMENT, start, Turn(attempt=attempt), prompt)
-        held.check()
-        refusal = await self._refusal(job, start, tree)
-        verdict = refusal or await self._judge_green(job, baseline, red, tree)
-        if not verdict.ok:
-            return await self._count(held, issue.number, limit, verdict.details)
-        self._failures.pop(issue.number, None)
-        runs = (baseline, red.run, await self._workshop.test(job, tree))
-        cost = self._workshop.take_spent(issue.number)
-        note = replace(_green_note(job, runs, verdict, attempt), cost_usd=cost.usd, cost_source=cost.source)
-        phased = Phased(tree, start, f"Implement {issue.title}", note)
-        stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
-        to = {"stage": stage, "phase": decide.Phase.CI, "attempt": attempt}
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
-        return None
+        red = await self._jury.red(job, baseline, start)
+        for retry in range(self._retries.regression + 1):
+            prompt = self._implementation_prompt(job, f"{attempt} of {limit}")
+            tree = await self._workshop.edit(job, Call.IMPLEMENT, start, Turn(attempt, retry=retry), prompt)
+            held.check()
+            verdict = await self._jury.refusal(job, start, tree) or await self._jury.green(job, baseline, red, tree)
+            if verdict.ok:
+                runs = (baseline, red.run, await self._jury.tested(job, red, tree))
+                return await self._record_green(held, job, tree, _green_note(job, runs, verdict, attempt))
+            if verdict.error is not ErrorType.REGRESSION:
+                return await self._count(held, issue.number, limit, verdict.details)
+            self._failures[issue.number] = verdict.details
+        sentence = f"{self._retries.regression + 1} implementations in a row broke what worked."
+        raise CycleAborted(ErrorType.REGRESSION, sentence, self._failures[issue.number])
 
     def attempts_used_up(self, held: Held, limit: int) -> Blocked:
         """The error that ends a cycle whose tries are used up."""
@@ -108,37 +100,15 @@ class Cycle:
         sentence = f"{limit} implementations did not pass the tests."
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
 
-    async def _baseline(self, job: Job) -> TestRun:
-        """The tests of the base, before anything is paid for."""
-        run = await self._workshop.test(job, job.base, "base")
-        verdict = judge_baseline(run)
-        if not verdict.ok:
-            sentence = f"The tests of the base commit {job.base[:12]} cannot be run, so nothing was started."
-            raise CycleAborted(ErrorType.WORKFLOW_ABORTED, sentence, verdict.details)
-        return run
-
-    async def _judge_red(self, job: Job, baseline: TestRun, commit_or_tree: str) -> Red:
-        """Judge tests on the base: `commit_or_tree` is the base with nothing but test files changed."""
-        changed = [change.path for change in await job.space.changes(job.base, commit_or_tree)]
-        files = await texts(job.space, commit_or_tree, changed)
-        stray = [path for path in changed if not is_test_file(path)]
-        if stray or not changed:
-            why = [f"{path}: only test files may change in this phase." for path in stray] or ["No file was changed."]
-            return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, tuple(why)), files)
-        before = await texts(job.space, job.base, {p for p in await self._base_paths(job) if is_test_file(p)})
-        run = await self._workshop.test(job, commit_or_tree)
-        verdict = judge_red(
-            baseline,
-            run,
-            changed_files=files.keys(),
-            may_change=job.specification.may_change,
-            old_test_files_changed=changes_by_file({p: c for p, c in before.items() if p in set(changed)}, files),
-            duplicates=duplicate_tests(before, files),
+    def _tests_prompt(self, job: Job, refused: tuple[str, ...]) -> str:
+        return self._workshop.prompt(
+            "write_tests",
+            job,
+            criteria=criteria(job),
+            conventions=job.conventions or "none",
+            test_command=job.choice.test_command,
+            refused=Untrusted("\n".join(refused) or "nothing so far"),
         )
-        return Red(run, verdict, files)
-
-    async def _base_paths(self, job: Job) -> tuple[str, ...]:
-        return await self._workshop.worksite.mirror.paths(job.base)
 
     def _implementation_prompt(self, job: Job, attempt: str) -> str:
         return self._workshop.prompt(
@@ -151,27 +121,14 @@ class Cycle:
             attempt=attempt,
         )
 
-    async def _refusal(self, job: Job, start: str, tree: str) -> GreenVerdict | None:
-        """What is wrong with an implementation before any test is run."""
-        changed = [change.path for change in await job.space.changes(start, tree)]
-        touched = [f"{path}: test files must stay as they are in this phase." for path in changed if is_test_file(path)]
-        if changed and not touched:
-            return None
-        return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, tuple(touched) or ("Nothing was changed.",))
-
-    async def _judge_green(self, job: Job, baseline: TestRun, red: Red, tree: str) -> GreenVerdict:
-        """Judge an implementation; before an old test counts as broken, the base is asked once more (D13)."""
-        green = await self._workshop.test(job, tree)
-
-        def judged(unstable: Collection[str]) -> GreenVerdict:
-            files, may = red.files.keys(), job.specification.may_change
-            return judge_green(baseline, red.run, green, new_files=files, may_change=may, unstable=unstable)
-
-        verdict = judged(red.verdict.skip)
-        if not verdict.regressions:
-            return verdict
-        again = await self._workshop.test(job, job.base, "base", again=True)
-        return judged({*red.verdict.skip, *unstable_tests(baseline, again)})
+    async def _record_green(self, held: Held, job: Job, tree: str, note: Note) -> None:
+        self._failures.pop(job.issue.number, None)
+        cost = self._workshop.take_spent(job.issue.number)
+        note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
+        phased = Phased(tree, held.fence.work_head, f"Implement {job.issue.title}", note)
+        stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
+        to = {"stage": stage, "phase": decide.Phase.CI, "attempt": note.attempts}
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
 
     async def _record_red(self, held: Held, job: Job, baseline: TestRun, red: Red, tree: str) -> None:
         cost = self._workshop.take_spent(job.issue.number)
@@ -190,7 +147,9 @@ class Cycle:
         )
         phased = Phased(tree, job.base, f"Add tests for {job.issue.title}", note)
         await self._workshop.worksite.record(held, job.space, phased, job.specification, phase=decide.Phase.GREEN)
-        await self._status.show(job.issue.number, comments.tests_written(held.fence, red.verdict.red), held)
+        left_out = red.verdict.details if red.verdict.skip else ()
+        told = comments.tests_written(held.fence, red.verdict.red, left_out)
+        await self._status.show(job.issue.number, told, held)
 
     async def _count(self, held: Held, number: int, limit: int, details: tuple[str, ...]) -> None:
         self._failures[number] = details
@@ -198,8 +157,15 @@ class Cycle:
         await self._status.show(number, comments.attempt_failed(held.fence, limit, details), held)
 
 
+_SKIPPED = frozenset({ErrorType.TEST_UNEXPECTED_PASS, ErrorType.DUPLICATE_TEST})
+"""What is set aside and not asked for again; when nothing else is left, there is nothing to implement."""
+
+_NO_TESTS = "No acceptable tests were written."
 _ABORTED = {
-    ErrorType.TEST_UNEXPECTED_PASS: "Every new test passes without an implementation. Does the behaviour exist already?"
+    ErrorType.TEST_UNEXPECTED_PASS: (
+        "Every new test passes without an implementation. Does the behaviour exist already?"
+    ),
+    ErrorType.DUPLICATE_TEST: "Every new test repeats another. Does the behaviour exist already?",
 }
 
 

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from worker_agent.tdd.report import ACCEPTED, Kind, Outcome, TestId, TestResult, TestRun
 from worker_agent.tdd.verdict import ErrorType, GreenVerdict, RedVerdict, Verdict, listed, output, told
 
+FORCED = "A test that must fail, laid beside the new ones, was not reported as failed: something changes the results."
+
 
 def unstable_tests(first: TestRun, second: TestRun) -> frozenset[TestId]:
     """The tests whose outcome differs between two runs of the same tree: they can prove nothing."""
@@ -44,8 +46,10 @@ def judge_red(
     if changed:
         return RedVerdict(ErrorType.REGRESSION, ("Old tests must stay as they are.", *listed(changed)))
     if not red.finished:
-        stopped = ErrorType.TEST_UNEXPECTED_FAIL if red.timed_out else ErrorType.COMPILATION_ERROR
+        stopped = ErrorType.TEST_UNEXPECTED_FAIL if red.timed_out or red.limit else ErrorType.COMPILATION_ERROR
         return RedVerdict(stopped, output(red))
+    if red.controlled is False:
+        return RedVerdict(ErrorType.TEST_UNEXPECTED_PASS, (FORCED,))
     new = _new(baseline, red, (red,), changed_files, may_change)
     unusable = [told(result) for result in _unusable(baseline, red, new, changed_files, may_change)]
     if unusable:
@@ -115,6 +119,8 @@ def judge_green(
     """
     if not green.finished:
         return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, output(green))
+    if green.controlled is False or (red.controlled and green.controlled is None):
+        return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, (FORCED,))
     found = _new(baseline, red, (red, green), new_files, may_change)
     new = [test for test in found if test not in unstable]
     proven = tuple(test for test in new if test in green.passed)

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
 from worker_agent.tdd import command_line
+from worker_agent.tdd.control import Control, beside
 from worker_agent.tdd.junit import Case
 from worker_agent.tdd.report import Kind, Outcome, TestId
 from worker_agent.tdd.runner import Read
@@ -114,6 +115,12 @@ class PytestRunner:
         """Exit codes are not enough: `pytest.exit(returncode=0)` ends a run early and leaves a nameless case."""
         ended = 0 <= code < 128 and code not in _CUT_SHORT  # from 128 on a signal ended it
         return ended and all(case.name for case in cases) and not _STOPPED.search(output_tail)
+
+    def control(self, near: str, word: str) -> Control | None:
+        """A module with one failing function."""
+        if not near.endswith(".py"):
+            return None
+        return Control(beside(near, word), f"def test_{word}() -> None:\n    raise AssertionError\n")
 
 
 def _position(argv: Sequence[str]) -> int | None:

@@ -64,8 +64,10 @@ class TestRun:
     """One run of the whole test command.
 
     `broken_files` are the paths that could not be collected; a directory stands for all below it.
-    `finished` is False when the run was cut short (deadline, crash, no readable report): then
-    absent tests mean nothing, and `output_tail` says what the command printed last.
+    `finished` is False when the run was cut short (deadline, limit, crash, no readable report): then
+    absent tests mean nothing, and `output_tail` says what the command printed last. `limit` is the
+    limit that it passed, as in `memory (more than 4.0 GiB)`. `controlled` says whether a test that
+    must fail was reported as failed; None when there was none.
     """
 
     __test__: ClassVar[bool] = False  # see TestResult
@@ -76,6 +78,8 @@ class TestRun:
     code: int = 0
     output_tail: str = ""
     timed_out: bool = False
+    limit: str | None = None
+    controlled: bool | None = None
 
     @property
     def passed(self) -> frozenset[TestId]:
@@ -105,5 +109,10 @@ class TestRun:
         if broken := len(self.broken_files):
             parts.append(f"{broken} file{'s' * (broken > 1)} not collected")
         if not self.finished:
-            parts.append("stopped at the deadline" if self.timed_out else f"not finished (exit code {self.code})")
+            parts.append(self._why_not_finished())
         return ", ".join(parts) or "no tests"
+
+    def _why_not_finished(self) -> str:
+        if self.limit is not None:
+            return f"tests failed: limit {self.limit}"
+        return "stopped at the deadline" if self.timed_out else f"not finished (exit code {self.code})"

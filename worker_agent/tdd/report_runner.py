@@ -8,6 +8,7 @@ from pathlib import Path
 
 from shared.errors import Misconfigured
 from worker_agent.tdd import command_line
+from worker_agent.tdd.control import Control
 from worker_agent.tdd.junit import Case
 from worker_agent.tdd.report import Kind, Outcome, TestId
 from worker_agent.tdd.runner import Read
@@ -57,3 +58,7 @@ class ReportRunner:
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """A command that ended by itself and wrote its report is taken at its word."""
         return 0 <= code < 126  # from 126 on: not found, not executable, ended by a signal
+
+    def control(self, near: str, word: str) -> Control | None:
+        """None: nobody knows how the command finds its tests."""
+        return None

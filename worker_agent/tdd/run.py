@@ -1,4 +1,4 @@
-"""The bench: runs a test command in a directory that the caller made, and turns what it left into values."""
+"""The bench: runs a test command, confined, in a directory that the caller made; what it left becomes values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import stat
 import tempfile
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,10 +18,13 @@ import anyio
 from anyio import to_thread
 
 from shared import process
+from shared.sandbox.confinement import Confinement
 from worker_agent.tdd.first_party import first_party
+from worker_agent.tdd.installed import NOTHING, Installed
 from worker_agent.tdd.junit import REPORT_LIMIT, SEVERITY, Case, Report, read
 from worker_agent.tdd.report import Outcome, TestId, TestResult, TestRun
 from worker_agent.tdd.runner import Runner
+from worker_agent.tdd.setup_step import SetUp
 
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_KEY", re.IGNORECASE)
 _NOT_PASSED_ON = re.compile(r"(?:GIT_|GITHUB_|GH_|SSH_|XDG_|PYTEST_ADDOPTS$|PYTEST_CURRENT_TEST$)")
@@ -35,7 +38,7 @@ _SHELL_BLOCK = 512
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may take besides time."""
+    """How much of one run is written and looked at; what it may take of the machine, `Confinement.limits` says."""
 
     file_bytes: int = 2**30
     """Largest file that tests may write, the log of their output included."""
@@ -46,25 +49,44 @@ class Limits:
 
 
 class TestBench:
-    """Runs tests with a home and a temporary directory of their own, no secrets, and a deadline."""
+    """Runs tests in a sandbox, with a home and a temporary directory of their own, no secrets, and a deadline."""
 
     __test__ = False  # pytest takes every class named Test* for tests
 
-    def __init__(self, environment: Mapping[str, str], deadline_seconds: float, limits: Limits | None = None) -> None:
-        """`environment` is what tests may see (PATH, LANG ...); names that look like secrets are dropped."""
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        deadline_seconds: float,
+        limits: Limits | None = None,
+        confinement: Confinement | None = None,
+        setup: SetUp | None = None,
+    ) -> None:
+        """`environment` is what tests may see (PATH, LANG ...); names that look like secrets are dropped.
+
+        Without a `confinement` tests run with this account's rights, within limits; without a `setup`
+        they find what this machine has.
+        """
         self._environment = {name: value for name, value in environment.items() if not _withheld(name)}
         self._deadline_seconds = deadline_seconds
         self._limits = limits or Limits()
+        self._confinement = confinement or Confinement()
+        self._setup = setup
+
+    async def equip(self, where: Path) -> Installed:
+        """Set up what the lock files of a checkout ask for, and let the checkout find it. Raises `SetUpFailed`."""
+        installed = NOTHING if self._setup is None else await self._setup.installed(where)
+        installed.offer(where)
+        return installed
 
     async def run(
         self, runner: Runner, test_command: str, where: Path, scratch: Path, announced: Collection[str] = ()
     ) -> TestRun:
         """Run the tests of the checkout `where`; whatever else they write goes below `scratch`, until the end.
 
-        Old reports in `where` are removed first. `announced` are module names that do not exist
-        yet but will be the repository's own, so that their absence counts as a first-party name
-        missing. Raises `Misconfigured` when `runner` cannot run the command; what the tests do is
-        told by the result, never raised.
+        Old reports in `where` are removed first. `announced` are module names that do not exist yet
+        but will be the repository's own, so that their absence counts as a first-party name missing.
+        Raises `Misconfigured` when `runner` cannot run the command, and `SetUpFailed`; what the tests
+        do is told by the result, never raised.
         """
         async with _room(scratch) as room:
             report, log = room / "report.xml", room / "output.log"
@@ -72,20 +94,26 @@ class TestBench:
             for stale in runner.reports(where, report):
                 stale.unlink()
             paths = await to_thread.run_sync(_paths, where, self._limits.paths)  # before tests can add any
-            code = await self._execute(argv, where, room, log)
+            installed = await self.equip(where)
+            ended = await self._execute(argv, where, room, log, installed)
             reports = await to_thread.run_sync(lambda: [_report(path) for path in runner.reports(where, report)])
             names = first_party(paths) | frozenset(announced)
-            return _outcome(runner, reports, names, code, _tail(log, self._limits.tail_chars))
+            return _outcome(runner, reports, names, ended, _tail(log, self._limits.tail_chars))
 
-    async def _execute(self, argv: tuple[str, ...], where: Path, room: Path, log: Path) -> int | None:
-        """The exit code, or None at the deadline; in both cases nothing of the process group is left."""
-        environment = self._inside(room)
+    async def _execute(self, argv: tuple[str, ...], where: Path, room: Path, log: Path, installed: Installed) -> _Ended:
+        """How the command ended; whatever the case, nothing that it has started is left."""
+        environment = installed.environment(self._inside(room), where)
+        writable = (where, room)
+        await self._confinement.hand_over(writable)
+        confined = replace(self._confinement, readable=(*self._confinement.readable, *installed.readable))
+        wrapped = confined.argv(self._limited(argv), writable)
         try:
             with anyio.fail_after(self._deadline_seconds):
-                async with process.started(self._limited(argv), cwd=where, env=environment, log=log) as child:
-                    return await child.wait()
+                async with process.started(wrapped, cwd=where, env=environment, log=log) as child:
+                    limit = await confined.watch(writable).over(child)
+                    return _Ended(child.returncode, limit)
         except TimeoutError:
-            return None
+            return _Ended(None, timed_out=True)
 
     def _inside(self, room: Path) -> dict[str, str]:
         home, temporary = room / "home", room / "tmp"
@@ -94,7 +122,7 @@ class TestBench:
         return {
             **self._environment,
             "HOME": str(home),
-            **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(temporary)),
+            **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(self._confinement.temporary(temporary))),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",  # ids made from sets stay the same from run to run
         }
@@ -103,6 +131,15 @@ class TestBench:
         """The shell sets the limits and becomes the command: no further process, no system package."""
         blocks = self._limits.file_bytes // _SHELL_BLOCK
         return ("/bin/sh", "-c", f'ulimit -c 0; ulimit -f {blocks}; exec "$@"', "sh", *argv)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """The exit code, unless we ended it: at a limit, or at the deadline."""
+
+    code: int | None
+    limit: str | None = None
+    timed_out: bool = False
 
 
 @asynccontextmanager
@@ -167,12 +204,11 @@ def _paths(where: Path, limit: int) -> list[str]:
     return paths
 
 
-def _outcome(
-    runner: Runner, reports: Collection[Report], names: Collection[str], code: int | None, tail: str
-) -> TestRun:
+def _outcome(runner: Runner, reports: Collection[Report], names: Collection[str], ended: _Ended, tail: str) -> TestRun:
     cases = [case for report in reports for case in report.cases]
     problems = [report.problem for report in reports if report.problem]
     results, broken = _merged(_result(runner, case, names) for case in cases)
+    code = ended.code if ended.limit is None else None
     complete = code is not None and bool(reports) and not problems and runner.complete(code, cases, tail)
     return TestRun(
         results,
@@ -180,7 +216,8 @@ def _outcome(
         finished=complete,
         code=-1 if code is None else code,
         output_tail="\n".join([tail, *problems]) if problems else tail,
-        timed_out=code is None,
+        timed_out=ended.timed_out,
+        limit=ended.limit,
     )
 
 

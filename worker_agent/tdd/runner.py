@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from worker_agent.tdd.control import Control
 from worker_agent.tdd.junit import Case
 from worker_agent.tdd.report import Kind, TestId
 
@@ -54,4 +55,8 @@ class Runner(Protocol):
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Whether a run that wrote a report went to its end."""
+        ...
+
+    def control(self, near: str, word: str) -> Control | None:
+        """A file beside the test file `near` with one test, named `word`, that fails; None where none can be made."""
         ...

@@ -49,7 +49,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class RedVerdict(Verdict):
-    """`red`: new tests (or whole new files) that do not pass; `passing`: new ones that do; `duplicates`: repeats.
+    """`red`: new tests (or whole new files) that do not pass; `passing`: new ones that do; `duplicates`: repeats;
+    `hollow`: new ones that would pass whatever the code does.
 
     A verdict that is not ok can still be worth going on with, see `worth_implementing`.
     """
@@ -57,11 +58,12 @@ class RedVerdict(Verdict):
     red: tuple[TestId, ...] = ()
     passing: tuple[TestId, ...] = ()
     duplicates: tuple[TestId, ...] = ()
+    hollow: tuple[TestId, ...] = ()
 
     @property
     def skip(self) -> tuple[TestId, ...]:
         """The tests to set aside as problematic."""
-        return tuple(sorted({*self.passing, *self.duplicates}))
+        return tuple(sorted({*self.passing, *self.duplicates, *self.hollow}))
 
     @property
     def worth_implementing(self) -> bool:

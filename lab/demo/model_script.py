@@ -1,0 +1,67 @@
+"""The demonstration's scenario as a script for the model server, so that a real CLI plays it with its own tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from lab.model.script import Script
+from shared.errors import Misconfigured
+from shared.llm.answer import Answer, Edit
+from shared.llm.port import Call
+from shared.llm.scenario import Scenario
+
+_PARTS = {
+    (Call.PLAN, 1, 0): "Turn one user story into a plan",
+    (Call.WRITE_TESTS, 1, 0): "Write the tests for one specification",
+    (Call.IMPLEMENT, 1, 0): "This is attempt 1 of",
+    (Call.IMPLEMENT, 2, 0): "This is attempt 2 of",
+    (Call.IMPLEMENT, 1, 1): "A reviewer asked for changes to a pull request. Make them. Your working directory is the",
+    (Call.FIX_CI, 1, 0): "A change passed its tests here and fails in continuous integration.",
+    (Call.REVIEW, 1, 0): "Review one pull request",
+    (Call.REVIEW, 1, 1): "They come in the directory's order; a blank text finds nobody.",
+}
+"""What a prompt says by which its call is known; of several the longest counts. The last is the changed docstring."""
+
+
+def script(scenario: Scenario, backend: str) -> Script:
+    """The scenario of one story, for the tools of `backend` (`claude` or `codex`)."""
+    return Script.read({"for": _part(one), "turns": [*_turns(one, backend), _last(one)]} for one in scenario.answers)
+
+
+def _part(answer: Answer) -> str:
+    part = _PARTS.get((answer.call, answer.attempt or 1, answer.round or 0))
+    if part is None:
+        raise Misconfigured(f"{answer}: no prompt is known by which a model could tell this call.")
+    return part
+
+
+def _last(answer: Answer) -> dict[str, Any]:
+    if answer.answer is not None:
+        return {"answer": json.loads(answer.answer)}
+    return {"say": answer.text or "Done."}
+
+
+def _turns(answer: Answer, backend: str) -> Iterator[dict[str, Any]]:
+    for edit in answer.edits:
+        if backend == "codex":
+            yield {"say": f"Changing {edit.path}.", "tools": [{"name": "apply_patch", "input": _patch(edit)}]}
+            continue
+        place = f"{{cwd}}/{edit.path}"
+        if edit.replace is None:
+            tool = {"name": "Write", "input": {"file_path": place, "content": edit.content or ""}}
+        else:
+            yield {"say": f"Reading {edit.path}.", "tools": [{"name": "Read", "input": {"file_path": place}}]}
+            old, new = edit.replace
+            tool = {"name": "Edit", "input": {"file_path": place, "old_string": old, "new_string": new}}
+        yield {"say": f"Changing {edit.path}.", "tools": [tool]}
+
+
+def _patch(edit: Edit) -> str:
+    if edit.replace is None:
+        added = "\n".join(f"+{line}" for line in (edit.content or "").splitlines())
+        return f"*** Begin Patch\n*** Add File: {edit.path}\n{added}\n*** End Patch\n"
+    old, new = edit.replace
+    changed = "\n".join([*(f"-{line}" for line in old.splitlines()), *(f"+{line}" for line in new.splitlines())])
+    return f"*** Begin Patch\n*** Update File: {edit.path}\n@@\n{changed}\n*** End Patch\n"

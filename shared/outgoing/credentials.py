@@ -1,0 +1,79 @@
+"""What is a credential by its form: our own patterns, and those that detect-secrets keeps for many vendors.
+
+Only its patterns are used: no entropy, no keywords, no settings of its own, no request to a vendor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Protocol
+
+from shared.redaction import CREDENTIALS
+
+PLUGINS = {
+    "aws": "AWSKeyDetector",
+    "azure_storage_key": "AzureStorageKeyDetector",
+    "github_token": "GitHubTokenDetector",
+    "gitlab_token": "GitLabTokenDetector",
+    "jwt": "JwtTokenDetector",
+    "mailchimp": "MailchimpDetector",
+    "npm": "NpmDetector",
+    "openai": "OpenAIDetector",
+    "pypi_token": "PypiTokenDetector",
+    "sendgrid": "SendGridDetector",
+    "slack": "SlackDetector",
+    "square_oauth": "SquareOAuthDetector",
+    "stripe": "StripeDetector",
+    "telegram_token": "TelegramBotTokenDetector",
+    "twilio": "TwilioKeyDetector",
+}
+"""The detectors whose patterns ordinary code does not meet. Left out for their noise: entropy, keywords, addresses,
+Basic Auth, Artifactory (`APCalculator`), Discord (dotted names), and private keys (a header alone is none)."""
+
+_KEY_BODY = re.compile(r"-----\s[^-]{40,}")
+"""A private key has at least so much below its header; code that looks for the header has not."""
+
+_PLACEHOLDER = re.compile(r"example|dummy|placeholder|(?:x{6}|\*{3}|0{8}|1234567890|\.\.\.)", re.IGNORECASE)
+"""What documentation writes where a credential would stand."""
+
+
+class _Detector(Protocol):
+    secret_type: str
+
+    def analyze_string(self, string: str) -> Iterator[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """One find: what people call such a thing, and the text itself, which no message may repeat."""
+
+    kind: str
+    value: str
+
+
+def credentials(text: str) -> Iterator[Credential]:
+    """Every credential in a text that is no placeholder; one may be found twice."""
+    for kind, pattern in CREDENTIALS.items():
+        yield from (Credential(kind, found[0]) for found in pattern.finditer(text) if _is_real(kind, found[0]))
+    for detector in _detectors():
+        kind = detector.secret_type
+        for value in detector.analyze_string(text):
+            if value and _is_real(kind, value):
+                yield Credential(kind, value)
+
+
+def _is_real(kind: str, value: str) -> bool:
+    if kind == "private key":
+        return _KEY_BODY.search(value) is not None
+    return _PLACEHOLDER.search(value) is None and len(set(value[-16:])) > 3
+
+
+@cache
+def _detectors() -> tuple[_Detector, ...]:
+    """Loaded when the first text leaves: detect-secrets brings an HTTP client along, which is never used."""
+    modules = {name: import_module(f"detect_secrets.plugins.{name}") for name in PLUGINS}
+    return tuple(getattr(module, PLUGINS[name])() for name, module in modules.items())

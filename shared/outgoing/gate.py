@@ -1,0 +1,95 @@
+"""The one gate for text that leaves: every write to GitHub and everything that is signed or committed passes it.
+
+What a model wrote is neutralised where it is composed; the gate is the second lock, for what was forgotten there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from shared.outgoing.credentials import credentials
+from shared.redaction import REDACTED, holds, redact
+from shared.text import JOINER, harmless
+
+BODY_LIMIT = 65_536
+"""Characters that GitHub accepts in a body."""
+
+TITLE_LIMIT = 256
+"""Characters that GitHub accepts in a title."""
+
+LEARNED = 16
+"""So many tokens that came up while running are remembered; those of Apps change every hour."""
+
+_TITLES = frozenset({"title", "commit_title", "commit_message"})
+_BODIES = frozenset({"body"})
+_CUT = "\n\n[... {missing} more characters are left out: GitHub takes no longer text ...]"
+_ACK = re.compile(r"\s*ACK(?=:)")
+
+
+class Outgoing:
+    """Knows the secrets of one process, and lets no text pass that has one."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets = tuple(dict.fromkeys(secret.strip() for secret in secrets if secret.strip()))
+        self._learned: deque[str] = deque(maxlen=LEARNED)
+
+    def learn(self, secret: str) -> None:
+        """From now on this is a secret too."""
+        if secret not in self._secrets and secret not in self._learned:
+            self._learned.append(secret)
+
+    def hide(self, text: str) -> str:
+        """`text` with `***` for every secret, in whatever form, and for everything that looks like a credential."""
+        text = redact(text, self._known)
+        for value in sorted({found.value for found in credentials(text)}, key=len, reverse=True):
+            text = text.replace(value, REDACTED)
+        return text
+
+    def text(self, text: str) -> str:
+        """A body: without secrets, mentions and closing keywords, its own first line apart. Twice is as once."""
+        return harmless(self.hide(text), closes=True)
+
+    def title(self, text: str) -> str:
+        """A title, which may become the subject of a commit: as `text`, and no keyword closes anything."""
+        return harmless(self.hide(text))
+
+    def leak(self, text: str) -> str | None:
+        """What kind of secret `text` would give away, for a message; None when there is none."""
+        if holds(text, self._known):
+            return "a secret of this engine"
+        found = next(credentials(text), None)
+        return f"what looks like a credential ({found.kind})" if found else None
+
+    def payload(self, value: Any, *, ack: bool = False) -> Any:
+        """The JSON value of a write as it may be sent; only with `ack` may a body be an ACK."""
+        match value:
+            case str():
+                return self.hide(value)
+            case Mapping():
+                return {name: self._field(name, item, ack) for name, item in value.items()}
+            case list() | tuple():
+                return [self.payload(item) for item in value]
+            case _:
+                return value
+
+    def _field(self, name: str, value: Any, ack: bool) -> Any:
+        if isinstance(value, str) and name in _TITLES:
+            return self.title(value)[:TITLE_LIMIT] if name != "commit_message" else self.title(value)
+        if isinstance(value, str) and name in _BODIES:
+            body = self.text(value)
+            return _fitting(body if ack else _ACK.sub(rf"\g<0>{JOINER}", body, count=1) if _ACK.match(body) else body)
+        return self.payload(value)
+
+    @property
+    def _known(self) -> tuple[str, ...]:
+        return (*self._secrets, *self._learned)
+
+
+def _fitting(body: str) -> str:
+    if len(body) <= BODY_LIMIT:
+        return body
+    room = BODY_LIMIT - len(_CUT) - 8
+    return body[:room] + _CUT.format(missing=len(body) - room)

@@ -1,0 +1,136 @@
+"""Whether a sandbox starts on this machine, and which setting keeps it from starting: tried, not guessed."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from shared import process
+from shared.errors import Misconfigured
+from shared.process import Finished
+from shared.sandbox.reaper import control
+from shared.sandbox.view import View
+from shared.sandbox.wrap import Kind, Wrap, probe
+
+ACCOUNT = "coder"
+"""The account of the image that children run as in mode `container`."""
+
+TRY_SECONDS = 30.0
+"""How long starting nothing may take."""
+
+PR_SET_DUMPABLE = 4
+
+_NOT_OFFERED = (
+    f"In mode container children run as the account '{ACCOUNT}', and taking it needs the capabilities SETUID, "
+    "SETGID, KILL, CHOWN and DAC_OVERRIDE. Docker: --user 0 (the agents start as root of the container and give "
+    "it up for every child); Kubernetes: securityContext.runAsUser: 0 with those capabilities."
+)
+
+
+async def wrapper(mode: str, environment: Mapping[str, str], work: Path) -> Wrap:
+    """The wrapper of tests for a mode, tried; raises `Misconfigured` with the setting to change.
+
+    `environment` needs a PATH; `work` is the directory of the work trees. A coding CLI in mode `none`
+    is held together all the same, see `wrap.probe`.
+    """
+    match mode:
+        case "bubblewrap":
+            wrap = Wrap(Kind.SEALED)
+            if refused := diagnosis(await tried(wrap, environment)):
+                raise Misconfigured(f"sandbox: {' '.join(refused)}")
+            return wrap
+        case "container":
+            return await _account(environment, work)
+        case _:
+            return Wrap(Kind.GROUP)
+
+
+async def for_backends(wrap: Wrap, environment: Mapping[str, str]) -> Wrap:
+    """The same for coding CLIs: where tests have no sandbox, at least what holds their processes together."""
+    return await probe(environment) if wrap.kind is Kind.GROUP else wrap
+
+
+async def tried(wrap: Wrap, environment: Mapping[str, str]) -> Finished | str:
+    """How `true` ended in it (a text: why it does not run)."""
+    argv = wrap.argv(("true",), View((), network=False))
+    try:
+        with anyio.fail_after(TRY_SECONDS):
+            return await process.run(argv, cwd=Path("/"), env=environment)
+    except FileNotFoundError:
+        return "it is not on PATH"
+    except PermissionError:
+        return "it is not executable"
+    except OSError as error:
+        return str(error.strerror or error)
+    except TimeoutError:
+        return f"it did not end within {TRY_SECONDS:.0f} s"
+
+
+def diagnosis(answer: Finished | str) -> tuple[str, str] | None:
+    """Why bubblewrap does not start, and the setting to change, a sentence each; None when it does start."""
+    if isinstance(answer, str):
+        return f"bwrap does not run: {answer}.", "Install bubblewrap (Debian: apt install bubblewrap)."
+    if answer.code == 0:
+        return None
+    said = answer.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it says nothing"]
+    return f"bubblewrap does not start: {said[0]}.", _setting(said[0])
+
+
+def _setting(said: str) -> str:
+    """Which setting of the machine or the container keeps bubblewrap from starting."""
+    if "/proc" in said or "mount proc" in said:
+        return (
+            "/proc is masked. Docker: --security-opt systempaths=unconfined; Kubernetes: securityContext.procMount: "
+            "Unmasked; systemd: ProtectKernelTunables=no."
+        )
+    if "loopback" in said or "NETLINK" in said:
+        return "Docker: --security-opt seccomp=unconfined; systemd: RestrictAddressFamilies= must contain AF_NETLINK."
+    if "Unknown option" in said:
+        return "Install bubblewrap 0.8 or newer."
+    return (
+        "User namespaces are off. Linux: sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000 "
+        "kernel.apparmor_restrict_unprivileged_userns=0; Docker: --security-opt seccomp=unconfined --security-opt "
+        "apparmor=unconfined; systemd: RestrictNamespaces=no."
+    )
+
+
+async def _account(environment: Mapping[str, str], work: Path) -> Wrap:
+    try:
+        known = pwd.getpwnam(ACCOUNT)
+    except KeyError:
+        raise Misconfigured(
+            f"sandbox: there is no account '{ACCOUNT}' here. Use the engine's image, or add it: useradd {ACCOUNT}."
+        ) from None
+    wrap = Wrap(Kind.ACCOUNT, account=(known.pw_uid, known.pw_gid))
+    answer = await tried(wrap, environment)
+    if isinstance(answer, str) or answer.code != 0:
+        raise Misconfigured(f"sandbox: {_NOT_OFFERED}")
+    if not await reaches(wrap, environment, work):
+        raise Misconfigured(
+            f"sandbox: the account '{ACCOUNT}' cannot reach {work} (work_dir). Give a work_dir outside of state_dir, "
+            "and let others pass through every directory above it (chmod o+x)."
+        )
+    return wrap
+
+
+async def reaches(wrap: Wrap, environment: Mapping[str, str], work: Path) -> bool:
+    """Whether the account of `wrap` can write to a directory of its own below `work`."""
+    await to_thread.run_sync(lambda: work.mkdir(parents=True, exist_ok=True))
+    with tempfile.TemporaryDirectory(prefix="try-", dir=work) as place:
+        if wrap.account is not None:
+            os.chown(place, *wrap.account)
+        argv = wrap.argv(("test", "-w", place), View((Path(place),), network=False))
+        return (await process.run(argv, cwd=Path("/"), env=environment)).code == 0
+
+
+def conceal() -> None:
+    """Keep this process's memory and environment from others of the same account (Linux); children are not affected."""
+    if sys.platform == "linux":
+        control(PR_SET_DUMPABLE, 0)

@@ -1,0 +1,52 @@
+"""How much one command of strangers may take of this machine, and which limit it has passed: pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+GIB = 2**30
+
+PROCESSES = 1024
+"""Processes and threads that the kernel itself allows in one sandbox; of root it counts none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What all processes of one command may take together; seconds and bytes."""
+
+    memory_bytes: int = 4 * GIB
+    processes: int = 512
+    disk_bytes: int = 10 * GIB
+    """What may lie in its directories and in its /tmp."""
+    files: int = 500_000
+    cpu_seconds: float = 4 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What they take now."""
+
+    memory_bytes: int = 0
+    processes: int = 0
+    disk_bytes: int = 0
+    files: int = 0
+    cpu_seconds: float = 0.0
+
+
+def passed(usage: Usage, limits: Limits) -> str | None:
+    """The limit that is passed, for people, as in `memory (more than 4.0 GiB)`; None when there is none."""
+    if usage.processes > limits.processes:
+        return f"processes (more than {limits.processes:,})"
+    if usage.memory_bytes > limits.memory_bytes:
+        return f"memory (more than {_size(limits.memory_bytes)})"
+    if usage.disk_bytes > limits.disk_bytes:
+        return f"disk (more than {_size(limits.disk_bytes)})"
+    if usage.files > limits.files:
+        return f"files (more than {limits.files:,})"
+    if usage.cpu_seconds > limits.cpu_seconds:
+        return f"CPU time (more than {limits.cpu_seconds:,.0f} seconds)"
+    return None
+
+
+def _size(count: int) -> str:
+    return f"{count / GIB:.1f} GiB" if count >= GIB else f"{count / 2**20:.1f} MiB"

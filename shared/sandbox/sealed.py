@@ -1,0 +1,111 @@
+"""The sealed wrapper's arguments for bubblewrap: all namespaces, and only what is named of the file system.
+
+Nothing of the machine is there unless it is listed: no home, no state directory, no sockets of other
+programs, no process of anybody else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from shared.sandbox import forward
+from shared.sandbox.limits import PROCESSES
+from shared.sandbox.view import Outlet, View, real
+
+TEMPORARY_BYTES = 2**30
+"""How much /tmp holds; it is memory, and goes with the command."""
+
+SHARED_MEMORY_BYTES = 2**28
+"""How much /dev/shm holds."""
+
+_FLAGS = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+_NESTING = ("--cap-add", "CAP_SETFCAP")
+"""Without it root could not make a user namespace in there, as other accounts can and the sandbox of Codex has to."""
+
+_BOUNDED = f'ulimit -u {PROCESSES} 2>/dev/null || ulimit -p {PROCESSES}; exec "$@"'
+"""The limit counts in this sandbox alone, since it has a user namespace of its own; shells spell it differently."""
+
+_OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
+"""Files whose owner root may write them without any capability, `core_pattern` among them.
+
+They are covered for root only: a command can start no sandbox of its own below a /proc that is covered.
+"""
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
+_ETC = (
+    *("alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version", "fonts"),
+    *("group", "host.conf", "hosts", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk", "ld.so.cache"),
+    *("ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "login.defs", "magic", "mime.types"),
+    *("nsswitch.conf", "os-release", "passwd", "pki/ca-trust", "pki/tls", "profile", "protocols", "resolv.conf"),
+    *("services", "shells", "ssl/certs", "ssl/openssl.cnf", "timezone"),
+)
+"""What programs look for in /etc; it holds no secret. `ssl/private` and `shadow` are not among it."""
+
+
+def arguments(command: Sequence[str], view: View) -> Iterator[str]:
+    """The whole argv that runs `command` sealed."""
+    yield from ("bwrap", *_FLAGS)
+    if os.geteuid() == 0:
+        yield from _NESTING
+    if view.network:
+        yield "--share-net"
+    yield from ("--proc", "/proc")
+    for place in _OF_THE_KERNEL if os.geteuid() == 0 else ():
+        yield from ("--ro-bind-try", place, place)
+    yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm")
+    yield from _system()
+    yield from ("--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp")
+    yield from _shown(view)
+    yield from ("--remount-ro", "/", "--remount-ro", "/dev", "--")
+    yield from ("/bin/sh", "-c", _BOUNDED, "sh", *_through(view.outlet))
+    yield from command
+
+
+def _system() -> Iterator[str]:
+    for place in map(Path, _SYSTEM):
+        if place.is_symlink():
+            yield from ("--symlink", str(place.readlink()), str(place))
+        elif place.is_dir():
+            yield from ("--ro-bind", str(place), str(place))
+    for name in _ETC:
+        yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+
+
+def _shown(view: View) -> Iterator[str]:
+    """Parents before what lies in them, and what is hidden in something readable hidden again."""
+    readable = [path for path in (*view.readable, Path(sys.prefix), Path(sys.base_prefix)) if path.exists()]
+    for path in _named(readable):
+        if not _of_the_system(path):
+            yield from ("--ro-bind", str(path), str(path))
+    shown = real(readable)
+    for path in real(view.hidden):
+        if any(place in path.parents for place in shown):
+            yield from ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind-try", "/dev/null", str(path))
+    hidden = real(view.hidden)
+    for path in shown:
+        if any(place in path.parents for place in hidden):
+            yield from ("--ro-bind", str(path), str(path))
+    for path in _named(view.writable):
+        yield from ("--bind", str(path), str(path))
+    if view.outlet is not None:
+        yield from ("--ro-bind", str(view.outlet.socket), str(view.outlet.socket))
+        yield from ("--ro-bind", forward.__file__, forward.__file__)
+
+
+def _named(paths: Sequence[Path]) -> list[Path]:
+    """Each path as it is called and as it really is: programs and the kernel do not ask for the same."""
+    both = {*real(paths), *(path.absolute() for path in paths)}
+    return sorted(both, key=lambda path: (len(path.parts), path))
+
+
+def _of_the_system(path: Path) -> bool:
+    return any(path == Path(place) or Path(place) in path.parents for place in _SYSTEM)
+
+
+def _through(outlet: Outlet | None) -> tuple[str, ...]:
+    if outlet is None:
+        return ()
+    return (sys.executable, "-I", "-S", forward.__file__, str(outlet.port), str(outlet.socket), "--")

@@ -1,0 +1,117 @@
+"""The wrapper of tests and coding CLIs: its end, or the death of the daemon itself, ends all that they started.
+
+CLIs start their tools in sessions of their own, so killing a process group does not reach them; a
+process namespace does, and so does a reaper of another account. `SEALED` and `ACCOUNT` are sandboxes,
+the modes `bubblewrap` and `container`; the others only hold a process tree together, as far as they can.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import structlog
+
+from shared import process
+from shared.sandbox import reaper, sealed
+from shared.sandbox.limits import PROCESSES
+from shared.sandbox.view import View, real
+
+log = structlog.get_logger()
+
+_MASKED = (Path("/tmp"), Path("/var/tmp"))
+"""Directories that a call sees empty, and its own."""
+
+
+class Kind(StrEnum):
+    """What holds the process tree together; the first two also keep it away from everything else."""
+
+    SEALED = "sealed"
+    ACCOUNT = "account"
+    BUBBLEWRAP = "bwrap"
+    UNSHARE = "unshare"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrap:
+    """One way to wrap a command; `sealed` and, for writing, `bwrap` restrict the view of the file system.
+
+    `account` are the ids of user and group that `ACCOUNT` runs commands as.
+    """
+
+    kind: Kind
+    own_user: bool = False
+    account: tuple[int, int] | None = None
+
+    def argv(self, command: Sequence[str], view: View) -> tuple[str, ...]:
+        """`command`, wrapped. TERM ends it, of `unshare` KILL alone; `ACCOUNT` has to be ended by TERM."""
+        match self.kind:
+            case Kind.SEALED:
+                return tuple(sealed.arguments(command, view))
+            case Kind.ACCOUNT:
+                return (*self._reaped(), *command)
+            case Kind.BUBBLEWRAP:
+                return ("bwrap", *_bubblewrap(view), "--", *command)
+            case Kind.UNSHARE:
+                user = ("--user", "--map-current-user") if self.own_user else ()
+                space = ("unshare", *user, "--pid", "--fork", "--kill-child=KILL", "--mount-proc")
+                return (*_WITH_PARENT, *space, "--", *command)
+            case Kind.GROUP:
+                return tuple(command)
+
+    def _reaped(self) -> tuple[str, ...]:
+        if self.account is None:
+            raise ValueError("an account to run as belongs to Kind.ACCOUNT")
+        ids = (str(number) for number in (*self.account, PROCESSES))
+        return (sys.executable, "-I", "-S", reaper.__file__, *ids, "--")
+
+
+_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
+"""`unshare` would outlive a killed daemon; with this the kernel ends it, and so its child."""
+
+_WAYS = (Wrap(Kind.BUBBLEWRAP), Wrap(Kind.UNSHARE), Wrap(Kind.UNSHARE, own_user=True))
+
+
+async def probe(environment: Mapping[str, str], *, ways: Iterable[Wrap] = _WAYS) -> Wrap:
+    """The first way that works on this machine; `GROUP`, with a warning, when none does.
+
+    `environment` needs a PATH.
+    """
+    refused: list[str] = []
+    for way in ways:
+        try:
+            argv = way.argv(("true",), View(()))
+            finished = await process.run(argv, cwd=Path("/"), env=environment)
+        except OSError as error:
+            refused.append(f"{way.kind}: {error.strerror}")
+            continue
+        if finished.code == 0:
+            return way
+        refused.append(f"{way.kind}: {finished.stderr.decode('utf-8', 'replace').strip()[-200:]}")
+    log.warning(
+        "process_tree_not_held",
+        tried=refused,
+        consequence="what a coding CLI leaves in the background, or a killed daemon leaves, runs on",
+        next_step="install bubblewrap, or allow user namespaces to this account",
+    )
+    return Wrap(Kind.GROUP)
+
+
+def _bubblewrap(view: View) -> Iterator[str]:
+    yield from ("--die-with-parent", "--unshare-pid", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+    hidden = (*_MASKED, *real(view.hidden))
+    masked = [path for path in hidden if path.is_dir()]
+    for path in masked:
+        yield from ("--tmpfs", str(path))
+    for path in hidden:
+        if path.is_file() and not any(mask in path.parents for mask in masked):
+            yield from ("--ro-bind", "/dev/null", str(path))
+    for path in real(view.readable):
+        if path.exists() and any(mask in path.parents for mask in masked):
+            yield from ("--ro-bind", str(path), str(path))
+    for path in real(view.writable):
+        yield from ("--bind", str(path), str(path))

@@ -1,0 +1,211 @@
+"""A repository, and coders that cheat: the worker's cycle on real git and real tests, without GitHub around it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lab.bare import Bare
+from shared.git.command import Git, Identity
+from shared.git.disk import Disk
+from shared.git.mirror import Mirror
+from shared.git.patch_policy import PatchRefused
+from shared.git.patch_policy import Policy as PatchPolicy
+from shared.git.publisher import Publisher
+from shared.github.status import Status
+from shared.llm.port import Call, Ending, Limits, Outcome, Request, Usage
+from shared.lock.claim import Lease
+from shared.lock.claimant import Claimant
+from shared.lock.codec import Ack, Fence, ItemKey
+from shared.lock.hold import Held, begin
+from shared.lock.port import AdvanceFence, Operation, Reply
+from shared.loop import RealClock
+from shared.marks import Key, Keyring
+from shared.models import Account, Issue
+from shared.prompts import Prompts
+from shared.warrant import Warrant
+from shared.workflow import Role, Stage
+from worker_agent import build
+from worker_agent.aborts import CycleAborted
+from worker_agent.policy import Policy
+from worker_agent.tdd.cycle import Cycle, Retries
+from worker_agent.tdd.run import TestBench
+from worker_agent.workshop import Workshop
+from worker_agent.worksite import Places, Worksite
+
+ENGINE = Identity("engine", "1+engine@users.noreply.github.com")
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+NUMBER = 42
+AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+KEYS = Keyring(99, (Key.of(b"k" * 32),))
+NAME = "acme/app"
+PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 '{sys.executable}' -m pytest -q"
+
+PROJECT = {
+    ".gitignore": "/generated/\n*.log\n",
+    "directory/__init__.py": "def find(names, name):\n    return [other for other in names if other == name]\n",
+    "tests/test_find.py": "from directory import find\n\n\ndef test_find():\n    assert find(['a'], 'a') == ['a']\n",
+}
+
+Files = Mapping[str, str | None]
+"""What a coder leaves: the text of a file by its path, None for a file that it deletes."""
+
+
+class Nonces:
+    """The nonces of an agent that never restarts."""
+
+    def fresh(self) -> str:
+        return "a" * 32
+
+    def mine(self, nonce: str) -> bool:
+        return nonce == "a" * 32
+
+    def forget(self, nonce: str) -> None:
+        """It never claims again."""
+
+
+@dataclass
+class FencePort:
+    """A port on which only fences move; each advance succeeds and is remembered."""
+
+    advances: list[AdvanceFence] = field(default_factory=list)
+
+    async def request(self, operation: Operation[Any]) -> Reply[Any]:
+        assert isinstance(operation, AdvanceFence)
+        self.advances.append(operation)
+        return Reply(f"{len(self.advances):040x}", AT)
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError("nothing waits here")
+
+    def now(self) -> float:
+        return AT.timestamp()
+
+    def boot(self) -> float:
+        return 0.0
+
+
+@dataclass
+class Board:
+    """The status comments that would have been shown."""
+
+    shown: list[Status] = field(default_factory=list)
+
+    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+        self.shown.append(status)
+
+    async def data(self, number: int) -> Mapping[str, Any]:
+        return self.shown[-1].data if self.shown else {}
+
+
+@dataclass
+class Coder:
+    """Leaves for each call what was planned for its next try; the last plan holds for all further tries."""
+
+    plans: dict[Call, list[Files]]
+    asked: list[Request] = field(default_factory=list)
+    name: str = "cheat"
+
+    async def run(self, request: Request) -> Outcome:
+        assert request.tree is not None
+        tries = self.count(request.call)
+        self.asked.append(request)
+        plans = self.plans.get(request.call, [{}])
+        for path, text in plans[min(tries, len(plans) - 1)].items():
+            file = request.tree / path
+            if text is None:
+                file.unlink()
+            else:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+        return Outcome(Ending.COMPLETED, "done", None, Usage(cost_usd=0.0, cost_source="scripted"))
+
+    def count(self, call: Call) -> int:
+        """How often a call was made."""
+        return sum(request.call is call for request in self.asked)
+
+
+@dataclass(frozen=True)
+class End:
+    """How a story ended: green, or by which error with which sentence."""
+
+    error: str = ""
+    told: str = ""
+
+
+@dataclass
+class Scene:
+    """One issue of one repository, and the cycle that works on it."""
+
+    cycle: Cycle
+    workshop: Workshop
+    worksite: Worksite
+    mirror: Mirror
+    held: Held
+    coder: Coder
+    board: Board
+    issue: Issue
+
+    async def story(self, attempts: int = 1) -> End:
+        """The red phase, then up to `attempts` implementations; what ended it."""
+        try:
+            await self.cycle.write_tests(self.held, self.issue)
+            while self.held.fence.stage is Stage.IMPLEMENTING and self.held.fence.attempt < attempts:
+                await self.cycle.implement(self.held, self.issue, attempts)
+            if self.held.fence.stage is Stage.IMPLEMENTING:
+                raise self.cycle.attempts_used_up(self.held, attempts)
+        except CycleAborted as aborted:
+            return End(str(aborted.error), str(aborted))
+        except PatchRefused as refused:
+            return End("PATCH_REFUSED", str(refused))
+        return End()
+
+    @property
+    def pushed(self) -> list[str]:
+        """The branches and notes that were to move, in order."""
+        port = self.held.port
+        assert isinstance(port, FencePort)
+        return [update.ref for advance in port.advances for update in advance.updates]
+
+
+async def scene_of(
+    place: Path,
+    tests: Files | list[Files],
+    code: Files | list[Files] = {},  # noqa: B006  # never changed
+    *,
+    project: Mapping[str, str] = PROJECT,
+    body: str = "",
+    deadline_seconds: float = 60.0,
+    retries: Retries | None = None,
+    **policy: Any,
+) -> Scene:
+    """A scene at the beginning: `tests` and `code` are what the coder leaves, try by try."""
+    remote = await Bare.create(place / "remote", NAME, "main", project)
+    mirror = Mirror(Git(place / "mirror.git", ENVIRONMENT), str(remote.path))
+    places = Places(NAME, place / "workspaces", place / "kept")
+    disk = Disk(mirror, places.workspaces, RealClock())
+    worksite = Worksite(mirror, ENGINE, Publisher(mirror, PatchPolicy()), places, KEYS, disk)
+    bench = TestBench(ENVIRONMENT, deadline_seconds)
+    rules = replace(Policy(NAME, test_command=PYTEST, base_branch="main", limits=Limits()), **policy)
+    coder = Coder({Call.WRITE_TESTS: _listed(tests), Call.IMPLEMENT: _listed(code)})
+    workshop = Workshop(worksite, coder, bench, Prompts(build.PROMPTS), rules)
+    board = Board()
+    issue = Issue(NUMBER, "Add search", body, frozenset(), Account(1, "ada"), AT, AT)
+    return Scene(Cycle(workshop, board, retries), workshop, worksite, mirror, _held(), coder, board, issue)
+
+
+def _listed(files: Files | list[Files]) -> list[Files]:
+    return files if isinstance(files, list) else [files]
+
+
+def _held() -> Held:
+    key, nonce = ItemKey(Role.WORKER, NUMBER), Nonces().fresh()
+    fence = Fence(key, 1, nonce, "worker-a", Stage.IMPLEMENTING, AT, phase="red", oid="0" * 40)
+    ack = Ack(key, "worker-a", 1, 0, nonce, 1800, id=1, updated_at=AT)
+    lease = Lease(ack, fence, AT, 0.0)
+    return begin(FencePort(), lease, Claimant("worker-a", frozenset({1}), KEYS, Nonces()))

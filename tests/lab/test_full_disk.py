@@ -1,0 +1,82 @@
+"""A disk that is really full: a file system of a few megabytes, which only root can mount."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from git_remote import ENVIRONMENT, commit_to, machine, remote_at, work, workspace_of
+
+from config.state import StateDirectory
+from shared import process
+from shared.git.publisher import keep
+from shared.room import NoRoom, free_bytes, mount_of
+from shared.workflow import Role
+
+pytestmark = pytest.mark.fault(29)
+SIZE = 4 * 2**20
+
+
+async def _system(*argv: str) -> int:
+    return (await process.run(argv, cwd=Path("/"), env=ENVIRONMENT)).code
+
+
+@pytest.fixture
+async def small(tmp_path: Path) -> AsyncIterator[Path]:
+    """A mounted file system of 4 MiB."""
+    place = tmp_path / "small"
+    place.mkdir()
+    if os.geteuid() != 0 or await _system("mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(place)) != 0:
+        pytest.skip("only root may mount a small file system, and not everywhere")
+    yield place
+    assert await _system("umount", "--lazy", str(place)) == 0
+
+
+def fill(place: Path) -> Path:
+    """Leave nothing."""
+    ballast = place / "ballast"
+    with ballast.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+    return ballast
+
+
+async def test_every_write_names_the_mount_and_works_again_when_there_is_room(small: Path, tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path / "far", str(remote.path))
+    space, base = await workspace_of(mirror), await mirror.tip("main") or ""
+    commit = await work(space, base, {"src/new.py": "x = 1\n" * 2000})
+    with StateDirectory(small / "state").open().claim_identity(Role.WORKER) as identity:
+        ballast = fill(small)
+        assert free_bytes(small) == 0
+        assert mount_of(small / "a" / "b") == small
+        with pytest.raises(NoRoom, match=f"No space is left on {small} "):
+            identity.remember("a" * 32)
+        with pytest.raises((NoRoom, OSError), match="No space"):
+            await keep(space.git, base, commit, small / "state" / "kept")
+        assert list(small.rglob("patch.diff")) == []
+        ballast.unlink()
+        identity.remember("a" * 32)
+        kept = await keep(space.git, base, commit, small / "state" / "kept")
+    assert kept is not None
+    assert "+x = 1" in kept.read_text()
+    assert sorted(path.name for path in small.rglob("*") if path.name.startswith(".") or path.suffix == ".new") == []
+
+
+async def test_a_clone_and_a_fetch_that_find_no_room(small: Path, tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    near = small / "near"
+    near.mkdir()
+    mirror = await machine(near, str(remote.path))
+    await commit_to(remote, "main", {"big.txt": os.urandom(200_000).hex()})
+    ballast = fill(small)
+    with pytest.raises(NoRoom, match=f"No space is left on {small} "):
+        await mirror.fetch()
+    with pytest.raises((NoRoom, OSError), match="No space"):
+        await workspace_of(mirror)
+    ballast.unlink()
+    await mirror.fetch()
+    assert await mirror.tip("main") == await remote.sha("main")
+    assert (await workspace_of(mirror)).git.git_dir.is_dir()

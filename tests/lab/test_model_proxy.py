@@ -1,0 +1,295 @@
+"""The model proxy between a scripted vendor and a client that plays the CLI: what passes, what it costs, what not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import structlog
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from lab.model import anthropic
+from lab.model.script import Script, Turn
+from lab.model_server import ModelServer
+from shared.errors import Misconfigured
+from shared.llm.endpoint import Endpoint
+from shared.llm.port import Call, Limits, Request
+from shared.llm.prices import Price, Prices
+from shared.llm.proxy.account import ESTIMATED, METERED, Reading
+from shared.llm.proxy.relay import LARGEST_BODY
+from shared.llm.proxy.server import ModelProxy
+from shared.llm.proxy.vendors import Upstream, Vendor
+from shared.loop import RealClock
+
+KEY = "sk-ant-c4n4ry-0123456789"
+PRICES = Prices({"m": Price(input=1000, output=10_000, cached=100, written=1250)})
+"""One request of the script costs 1 + 0.03 + 0.25 + 0.5 = $1.78, at OpenAI 0.7 + 0.03 + 0.5 = $1.23."""
+
+DATE = "Sun, 22 Nov 2026 02:00:00 GMT"
+
+MESSAGES = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Go."}]}
+RESPONSES = {"model": "m", "stream": True, "input": [{"role": "user", "content": "Go."}]}
+
+
+@dataclass
+class Client:
+    """What a CLI does with its endpoint."""
+
+    endpoint: Endpoint
+    session: aiohttp.ClientSession
+
+    async def post(self, path: str, body: Mapping[str, Any], **headers: str) -> tuple[int, bytes]:
+        """Status and content of one request; with Anthropic's header for the token, unless others are given."""
+        sent = headers or {"x-api-key": self.endpoint.token}
+        async with self.session.post(f"{self.endpoint.base_url}{path}", json=body, headers=sent) as answer:
+            return answer.status, await answer.read()
+
+
+@dataclass
+class Desk:
+    """A proxy before one server."""
+
+    url: str
+    sockets: Path | None = None
+    proxy: ModelProxy = field(init=False)
+
+    def __post_init__(self) -> None:
+        upstreams = [Upstream(vendor, self.url, KEY) for vendor in Vendor]
+        self.proxy = ModelProxy(upstreams, PRICES, RealClock(), self.sockets)
+
+    @asynccontextmanager
+    async def run(self, *, run: str = "r1", budget: float = 5.0) -> AsyncIterator[Client]:
+        """One run and its client."""
+        request = Request(Call.IMPLEMENT, "#1", "t", "developer", "p", limits=Limits(budget_usd=budget), run=run)
+        async with self.proxy.open(request) as endpoint, aiohttp.ClientSession() as session:
+            yield Client(endpoint, session)
+
+    def read(self, run: str = "r1") -> Reading:
+        """What the proxy knows of a run."""
+        found = self.proxy.reading(run)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    """A vendor that says the same thing each time."""
+    async with ModelServer(Script.of(Turn(say="Done."))) as running:
+        yield running
+
+
+@asynccontextmanager
+async def vendor(handler: Any) -> AsyncIterator[Desk]:
+    """A desk before a server of one handler."""
+    app = web.Application(client_max_size=2**26)
+    app.router.add_route("*", "/{tail:.*}", handler)
+    async with TestServer(app) as running:
+        yield Desk(str(running.make_url("")).rstrip("/"))
+
+
+async def test_streams_pass_byte_for_byte_and_the_vendor_alone_sees_the_key(server: ModelServer) -> None:
+    desk = Desk(server.url)
+    async with desk.run() as client:
+        assert await client.post("/v1/messages?beta=true", MESSAGES) == (200, await direct(server, MESSAGES))
+        token = {"authorization": f"Bearer {client.endpoint.token}"}
+        status, said = await client.post("/v1/responses", RESPONSES, **token)
+        assert (status, said.count(b"event: response.completed")) == (200, 1)
+        status, counted = await client.post("/v1/messages/count_tokens", MESSAGES)
+        assert (status, "input_tokens" in json.loads(counted)) == (200, True)
+    assert [seen.token for seen in server.journal] == ["direct" if n == 1 else KEY for n in range(3)]
+    assert client.endpoint.token not in str(server.journal)
+    found = desk.read()
+    assert found.usage.cost_usd == pytest.approx(1.78 + 1.23)
+    assert (found.usage.cost_source, found.requests, found.refused) == (METERED, 2, False)
+    assert (found.usage.input_tokens, found.usage.output_tokens, found.usage.cached_tokens) == (1700, 100, 600)
+    assert desk.proxy.reading("r1") is None
+
+
+async def direct(server: ModelServer, body: Mapping[str, Any]) -> bytes:
+    """The vendor's own bytes."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{server.url}/v1/messages", json=body, headers={"x-api-key": "direct"}) as answer,
+    ):
+        return await answer.read()
+
+
+async def test_pieces_pass_at_once_and_a_killed_run_is_metered() -> None:
+    first = b"".join(anthropic.events(Turn(say="x"), 0, "m")).partition(b"\n\n")[0] + b"\n\n"
+    closed = asyncio.Event()
+
+    async def stalled(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(first)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+        return response
+
+    async with vendor(stalled) as desk, AsyncExitStack() as stack:
+        client = await stack.enter_async_context(desk.run())
+        headers = {"x-api-key": client.endpoint.token}
+        answer = await client.session.post(f"{client.endpoint.base_url}/v1/messages", json=MESSAGES, headers=headers)
+        assert (await answer.content.readuntil(b"\n\n")) == first
+        answer.close()  # killed
+        await asyncio.wait_for(closed.wait(), 5)
+        await stack.aclose()
+        found = desk.read()
+    assert found.usage.cost_source == ESTIMATED
+    assert found.usage.cost_usd == pytest.approx(1.28 + 0.01)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "word"),
+    [("/v1/messages", MESSAGES, 403, "permission_error"), ("/v1/responses", RESPONSES, 400, "budget_exceeded")],
+)
+async def test_a_run_is_stopped_within_one_request_of_its_budget(
+    server: ModelServer, path: str, body: dict[str, Any], status: int, word: str
+) -> None:
+    desk = Desk(server.url)
+    async with desk.run(budget=2.0) as client:
+        statuses = [(await client.post(path, body))[0] for _ in range(4)]
+        refused, said = await client.post(path, body)
+    assert statuses == [200, 200, status, status]
+    assert (refused, json.loads(said)["error"]["type"]) == (status, word)
+    assert "$2.00" in json.loads(said)["error"]["message"]
+    assert len(server.journal) == 2
+    found = desk.read()
+    assert found.refused
+    assert found.usage.cost_usd is not None
+    assert 2.0 <= found.usage.cost_usd < 2.0 + 1.78
+
+
+async def test_runs_do_not_share_budgets_or_tokens(server: ModelServer) -> None:
+    desk = Desk(server.url)
+    async with desk.run(run="a", budget=1.0) as one, desk.run(run="b", budget=1.0) as other:
+        assert (await one.post("/v1/messages", MESSAGES))[0] == 200
+        assert (await other.post("/v1/messages", MESSAGES, **{"x-api-key": one.endpoint.token}))[0] == 401
+        assert (await other.post("/v1/messages", MESSAGES))[0] == 200
+    assert len(server.journal) == 2
+    with pytest.raises(aiohttp.ClientConnectorError):
+        async with aiohttp.ClientSession() as session:
+            await Client(one.endpoint, session).post("/v1/messages", MESSAGES)
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/v1/messages", {"x-api-key": KEY}, 401),
+        ("/v1/messages", {"x-api-key": ""}, 401),
+        ("/v1/messages", {"authorization": "Bearer é"}, 401),
+        ("/v1/messages", {"host": "evil.example", "x-api-key": "TOKEN"}, 401),
+        ("/v1/files", {"x-api-key": "TOKEN"}, 404),
+        ("/v1/messages/../files", {"x-api-key": "TOKEN"}, 404),
+        ("/v1/messages/batches", {"x-api-key": "TOKEN"}, 404),
+        ("//evil.example/v1/messages", {"x-api-key": "TOKEN"}, 404),
+    ],
+)
+async def test_other_tokens_paths_and_hosts_are_refused(
+    server: ModelServer, path: str, headers: dict[str, str], status: int
+) -> None:
+    async with Desk(server.url).run() as client:
+        sent = {name: value.replace("TOKEN", client.endpoint.token) for name, value in headers.items()}
+        assert (await client.post(path, MESSAGES, **sent))[0] == status
+    assert server.journal == []
+    assert server.unscripted == []
+
+
+async def test_a_request_that_is_too_large_is_refused(server: ModelServer) -> None:
+    async with Desk(server.url).run() as client:
+        url, headers = f"{client.endpoint.base_url}/v1/messages", {"x-api-key": client.endpoint.token}
+        async with client.session.post(url, data=BytesIO(bytes(LARGEST_BODY + 1)), headers=headers) as answer:
+            assert answer.status == 413
+    assert server.journal == []
+
+
+@pytest.mark.fault(26)
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "3600"}, 3600),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "2m"}, 120),
+    ],
+)
+async def test_the_reset_of_a_limit_is_read_from_the_refusal(headers: dict[str, str], seconds: int) -> None:
+    async def limited(request: web.Request) -> web.Response:
+        return web.json_response({"error": f"not with {KEY}"}, status=429, headers={**headers, "date": DATE})
+
+    async with vendor(limited) as desk:
+        async with desk.run() as client:
+            status, said = await client.post("/v1/messages", MESSAGES)
+        found = desk.read()
+    assert (status, json.loads(said)) == (429, {"error": "not with ***"})
+    assert found.retry_at == datetime(2026, 11, 22, 2, 0, tzinfo=UTC) + timedelta(seconds=seconds)
+    assert found.usage.cost_usd == 0
+
+
+async def test_an_answer_that_breaks_off_breaks_off_for_the_cli_too() -> None:
+    async def cut(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b"event: message_start\n")
+        assert request.transport is not None
+        request.transport.abort()
+        return response
+
+    async with vendor(cut) as desk:
+        async with desk.run() as client:
+            with pytest.raises(aiohttp.ClientError):
+                await client.post("/v1/messages", MESSAGES)
+        assert desk.read().usage.cost_source == ESTIMATED
+
+
+async def test_a_redirect_takes_the_key_nowhere_and_a_dead_server_is_said(server: ModelServer) -> None:
+    async def redirect(request: web.Request) -> web.Response:
+        raise web.HTTPTemporaryRedirect(f"{server.url}/v1/messages")
+
+    async with vendor(redirect) as desk, desk.run() as client:
+        status, said = await client.post("/v1/messages", MESSAGES)
+        assert (status, server.url in said.decode()) == (502, False)
+    async with desk.run(run="r2") as client:
+        assert (await client.post("/v1/messages", MESSAGES))[0] == 502
+    assert desk.read("r2").usage.cost_usd == 0
+    assert server.journal == []
+
+
+async def test_a_sandbox_without_network_reaches_it_by_a_socket(server: ModelServer, tmp_path: Path) -> None:
+    desk = Desk(server.url, sockets=tmp_path / "sockets")
+    async with desk.run() as client:
+        path = client.endpoint.socket
+        assert path is not None
+        assert path.stat().st_mode & 0o777 == 0o600
+        async with aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(path))) as session:
+            inside = Client(Endpoint("http://127.0.0.1:1", client.endpoint.token), session)
+            assert (await inside.post("/v1/messages", MESSAGES))[0] == 200
+    assert not path.exists()
+    assert desk.read().requests == 1
+
+
+@pytest.mark.parametrize("url", ["http://api.anthropic.com", "ftp://127.0.0.1", "https://u:p4ss@h", "http://[::2]"])
+def test_the_key_goes_to_no_server_in_plain_text(url: str) -> None:
+    with pytest.raises(Misconfigured) as refused:
+        Upstream(Vendor.ANTHROPIC, url, KEY)
+    assert "p4ss" not in str(refused.value)
+
+
+async def test_the_key_is_in_no_log_and_in_no_representation(server: ModelServer) -> None:
+    with structlog.testing.capture_logs() as logs:
+        desk = Desk(server.url)
+        async with desk.run() as client:
+            await client.post("/v1/messages", MESSAGES)
+    assert [entry["event"] for entry in logs] == ["run_metered"]
+    assert KEY not in f"{logs} {desk.proxy.__dict__} {client.endpoint}"
+    assert client.endpoint.token not in f"{logs} {client.endpoint}"

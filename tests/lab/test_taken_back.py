@@ -1,0 +1,92 @@
+"""Planner and reviewer: what asked for the start is taken off between the claim's reading and the first label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from engine import OWNER, REPOSITORY, Engine
+from worker_scene import CODE, TESTS, acks, calls, labels, once, pulls
+
+from lab.exchanges import Exchange
+from lab.moods import GREEN, RED
+from shared.items import Result
+from shared.workflow import Role, Stage
+
+REVIEW = """
+- call: review
+  answer:
+    verdict: approved
+    summary: It greets.
+    findings: []
+    criteria: [{id: AC1, met: true, note: test_greets}]
+    breaking_change: {breaks: false, why: ""}
+"""
+
+
+def when_acknowledged(engine: Engine, number: int, change: Callable[[], object]) -> None:
+    """Let `change` happen when the ACK of a claim is read back: after the item was, before its label is set."""
+    changed: list[bool] = []
+
+    def look(one: Exchange) -> None:
+        settled = one.method == "GET" and one.path.endswith(f"/issues/{number}/comments") and acks(engine, number)
+        if settled and not changed:
+            changed.append(True)
+            change()
+
+    engine.lab.exchanges.observe(look)
+
+
+@pytest.mark.fault(17)
+async def test_a_story_that_is_none_any_more_is_not_planned(engine: Engine) -> None:
+    engine.script(TESTS + CODE)
+    number = engine.lab.issue(REPOSITORY, "Greet people", author=OWNER, labels=("story", "idea")).number
+    when_acknowledged(engine, number, lambda: engine.lab.unlabel(REPOSITORY, number, "story", actor=OWNER))
+    async with engine.agent(Role.PLANNER) as planner:
+        await engine.until(lambda: bool(planner.ended), planner)
+        assert [end.result for end in planner.ended] == [Result.WITHDRAWN]
+    assert labels(engine, number) == {"idea"}
+    assert calls(engine, "plan") == 0
+    assert engine.held_locks() == []
+
+
+@pytest.mark.fault(17)
+async def test_a_review_that_is_not_wanted_any_more_is_not_begun(engine: Engine) -> None:
+    engine.script(TESTS + CODE + REVIEW)
+    await once(engine, engine.ready("Greet people"))
+    (pull,) = pulls(engine)
+    asked = "status:reviewing"
+    when_acknowledged(engine, pull.number, lambda: engine.lab.unlabel(REPOSITORY, pull.number, asked, actor=OWNER))
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await engine.until(lambda: bool(reviewer.ended), reviewer)
+        assert [end.result for end in reviewer.ended] == [Result.WITHDRAWN]
+    assert not {one for one in labels(engine, pull.number) if one.startswith("status:")}
+    assert calls(engine, "review") == 0
+    assert engine.held_locks() == []
+
+
+async def test_nothing_is_merged_on_a_red_base_even_if_it_is_built_on_it(engine: Engine) -> None:
+    engine.script(TESTS + CODE + REVIEW)
+    engine.repository_settings |= {"merge": "auto"}
+    engine.lab.ci_mood(REPOSITORY, RED, branch="main")
+    await engine.lab.ci_run(REPOSITORY)
+    await engine.lab.idle()
+    number = engine.ready("Greet people")
+    await once(engine, number)
+    (pull,) = pulls(engine)
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await engine.until(lambda: bool(reviewer.ended), reviewer)
+        for _ in range(2):
+            await engine.tick(reviewer)
+    said = [one.body for one in engine.lab.at(REPOSITORY).comments.of(pull.number)]
+    assert len([body for body in said if "checks of the base branch are red" in body]) == 1
+    assert pull.merge_sha is None
+    engine.lab.ci_mood(REPOSITORY, GREEN, branch="main")
+    await engine.lab.ci_run(REPOSITORY)
+    await engine.lab.idle()
+    async with engine.agent(Role.REVIEWER) as again:
+        await engine.until(lambda: not engine.issue(number).open, again)
+    fence = await engine.fence(Role.WORKER, number)
+    assert fence is not None
+    assert fence.stage is Stage.DONE
+    assert await engine.lab.at(REPOSITORY).bare.sha(f"refs/heads/auto/issue-{number}") is None

@@ -1,0 +1,103 @@
+"""What the worker may not publish, by its own policy or by the server's: a person is told, nothing is repeated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from engine import REPOSITORY, Engine
+from worker_scene import CODE, TESTS, branch, calls, labels, once, pulls, status
+
+from shared.workflow import Role
+
+GIVEN_UP = {"status:failed", "flag:manual-intervention"}
+SLACK = "xoxb-2345678901-" + "abcDEFghiJKL"
+GREETING = "def greet(name):\\n    return f'Hello, {name}'\\n"
+
+REFUSE = """#!/bin/sh
+case "$1" in
+refs/heads/auto/*) cat >&2 <<'EOF'
+%s
+EOF
+exit 1 ;;
+esac
+"""
+"""A server that refuses a work branch in these words, and nothing else."""
+
+WORDS = f"error: GH013: Push cannot contain secrets: {SLACK} in greeting.py:1"
+
+
+def implementing(content: str) -> str:
+    edit = f'{{path: directory/greeting.py, content: "{content}"}}'
+    return f"- call: implement\n  attempt: any\n  edits:\n    - {edit}\n"
+
+
+def told(engine: Engine) -> str:
+    """Everything that people can read there."""
+    repository = engine.lab.at(REPOSITORY)
+    bodies = [comment.body for number in range(1, 9) for comment in repository.comments.of(number)]
+    issues = [engine.issue(item.number) for item in (*repository.issues.records.values(),)]
+    return "\n".join([*bodies, *(f"{item.title}\n{item.body}" for item in issues)])
+
+
+def kept(engine: Engine) -> Path:
+    (patch,) = (engine.directory / "machine-1" / "kept").rglob("patch.diff")
+    return patch
+
+
+async def published(engine: Engine, text: str) -> bool:
+    """Whether any commit, note or file that the server has says this."""
+    git = engine.lab.at(REPOSITORY).bare.git
+    objects = await git.run("cat-file", "--batch-all-objects", "--batch")
+    return text in str(objects)
+
+
+async def test_a_secret_in_code_is_kept_here_and_told_without_its_value(engine: Engine) -> None:
+    engine.script(TESTS + implementing(f"TOKEN = '{SLACK}'\\n{GREETING}"))
+    number = engine.ready("Greet people")
+    await once(engine, number)
+    assert labels(engine, number) == GIVEN_UP
+    said = status(engine, number)
+    assert "`directory/greeting.py`: It adds what looks like a credential (Slack token)" in said
+    assert SLACK in kept(engine).read_text()
+    assert kept(engine).stat().st_mode & 0o777 == 0o600
+    assert str(kept(engine).relative_to(engine.directory / "machine-1")) in said
+    assert await branch(engine, number) is None
+    assert SLACK not in told(engine)
+    assert not await published(engine, SLACK)
+    assert await published(engine, "test_greets")  # the detector sees what was pushed
+
+
+async def test_a_secret_in_the_output_of_tests_is_not_repeated(engine: Engine) -> None:
+    engine.script(TESTS + implementing(GREETING.replace("Hello, {name}", "xoxb-2345678901-' + 'abcDEFghiJKL")))
+    engine.repository_settings["max_attempts"] = 1
+    number = engine.ready("Greet people")
+    await once(engine, number)
+    assert labels(engine, number) == GIVEN_UP
+    assert "test_greets" in status(engine, number)
+    assert "***" in status(engine, number)
+    assert SLACK not in told(engine)
+
+
+@pytest.mark.fault(33)
+async def test_a_push_that_the_server_refuses_goes_to_a_person_in_its_words(engine: Engine) -> None:
+    hook = engine.lab.at(REPOSITORY).bare.path / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(REFUSE % WORDS)
+    hook.chmod(0o700)
+    engine.script(TESTS + CODE)
+    number = engine.ready("Greet people")
+    await once(engine, number)
+    assert labels(engine, number) == GIVEN_UP
+    said = status(engine, number)
+    assert "The git server refused the push" in said
+    assert WORDS.replace(SLACK, "***") in said
+    assert SLACK not in told(engine)
+    assert "+def greet(name):" in kept(engine).read_text()
+    assert str(kept(engine).relative_to(engine.directory / "machine-1")) in said
+    assert await branch(engine, number) is None
+    assert pulls(engine) == []
+    async with engine.agent(Role.WORKER) as worker:
+        await worker.tick()
+        assert worker.ended == []
+    assert calls(engine, "implement") == 1

@@ -1,0 +1,44 @@
+"""Cells of each mode. Without bubblewrap the tests of the sealed one are skipped, unless everything is required."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cell import NONE, SEALED, Cell
+
+from shared.sandbox.fitness import diagnosis, tried
+from shared.sandbox.wrap import Kind, Wrap
+
+NOBODY = 65534
+
+
+@pytest.fixture
+async def sealed(tmp_path: Path) -> Cell:
+    """Mode `bubblewrap`."""
+    if why := diagnosis(await tried(SEALED, {"PATH": os.environ["PATH"]})):
+        pytest.skip(why[0])
+    return Cell(tmp_path, SEALED)
+
+
+@pytest.fixture
+def open_cell(tmp_path: Path) -> Cell:
+    """Mode `none`: the control, in which the same programs do their harm."""
+    return Cell(tmp_path, NONE)
+
+
+@pytest.fixture
+def shared_cell() -> Iterator[Cell]:
+    """Mode `container`, with another account of this machine; it needs a root that may change its account."""
+    if os.getuid() != 0:
+        pytest.skip("only root may run a command as another account")
+    root = Path(tempfile.mkdtemp())
+    root.chmod(0o755)
+    try:
+        yield Cell(root, Wrap(Kind.ACCOUNT, account=(NOBODY, NOBODY)), python="/usr/bin/python3")
+    finally:
+        shutil.rmtree(root)

@@ -1,0 +1,110 @@
+"""The first label of a start: what a person took off meanwhile ends it, our own earlier move does not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+import pytest
+from fake_server import BOT, EPOCH
+
+from shared.lock.hold import Held
+from shared.models import Account, Issue, LabelEvent
+from shared.reconcile.beginning import Beginning
+from shared.warrant import Warrant
+from shared.workflow import Labels, Stage
+
+ADA = Account(BOT.id + 1, "ada")
+READY, OURS = "status:ready", "status:implementing"
+SEEN = Issue(42, "Search", "", frozenset({READY, "bug"}), ADA, EPOCH, EPOCH)
+
+
+@dataclass
+class Board:
+    """The labels of one issue as they are, and what is asked of them."""
+
+    labels: set[str]
+    events: list[LabelEvent] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]:
+        warrant.check()
+        self.asked.append("add")
+        self.labels |= set(names)
+        return frozenset(self.labels)
+
+    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
+        warrant.check()
+        self.asked.append("remove")
+        self.labels -= {name}
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
+        self.asked.append("events")
+        return tuple(self.events)
+
+
+async def begin(board: Board, held: Held, seen: Issue = SEEN) -> Issue | None:
+    return await Beginning(board, board, Labels()).label(held, seen, READY, Stage.IMPLEMENTING)
+
+
+def event(held: Held, *, added: bool, by: Account, seconds: int, label: str = READY) -> LabelEvent:
+    """Something that happened so many seconds after the epoch began."""
+    return LabelEvent(1, label, added, by, held.fence.at + timedelta(seconds=seconds))
+
+
+async def test_a_start_that_is_still_asked_for_costs_one_request(held: Held) -> None:
+    board = Board({READY, "bug", "urgent"})
+    assert await begin(board, held) == replace(SEEN, labels=frozenset({READY, OURS, "bug", "urgent"}))
+    assert board.asked == ["add"]
+
+
+@pytest.mark.fault(17)
+@pytest.mark.parametrize(
+    ("by", "seconds", "added"),
+    [(ADA, 1, False), (ADA, -60, False), (BOT, 1, False), (ADA, -60, True)],
+    ids=["a person", "a person, before the claim", "the account's owner, after the claim", "events that lag"],
+)
+async def test_what_was_taken_off_meanwhile_ends_the_start_and_our_label_goes(
+    held: Held, by: Account, seconds: int, added: bool
+) -> None:
+    board = Board({"bug", "blocked"})
+    board.events = [event(held, added=added, by=by, seconds=seconds)]
+    assert await begin(board, held) is None
+    assert board.labels == {"bug", "blocked"}
+    assert board.asked == ["add", "events", "remove"]
+
+
+async def test_without_any_event_the_doubt_counts_for_the_person(held: Held) -> None:
+    board = Board({"bug"})
+    assert await begin(board, held) is None
+    assert board.labels == {"bug"}
+
+
+async def test_our_own_move_before_this_epoch_is_no_order(held: Held) -> None:
+    board = Board({"bug", OURS})
+    board.events = [
+        event(held, added=False, by=ADA, seconds=-90),
+        event(held, added=True, by=ADA, seconds=-80),
+        event(held, added=False, by=BOT, seconds=-60),
+        event(held, added=False, by=ADA, seconds=5, label="other"),
+    ]
+    assert await begin(board, held) == replace(SEEN, labels=frozenset({OURS, "bug"}))
+    assert "remove" not in board.asked
+
+
+async def test_what_this_lease_has_begun_is_not_asked_about_again(held: Held) -> None:
+    board = Board({READY, "bug"})
+    beginning = Beginning(board, board, Labels())
+    assert await beginning.label(held, SEEN, READY, Stage.IMPLEMENTING) is not None
+    board.labels -= {READY}  # as we do next; the reading that follows lags
+    assert await beginning.label(held, SEEN, READY, Stage.IMPLEMENTING) == SEEN
+    assert board.asked == ["add"]
+
+
+@pytest.mark.parametrize("labels", [{"bug"}, {READY, OURS}, {OURS}, {"STATUS:Ready", "Status:Implementing"}])
+async def test_what_does_not_begin_is_left_to_others(held: Held, labels: set[str]) -> None:
+    board = Board(set())
+    seen = replace(SEEN, labels=frozenset(labels))
+    assert await begin(board, held, seen) is seen
+    assert board.asked == []

@@ -1,0 +1,188 @@
+"""Budgets: what may be paid for, from when on again, and what people read; and the ledger's lines they come from."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.governance import ledger_lines
+from shared.governance.budgets import Books, Limits, Period, Run, lines, refusal, table, warnings
+from shared.governance.ledger_lines import Balance, Entry, Reservation, Settlement, balance_due, books, read, write
+
+NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+LIMITS = Limits(issue=25, day=100, week=500)
+
+
+def ago(**span: float) -> datetime:
+    return NOW - timedelta(**span)
+
+
+def spent(*runs: tuple[str, datetime, float]) -> Books:
+    return Books([Run(str(number), item, at, usd) for number, (item, at, usd) in enumerate(runs)])
+
+
+def day_of(usd: float, *, hours: float = 1) -> Books:
+    return spent(
+        *((f"#{n}", ago(hours=hours), 20.0) for n in range(100, 100 + int(usd // 20))), ("#99", ago(hours=2), usd % 20)
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "wanted", "period", "until"),
+    [
+        (Books(), 5, None, None),
+        (spent(("#1", ago(hours=1), 20)), 5, None, None),
+        (spent(("#1", ago(hours=1), 20.01)), 5, Period.ISSUE, None),
+        (spent(("#2", ago(hours=1), 24)), 5, None, None),
+        (Books((), {"#1": 24.0}), 5, Period.ISSUE, None),
+        (spent(("#1", ago(days=6), 21)), 5, Period.ISSUE, None),
+        (day_of(95), 5, None, None),
+        (day_of(96), 5, Period.DAY, ago(hours=2) + timedelta(days=1)),
+        (spent(("#2", ago(hours=23), 50), ("#3", ago(hours=1), 50)), 5, Period.DAY, ago(hours=-1)),
+        (spent(("#2", ago(hours=23), 1), ("#3", ago(hours=20), 97)), 5, Period.DAY, ago(hours=-4)),
+        (spent(("#2", ago(hours=24), 100)), 5, None, None),
+        (spent(("#2", ago(days=6), 300), ("#3", ago(days=5), 198)), 5, Period.WEEK, ago(days=-1)),
+        (spent(("#2", ago(days=7), 300), ("#3", ago(days=5), 198)), 5, None, None),
+    ],
+)
+def test_what_may_be_reserved(known: Books, wanted: float, period: Period | None, until: datetime | None) -> None:
+    found = refusal(known, "#1", wanted, LIMITS, NOW)
+    assert (found.period if found else None, found.until if found else None) == (period, until)
+
+
+def test_a_refusal_says_how_much_and_until_when() -> None:
+    found = refusal(day_of(96), "#1", 5, LIMITS, NOW)
+    assert found is not None
+    assert found.sentence == (
+        "The budget of the last 24 hours leaves $4.00 of $100.00, and a run may cost $5.00: "
+        "waiting until 2026-11-23 10:00 UTC."
+    )
+    never = refusal(Books(), "#1", 150, Limits(issue=200), NOW)
+    assert never is not None
+    assert never.until is None
+
+
+def test_a_warning_is_given_when_a_limit_comes_to_it_and_not_again() -> None:
+    before = spent(("#1", ago(hours=2), 15.0), ("#1", ago(hours=1), 5.0))
+    assert [line.period for line in warnings(before, "#1", LIMITS, NOW, 5.0)] == [Period.ISSUE]
+    after = spent(("#1", ago(hours=2), 20.0), ("#1", ago(hours=1), 1.0))
+    assert warnings(after, "#1", LIMITS, NOW, 1.0) == ()
+
+
+@pytest.mark.parametrize(
+    ("usd", "headline"),
+    [
+        (10.0, "**Budget**\n"),
+        (20.0, "**Budget nearly used up** (80% or more): issue.\n"),
+        (25.0, "**Budget used up**: issue.\n"),
+    ],
+)
+def test_the_credit_table_in_its_three_states(usd: float, headline: str) -> None:
+    found = table(lines(spent(("#1", ago(hours=2, minutes=30), usd)), "#1", LIMITS, NOW), LIMITS, NOW)
+    assert found.startswith(headline)
+    assert f"| issue | ${usd:.2f} | $25.00 | ${25 - usd:.2f} | {usd / 25:.0%} | 1 | - |" in found
+    assert f"| 24 hours | ${usd:.2f} | $100.00 | ${100 - usd:.2f} | {usd:.0f}% | 1 | 21 h 30 min |" in found
+    assert f"| 7 days | ${usd:.2f} | $500.00 |" in found
+    assert "| 6 d 21 h |" in found
+
+
+def reserved(run: str, at: datetime, item: str = "#1", usd: float = 5.0, **more: object) -> Reservation:
+    return Reservation(run, "worker", item, usd, at + timedelta(hours=1), at, **more)  # type: ignore[arg-type]
+
+
+def settled(run: str, at: datetime, usd: float = 1.0) -> Settlement:
+    return Settlement(run, usd, "claude", at)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        reserved("a", NOW),
+        settled("a", NOW),
+        reserved("a", NOW, balance=Balance(ago(days=7), {"#1": (12.5, 20000)})),
+    ],
+)
+def test_a_line_is_read_as_it_was_written(entry: Entry) -> None:
+    text = write(entry)
+    assert read(text) == entry
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[]",
+        "{}",
+        '{"v": 2, "run": "a"}',
+        "Merge",
+        '{"v": 1, "run": "a", "actual_usd": "x"}',
+        '{"v": 1, "run": "a", "actual_usd": 1, "source": "x", "at": "2026-01-01"}',
+    ],
+)
+def test_what_is_no_line_counts_nothing(text: str) -> None:
+    assert read(text) is None
+
+
+def test_a_negative_cost_frees_no_money() -> None:
+    line = json.loads(write(settled("a", NOW)))
+    entry = read(json.dumps({**line, "actual_usd": -100}))
+    assert isinstance(entry, Settlement)
+    assert entry.usd == 0
+
+
+@pytest.mark.parametrize(
+    ("entries", "usd"),
+    [
+        ([reserved("a", ago(minutes=5))], 5),
+        ([reserved("a", ago(minutes=5)), settled("a", NOW)], 1),
+        ([reserved("a", ago(minutes=61))], 15),  # its time is over
+        ([reserved("a", ago(minutes=5), usd=20)], 20),
+        ([reserved("a", ago(minutes=61), usd=20)], 20),
+        ([reserved("a", ago(minutes=9)), reserved("b", ago(minutes=5))], 20),  # its item has begun another
+        ([reserved("a", ago(minutes=9)), reserved("b", ago(minutes=5)), settled("a", NOW)], 6),
+        ([reserved("a", ago(minutes=9)), reserved("b", ago(minutes=5), "#2")], 10),
+        ([settled("unheard of", NOW, 50)], 0),
+        ([reserved("a", ago(minutes=5)), settled("a", NOW, 2), settled("a", NOW, 2)], 2),
+    ],
+)
+def test_what_a_run_counts(entries: list[Entry], usd: float) -> None:
+    found = books(entries, NOW, 15)
+    assert sum(run.usd for run in found.runs) == usd
+
+
+def test_what_is_older_than_a_week_is_balanced_and_its_lines_are_needed_no_more() -> None:
+    old: list[Entry] = [
+        reserved("a", ago(days=9)),
+        settled("a", ago(days=9), 7),
+        reserved("b", ago(days=10), "#2"),
+        reserved("c", ago(days=1)),
+        settled("c", NOW, 3),
+    ]
+    due = balance_due(old, NOW, 15)
+    assert due is not None
+    assert {item: usd for item, (usd, _) in due.items.items()} == {"#1": 7, "#2": 15}
+    carried: list[Entry] = [*old, reserved("d", NOW, "#3", balance=due)]
+    whole, short = books(carried, NOW, 15), books(carried[3:], NOW, 15)
+    assert whole == short
+    assert lines(short, "#1", LIMITS, NOW)[0].used == 10
+    assert balance_due(carried, NOW, 15) is None
+    assert balance_due(carried, NOW + timedelta(days=2), 15) is not None
+    assert ledger_lines.needed(carried) == carried[3:]
+    assert [ledger_lines.enough(entry, due) for entry in carried] == [True, True, True, False, False, False]
+
+
+def test_a_balance_follows_a_balance_and_forgets_in_the_end() -> None:
+    first = Balance(ago(days=9), {"#1": (7.0, (ago(days=9) - datetime(1970, 1, 1, tzinfo=UTC)).days), "#0": (9.0, 100)})
+    entries: list[Entry] = [
+        reserved("x", ago(days=10)),
+        reserved("a", ago(days=8)),
+        settled("a", ago(days=8), 2),
+        reserved("b", ago(days=2), balance=first),
+    ]
+    due = balance_due(entries, NOW, 15)
+    assert due is not None
+    assert {item: usd for item, (usd, _) in due.items.items()} == {"#1": 9.0}

@@ -1,0 +1,63 @@
+"""Roles: who gets which request, on which model, within which limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from shared.llm.cast import PHASES, Cast, Part, plays
+from shared.llm.port import Call, Ending, Limits, Outcome, Request
+
+REQUEST = Request(Call.IMPLEMENT, "#1", "A thing", "developer", "Do it.", limits=Limits(50, 5.0, 600.0, 60.0))
+
+
+@dataclass
+class Backend:
+    """Remembers what it was asked."""
+
+    name: str
+    asked: list[Request] = field(default_factory=list)
+
+    async def run(self, request: Request) -> Outcome:
+        self.asked.append(request)
+        return Outcome(Ending.COMPLETED, self.name)
+
+
+ONE, TWO = Backend("one"), Backend("two")
+
+
+async def test_a_role_without_a_part_is_played_as_it_was_asked() -> None:
+    one = Backend("one")
+    assert (await Cast(one, {"code-reviewer": Part(TWO)}).run(REQUEST)).text == "one"
+    assert one.asked == [REQUEST]
+
+
+@pytest.mark.parametrize(("role", "name"), [("code-reviewer", "two"), ("developer", "one")])
+async def test_a_role_has_its_own_backend(role: str, name: str) -> None:
+    outcome = await Cast(ONE, {"code-reviewer": Part(TWO)}).run(replace(REQUEST, role=role))
+    assert outcome.text == name
+
+
+async def test_a_role_names_its_model_and_lowers_limits_but_raises_none() -> None:
+    one = Backend("one")
+    part = Part(model="small", max_turns=9, budget_usd=99.0, deadline_seconds=30.0)
+    await Cast(one, {"developer": part}).run(REQUEST)
+    assert one.asked == [replace(REQUEST, model="small", limits=Limits(9, 5.0, 30.0, 60.0))]
+
+
+async def test_the_generalist_stands_for_roles_without_a_part() -> None:
+    cast = Cast(ONE, {"generalist": Part(TWO), "debugger": Part(ONE)})
+    assert (await cast.run(REQUEST)).text == "two"
+    assert (await cast.run(replace(REQUEST, role="debugger"))).text == "one"
+
+
+def test_every_call_has_a_role() -> None:
+    assert set(PHASES) == set(Call)
+
+
+@pytest.mark.parametrize(
+    ("roles", "expected"), [((), True), (("generalist",), True), (("developer",), True), (("debugger", "qa"), False)]
+)
+def test_who_plays_a_role(roles: tuple[str, ...], expected: bool) -> None:
+    assert plays(frozenset(roles), "developer") is expected

@@ -1,0 +1,146 @@
+"""What the model proxy reads from answers: tokens whole and cut, resets of limits, and the account of a run."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from lab.model import anthropic, responses
+from lab.model.script import Tokens as Said
+from lab.model.script import Turn
+from shared.llm.prices import Price, Prices, Tokens
+from shared.llm.proxy.account import ESTIMATED, METERED, Account
+from shared.llm.proxy.metering import BYTES_PER_TOKEN, LONGEST_LINE, Meter
+from shared.llm.proxy.resets import resets_at
+
+TURN = Turn(say="I will write it.", usage=Said(input=1000, cached=300, written=200, output=50))
+ANTHROPIC = b"".join(anthropic.events(TURN, 0, "claude-opus-4-8"))
+OPENAI = b"".join(responses.events(TURN, 0, "gpt-5"))
+NOW = datetime(2026, 11, 22, 2, 0, tzinfo=UTC)
+
+
+def metered(*chunks: bytes, model: str = "asked", size: int = 3000) -> Tokens:
+    meter = Meter(model, size)
+    for chunk in chunks:
+        meter.feed(chunk)
+    meter.end()
+    return meter.total
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 10**6])
+def test_a_whole_stream_is_read_exactly_however_it_is_cut_into_chunks(size: int) -> None:
+    cut = [ANTHROPIC[at : at + size] for at in range(0, len(ANTHROPIC), size)]
+    assert metered(*cut) == Tokens("claude-opus-4-8", 1000, 50, 300, 200)
+    cut = [OPENAI[at : at + size] for at in range(0, len(OPENAI), size)]
+    assert metered(*cut) == Tokens("gpt-5", 700, 50, 300)
+
+
+def test_an_answer_without_a_stream_is_read_as_well() -> None:
+    assert metered(json.dumps(anthropic.message(TURN, 0, "m")).encode()) == Tokens("m", 1000, 50, 300, 200)
+    assert metered(json.dumps(responses.message(TURN, 0, "m")).encode()) == Tokens("m", 700, 50, 300)
+
+
+def test_a_cut_stream_is_estimated_from_what_came_of_it() -> None:
+    said = "x" * 900
+    start = ANTHROPIC.partition(b"\n\n")[0] + b"\n\n"
+    delta = json.dumps({"type": "content_block_delta", "delta": {"type": "text_delta", "text": said}}).encode()
+    found = metered(start, b"data: " + delta + b"\n\ndata: {half")
+    assert (found.input, found.cached, found.written) == (1000, 300, 200)
+    assert 300 <= found.output < 310
+    assert found.estimated
+    openai = metered(b'data: {"type": "response.output_text.delta", "delta": "' + said.encode() + b'"}\n\n')
+    assert openai == Tokens("asked", 3000 // BYTES_PER_TOKEN, 300, estimated=True)
+
+
+@pytest.mark.parametrize("noise", [b"", b"{this is no JSON", b"data: [1, 2]\n", b"data: null\n", b"\xff\xfe\n"])
+def test_of_an_answer_that_says_nothing_the_prompt_counts(noise: bytes) -> None:
+    assert metered(noise) == Tokens("asked", 1000, estimated=True)
+
+
+def test_a_line_without_end_takes_no_memory() -> None:
+    meter = Meter("asked", 0)
+    for _ in range(40):
+        meter.feed(b"x" * 2**20)
+    assert len(meter._line) <= LONGEST_LINE
+    meter.feed(b"\n" + ANTHROPIC)
+    assert meter.total.input == 1000
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "seconds"),
+    [
+        (429, {"retry-after": "90"}, 90),
+        (529, {"retry-after": "90"}, 90),
+        (429, {"retry-after": "Sun, 22 Nov 2026 02:10:00 GMT"}, 600),
+        (
+            429,
+            {
+                "anthropic-ratelimit-requests-remaining": "0",
+                "anthropic-ratelimit-requests-reset": "2026-11-22T02:01:00Z",
+            },
+            60,
+        ),
+        (
+            429,
+            {
+                "anthropic-ratelimit-tokens-remaining": "0",
+                "anthropic-ratelimit-tokens-reset": "2026-11-22T02:05:00Z",
+                "anthropic-ratelimit-requests-remaining": "9",
+                "anthropic-ratelimit-requests-reset": "2026-11-22T03:05:00Z",
+            },
+            300,
+        ),
+        (429, {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s"}, 360),
+        (429, {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1h2m"}, 3720),
+        (429, {"x-ratelimit-reset-requests": "120ms"}, 0.12),
+        (429, {"anthropic-ratelimit-unified-reset": str(int(NOW.timestamp()) + 7200)}, 7200),
+        (429, {"retry-after": "60", "date": "Sun, 22 Nov 2026 01:59:00 GMT"}, 0.0),
+        (429, {}, None),
+        (429, {"retry-after": "soon"}, None),
+        (429, {"retry-after": "0"}, None),
+        (429, {"retry-after": "9" * 12}, None),
+        (200, {"retry-after": "90"}, None),
+        (500, {"retry-after": "90"}, None),
+    ],
+)
+def test_when_a_limit_is_over(status: int, headers: dict[str, str], seconds: float | None) -> None:
+    expected = None if seconds is None else NOW + timedelta(seconds=seconds)
+    assert resets_at(status, headers, NOW) == expected
+
+
+def account(**prices: Any) -> Account:
+    return Account(Prices({"m": Price(input=1, output=10, cached=0.1, written=1.25), **prices}), 1.0)
+
+
+def test_an_account_adds_up_its_requests_and_is_used_up_at_its_budget() -> None:
+    run = account()
+    first = run.opened("m", 0)
+    first.feed(json.dumps({"type": "message", "model": "m", "usage": {"input_tokens": 999_000}}).encode() + b"\n")
+    run.closed(first, charged=True)
+    states = [run.used_up]
+    second = run.opened("m", 3300)  # a request under way counts as soon as it is sent
+    states.append(run.used_up)
+    run.closed(second, charged=False)
+    states.append(run.used_up)
+    assert states == [False, True, False]
+    assert run.reading.usage.cost_usd == pytest.approx(0.999)
+    assert (run.reading.usage.cost_source, run.reading.requests) == (METERED, 2)
+
+
+def test_a_model_without_a_price_leaves_the_cost_unknown_but_not_the_budget() -> None:
+    run = account()
+    meter = run.opened("new", 0)
+    meter.feed(json.dumps({"type": "message", "model": "new", "usage": {"output_tokens": 100_000}}).encode())
+    run.closed(meter, charged=True)
+    assert run.reading.usage.cost_usd is None
+    assert run.reading.unpriced == ("new",)
+    assert run.used_up
+
+
+def test_one_estimate_makes_the_whole_cost_an_estimate() -> None:
+    run = account()
+    run.closed(run.opened("m", 300), charged=True)
+    assert run.reading.usage.cost_source == ESTIMATED
