@@ -16,7 +16,6 @@ from pathlib import Path
 
 import structlog
 
-from shared import process
 from shared.errors import Misconfigured
 from shared.llm import codex_usage
 from shared.llm.cli import probe
@@ -26,12 +25,13 @@ from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import LINE_CAP, Event
 from shared.llm.codex_arguments import FIXED, permissions, provider
 from shared.llm.codex_events import Transcript, verdict
+from shared.llm.codex_program import native, package
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Ending, Outcome, Request, Usage
 from shared.llm.prices import Prices
 from shared.llm.setup import Setup
 from shared.llm.structured import as_text, fitted, strict
-from shared.sandbox.view import View
+from shared.process import Patience
 
 log = structlog.get_logger()
 
@@ -42,6 +42,9 @@ VENDOR = "https://api.openai.com"
 
 KEY = "ENGINE_MODEL_KEY"
 """The variable with the token of the call; its name is one that no tool inherits."""
+
+SANDBOX_SECONDS = 30.0
+"""How long starting nothing in the sandbox may take."""
 
 _NEEDED = (
     *("--json", "--output-schema", "--output-last-message", "--skip-git-repo-check", "--sandbox", "--cd"),
@@ -105,13 +108,10 @@ class Codex:
     async def _sandboxed(self, call: CallDirectory) -> None:
         """Start nothing in the sandbox of an editing call: without it every tool fails and the run ends well."""
         argv = (str(self.program), "sandbox", *permissions(()), "--", "/bin/true")
-        view = View(
-            writable=(call.path,), readable=(self.program, *self.launcher.readable), hidden=self.launcher.hidden
-        )
-        wrapped = self.launcher.wrap.argv(argv, view)
-        finished = await process.run(wrapped, cwd=call.empty, env=self._environment(call))
-        if finished.code != 0:
-            said = finished.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        command = Command(argv, {"CODEX_HOME": str(call.home)}, call.empty, b"")
+        ran = await self.launcher.run(command, call, Patience(SANDBOX_SECONDS, SANDBOX_SECONDS), lambda event: None)
+        if ran.code != 0 or ran.cut is not None:
+            said = ran.complaint.partition("\n")[0] or "it does not answer"
             raise Misconfigured(
                 f"Codex ({self.program}) cannot start its sandbox here, so that none of its tools would work: "
                 f"{said[:300]}. Allow user namespaces to this account; `workflow-engine doctor` names the setting."
@@ -224,28 +224,16 @@ def _places(patterns: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def native(program: Path) -> Path:
-    """The program itself for npm's `codex`, a script that a kill does not pass on; raises `Misconfigured`."""
-    if program.suffix != ".js":
-        return program
-    package = program.parents[1]
-    for place in (package.parent, package / "node_modules" / "@openai"):
-        if found := sorted(place.glob("codex-*/vendor/*/bin/codex")):
-            return found[0]
-    raise Misconfigured(f"{program} (codex_cli) lacks its platform's package: run `workflow-engine install-cli codex`.")
-
-
 def build(setup: Setup) -> CliCoder:
     """The backend for the program that was found; raises `Misconfigured` without one."""
     if setup.program is None:
         raise Misconfigured("The codex backend needs the Codex program: run `workflow-engine install-cli codex`.")
-    program = native(setup.program.path)
-    launcher = replace(setup.program.launcher, readable=(*setup.program.launcher.readable, *_package(program)))
-    dialect = Codex(program, launcher, setup.program.prices or Prices.listed())
-    return CliCoder(dialect, launcher, setup.program.endpoints)
+    program = setup.program
+    made = dialect(program.path, program.launcher, program.prices or Prices.listed())
+    return CliCoder(made, made.launcher, program.endpoints)
 
 
-def _package(program: Path) -> tuple[Path, ...]:
-    """The directory with the helpers that the program starts, where it has come as a package."""
-    package = program.parents[1]
-    return (package,) if (package / "codex-package.json").is_file() else ()
+def dialect(program: Path, launcher: Launcher, prices: Prices) -> Codex:
+    """How the program that was found is talked to; raises `Misconfigured` when it is a script without its program."""
+    own = native(program)
+    return Codex(own, replace(launcher, readable=(*launcher.readable, *package(own))), prices)

@@ -96,16 +96,15 @@ async def test_it_writes_only_into_its_tree_and_not_into_its_history(codex: Desk
     (codex.tree / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (codex.tree / ".codex").mkdir()
     codex.script(
-        shell(
-            f"touch {outside}/x ~/y .git/z .codex/z .agents/z; ls {root}/state > seen; touch here; touch $TMPDIR/a /tmp/b && touch tmp"
-        ),
+        shell(f"touch {outside}/x ~/y .git/z .codex/z .agents/z; ls {root}/state > seen; touch here"),
+        shell("touch $TMPDIR/a /tmp/b && touch tmp"),
         shell(LISTEN),
         {"say": "Done."},
     )
     assert (await codex.edit()).ending is Ending.COMPLETED
     assert list(outside.iterdir()) == []
     assert [path.name for path in (codex.tree / ".git").iterdir()] == ["HEAD"]
-    assert {"here", "tmp"} <= {path.name for path in codex.tree.iterdir()}
+    assert {path.name for path in codex.tree.iterdir()} == {".git", "here", "tmp", "seen", "bound"}
     assert (codex.tree / "seen").read_text() == "calls\n"
     assert (codex.tree / "bound").read_text() == "bound\n"
 
