@@ -20,6 +20,7 @@ from shared.reconcile.burial import bury
 from shared.reconcile.labels import Sign
 from shared.reconcile.lost import LostLabels, Threads
 from shared.reconcile.orphans import Found, Trade, Verdict, judge, suspects
+from shared.warrant import Operator, Warrant
 from shared.workflow import TERMINAL, Stage
 
 log = structlog.get_logger()
@@ -36,13 +37,16 @@ LEFT_SECONDS = 3600.0
 MOST_LOOKS = 20
 """So many suspects are read in one go; the rest waits for the next poll."""
 
+PRUNING = Operator("forget what was closed long ago")
+"""Whoever runs agents wants that; nobody can hold what is closed, and the removal is a compare-and-swap."""
+
 
 class FenceList(Protocol):
     """All fences of one repository."""
 
     async def read_all(self, prefix: str = ...) -> dict[str, tuple[str, str]]: ...
 
-    async def remove(self, ref: str, expected: str) -> bool: ...
+    async def remove(self, ref: str, expected: str, warrant: Warrant) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ class Sweep:
             case Verdict.WITHDRAW:
                 done = await bury(self._port, self._claimant, fence, Stage.WITHDRAWN)
             case Verdict.PRUNE:
-                done = await self._sources.fences.remove(fence.key.ref, fence.oid)
+                done = await self._sources.fences.remove(fence.key.ref, fence.oid, PRUNING)
         log.info("orphan_found", outcome="completed" if done else "skipped", lock=fence.key.ref, verdict=str(verdict))
 
     async def _found(self, fence: Fence, now: datetime) -> Found:
