@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import anyio.to_thread
-
-from shared.git import directories, names, objects
+from shared.git import names, objects
 from shared.git.command import Git
 from shared.git.output import fields
 from shared.git.patch_policy import GITLINK, Change
@@ -18,6 +15,9 @@ FILE_BYTES = 4 * 2**20
 
 ALL_BYTES = 64 * 2**20
 """Files after so much text are not read either: a patch of that size is refused in any case."""
+
+PATCH_BYTES = 256 * 2**20
+"""More than the largest change that is recorded at all can take as a patch."""
 
 _DIFF = ("diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
@@ -60,10 +60,13 @@ async def diff(git: Git, old: str, new: str) -> str:
     return (await git.run(*_DIFF, names.oid(old), names.oid(new), "--")).stdout.decode("utf-8", "replace")
 
 
-async def save(git: Git, old: str, new: str, path: Path) -> None:
-    """Write the unified diff of any size to a new file, readable by us alone; `git apply` takes it, binaries too."""
-    await anyio.to_thread.run_sync(directories.write, path, b"")
-    await git.run(*_DIFF, "--binary", f"--output={path}", names.oid(old), names.oid(new), "--")
+async def patch(git: Git, old: str, new: str) -> bytes:
+    """The same in a form that `git apply` takes, binary files too; at most `PATCH_BYTES`.
+
+    Not by `--output`, because git does not notice when the disk is full.
+    """
+    finished = await git.run(*_DIFF, "--binary", names.oid(old), names.oid(new), "--", cap=PATCH_BYTES)
+    return finished.stdout
 
 
 def _parse(output: Sequence[str]) -> tuple[list[_Entry], dict[str, tuple[str, str]]]:

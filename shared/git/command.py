@@ -128,6 +128,7 @@ class Git:
         index: Path | None = None,
         ok: Collection[int] = (0,),
         signature: Signature | None = None,
+        cap: int = process.OUTPUT_CAP,
     ) -> Finished:
         """A command that talks to nobody.
 
@@ -138,9 +139,9 @@ class Git:
         variables = {"GIT_INDEX_FILE": str(index)} if index else {}
         if signature:
             variables |= signature.variables()
-        finished = await self._start((*where, *args), variables, stdin)
+        finished = await self._start((*where, *args), variables, stdin, cap=cap)
         if finished.truncated:
-            raise failures.TooMuchOutput(f"git {args[0]} printed more than {process.OUTPUT_CAP // 2**20} MiB.")
+            raise failures.TooMuchOutput(f"git {args[0]} printed more than {cap // 2**20} MiB.")
         if finished.code not in ok:
             raise failures.local(finished)
         return finished
@@ -225,11 +226,12 @@ class Git:
         variables: Mapping[str, str],
         stdin: bytes = b"",
         settings: Mapping[str, str] = MappingProxyType({}),
+        cap: int = process.OUTPUT_CAP,
     ) -> Finished:
         env = {**self._environment, **_as_variables({**_SETTINGS, **settings}), **variables}
         try:
             # The root directory is never a work tree and always there; every path is absolute.
-            finished = await process.run(("git", *args), cwd=Path("/"), env=env, stdin=stdin)
+            finished = await process.run(("git", *args), cwd=Path("/"), env=env, stdin=stdin, cap=cap)
         except FileNotFoundError as error:
             raise Misconfigured("There is no git on PATH.") from error
         if finished.code != 0 and failures.NO_SPACE.search(finished.stderr):

@@ -26,12 +26,18 @@ def renew(path: Path) -> Path:
     return path
 
 
-def write(path: Path, content: bytes) -> None:
-    """Write a new file below a directory that is ours alone; raises FileExistsError when there is one."""
+def write(path: Path, content: bytes, *, durable: bool = False) -> None:
+    """Write a new file below a directory that is ours alone; raises FileExistsError when there is one.
+
+    With `durable` it is on the disk before this returns.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
+        if durable:
+            file.flush()
+            os.fsync(descriptor)
 
 
 def _permit(path: Path) -> None:

@@ -8,6 +8,7 @@ from shared.errors import Transient, UnknownOutcome
 from shared.git.command import Identity, Signature
 from shared.git.mirror import Mirror
 from shared.lock.port import RefUpdate
+from shared.warrant import Warrant
 
 
 class Fences:
@@ -36,9 +37,9 @@ class Fences:
         Parents and updates must be in the mirror (`Mirror.adopt`). Errors as `Git.push`.
         """
         oid = await self.commit(message, parents)
-        moves = (RefUpdate(ref, expected, oid), *updates)
-        if await self._mirror.git.push(self._mirror.url, moves):
-            await self._mirror.note(moves)
+        if await self._mirror.git.push(self._mirror.url, (RefUpdate(ref, expected, oid), *updates)):
+            if updates:  # a fence itself is never believed without asking
+                await self._mirror.note(updates)
             return oid
         return oid if await self._is_at(ref, oid) else None
 
@@ -55,6 +56,7 @@ class Fences:
         except Transient as error:
             raise UnknownOutcome(f"The git server refused a push and cannot be asked why: {error}") from error
 
-    async def remove(self, ref: str, expected: str) -> bool:
+    async def remove(self, ref: str, expected: str, warrant: Warrant) -> bool:
         """Delete a fence that is no longer needed; False when it is not at `expected`. Errors as `Git.push`."""
+        warrant.check()
         return await self._mirror.git.push(self._mirror.url, (RefUpdate(ref, expected, ""),))

@@ -52,7 +52,10 @@ class NoteError:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One phase of one cycle. `red` and `green` map a test id to its outcome; `cost_usd` None: unknown."""
+    """One phase of one cycle. `red` and `green` map a test id to its outcome; `cost_usd` None: unknown.
+
+    `exit_code` is the test command's, in the run that `test_result` counts.
+    """
 
     issue: int
     cycle: int
@@ -69,6 +72,7 @@ class Note:
     cost_usd: float | None = None
     cost_source: str = "unknown"
     error: NoteError | None = None
+    exit_code: int | None = None
     v: int = VERSION
     mac: str = ""
 

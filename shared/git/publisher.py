@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import anyio.to_thread
@@ -19,6 +20,7 @@ from shared.git.patch_policy import PatchRefused, Policy, Refusal, judge
 from shared.git.workspace import Workspace
 from shared.lock.port import RefUpdate
 from shared.outgoing.gate import Outgoing
+from shared.room import no_room
 
 OURS = re.compile(r"refs/(?:heads/auto/issue-[0-9]+(?:-[a-z0-9-]+)?|notes/workflow/issue-[0-9]+)")
 """The only refs that move with a fence: work branches and phase notes."""
@@ -79,17 +81,23 @@ class Publisher:
 
 
 async def keep(git: Git, old: str, new: str, directory: Path) -> Path | None:
-    """Save what differs between two commits or trees as `patch.diff`, readable by us alone; None when nothing does."""
-    path, fresh = directory / "patch.diff", directory / "patch.diff.new"
-    await anyio.to_thread.run_sync(directories.remove, fresh)
-    await changes.save(git, old, new, fresh)
-    return await anyio.to_thread.run_sync(_in_place, fresh, path)
+    """Save what differs between two commits or trees as `patch.diff`, readable by us alone; None when nothing does.
+
+    It is there whole or not at all. Raises `NoRoom` when the disk is full.
+    """
+    patch = await changes.patch(git, old, new)
+    return await anyio.to_thread.run_sync(_replace, directory / "patch.diff", patch) if patch else None
 
 
-def _in_place(fresh: Path, path: Path) -> Path | None:
-    if not fresh.stat().st_size:
-        fresh.unlink()
-        return None
+def _replace(path: Path, content: bytes) -> Path:
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        directories.remove(fresh)
+        directories.write(fresh, content, durable=True)
+    except OSError as error:
+        with suppress(OSError):
+            fresh.unlink()
+        raise no_room(error, path) or error from error
     return fresh.replace(path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -37,10 +38,14 @@ async def small(tmp_path: Path) -> AsyncIterator[Path]:
 def fill(place: Path) -> Path:
     """Leave nothing."""
     ballast = place / "ballast"
-    with ballast.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(bytes(4096))
     return ballast
+
+
+def names(place: Path) -> set[str]:
+    return {path.name for path in place.rglob("*")}
 
 
 async def test_every_write_names_the_mount_and_works_again_when_there_is_room(small: Path, tmp_path: Path) -> None:
@@ -54,15 +59,15 @@ async def test_every_write_names_the_mount_and_works_again_when_there_is_room(sm
         assert mount_of(small / "a" / "b") == small
         with pytest.raises(NoRoom, match=f"No space is left on {small} "):
             identity.remember("a" * 32)
-        with pytest.raises((NoRoom, OSError), match="No space"):
+        with pytest.raises(NoRoom, match=f"No space is left on {small} "):
             await keep(space.git, base, commit, small / "state" / "kept")
-        assert list(small.rglob("patch.diff")) == []
+        assert "patch.diff" not in names(small)
         ballast.unlink()
         identity.remember("a" * 32)
         kept = await keep(space.git, base, commit, small / "state" / "kept")
     assert kept is not None
     assert "+x = 1" in kept.read_text()
-    assert sorted(path.name for path in small.rglob("*") if path.name.startswith(".") or path.suffix == ".new") == []
+    assert [name for name in names(small) if name.startswith(".") or name.endswith(".new")] == []
 
 
 async def test_a_clone_and_a_fetch_that_find_no_room(small: Path, tmp_path: Path) -> None:
