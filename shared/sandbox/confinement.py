@@ -14,7 +14,7 @@ from shared.sandbox.view import View
 from shared.sandbox.watch import Watch
 from shared.sandbox.wrap import Kind, Wrap
 
-BEHIND = ("nice", "-n", "10")
+BEHIND = ("nice", "-n", "5")
 """What the command is run behind, so that heartbeats and the watchdog go before thousands of its processes."""
 
 
@@ -32,7 +32,8 @@ class Confinement:
 
         Only the sealed wrapper can close the network.
         """
-        return (*BEHIND, *self.wrap.argv(command, View(writable, self.readable, self.hidden, network)))
+        behind = () if self.wrap.kind is Kind.GROUP else BEHIND
+        return (*behind, *self.wrap.argv(command, View(writable, self.readable, self.hidden, network)))
 
     def watch(self, writable: Sequence[Path]) -> Watch:
         """A watchdog for one command."""

@@ -77,8 +77,9 @@ def _system() -> Iterator[str]:
 def _shown(view: View) -> Iterator[str]:
     """Parents before what lies in them, and what is hidden in something readable hidden again."""
     readable = [path for path in (*view.readable, Path(sys.prefix), Path(sys.base_prefix)) if path.exists()]
-    for path in _named(readable):
-        if not _of_the_system(path):
+    named = _named(readable)
+    for path in named:
+        if not _of_the_system(path) and not any(other in path.parents for other in named):
             yield from ("--ro-bind", str(path), str(path))
     shown = real(readable)
     for path in real(view.hidden):

@@ -105,5 +105,18 @@ async def gone(mark: str) -> bool:
     return False
 
 
+async def appeared(path: Path) -> bool:
+    """Whether a file came into being."""
+    for _ in range(LOOKS):
+        if _there(path):
+            return True
+        await anyio.sleep(0.01)
+    return False
+
+
+def _there(path: Path) -> bool:
+    return path.exists()
+
+
 SEALED = Wrap(Kind.SEALED)
 NONE = Wrap(Kind.GROUP)
