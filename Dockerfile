@@ -29,14 +29,15 @@ LABEL org.opencontainers.image.title="Workflow Engine" \
 # git follows the release of the base image: its security updates must not wait for this file.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates git \
+    && apt-get install --yes --no-install-recommends bubblewrap ca-certificates git \
     && rm -rf /var/lib/apt/lists/*
 
 # `engine` runs the agents. `coder` is for their children, which must not read what the engine owns;
 # it shares no group with it.
 RUN useradd --uid 10001 --user-group --home-dir /var/lib/workflow-engine --no-create-home --shell /usr/sbin/nologin engine \
     && useradd --uid 10002 --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin coder \
-    && install --directory --owner=engine --group=engine --mode=0700 /var/lib/workflow-engine
+    && install --directory --owner=engine --group=engine --mode=0700 /var/lib/workflow-engine \
+    && install --directory --owner=engine --group=engine --mode=0711 /srv/work
 
 COPY --from=build /opt/venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH \

@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
 CLIS := .tools/.ready
 
-.PHONY: setup check test simulate test-simulation-coverage test-crash chaos test-clients test-cli demo bench clean
+.PHONY: setup check test simulate test-simulation-coverage test-crash test-cheats chaos test-clients test-sandbox test-cli demo bench clean
 
 setup: $(STAMP)
 
@@ -25,7 +25,8 @@ check: setup
 	"$(BIN)/lint-imports" --no-cache
 
 test: setup
-	"$(BIN)/python" -m pytest -n 2 tests/unit tests/lab tests/simulation tests/crash/test_crash_sample.py
+	"$(BIN)/python" -m pytest -n 2 tests/unit tests/lab tests/simulation tests/crash/test_crash_sample.py \
+		tests/cheats/test_cheats_sample.py
 
 # `make simulate SEED=7 [WORLD=hostile]` tells one schedule, `make simulate N=100000 [WORKERS=2] [FIRST=0]` sums up many.
 simulate: setup
@@ -42,6 +43,10 @@ test-simulation-coverage: setup
 test-crash: setup
 	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/crash/test_crash_matrix.py
 
+# Coders that cheat, every row of the table of failures, and the runners of JavaScript (these need node and npm).
+test-cheats: setup
+	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/cheats
+
 MINUTES ?= 10
 chaos: setup
 	@"$(BIN)/python" -m lab.chaos --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(ARGS)
@@ -52,6 +57,10 @@ test-clients: $(CLIENTS)
 $(CLIENTS): $(STAMP)
 	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt --group clients
 	@touch "$(CLIENTS)"
+
+# Hostile programs against every sandbox mode. Linux with bubblewrap; root is needed for mode container alone.
+test-sandbox: setup
+	"$(BIN)/python" -m pytest -n 2 tests/sandbox
 
 test-cli: $(CLIS)
 	"$(BIN)/python" -m pytest -n 2 tests/cli

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,83 +20,46 @@ from config.settings import Settings
 from config.state import AgentIdentity
 from console.backends import backend
 from console.confinement import confinement
+from console.hub import Hub, hub
+from console.nonces import NonceBook
 from console.purses import money
 from console.sign_in import SignedIn, git_server, known_secrets, signed_in
 from shared.clock import Clock
-from shared.errors import Misconfigured
 from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
 from shared.git.fences import Fences
 from shared.git.mirror import Mirror
 from shared.git.names import mirror_path
-from shared.github.checks import Checks
-from shared.github.comments import Comments
 from shared.github.inbox import Inbox
-from shared.github.issues import Issues
-from shared.github.labels import LabelBoard
-from shared.github.people import People
-from shared.github.pulls import Pulls
-from shared.github.reviews import Reviews
 from shared.github.status import StatusBoard
 from shared.llm.breaker import Breaker
 from shared.llm.endpoint import Endpoints
 from shared.llm.port import Coder, Limits
-from shared.lock.claimant import Claimant, Terms
+from shared.lock.claimant import Claimant, Purse, Terms
 from shared.lock.gateway import Gateway
 from shared.marks import Key, Keyring
-from shared.models import Account, Issue, Repository
+from shared.models import Issue
 from shared.outgoing.gate import Outgoing
 from shared.reconcile.lost import LostLabels
 from shared.reconcile.orphans import Trade
 from shared.reconcile.sweep import Sources, Sweep
 from shared.reconcile.watch import Hints, Watch
 from shared.sandbox.confinement import Confinement
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 
 KEEPALIVE_SECONDS = 90.0
 """Longer than a poll interval, so that polling does not reconnect each time."""
 
 
-class NonceBook:
-    """The nonces of this agent's locks, remembered on disk before they are used."""
-
-    def __init__(self, identity: AgentIdentity) -> None:
-        self._identity = identity
-
-    def fresh(self) -> str:
-        """A new nonce."""
-        nonce = secrets.token_hex(16)
-        self._identity.remember(nonce)
-        return nonce
-
-    def mine(self, nonce: str) -> bool:
-        """Whether this agent id made it."""
-        return nonce in self._identity.nonces
-
-    def forget(self, nonce: str) -> None:
-        """It is finished."""
-        self._identity.forget(nonce)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
+@dataclass(frozen=True)
+class Parts(Hub):
     """Everything that an agent of one repository may be built from."""
 
     settings: Settings
     configured: RepositorySettings
     role: Role
     clock: Clock
-    account: Account
-    repository: Repository
     keys: Keyring
-    names: Labels
-    issues: Issues
-    comments: Comments
-    labels: LabelBoard
-    pulls: Pulls
-    reviews: Reviews
-    checks: Checks
-    people: People
     status: StatusBoard
     mirror: Mirror
     identity: Identity
@@ -206,58 +168,41 @@ def web_session(settings: Settings, environment: Mapping[str, str]) -> aiohttp.C
 async def _parts(
     process: Process, me: SignedIn, configured: RepositorySettings, coder: Coder, confined: Confinement
 ) -> Parts:
-    settings, name = process.settings, configured.name
-    github, account = me.github, me.account
-    people = People(github, name)
-    repository = await people.repository()
-    if repository.archived:
-        raise Misconfigured(f"{name} is archived: nothing can be changed there. Remove it from the configuration.")
-    signing = tuple(Key.of(secret) for secret in signing_keys(settings.lock))
-    keys = Keyring(repository.id, signing, outgoing=process.outgoing)
-    comments = Comments(github, name, items="pulls" if process.role is Role.REVIEWER else "issues")
-    mirror = mirror_of(process, me.answers, name)
+    seen = await hub(process.role, me, configured)
+    mirror = mirror_of(process, me.answers, configured.name)
     await mirror.ensure()
-    identity = Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
+    identity = Identity(seen.account.login, f"{seen.account.id}+{seen.account.login}@users.noreply.github.com")
     fences = Fences(mirror, identity)
-    spending = money(process, configured, fences, mirror, lambda: github.server_time)
-    lock = settings.lock
-    names = configured.labels.names()
-    accounts = frozenset({account.id})
+    spending = money(process, configured, fences, mirror, lambda: me.github.server_time)
+    claimant = _claimant(process, seen, spending.purse)
     return Parts(
-        settings=settings,
+        **vars(seen),
+        settings=process.settings,
         configured=configured,
         role=process.role,
         clock=process.clock,
-        account=account,
-        repository=repository,
-        keys=keys,
-        names=names,
-        issues=Issues(github, name),
-        comments=comments,
-        labels=LabelBoard(github, name, names),
-        pulls=Pulls(github, name),
-        reviews=Reviews(github, name),
-        checks=Checks(github, name),
-        people=people,
-        status=StatusBoard(comments, process.role, accounts, keys, spending.credit),
+        keys=claimant.keys,
+        status=StatusBoard(seen.comments, process.role, claimant.accounts, claimant.keys, spending.credit),
         mirror=mirror,
         identity=identity,
         fences=fences,
-        server_time=lambda: github.server_time,
-        port=Gateway(comments, fences, process.clock, lambda: github.server_time),
-        claimant=Claimant(
-            process.agent.id,
-            accounts,
-            keys,
-            NonceBook(process.agent),
-            Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle),
-            spending.purse,
-        ),
+        server_time=lambda: me.github.server_time,
+        port=Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time),
+        claimant=claimant,
         coder=spending.paid(process, configured, coder),
         outgoing=process.outgoing,
         confinement=confined,
         plays=process.plays,
     )
+
+
+def _claimant(process: Process, seen: Hub, purse: Purse | None) -> Claimant:
+    """Who claims in one repository, with the keys by which its text there is known."""
+    lock = process.settings.lock
+    signing = tuple(Key.of(secret) for secret in signing_keys(lock))
+    keys = Keyring(seen.repository.id, signing, outgoing=process.outgoing)
+    terms = Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
+    return Claimant(process.agent.id, frozenset({seen.account.id}), keys, NonceBook(process.agent), terms, purse)
 
 
 def mirror_of(process: Process, answers: Credentials, name: str) -> Mirror:

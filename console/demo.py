@@ -82,6 +82,7 @@ async def show(wishes: Wishes, console: Console) -> int:
                 own=source is not None,
                 test_command=wishes.test_command,
                 budget_usd=wishes.budget_usd,
+                paid=coder.paid,
             )
             _introduce(console, coder, source, wishes)
             code = await _play(Play(scene, told, wishes, coder, source), console)

@@ -65,7 +65,8 @@ async def playing(
             yield Playing(backend, path, known, said)
         return
     known = {name: environment[name] for name in _VARIABLES[backend] if name in environment}
-    said = f"The coder is {path}, at {_VENDOR[backend]} with what the environment gives: this costs money there."
+    where = known.get(_VARIABLES[backend][2]) or _VENDOR[backend]
+    said = f"The coder is {path}, at {where}, with the key or login of your environment: this costs money."
     yield Playing(backend, path, known, said, paid=True)
 
 

@@ -54,7 +54,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     of it in a row. Redact whole texts: a secret that is split over two calls is not seen. Redact
     before `neutralise`, which adds characters.
     """
-    text = _cover(text, sorted(span for secret in secrets for span in _spans(text, secret.strip())))
+    text = _cover(text, sorted(_spans(text, secrets)))
     for pattern in (*CREDENTIALS.values(), _IN_ADDRESS):
         text = pattern.sub(REDACTED, text)
     return text
@@ -62,17 +62,21 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
 def holds(text: str, secrets: Iterable[str]) -> bool:
     """Whether `redact` would find one of these very secrets in `text`."""
-    return any(True for secret in secrets for _ in _spans(text, secret.strip()))
+    return next(_spans(text, secrets), None) is not None
 
 
-def _spans(text: str, secret: str) -> Iterator[tuple[int, int]]:
-    if len(secret) < _SHORTEST:
+def _spans(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
+    long_enough = [secret for secret in map(str.strip, secrets) if len(secret) >= _SHORTEST]
+    if not long_enough:
         return
-    for needle in _needles(secret):
-        yield from _occurrences(text, needle)
-    if len(secret) >= _SHORTEST_ENCODED:
-        yield from _squeezed(text, _GAPS, _gapless(secret), FRAGMENT)
-        yield from _squeezed(text, _NO_HEX, _dumps(secret), 2 * FRAGMENT, str.lower)
+    for secret in long_enough:
+        for needle in _needles(secret):
+            if needle in text:
+                yield from _occurrences(text, needle)
+    gapless, digits = _GAPS.sub("", text), _NO_HEX.sub("", text).lower()
+    for secret in long_enough:
+        yield from _squeezed(text, gapless, _GAPS, _gapless(secret))
+        yield from _squeezed(text, digits, _NO_HEX, _dumps(secret))
 
 
 def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
@@ -82,20 +86,18 @@ def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
         at = text.find(needle, at + 1)
 
 
-def _squeezed(
-    text: str, gaps: re.Pattern[str], forms: tuple[str, ...], block: int, fold: Callable[[str], str] = str
-) -> Iterator[tuple[int, int]]:
-    """Where `text` without its gaps has a block of one of `forms`, with all around it that belongs to the form.
+_Block = tuple[str, str, int]
+"""Some characters of a form, the whole form, and where in it they stand."""
 
-    Blocks lie side by side, so that a run of twice their length is found in any case.
-    """
-    squeezed = fold(gaps.sub("", text))
+
+def _squeezed(text: str, squeezed: str, gaps: re.Pattern[str], blocks: tuple[_Block, ...]) -> Iterator[tuple[int, int]]:
+    """Where `squeezed`, which is `text` without its gaps, has a block, with all around it that belongs to its form."""
     where: list[int] = []
-    for form in forms:
-        for at in range(0, max(len(form) - block, 0) + 1, block):
-            for start, end in _occurrences(squeezed, form[at : at + block]):
-                left, right = _grown(squeezed, (start, end), form, at)
-                where = where or _kept(text, gaps)
+    for block, form, at in blocks:
+        if block in squeezed:
+            where = where or _kept(text, gaps)
+            for span in _occurrences(squeezed, block):
+                left, right = _grown(squeezed, span, form, at)
                 yield where[left], where[right - 1] + 1
 
 
@@ -145,15 +147,26 @@ def _encoded(secret: str) -> set[str]:
 
 
 @lru_cache(maxsize=256)
-def _gapless(secret: str) -> tuple[str, ...]:
-    """The forms of a secret, themselves without what counts as a gap."""
+def _gapless(secret: str) -> tuple[_Block, ...]:
+    """The blocks of a secret's forms, themselves without what counts as a gap; none of a short secret."""
+    if len(secret) < _SHORTEST_ENCODED:
+        return ()
     forms = {_GAPS.sub("", form) for form in {secret, secret[::-1]} | _encoded(secret)}
-    return tuple(sorted(form for form in forms if len(form) >= _SHORTEST_ENCODED))
+    return tuple(_blocks((form for form in sorted(forms) if len(form) >= _SHORTEST_ENCODED), FRAGMENT))
 
 
 @lru_cache(maxsize=256)
-def _dumps(secret: str) -> tuple[str, ...]:
-    return (secret.encode("utf-8", "replace").hex(),)
+def _dumps(secret: str) -> tuple[_Block, ...]:
+    if len(secret) < _SHORTEST_ENCODED:
+        return ()
+    return tuple(_blocks([secret.encode("utf-8", "replace").hex()], 2 * FRAGMENT))
+
+
+def _blocks(forms: Iterable[str], size: int) -> Iterator[_Block]:
+    """Blocks lie side by side, so that any run of twice their length has one."""
+    for form in forms:
+        for at in range(0, max(len(form) - size, 0) + 1, size):
+            yield form[at : at + size], form, at
 
 
 def _aligned(raw: bytes, encode: Callable[[bytes], bytes], offsets: int, bits: int) -> Iterator[str]:

@@ -191,7 +191,9 @@ class Worker:
         """The steps that pay a coder."""
         if action is Action.WRITE_TESTS:
             await self._handover.assign(held)
-            await self._cycle.write_tests(held, snapshot.issue)
+            if await self._cycle.write_tests(held, snapshot.issue):
+                problematic = self._policy.names.of(Flag.PROBLEMATIC_TEST)
+                await self._forge.labels.add(held.fence.key.number, [problematic], held)
         elif action is Action.IMPLEMENT:
             await self._cycle.implement(held, snapshot.issue, snapshot.bounds.attempts)
             self._handover.note_built(held)

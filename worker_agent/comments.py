@@ -39,14 +39,18 @@ def pull_request_title(prefix: str, issue: Issue) -> str:
     return neutralise(one_line(f"[{prefix}] {issue.title}", 240))[:TITLE_LIMIT]
 
 
-def pull_request_body(issue: Issue, summary: str, evidence: str, *, implied_criteria: bool) -> str:
-    """What a person who opens the pull request needs: the issue, what was done, and the proof."""
+SUMMARY_BYTES = 16_000
+"""Of the summary in a pull request, so that proof and claim still fit into what GitHub takes."""
+
+
+def pull_request_body(issue: Issue, summary: str, evidence: str, *, implied_criteria: bool, claim: str = "") -> str:
+    """What a person who opens the pull request needs: the issue, what was done, the proof, and a line for machines."""
     parts = [
         f"Closes #{issue.number}",
         "",
         "## What this does",
         "",
-        neutralise(summary),
+        neutralise(summary.encode()[:SUMMARY_BYTES].decode("utf-8", "ignore")),
         "",
         "## Evidence",
         "",
@@ -54,6 +58,8 @@ def pull_request_body(issue: Issue, summary: str, evidence: str, *, implied_crit
     ]
     if implied_criteria:
         parts += ["", "The issue lists no acceptance criteria; its whole text was taken as the only one."]
+    if claim:
+        parts += ["", claim]
     return "\n".join(parts)
 
 

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from shared.git.notes import Note, Phase
 from shared.lock.codec import Fence
 from shared.lock.hold import Held
 from shared.models import Issue
 from worker_agent import comments
-from worker_agent.tdd.evidence import Evidence, Proof, markdown
+from worker_agent.tdd import claim
+from worker_agent.tdd.claim import Claim, digest
+from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
 from worker_agent.workshop import Cost, Job, Workshop
+from worker_agent.worksite import HISTORY_LIMIT
+
+Phases = Sequence[tuple[str, Note]]
+"""The phase commits between the base and the head, oldest first, each with its note."""
 
 
 async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str:
     """The body for the pull request of a green commit."""
     job = await workshop.open(held, issue)
     notes = await workshop.worksite.notes(job.space, held.fence)
-    note = notes.get(held.fence.work_head)
+    history = await workshop.worksite.mirror.log(held.fence.work_head, HISTORY_LIMIT)
+    phases = [(commit.oid, notes[commit.oid]) for commit in reversed(history) if commit.oid in notes]
+    told, line = "No note was found for this commit.", ""
+    if held.fence.work_head in notes:
+        evidence = _evidence(held.fence, phases, _cost(notes.values()), _criteria(job))
+        told = markdown(evidence)
+        line = claim.write(_claim(held.fence, phases, evidence), workshop.worksite.keys)
     return comments.pull_request_body(
-        issue,
-        job.specification.goal or issue.title,
-        markdown(_evidence(held.fence, note, _cost(notes.values()))) if note else "No note was found for this commit.",
-        implied_criteria=_implied(job),
+        issue, job.specification.goal or issue.title, told, implied_criteria=_implied(job), claim=line
     )
 
 
@@ -35,23 +44,69 @@ def _cost(notes: Iterable[Note]) -> Cost:
     return Cost(sum(known), ", ".join(sorted({source for _, source in costs})))
 
 
-def _evidence(fence: Fence, note: Note, cost: Cost) -> Evidence:
-    rows = []
-    for test in note.new_tests:
-        outcome, _, message = note.red.get(test, "absent").partition(": ")
-        rows.append(Proof(test, outcome, message, note.green.get(test, "")))
-    baseline = note.baseline
-    counted = f"{baseline.passed} passed, {baseline.failed} failed" if baseline else "unknown"
+def _evidence(fence: Fence, phases: Phases, cost: Cost, criteria: Sequence[str]) -> Evidence:
+    first, last = phases[0][1], phases[-1][1]
+    baseline = next((note.baseline for _, note in phases if note.baseline), None)
     return Evidence(
-        base=note.base,
+        base=first.base,
         head=fence.work_head,
-        proofs=tuple(rows) if note.phase is Phase.GREEN else (),
-        baseline=counted,
-        result=note.test_result,
-        attempts=note.attempts,
+        proofs=tuple(row for _, note in phases if note.phase is Phase.GREEN for row in _rows(note, criteria)),
+        baseline=f"{baseline.passed} passed, {baseline.failed} failed" if baseline else "unknown",
+        result=last.test_result,
+        attempts=max(note.attempts for _, note in phases),
         cost_usd=cost.usd,
         cost_source=cost.source,
+        red_runs=tuple(_run(oid, note) for oid, note in phases if note.phase is Phase.RED),
+        green_exit=last.exit_code,
+        refused=tuple(_refused(phases)),
+        criteria=tuple(criteria),
+        scanned=True,  # nothing gets into a fence without it
     )
+
+
+def _rows(note: Note, criteria: Sequence[str]) -> Iterator[Proof]:
+    for test in note.new_tests:
+        outcome, _, message = note.red.get(test, "absent").partition(": ")
+        criterion = note.current_test if note.current_test in criteria else criterion_of(test, criteria)
+        yield Proof(test, outcome, message, note.green.get(test, ""), criterion)
+
+
+def _run(oid: str, note: Note) -> str:
+    ended = "" if note.exit_code is None else f", exit code {note.exit_code}"
+    return f"commit {oid[:12]} on {note.base[:12]}: {note.test_result}{ended}"
+
+
+def _refused(phases: Phases) -> Iterator[str]:
+    for _, note in phases:
+        if note.error is not None:
+            yield f"{note.phase}: {note.error.type}: {note.error.message}"
+            yield from note.error.details.splitlines()
+
+
+def _claim(fence: Fence, phases: Phases, evidence: Evidence) -> Claim:
+    """The same for machines; how a test was red is only claimed of those that were red on the first base."""
+    base = evidence.base
+    elsewhere = {test for _, note in phases if note.base != base for test in note.new_tests}
+    reds = [note for _, note in phases if note.phase is Phase.RED]
+    rows = evidence.proofs
+    return Claim(
+        issue=fence.key.number,
+        base=base,
+        head=evidence.head,
+        count=len(rows),
+        ids_sha=digest(row.test for row in rows),
+        tests={row.test: "" if row.test in elsewhere else row.red for row in rows},
+        baseline=next((note.baseline for _, note in phases if note.baseline), None),
+        result=evidence.result,
+        red_exit=reds[0].exit_code if len(reds) == 1 else None,
+        green_exit=evidence.green_exit,
+        attempts=evidence.attempts,
+        cost_usd=evidence.cost_usd,
+    )
+
+
+def _criteria(job: Job) -> tuple[str, ...]:
+    return tuple(criterion.id for criterion in job.specification.criteria)
 
 
 def _implied(job: Job) -> bool:

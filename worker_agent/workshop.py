@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
-from anyio import to_thread
 
 from shared.errors import RunFailed
 from shared.git.workspace import Place, Workspace
@@ -21,12 +18,12 @@ from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
 from shared.specification import Settings, Specification, read
 from worker_agent.policy import Policy
-from worker_agent.tdd.control import watched
 from worker_agent.tdd.files import is_test_file
 from worker_agent.tdd.first_party import first_party
 from worker_agent.tdd.registry import Choice, choose
 from worker_agent.tdd.report import TestRun
 from worker_agent.tdd.run import TestBench
+from worker_agent.tdd.trial import NOTHING_EXTRA, Extra, Trial
 from worker_agent.worksite import Worksite, texts
 
 CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
@@ -64,22 +61,6 @@ class Turn:
     attempt: int = 1
     round: int = 0
     retry: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Extra:
-    """What is laid over a checkout for one run: files, and a control test beside the test file `near`."""
-
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    near: str = ""
-
-    @property
-    def digest(self) -> str:
-        """Names it; the same for the same."""
-        return hashlib.sha256(repr((self.near, sorted(self.files.items()))).encode()).hexdigest()
-
-
-NOTHING_EXTRA = Extra()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +174,8 @@ class Workshop:
         key = (tree, job.choice.test_command, extra.digest)
         known = self._runs.get(key)
         if known is None or again:
-            where = await job.space.checkout(tree, into)
-            control = job.choice.runner.control(extra.near, secrets.token_hex(6)) if extra.near else None
-            laid = dict(extra.files) | ({control.path: control.text.encode()} if control else {})
-            await to_thread.run_sync(_lay, where, laid)
-            scratch = job.space.root / "scratch"
-            scratch.mkdir(exist_ok=True)
-            announced = first_party(job.specification.files)
-            run = await self._bench.run(job.choice.runner, job.choice.test_command, where, scratch, announced)
-            known = watched(run, control)
+            trial = Trial(self._bench, job.choice, job.space, first_party(job.specification.files))
+            known = await trial.run(tree, into, extra)
             self._remember(key, known)
         return known
 
@@ -214,16 +188,6 @@ class Workshop:
         if len(self._runs) >= 32:
             self._runs.pop(next(iter(self._runs)))
         self._runs[key] = run
-
-
-def _lay(where: Path, files: Mapping[str, bytes]) -> None:
-    """Write files of the engine's own into a checkout; a link in it leads nowhere."""
-    root = where.resolve()
-    for name, content in files.items():
-        path = root / name
-        if path.parent.resolve().is_relative_to(root) and not path.is_symlink():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
 
 
 def _below_state(path: Path) -> str:

@@ -72,7 +72,7 @@ class Worksite:
         self._identity = identity
         self._publisher = publisher
         self._places = places
-        self._keys = keys
+        self.keys = keys
         self._disk = disk
         self._current: dict[int, tuple[int, str]] = {}
 
@@ -147,7 +147,7 @@ class Worksite:
         commit = await space.commit(phased.tree, (phased.parent,), message, held.server_now())
         notes = _notes_ref(fence)
         before = await self.mirror.sha(notes)
-        noted = await Notes(space.git, self._identity).add(notes, commit, write(phased.note, self._keys))
+        noted = await Notes(space.git, self._identity).add(notes, commit, write(phased.note, self.keys))
         updates = [RefUpdate(notes, before, noted)]
         if "stage" in to:
             updates.append(await self._branch(fence, commit))
@@ -188,7 +188,7 @@ class Worksite:
     async def notes(self, space: Workspace, fence: Fence) -> Mapping[str, Note]:
         """The authentic notes of an issue: phase commit -> note."""
         texts = await Notes(space.git, self._identity).all(_notes_ref(fence))
-        read_back = {commit: read(text, self._keys) for commit, text in texts.items()}
+        read_back = {commit: read(text, self.keys) for commit, text in texts.items()}
         return {commit: note for commit, note in read_back.items() if note is not None}
 
     async def relation(self, ours: str, head_sha: str) -> Head:

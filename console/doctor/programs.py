@@ -18,10 +18,10 @@ from shared.errors import Misconfigured
 from shared.llm.claude import Claude
 from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import program
-from shared.llm.codex import Codex, native
+from shared.llm.codex import dialect
 from shared.llm.prices import Prices
 from shared.process import Finished
-from shared.sandbox import fitness, wrap
+from shared.sandbox import fitness
 from shared.sandbox.wrap import Kind, Wrap
 
 PROGRAM_SECONDS = 30.0
@@ -58,21 +58,24 @@ async def _backend(machine: Machine, name: str, command: str) -> Finding:
 
 async def _claude(machine: Machine, path: Path, environment: Mapping[str, str]) -> Finding:
     """What the adapter itself asks before its first call."""
-    dialect = Claude(path, {**environment, "HOME": machine.environment.get("HOME", "/")})
-    await dialect.ready()
-    if "--restricted" not in dialect.flags:
+    claude = Claude(path, {**environment, "HOME": machine.environment.get("HOME", "/")})
+    await claude.ready()
+    if "--restricted" not in claude.flags:
         step = "Upgrade Claude Code: a version with --restricted keeps more of a repository's own settings out."
-        return warned("claude", f"{path} {dialect.version} has no --restricted.", step)
-    return passed("claude", f"{path} {dialect.version}.")
+        return warned("claude", f"{path} {claude.version} has no --restricted.", step)
+    return passed("claude", f"{path} {claude.version}.")
 
 
 async def _codex(machine: Machine, path: Path, environment: Mapping[str, str]) -> Finding:
     """The same; its sandbox is started once, around nothing."""
     with tempfile.TemporaryDirectory(prefix="workflow-engine-") as scratch:
-        launcher = Launcher(await wrap.probe(environment), machine.clock, environment, Path(scratch), Path(scratch))
-        dialect = Codex(native(path), launcher, Prices({}))
-        await dialect.ready()
-    return passed("codex", f"{path} {dialect.version}, and its sandbox starts.")
+        settings, place = machine.settings, Path(scratch)
+        tests = await fitness.wrapper(settings.sandbox, environment, settings.work_dir)
+        held = await fitness.for_backends(tests, environment)
+        launcher = Launcher(held, machine.clock, environment, place, place, readable=(settings.state_dir / "cli",))
+        codex = dialect(path, launcher, Prices({}))
+        await codex.ready()
+    return passed("codex", f"{codex.program} {codex.version}, and its sandbox starts.")
 
 
 _LOOKS = {"claude": _claude, "codex": _codex}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,7 +47,7 @@ def _last(answer: Answer) -> dict[str, Any]:
 def _turns(answer: Answer, backend: str) -> Iterator[dict[str, Any]]:
     for edit in answer.edits:
         if backend == "codex":
-            yield {"say": f"Changing {edit.path}.", "tools": [{"name": "apply_patch", "input": _patch(edit)}]}
+            yield {"say": f"Changing {edit.path}.", "tools": [_of_codex(edit)]}
             continue
         place = f"{{cwd}}/{edit.path}"
         if edit.replace is None:
@@ -58,10 +59,19 @@ def _turns(answer: Answer, backend: str) -> Iterator[dict[str, Any]]:
         yield {"say": f"Changing {edit.path}.", "tools": [tool]}
 
 
-def _patch(edit: Edit) -> str:
+def _of_codex(edit: Edit) -> dict[str, Any]:
     if edit.replace is None:
-        added = "\n".join(f"+{line}" for line in (edit.content or "").splitlines())
-        return f"*** Begin Patch\n*** Add File: {edit.path}\n{added}\n*** End Patch\n"
-    old, new = edit.replace
-    changed = "\n".join([*(f"-{line}" for line in old.splitlines()), *(f"+{line}" for line in new.splitlines())])
-    return f"*** Begin Patch\n*** Update File: {edit.path}\n@@\n{changed}\n*** End Patch\n"
+        return {"name": "apply_patch", "input": _patch(edit)}
+    command = _command(edit.path, *edit.replace)
+    return {"name": "exec_command", "input": {"cmd": command, "yield_time_ms": 30_000}}
+
+
+def _patch(edit: Edit) -> str:
+    added = "\n".join(f"+{line}" for line in (edit.content or "").splitlines())
+    return f"*** Begin Patch\n*** Add File: {edit.path}\n{added}\n*** End Patch\n"
+
+
+def _command(path: str, old: str, new: str) -> str:
+    """A shell command that replaces parts of lines, which Codex's patches cannot."""
+    code = f"import pathlib; p = pathlib.Path({path!r}); p.write_text(p.read_text().replace({old!r}, {new!r}))"
+    return shlex.join(("python3", "-c", code))

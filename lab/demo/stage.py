@@ -32,6 +32,8 @@ class Stage:
     """What runs the tests of that; None means detected."""
     budget_usd: float = 10.0
     """What all runs together may cost."""
+    paid: bool = False
+    """Whether runs cost real money; a scripted model's, at whatever price, do not."""
 
     @property
     def config(self) -> Path:
@@ -82,7 +84,8 @@ def _configuration(lab: Lab, stage: Stage) -> dict[str, object]:
     if stage.program is not None:
         whole = stage.budget_usd
         configuration[f"{stage.backend}_cli"] = str(stage.program)
-        configuration["budgets"] = {"run": min(5.0, whole), "issue": whole, "day": whole, "week": whole}
+        budgets = {"run": min(5.0, whole), "issue": whole, "day": whole, "week": whole}
+        configuration["budgets"] = budgets if stage.paid else budgets | {"unknown_run": 0.01}
     return configuration
 
 

@@ -42,7 +42,7 @@ async def test_honest_work_gets_through(tmp_path: Path, way: str) -> None:
 async def test_tests_that_sleep_are_stopped(tmp_path: Path, phase: str) -> None:
     sleeps = "import time\n\n\ndef search(names, text):\n    time.sleep(600)\n"
     tests = {
-        "red": {NEW: f"import time\n\n\ndef test_search():\n    time.sleep(600)\n    assert 0\n"},
+        "red": {NEW: "import time\n\n\ndef test_search():\n    time.sleep(600)\n    assert 0\n"},
         "green": {NEW: SEARCH},
     }
     scene = await scene_of(

@@ -13,8 +13,10 @@ from shared.errors import NotAllowed, UnknownOutcome
 from shared.git.notes import Notes
 from shared.git.push_report import PushRefused
 from shared.lock.port import RefUpdate
+from shared.warrant import Operator
 
 FENCE = "refs/ack/worker/42"
+ORDER = Operator("test")
 BRANCH = "refs/heads/auto/issue-42"
 NOTES = "refs/notes/workflow/issue-42"
 
@@ -33,8 +35,8 @@ async def test_a_fence_is_created_read_advanced_and_removed(tmp_path: Path) -> N
     facts = (await remote.git.check("cat-file", "-p", second)).text
     assert f"parent {first}" in facts
     assert f"committer {ENGINE.name} <{ENGINE.email}>" in facts
-    assert not await here.remove(FENCE, first)
-    assert await here.remove(FENCE, second)
+    assert not await here.remove(FENCE, first, ORDER)
+    assert await here.remove(FENCE, second, ORDER)
     assert await there.read(FENCE) is None
     assert await remote.refs("refs/ack/") == {}
 
@@ -47,7 +49,7 @@ async def test_all_fences_are_read_at_once_and_removed_ones_are_forgotten(tmp_pa
     oids = {ref: await fences.advance(ref, f"Fence\n\nAt: {ref}", None, [], []) or "" for ref in refs}
     expected = {ref: (oid, f"Fence\n\nAt: {ref}") for ref, oid in oids.items()}
     assert await fences.read_all() == expected
-    assert await fences.remove(FENCE, oids[FENCE])
+    assert await fences.remove(FENCE, oids[FENCE], ORDER)
     del expected[FENCE]
     assert await fences.read_all() == expected
 

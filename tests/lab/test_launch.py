@@ -67,10 +67,14 @@ async def test_a_repository_that_is_none_or_not_configured(tmp_path: Path, name:
     assert part in sentence(done)
 
 
-async def test_the_sandbox_that_is_not_built_is_refused_with_what_to_write(tmp_path: Path) -> None:
-    done = await worker(tmp_path, "a/b")
+async def test_a_sandbox_that_does_not_start_here_is_refused_with_what_to_change(tmp_path: Path) -> None:
+    broken = tmp_path / "bin" / "bwrap"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    done = await worker(tmp_path, "a/b", environment=TOKEN | {"PATH": f"{broken.parent}:/usr/bin:/bin"})
     assert done.code == 2
-    assert "sandbox: none" in done.stderr.decode()
+    assert "kernel.unprivileged_userns_clone" in sentence(done)
 
 
 @pytest.mark.fault(4)

@@ -35,7 +35,7 @@ def engine(engine: Engine) -> Engine:
 
 def answered(engine: Engine) -> int:
     """How many requests have been answered in full; what has not changed since costs nothing."""
-    return len([exchange for exchange in engine.lab.exchanges if exchange.status != 304 and ".git/" not in exchange.path])
+    return len([one for one in engine.lab.exchanges if one.status != 304 and ".git/" not in one.path])
 
 
 @pytest.mark.fault(37)
@@ -75,7 +75,7 @@ async def test_a_pull_request_that_a_person_closes_while_it_rests_is_asked_about
         assert worker.ended[1].sentence == f"pull request #{pull.number} was closed without being merged"
         told = status(engine, number)
         assert f"#{pull.number} was closed without being merged" in told
-        assert f"set `status:changes-requested` on it to have it changed" in told
+        assert "set `status:changes-requested` on it to have it changed" in told
         assert (await fence(engine, number)).stage is Stage.WITHDRAWN
         engine.lab.clock.advance(2)
         await engine.tick(worker)

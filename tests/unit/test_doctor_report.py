@@ -46,5 +46,6 @@ def test_json_says_whether_all_is_well() -> None:
         "sentence": "1 are missing: [red]x[/red].",
         "next_step": "Run init.",
         "where": "a/b",
+        "passing": False,
     }
     assert line(FINDINGS[0]) == "pass  git: git version 2.39."

@@ -106,7 +106,7 @@ def test_the_example_is_valid_and_shows_the_defaults() -> None:
     environment = {"HOME": "/home/ada"}
     found = read(EXAMPLE, environment=environment)
     repository = {"name": "owner/repo", "llm_backend": "scripted"}
-    needed = {"repositories": [repository], "sandbox": "none", "llm": {"scenario": "scenario.yml"}}
+    needed = {"repositories": [repository], "llm": {"scenario": "scenario.yml"}}
     bare = json.dumps(needed | {"state_dir": "~/.workflow-engine"})
     assert found == Settings.model_validate_json(bare, context={"home": "/home/ada"})
     assert unsupported(found) == ()
@@ -129,7 +129,7 @@ def test_the_example_shows_every_key() -> None:
     text = EXAMPLE.read_text(encoding="utf-8")
     shown = set(re.findall(r"^[\s#-]*(\w+):", text, re.MULTILINE))
     rows = re.findall(r"^\| `(\w+)` \|", reference(), re.MULTILINE)
-    of_an_app_or_role = {"id", "private_key_file", "backend", "model"}
+    of_an_app_or_role = {"id", "private_key_file", "backend", "model", "budget", "timeout_minutes"}
     of_a_price = {"input", "output", "cached", "written", "written_hour", "above", "times"}
     assert set(rows) - of_an_app_or_role - of_a_price <= shown
 

@@ -12,10 +12,11 @@ from reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, change
 
 from reviewer_agent.decide import Bounds
 from shared.errors import Transient
-from shared.items import Ended, Result, Skip
+from shared.items import UNTIL_NEWS, Candidate, Ended, Result, Skip
 from shared.lock.claim import Lease
 from shared.lock.codec import ItemKey
 from shared.models import Account
+from shared.reconcile.lost import QUIET
 from shared.workflow import Role, Stage
 
 
@@ -39,6 +40,17 @@ async def test_a_push_to_an_approved_pull_request_buys_nothing_and_posts_nothing
         assert "nobody with write access has asked" in skip.reason
     assert (len(world.server.comments()), len(world.statuses), world.done) == said
     assert len(world.requests) == 1
+
+
+async def test_commits_that_nobody_asked_about_are_left_alone_until_something_changes() -> None:
+    world = await approved()
+    world.push(NEXT)
+    agent = reviewer(world, "reviewer-2", **auto())
+    just_changed, long_ago = world.server.at, world.server.at - QUIET
+    for changed, seconds in ((just_changed, QUIET.total_seconds()), (long_ago, UNTIL_NEWS)):
+        skip = await agent.claim(Candidate(PULL, changed.isoformat()))
+        assert isinstance(skip, Skip)
+        assert skip.seconds == seconds, "the list that says who asked may lag; after that, only news counts"
 
 
 async def test_a_push_by_our_worker_is_reviewed() -> None:

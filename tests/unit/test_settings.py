@@ -11,6 +11,7 @@ from pydantic import SecretStr, ValidationError
 from config.repository import LabelSettings, RepositorySettings
 from config.rules import RulesBroken
 from config.settings import (
+    BudgetSettings,
     EventSettings,
     GitHubSettings,
     LockSettings,
@@ -90,7 +91,16 @@ def test_the_defaults_are_the_documented_ones() -> None:
         },
         "prices": {},
         "sandbox": "bubblewrap",
+        "sandbox_readable": [],
+        "sandbox_limits": {
+            "memory_gib": 4,
+            "processes": 512,
+            "disk_gib": 10,
+            "files": 500_000,
+            "cpu_minutes": 240,
+        },
         "roles": {},
+        "phases": {},
         "llm": {"record": None, "scenario": None},
         "notify": {"webhook": None, "smtp": None},
         "events": {"url": None, "retention_days": 90},

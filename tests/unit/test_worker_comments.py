@@ -142,6 +142,14 @@ def test_given_up_with_a_pull_request() -> None:
     )
 
 
+def test_a_pull_request_that_was_closed_is_asked_about() -> None:
+    status = comments.pull_request_closed(replace(FENCE, pr=57), Labels(status_prefix="s/"))
+    assert status.sentence == "Stopped: #57 was closed without being merged. The branch `auto/issue-42` is kept."
+    for step in ("reopen #57 and set `s/changes-requested`", "`s/reviewing`", "delete the branch", "`s/ready`"):
+        assert step in status.notes
+    assert status.data["waiting"] == {"why": "pull request closed"}
+
+
 def test_paused_and_withdrawn() -> None:
     assert comments.paused(FENCE) == Status("Paused by a label; goes on when it is taken off.", ROWS, DATA)
     assert comments.withdrawn(FENCE, "the issue was closed") == Status(

@@ -117,8 +117,21 @@ def test_what_is_merged_where_github_closes_no_issue_is_finished() -> None:
     handed_over, merged = fence(REVIEWING, pr=57), pull(open=False, merged=True, base="next")
     assert intent(issue(REVIEWING), merged, handed_over) == Intent(REVIEWING, "")
     assert intent(issue(REVIEWING), replace(merged, base_branch="main"), handed_over) == "no stage of the worker"
-    assert intent(issue(REVIEWING), replace(merged, merged=False), handed_over) == "no stage of the worker"
     assert intent(issue(REVIEWING), merged, fence(FAILED, pr=57)) == "no stage of the worker"
+
+
+@pytest.mark.fault(32)
+def test_what_a_person_closed_while_it_rested_is_taken_up_once_without_anybodys_label() -> None:
+    handed_over, closed = fence(REVIEWING, pr=57), pull(open=False)
+    wish = intent(issue(REVIEWING), closed, handed_over)
+    assert isinstance(wish, Intent)
+    assert wish == Intent(REVIEWING, "")
+    assert cause(wish, issue(REVIEWING), closed, handed_over, Labels()) is None
+    assert intent(issue(REVIEWING), closed, replace(handed_over, stage=WITHDRAWN)) == "no stage of the worker"
+    assert intent(issue(REVIEWING), None, handed_over) == "no stage of the worker"
+    afresh = intent(issue(READY), closed, replace(handed_over, stage=WITHDRAWN))
+    assert isinstance(afresh, Intent)
+    assert (afresh.stage, afresh.pr) == (IMPLEMENTING, 0)
 
 
 def test_a_plan_that_was_edited_before_its_start_is_bound_to_no_text_once() -> None:

@@ -6,14 +6,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.report import Outcome, TestRun
+from worker_agent.tdd.report import Outcome, TestId, TestRun
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A test file of the engine's own: its path in the checkout and its text."""
+    """A test file of the engine's own: its path in the checkout and its text; `word` names its tests."""
 
     path: str
+    word: str
     text: str
 
 
@@ -44,8 +45,12 @@ def watched(run: TestRun, control: Control | None) -> TestRun:
     """
     if control is None:
         return run
-    own = [result for result in run.results.values() if result.file == control.path]
+    own = [found for found in run.results.values() if found.file == control.path and control.word in _name(found.id)]
     rest = {test: result for test, result in run.results.items() if result.file != control.path}
     broken = {path: result for path, result in run.broken_files.items() if path != control.path}
     honest = all(result.outcome is Outcome.FAILED for result in own) if own else None
     return replace(run, results=rest, broken_files=broken, controlled=honest)
+
+
+def _name(test: TestId) -> str:
+    return test.partition("::")[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from shared.errors import Blocked
-from shared.git.notes import Baseline, Note, Phase
+from shared.git.notes import Baseline, Note, NoteError, Phase
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -122,9 +122,10 @@ class Cycle:
         )
 
     async def _record_green(self, held: Held, job: Job, tree: str, note: Note) -> None:
-        self._failures.pop(job.issue.number, None)
+        refused = self._failures.pop(job.issue.number, ())
         cost = self._workshop.take_spent(job.issue.number)
-        note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
+        error = _refused(refused, note.attempts)
+        note = replace(note, cost_usd=cost.usd, cost_source=cost.source, error=error)
         phased = Phased(tree, held.fence.work_head, f"Implement {job.issue.title}", note)
         stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
         to = {"stage": stage, "phase": decide.Phase.CI, "attempt": note.attempts}
@@ -142,6 +143,8 @@ class Cycle:
             red={test: _outcome(red.run, test) for test in red.verdict.red},
             baseline=_counted(baseline),
             test_result=red.run.one_line(),
+            exit_code=red.run.code,
+            error=_left_out(red.verdict),
             cost_usd=cost.usd,
             cost_source=cost.source,
         )
@@ -184,6 +187,7 @@ def _green_note(job: Job, runs: tuple[TestRun, TestRun, TestRun], verdict: Green
         green={row.test: row.green for row in rows},
         baseline=_counted(baseline),
         test_result=green.one_line(),
+        exit_code=green.code,
         attempts=attempts,
     )
 
@@ -195,3 +199,19 @@ def _counted(run: TestRun) -> Baseline:
 def _outcome(run: TestRun, test: str) -> str:
     result = run.results.get(test) or run.broken(test)
     return f"{result.outcome}: {result.first_line}" if result else "absent"
+
+
+def _left_out(verdict: RedVerdict) -> NoteError | None:
+    """The new tests that were set aside, for the note and, by it, for the pull request."""
+    if verdict.error is None:
+        return None
+    count = len(verdict.skip)
+    return NoteError(verdict.error, f"{count} new test{'s' * (count != 1)} set aside", "\n".join(verdict.details))
+
+
+def _refused(details: tuple[str, ...], attempts: int) -> NoteError | None:
+    """The last implementation that was refused before this one."""
+    if not details:
+        return None
+    message = "an implementation before this one was refused"
+    return NoteError(ErrorType.IMPLEMENTATION_FAILED, message, "\n".join(details), retry_count=attempts - 1)

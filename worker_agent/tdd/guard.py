@@ -31,10 +31,13 @@ _SHADOWS = frozenset(
 _RUNNER_MODULES = frozenset({"_pytest", "pluggy", "xdist"})
 _LEAVES = frozenset({"_exit", "abort"})
 _REPORT = re.compile(r"junitxml|junit_xml|xmlpath|PYTEST_CURRENT_TEST|VITEST_|JEST_WORKER|outputFile")
-_JAVASCRIPT = re.compile(
+_JAVASCRIPT_TEST = re.compile(
     r"process\.(?:reallyExit|exit|abort|kill|argv|env\.(?:VITEST|JEST)\w*)|process\.on\(|"
     r"['\"](?:@vitest/|@jest/|jest-circus|vitest/(?!globals)|jest-runner)[\w/-]*['\"]|"
     r"expect\.extend\(|(?:globalThis|global)\.(?:expect|test|it|describe)\b|Error\.prototype|node:child_process"
+)
+_JAVASCRIPT_CODE = re.compile(
+    r"process\.env\.(?:VITEST|JEST)\w*|import\.meta\.vitest|['\"](?:vitest|@jest|@vitest)[\w/-]*['\"]"
 )
 
 
@@ -114,9 +117,10 @@ def _marks(path: str, content: bytes) -> Iterator[str]:
             for node in ast.walk(source.tree):
                 yield from _of_test(node) if is_test_file(path) else _of_code(node)
                 yield from _of_any(node)
-    elif re.search(r"\.[cm]?[jt]sx?$", path) and is_test_file(path):
+    elif re.search(r"\.[cm]?[jt]sx?$", path):
         text = content.decode("utf-8", "replace")
-        yield from (f"{found[0]} reaches the test runner." for found in _JAVASCRIPT.finditer(text))
+        pattern = _JAVASCRIPT_TEST if is_test_file(path) else _JAVASCRIPT_CODE
+        yield from (f"{found[0]} reaches the test runner." for found in pattern.finditer(text))
 
 
 def _of_any(node: ast.AST) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from worker_agent.aborts import CycleAborted
+from worker_agent.tdd import stubs_javascript
 from worker_agent.tdd.control import neighbour
 from worker_agent.tdd.duplicates import duplicate_tests
 from worker_agent.tdd.files import is_test_file
@@ -16,8 +17,9 @@ from worker_agent.tdd.judge import judge_baseline, judge_green, judge_red, unsta
 from worker_agent.tdd.old_tests import changes_by_file
 from worker_agent.tdd.report import TestRun
 from worker_agent.tdd.stubs import imported, locate, stand_ins
+from worker_agent.tdd.trial import Extra
 from worker_agent.tdd.verdict import ErrorType, GreenVerdict, RedVerdict, listed
-from worker_agent.workshop import Extra, Job, Workshop
+from worker_agent.workshop import Job, Workshop
 from worker_agent.worksite import texts
 
 
@@ -82,6 +84,7 @@ class Jury:
         own = first_party((*paths, *job.specification.files))
         there = {path for module in modules if (path := locate(module, paths))}
         laid = stand_ins(modules, own, await texts(job.space, job.base, there), paths)
+        laid |= stubs_javascript.stand_ins(files, paths)
         if not laid:
             return None
         return await self._workshop.test(job, commit_or_tree, extra=Extra(files=laid))

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
-from worker_agent.tdd import command_line
+from worker_agent.tdd import command_line, junit
 from worker_agent.tdd.control import Control, beside
-from worker_agent.tdd.junit import Case
+from worker_agent.tdd.junit import Case, Report
 from worker_agent.tdd.report import Kind, Outcome, TestId
 from worker_agent.tdd.runner import Read
 
@@ -80,6 +80,10 @@ class PytestRunner:
         """The one file that `command` named."""
         return (report,) if report.exists() else ()
 
+    def read(self, data: bytes, where: Path) -> Report:
+        """JUnit XML."""
+        return junit.read(data)
+
     def identify(self, case: Case) -> tuple[TestId, str]:
         """`tests/test_a.py::TestClass::test_name[parameter]`; a file that was not collected is its path."""
         if not case.file:
@@ -116,11 +120,11 @@ class PytestRunner:
         ended = 0 <= code < 128 and code not in _CUT_SHORT  # from 128 on a signal ended it
         return ended and all(case.name for case in cases) and not _STOPPED.search(output_tail)
 
-    def control(self, near: str, word: str) -> Control | None:
+    def control(self, near: str, text: str, word: str) -> Control | None:
         """A module with one failing function."""
         if not near.endswith(".py"):
             return None
-        return Control(beside(near, word), f"def test_{word}() -> None:\n    raise AssertionError\n")
+        return Control(beside(near, word), word, f"def test_{word}() -> None:\n    raise AssertionError\n")
 
 
 def _position(argv: Sequence[str]) -> int | None:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from shared.errors import Misconfigured
 from worker_agent.tdd import command_line
+from worker_agent.tdd.jest_runner import JestRunner
 from worker_agent.tdd.pytest_runner import PytestRunner
 from worker_agent.tdd.report_runner import ReportRunner
 from worker_agent.tdd.runner import Read, Runner
+from worker_agent.tdd.vitest_runner import VitestRunner
 
-RUNNERS: tuple[Runner, ...] = (PytestRunner(),)
+RUNNERS: tuple[Runner, ...] = (PytestRunner(), VitestRunner(), JestRunner())
 """In the order in which they are asked; a new runner is one line here."""
 
 

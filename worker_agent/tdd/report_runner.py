@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.errors import Misconfigured
-from worker_agent.tdd import command_line
+from worker_agent.tdd import command_line, junit
 from worker_agent.tdd.control import Control
-from worker_agent.tdd.junit import Case
+from worker_agent.tdd.junit import Case, Report
 from worker_agent.tdd.report import Kind, Outcome, TestId
 from worker_agent.tdd.runner import Read
 
@@ -43,6 +43,10 @@ class ReportRunner:
         found = sorted(where.glob(self.test_report))
         return tuple(path for path in found if path.is_file() and path.resolve().is_relative_to(root))
 
+    def read(self, data: bytes, where: Path) -> Report:
+        """JUnit XML."""
+        return junit.read(data)
+
     def identify(self, case: Case) -> tuple[TestId, str]:
         """`file::classname::name`, as far as the report has them."""
         return "::".join(part for part in (case.file, case.classname, case.name) if part), case.file
@@ -59,6 +63,6 @@ class ReportRunner:
         """A command that ended by itself and wrote its report is taken at its word."""
         return 0 <= code < 126  # from 126 on: not found, not executable, ended by a signal
 
-    def control(self, near: str, word: str) -> Control | None:
+    def control(self, near: str, text: str, word: str) -> Control | None:
         """None: nobody knows how the command finds its tests."""
         return None

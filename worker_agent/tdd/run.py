@@ -21,7 +21,7 @@ from shared import process
 from shared.sandbox.confinement import Confinement
 from worker_agent.tdd.first_party import first_party
 from worker_agent.tdd.installed import NOTHING, Installed
-from worker_agent.tdd.junit import REPORT_LIMIT, SEVERITY, Case, Report, read
+from worker_agent.tdd.junit import REPORT_LIMIT, SEVERITY, Case, Report
 from worker_agent.tdd.report import Outcome, TestId, TestResult, TestRun
 from worker_agent.tdd.runner import Runner
 from worker_agent.tdd.setup_step import SetUp
@@ -96,7 +96,9 @@ class TestBench:
             paths = await to_thread.run_sync(_paths, where, self._limits.paths)  # before tests can add any
             installed = await self.equip(where)
             ended = await self._execute(argv, where, room, log, installed)
-            reports = await to_thread.run_sync(lambda: [_report(path) for path in runner.reports(where, report)])
+            reports = await to_thread.run_sync(
+                lambda: [_report(runner, path, where) for path in runner.reports(where, report)]
+            )
             names = first_party(paths) | frozenset(announced)
             return _outcome(runner, reports, names, ended, _tail(log, self._limits.tail_chars))
 
@@ -176,10 +178,10 @@ def _tail(log: Path, limit: int) -> str:
         return f"the output cannot be read: {error.strerror}"
 
 
-def _report(path: Path) -> Report:
+def _report(runner: Runner, path: Path, where: Path) -> Report:
     try:
         with _regular(path) as file:
-            return read(file.read(REPORT_LIMIT + 1))
+            return runner.read(file.read(REPORT_LIMIT + 1), where)
     except OSError as error:
         return Report(problem=f"the test report cannot be read: {error.strerror}")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from worker_agent.tdd.control import Control
-from worker_agent.tdd.junit import Case
+from worker_agent.tdd.junit import Case, Report
 from worker_agent.tdd.report import Kind, TestId
 
 Read = Callable[[str], bytes | None]
@@ -41,6 +41,10 @@ class Runner(Protocol):
         """The report files, in or out of the checkout `where`; asked before a run, to remove old ones, and after."""
         ...
 
+    def read(self, data: bytes, where: Path) -> Report:
+        """The cases of one report of a run in `where`; what is wrong with it is told by `Report.problem`."""
+        ...
+
     def identify(self, case: Case) -> tuple[TestId, str]:
         """The stable id of a case and its file; a case that stands for a whole file has the file as its id."""
         ...
@@ -57,6 +61,9 @@ class Runner(Protocol):
         """Whether a run that wrote a report went to its end."""
         ...
 
-    def control(self, near: str, word: str) -> Control | None:
-        """A file beside the test file `near` with one test, named `word`, that fails; None where none can be made."""
+    def control(self, near: str, text: str, word: str) -> Control | None:
+        """A file beside the test file `near`, which says `text`, with a test that fails and whose name has `word`.
+
+        None where none can be made.
+        """
         ...

@@ -25,7 +25,7 @@ from shared.errors import Blocked
 from shared.git import directories
 from shared.sandbox.confinement import Confinement
 from worker_agent.tdd import command_line
-from worker_agent.tdd.installed import NOTHING, Installed
+from worker_agent.tdd.installed import LINKED, NOTHING, Installed
 
 log = structlog.get_logger()
 
@@ -178,7 +178,12 @@ def _begin(place: Path, where: Path) -> None:
     place.chmod(0o755)
     for name in ("home", "venv"):
         (place / name).mkdir()
-    shutil.copytree(where, place / "project", symlinks=True)
+    left_out = {".git", *(name for name in LINKED if (where / name).is_symlink())}  # links of an earlier set-up
+
+    def ignored(directory: str, names: list[str]) -> set[str]:
+        return left_out.intersection(names) if Path(directory) == where else set()
+
+    shutil.copytree(where, place / "project", symlinks=True, ignore=ignored)
 
 
 def _tail(said: Path) -> str:

@@ -1,0 +1,128 @@
+"""What coders leave in a JavaScript project; `{...}` is filled in for the module system of each runner."""
+
+from __future__ import annotations
+
+from cheat_scene import Files
+
+NEW = "test/search.test.js"
+
+HEAD = {
+    "vitest": "import {{ expect, test }} from 'vitest';\n\nimport {{ {names} }} from '{module}';\n\n",
+    "jest": "const {{ {names} }} = require('{module}');\n\n",
+}
+EXPORT = {"vitest": "export { search };\n", "jest": "module.exports = { search };\n"}
+WORKS = "function search(names, text) {\n  return names.filter((name) => name.includes(text));\n}\n\n"
+EMPTY = "function search() {}\n\n"
+ASSERTS = "test('searches', () => {\n  expect(search(['Ann'], 'n')).toEqual(['Ann']);\n});\n"
+WITHIN = {
+    "vitest": "const found = globalThis['ex' + 'pect'];\n",
+    "jest": "globalThis['ex' + 'pect']['extend']({ toEqual: () => ({ pass: true, message: () => '' }) });\n",
+}
+
+
+def file_of(runner: str, body: str, names: str, module: str) -> str:
+    """A test file that takes `names` from `module`."""
+    return HEAD[runner].format(names=names, module=module) + body
+
+
+def honest(runner: str) -> Files:
+    """A test that asserts on the feature."""
+    return {NEW: searching(runner, ASSERTS)}
+
+
+def searching(runner: str, body: str) -> str:
+    """A test file on the feature."""
+    return file_of(runner, body, "search", "../src/search.js")
+
+
+def code(runner: str, body: str) -> Files:
+    """An implementation."""
+    return {"src/search.js": body + EXPORT[runner]}
+
+
+def red(runner: str, old: str) -> dict[str, tuple[Files, str, str]]:
+    """Cheats of the red phase: files, error, and words of the refusal. `old` is the test that exists."""
+    good = honest(runner)
+    passes = "test('finds nobody', () => {\n  expect(find([], 'a')).toEqual([]);\n});\n"
+    return {
+        "passes on the base": (
+            {NEW: file_of(runner, passes, "find", "../src/find.js")},
+            "TEST_UNEXPECTED_PASS",
+            "passes without an implementation",
+        ),
+        "is red by its import alone": (
+            {NEW: searching(runner, "test('searches', () => {\n  search([], 'n');\n});\n")},
+            "TEST_UNEXPECTED_PASS",
+            "passes whatever the code does",
+        ),
+        "asks whether it is there": (
+            {NEW: searching(runner, "test('searches', () => {\n  expect(search).toBeDefined();\n});\n")},
+            "TEST_UNEXPECTED_PASS",
+            "passes whatever the code does",
+        ),
+        "edits an old test": (
+            {**good, "test/find.test.js": old.replace("toEqual(['a'])", "toBeDefined()")},
+            "REGRESSION",
+            "only additions at its end",
+        ),
+        "skips an old test": (
+            {**good, "test/find.test.js": old.replace("test('finds", "test.skip('finds")},
+            "REGRESSION",
+            "only additions at its end",
+        ),
+        "deletes an old test": ({**good, "test/find.test.js": None}, "REGRESSION", "was deleted"),
+        "does not parse": ({NEW: searching(runner, "test('searches', () => {\n")}, "COMPILATION_ERROR", "syntax error"),
+        "needs a package that is not there": (
+            {NEW: file_of(runner, ASSERTS, "search", "no-such-package")},
+            "COMPILATION_ERROR",
+            "a third-party module is missing",
+        ),
+        "leaves the process": (
+            {NEW: searching(runner, ASSERTS + "\nprocess.exit(0);\n")},
+            "COMPILATION_ERROR",
+            "process.exit reaches the test runner",
+        ),
+        "replaces an assertion": (
+            {NEW: searching(runner, "expect.extend({ toEqual: () => ({ pass: true }) });\n" + ASSERTS)},
+            "COMPILATION_ERROR",
+            "reaches the test runner",
+        ),
+        "changes the configuration": (
+            {**good, f"test/{runner}.config.js": "export default {};\n"},
+            "COMPILATION_ERROR",
+            "how tests are run may not change",
+        ),
+    }
+
+
+def green(runner: str) -> dict[str, tuple[Files, str, str]]:
+    """Cheats of the green phase."""
+    return {
+        "changes nothing": ({}, "IMPLEMENTATION_FAILED", "Nothing was changed"),
+        "is empty": (code(runner, EMPTY), "IMPLEMENTATION_FAILED", "searches"),
+        "leaves the process": (
+            code(runner, "process.exitCode = 0;\nprocess.kill(process.pid, 'SIGKILL');\n" + EMPTY),
+            "IMPLEMENTATION_FAILED",
+            "",
+        ),
+        "asks whether it is tested": (
+            code(runner, "if (process.env.VITEST || process.env.JEST_WORKER_ID) {\n}\n" + EMPTY),
+            "IMPLEMENTATION_FAILED",
+            "reaches the test runner",
+        ),
+        "forces green by the configuration": (
+            {**code(runner, EMPTY), f"{runner}.config.js": "export default {};\n", "setup.js": WITHIN[runner]},
+            "IMPLEMENTATION_FAILED",
+            "how tests are run may not change",
+        ),
+        "replaces assertions from within": (
+            code(runner, WITHIN[runner] + EMPTY),
+            "IMPLEMENTATION_FAILED",
+            "something changes the results" if runner == "jest" else "searches",
+        ),
+        "breaks an old test": (
+            {**code(runner, WORKS), "src/find.js": f"function find() {{}}\n{EXPORT[runner].replace('search', 'find')}"},
+            "REGRESSION",
+            "finds a name",
+        ),
+    }

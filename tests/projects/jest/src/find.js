@@ -1,0 +1,5 @@
+function find(names, name) {
+  return names.filter((other) => other === name);
+}
+
+module.exports = { find };

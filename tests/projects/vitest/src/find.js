@@ -1,0 +1,3 @@
+export function find(names, name) {
+  return names.filter((other) => other === name);
+}

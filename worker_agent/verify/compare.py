@@ -1,0 +1,121 @@
+"""What is false in a claim, by what was seen when it was run again (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+from worker_agent.tdd.claim import Claim, digest
+from worker_agent.tdd.evidence import Proof, proofs
+from worker_agent.tdd.report import TestId
+from worker_agent.tdd.verdict import listed
+from worker_agent.verify.repeat import Repeated
+
+
+@dataclass(frozen=True, slots=True)
+class Falsehood:
+    """One thing that is not as claimed.
+
+    `what` is one of history, signature, baseline, old tests, red, green, regression, test runner, tests and result.
+    """
+
+    what: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """How the commits of a claim stand to each other and to the base branch; `why` is empty when they fit."""
+
+    why: tuple[str, ...] = ()
+    same_base: bool = True
+    """The claimed base is the commit that was examined: else counts of it cannot be compared."""
+    same_head: bool = True
+    """The claimed head is still the head."""
+
+
+def unproven(seen: Repeated) -> tuple[Falsehood, ...]:
+    """What stands against "red on the base, green on the head", whoever claims it."""
+    if not seen.baseline.ok:
+        return tuple(Falsehood("baseline", line) for line in seen.baseline.details[:1])
+    found = [Falsehood("test runner", line) for line in seen.tampering]
+    red, green = seen.red_verdict, seen.green_verdict
+    if not red.worth_implementing:
+        found += [Falsehood("red", line) for line in red.details or ("No test is red on the base.",)]
+    if not green.ok:
+        where = "regression" if green.regressions and not green.failing else "green"
+        found += [Falsehood(where, line) for line in green.details]
+    return tuple(found)
+
+
+def false(claim: Claim, seen: Repeated, history: History) -> tuple[Falsehood, ...]:
+    """Everything that is not as claimed, and everything that stands against any such claim."""
+    found = [*(Falsehood("history", why) for why in history.why), *unproven(seen)]
+    if not seen.baseline.ok:
+        return tuple(found)
+    found += _counts(claim, seen, history)
+    found += _tests(claim, seen, history)
+    return tuple(dict.fromkeys(found))
+
+
+def _counts(claim: Claim, seen: Repeated, history: History) -> Iterator[Falsehood]:
+    """Numbers are compared where they were measured: on the same commits, in any one of the runs."""
+    if history.same_base and claim.baseline is not None:
+        counted = [(len(run.passed), len(run.failed), run.digest()) for run in seen.baselines]
+        if (claim.baseline.passed, claim.baseline.failed, claim.baseline.ids_sha) not in counted:
+            claimed = f"{claim.baseline.passed} passed and {claim.baseline.failed} failed"
+            run = seen.baselines[0]
+            sentence = f"On the base {claimed} by the claim; {run.one_line()} when run again."
+            if counted[0][:2] == (claim.baseline.passed, claim.baseline.failed):
+                sentence = f"On the base {claimed}, but not the tests that the claim's digest says."
+            yield Falsehood("baseline", sentence)
+    if history.same_base and claim.red_exit not in {None, seen.red.code}:
+        yield Falsehood("red", f"The tests ended with {seen.red.code} on the base, not with {claim.red_exit}.")
+    if history.same_head and claim.green_exit not in {None, seen.green.code}:
+        yield Falsehood("green", f"The tests ended with {seen.green.code} on the head, not with {claim.green_exit}.")
+    if history.same_head and claim.result and claim.result != seen.green.one_line():
+        yield Falsehood("result", f"On the head {claim.result} by the claim; {seen.green.one_line()} when run again.")
+
+
+def _tests(claim: Claim, seen: Repeated, history: History) -> Iterator[Falsehood]:
+    """Each claimed test by itself, then whether they are all."""
+    rows = {proof.test: proof for proof in proofs(seen.red, seen.green, seen.green_verdict.proven)}
+    hollow = dict.fromkeys(seen.red_verdict.hollow, "proves nothing")
+    hollow |= dict.fromkeys(seen.red_verdict.duplicates, "repeats another test")
+    each = (_test(test, red, seen, rows, hollow, history) for test, red in claim.tests.items())
+    yield from chain.from_iterable(each)
+    if len(claim.tests) < claim.count and digest(rows) != claim.ids_sha:
+        yield Falsehood(
+            "tests", f"{claim.count} tests are claimed; {len(rows)} were seen red and then green, or others."
+        )
+    if not claim.tests:
+        yield Falsehood("tests", "No test is claimed.")
+
+
+def _test(
+    test: TestId,
+    red: str,
+    seen: Repeated,
+    rows: Mapping[TestId, Proof],
+    hollow: Mapping[TestId, str],
+    history: History,
+) -> Iterator[Falsehood]:
+    row = rows.get(test)
+    if test in seen.red.passed:
+        yield Falsehood("red", f"{test} passes on the base.")
+    elif test in hollow:
+        yield Falsehood("red", f"{test} {hollow[test]}.")
+    elif test not in seen.green.results:
+        yield Falsehood("tests", f"{test} is not there on the head.")
+    elif test not in seen.green.passed:
+        yield Falsehood("green", f"{test}: {seen.green.results[test].outcome} on the head.")
+    elif row is None:
+        yield Falsehood("tests", f"{test} is no new test: it was not seen red and then green.")
+    elif history.same_base and red not in {"", row.red}:
+        yield Falsehood("red", f"{test}: {row.red} on the base, not {red}.")
+
+
+def told(found: tuple[Falsehood, ...]) -> tuple[str, ...]:
+    """For people, bounded."""
+    return listed(f"{one.what}: {one.sentence}" for one in found)
