@@ -46,9 +46,18 @@ async def written(remote: Bare) -> list[ledger_lines.Entry]:
     return [entry for entry in reversed(entries) if entry is not None]
 
 
-async def test_three_machines_at_once_never_reserve_more_than_the_limit(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("limits", "period", "days"),
+    [
+        (Limits(issue=100, day=20, week=100), Period.DAY, 1),
+        (Limits(issue=100, day=100, week=20), Period.WEEK, 7),
+    ],
+    ids=["day", "week"],
+)
+async def test_three_machines_at_once_never_reserve_more_than_the_limit(
+    tmp_path: Path, limits: Limits, period: Period, days: int
+) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
-    limits = Limits(issue=100, day=20, week=100)
     machines = [await ledger_on(tmp_path / f"m{n}", remote, times, limits) for n in range(3)]
     answers: dict[str, Refusal | None] = {}
 
@@ -61,7 +70,7 @@ async def test_three_machines_at_once_never_reserve_more_than_the_limit(tmp_path
                 group.start_soon(spend, ledger, f"{number}{turn}")
     granted = [name for name, answer in answers.items() if answer is None]
     assert len(granted) == 4
-    assert {answer.period for answer in answers.values() if answer} == {Period.DAY}
+    assert {answer.period for answer in answers.values() if answer} == {period}
     entries = await written(remote)
     assert sorted(entry.run for entry in entries) == sorted(granted)
     # What turns out cheaper makes room for the others, whoever settles it.
@@ -69,8 +78,10 @@ async def test_three_machines_at_once_never_reserve_more_than_the_limit(tmp_path
         await machines[int(name[0])].settle(name, 1.0, "claude")
     assert await machines[1].reserve("more", "#7", 5, 60) is None
     assert await machines[2].reserve("too much", "#8", 5, 60) is not None
-    times.at += timedelta(hours=24)
-    assert await machines[2].reserve("tomorrow", "#8", 5, 60) is None
+    times.at += timedelta(days=days, seconds=-1)
+    assert await machines[2].reserve("too early", "#8", 5, 60) is not None
+    times.at += timedelta(seconds=1)
+    assert await machines[2].reserve("later", "#8", 5, 60) is None
 
 
 async def test_every_line_is_a_commit_on_the_one_before_it(tmp_path: Path) -> None:

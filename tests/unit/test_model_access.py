@@ -35,6 +35,11 @@ def test_without_a_key_the_variable_to_set_is_named(access: Access, name: str) -
         access({"PATH": "/bin"})
 
 
+def test_a_login_of_codex_is_said_to_be_of_no_use() -> None:
+    with pytest.raises(MissingCredentials, match=r"ChatGPT login .* is not used; docs/backends\.md"):
+        openai({"HOME": "/home/ada"})
+
+
 def test_every_key_and_login_is_a_secret() -> None:
     names = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "OPENAI_API_KEY", "CODEX_API_KEY")
     assert sorted(model_secrets({name: name for name in names} | {"PATH": "/bin"})) == sorted(names)
