@@ -42,6 +42,13 @@ async def test_it_edits_files_and_runs_tests(codex: Desk) -> None:
     assert not codex.logs.exists()
 
 
+async def test_the_model_that_it_chooses_by_itself_has_a_price(codex: Desk) -> None:
+    codex.script({"say": "Done."})
+    usage = (await codex.edit()).usage
+    assert (usage.model, usage.cost_source) == ("gpt-6.1-sol", "price list")
+    assert usage.cost_usd == pytest.approx((700 * 2 + 300 * 0.1 + 50 * 10) / 1e6)
+
+
 async def test_a_model_without_a_known_price_costs_nobody_knows_what(codex: Desk) -> None:
     codex.script({"say": "Done."})
     outcome = await codex.edit(model="lab-model-1")
