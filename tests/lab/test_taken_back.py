@@ -65,6 +65,54 @@ async def test_a_review_that_is_not_wanted_any_more_is_not_begun(engine: Engine)
     assert engine.held_locks() == []
 
 
+@pytest.mark.fault(17)
+@pytest.mark.parametrize(("role", "asked"), [(Role.WORKER, "status:ready"), (Role.PLANNER, "story")])
+async def test_what_is_blocked_after_the_list_was_read_rests_until_it_is_free_again(
+    engine: Engine, role: Role, asked: str
+) -> None:
+    engine.script(TESTS + CODE)
+    number = engine.lab.issue(REPOSITORY, "Greet people", author=OWNER, labels=(asked,)).number
+    blocked: list[bool] = []
+
+    def block(one: Exchange) -> None:
+        if one.method == "GET" and one.path.endswith(f"/{number}") and not blocked:
+            blocked.append(True)
+            engine.lab.label(REPOSITORY, number, "blocked", actor=OWNER)
+
+    engine.lab.exchanges.observe(block)
+    async with engine.agent(role) as agent:
+        for _ in range(3):
+            await engine.tick(agent)
+        assert blocked == [True]
+        assert labels(engine, number) == {asked, "blocked"}
+        assert acks(engine, number) == []
+        engine.lab.clock.advance(2)  # lists tell times in whole seconds
+        engine.lab.unlabel(REPOSITORY, number, "blocked", actor=OWNER)
+        await engine.until(lambda: bool(acks(engine, number)), agent)
+
+
+@pytest.mark.fault(17)
+async def test_a_review_that_is_blocked_after_the_list_was_read_rests_until_it_is_free_again(engine: Engine) -> None:
+    engine.script(TESTS + CODE + REVIEW)
+    await once(engine, engine.ready("Greet people"))
+    (pull,) = pulls(engine)
+    blocked: list[bool] = []
+
+    def block(one: Exchange) -> None:
+        if one.method == "GET" and one.path.endswith(f"/{pull.number}") and not blocked:
+            blocked.append(True)
+            engine.lab.label(REPOSITORY, pull.number, "blocked", actor=OWNER)
+
+    engine.lab.exchanges.observe(block)
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        for _ in range(3):
+            await engine.tick(reviewer)
+        assert (blocked, acks(engine, pull.number), calls(engine, "review")) == ([True], [], 0)
+        engine.lab.clock.advance(2)  # lists tell times in whole seconds
+        engine.lab.unlabel(REPOSITORY, pull.number, "blocked", actor=OWNER)
+        await engine.until(lambda: bool(acks(engine, pull.number)), reviewer)
+
+
 async def test_nothing_is_merged_on_a_red_base_even_if_it_is_built_on_it(engine: Engine) -> None:
     engine.script(TESTS + CODE + REVIEW)
     engine.repository_settings |= {"merge": "auto"}
