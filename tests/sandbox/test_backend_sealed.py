@@ -13,6 +13,7 @@ from cell import CANARY, SEALED, Cell
 
 from shared.llm.cli.directory import opened
 from shared.llm.cli.launch import Command, Launcher, Ran
+from shared.llm.cli.stream import Event
 from shared.llm.endpoint import Endpoint
 from shared.loop import RealClock
 from shared.process import Cut, Patience
@@ -57,7 +58,7 @@ def proxy(tmp_path: Path) -> Iterator[Endpoint]:
 
 async def run(
     cell: Cell, endpoint: Endpoint | None, script: str, *words: object, limits: Limits
-) -> tuple[Ran, list[dict[str, str]]]:
+) -> tuple[Ran, list[Event]]:
     launcher = Launcher(
         SEALED,
         RealClock(),
@@ -67,7 +68,7 @@ async def run(
         hidden=(cell.root / "state",),
         limits=limits,
     )
-    said: list[dict[str, str]] = []
+    said: list[Event] = []
     with opened(launcher.calls) as call:
         argv = (sys.executable, "-c", script, *map(str, words))
         command = Command(argv, {}, cell.tree, b"")

@@ -64,7 +64,6 @@ async def test_it_runs_once_per_lock_file_and_is_found_by_every_checkout(yard: Y
     assert first == again
     assert made(events) == 1
     assert first.root is not None
-    modules = first.root / "project" / "node_modules"
     first.offer(yard.where)
     assert (yard.where / "node_modules" / "thing" / "index.js").read_text() == "module.exports = 1"
     yard.write({"package-lock.json": '{"v": 2}'})
