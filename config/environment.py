@@ -66,6 +66,10 @@ def for_installers(environment: Mapping[str, str] | None = None) -> dict[str, st
     return child_environment(known) | own | proxies
 
 
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "PIP_CERT", "NODE_EXTRA_CA_CERTS")
+"""Variables that name certificates to trust, as behind a company's proxy; a sandbox has to show these files."""
+
+
 def for_set_up(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """What a repository's own set-up gets: what children get, proxies, and where packages come from.
 
@@ -73,6 +77,6 @@ def for_set_up(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """
     known = snapshot() if environment is None else environment
     wanted = ("PIP_INDEX_URL", "PIP_TRUSTED_HOST", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "npm_config_registry")
-    own = {name: known[name] for name in wanted if name in known and "@" not in known[name]}
+    own = {name: known[name] for name in (*wanted, *CERTIFICATES) if name in known and "@" not in known[name]}
     proxies = {name: value for name, value in known.items() if name.casefold().endswith("_proxy") and "@" not in value}
     return child_environment(known) | own | proxies

@@ -30,7 +30,10 @@ def openai(environment: Mapping[str, str]) -> Endpoint:
     for name in _OPENAI_KEYS:
         if token := environment.get(name, "").strip():
             return Endpoint(url, token)
-    raise MissingCredentials(f"The codex backend has no key: set the environment variable {_OPENAI_KEYS[0]}.")
+    raise MissingCredentials(
+        f"The codex backend has no key: set the environment variable {_OPENAI_KEYS[0]}. "
+        f"A ChatGPT login (`codex login`) is not used; docs/backends.md says why."
+    )
 
 
 def model_secrets(environment: Mapping[str, str]) -> list[str]:

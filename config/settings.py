@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, model_val
 
 from config.repository import Backend, RepositorySettings, Section, Text
 from config.rules import RulesBroken, broken
+from config.spending import BudgetSettings, PriceSettings
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 """Hosts against which values are accepted that would be unsafe elsewhere: the lab runs there."""
@@ -98,44 +99,6 @@ class LockSettings(Section):
     """Seconds between a claim and reading who has won."""
     key_files: tuple[UserPath, ...] = ()
     """Files with the secrets that sign the engine's comments; the first signs, all verify."""
-
-
-class BudgetSettings(Section):
-    """How much may be spent, in US dollars."""
-
-    run: float = Field(5, gt=0)
-    """Limit of one run of a coding backend."""
-    issue: float = Field(25, gt=0)
-    """Limit of one issue over all its runs."""
-    day: float = Field(100, gt=0)
-    """Limit of 24 hours."""
-    week: float = Field(500, gt=0)
-    """Limit of 7 days."""
-    warn: float = Field(0.8, gt=0, le=1)
-    """Fraction of a limit from which a warning is given."""
-    unknown_run: float = Field(15, gt=0)
-    """What a run counts whose cost nobody knows."""
-    scope: Literal["repository"] = "repository"
-    """What the limits of day and week are counted over."""
-
-
-class PriceSettings(Section):
-    """What a model's tokens cost, in US dollars per million."""
-
-    input: float = Field(ge=0)
-    """Tokens of a prompt that are neither read from the vendor's cache nor written to it."""
-    output: float = Field(ge=0)
-    """Tokens of an answer."""
-    cached: float = Field(ge=0)
-    """Tokens of a prompt that are read from the cache."""
-    written: float = Field(ge=0)
-    """Tokens of a prompt that are written to the cache."""
-    written_hour: float | None = Field(None, ge=0)
-    """Tokens written to the cache for an hour; null means as `written`."""
-    above: int | None = Field(None, ge=1)
-    """Length of a prompt in tokens beyond which `times` holds; null means that there is none."""
-    times: float = Field(1, ge=1)
-    """How many times as much a request with a longer prompt costs."""
 
 
 class RoleSettings(Section):

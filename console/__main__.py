@@ -112,6 +112,30 @@ def doctor(
 
 
 @app.command()
+def verify(  # noqa: PLR0913 - each is an option of the command line
+    pull_request: Annotated[str | None, typer.Argument(metavar="[owner/repo#N]", help="Whose claim to check.")] = None,
+    local: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="BASE HEAD", help="Two commits instead, without GitHub.")
+    ] = None,
+    repo: Annotated[Path, typer.Option(metavar="PATH", help="The repository of --local.")] = Path(),
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
+    test_command: Annotated[str | None, typer.Option(help="What runs the tests; else configured or detected.")] = None,
+    may_change: Annotated[
+        list[str] | None, typer.Option(metavar="PATH", help="With --local: an old test file that may change.")
+    ] = None,
+) -> None:
+    """Run a pull request's tests again on its base and its head; exit code 0 if what it claims is true, 1 if not.
+
+    Exit code 2 for wrong arguments or configuration, 4 when GitHub does not answer or does not allow it.
+    """
+    from console.verify import Wishes, verified
+
+    wishes = Wishes(pull_request, local, repo, json, config, test_command, tuple(may_change or ()))
+    raise typer.Exit(verified(wishes, _surroundings()))
+
+
+@app.command()
 def install_cli(
     name: Annotated[str, typer.Argument(metavar="claude|codex", help="Which coding backend's program.")],
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file (for its state_dir).")] = None,

@@ -21,7 +21,7 @@ from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import PACKAGES, program
 from shared.llm.endpoint import Endpoint, Endpoints, Fixed
 from shared.llm.port import Call, Coder
-from shared.llm.prices import Price, Prices
+from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.metered import Metered
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendors import OFFICIAL, Upstream, Vendor
@@ -87,6 +87,8 @@ async def _program(process: Process, name: str, tests: Confinement) -> Program:
     )
     if name not in process.endpoints:
         process.endpoints[name] = _endpoints(process, name)
+        if name == "codex" and (models := unpriced(settings)):
+            log.warning("models_without_price", backend=name, models=models, sentence=UNPRICED)
     return Program(path, launcher, process.endpoints[name], _prices(settings))
 
 
@@ -113,6 +115,22 @@ def _endpoints(process: Process, name: str) -> Endpoints:
     upstream = Upstream(vendor, url, own.token, proxy_for(url, process.environment))
     sockets = process.settings.state_dir / "sockets" if process.settings.sandbox == "bubblewrap" else None
     return ModelProxy([upstream], _prices(process.settings), process.clock, sockets)
+
+
+UNPRICED = "Their price is not known: each run counts as `budgets.unknown_run`, until `prices` lists them."
+"""What follows for models that have no price."""
+
+
+def unpriced(settings: Settings) -> list[str]:
+    """The models that roles ask of Codex and that no list prices; Claude Code reckons its costs itself."""
+    usual = any(repository.llm_backend == "codex" for repository in settings.repositories)
+    asked = {
+        role.model
+        for role in settings.roles.values()
+        if role.model is not None and (role.backend == "codex" or (role.backend is None and usual))
+    }
+    known = _prices(settings)
+    return sorted(model for model in asked if known.cost(Tokens(model)) is None)
 
 
 def _prices(settings: Settings) -> Prices:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,8 @@ import anyio
 from config.credentials import app_key, credentials, signing_keys
 from config.environment import for_gh
 from config.model_access import model_secrets
-from config.settings import Settings
-from shared.errors import Transient
+from config.settings import LockSettings, Settings
+from shared.errors import Misconfigured, Transient
 from shared.git.credentials import Credentials
 from shared.github.client import GitHub, TokenSource
 from shared.github.pacing import Pacing
@@ -56,9 +56,16 @@ def secret(process: Process) -> SecretStr:
 
 def known_secrets(process: Process) -> list[str]:
     """Every secret value that the process is configured with; of a PEM file its lines, without the frame."""
-    keys = [key.decode("ascii", "replace") for key in signing_keys(process.settings.lock)]
+    keys = [key.decode("ascii", "replace") for key in _readable_keys(process.settings.lock)]
     told = [secret(process).get_secret_value(), *keys, *model_secrets(process.environment)]
     return [line for value in told for line in value.split() if _FRAME not in line]
+
+
+def _readable_keys(lock: LockSettings) -> Iterator[bytes]:
+    """`init` signs in before there is a key, the doctor to tell of a bad one; whoever signs with it refuses it."""
+    for file in lock.key_files:
+        with suppress(Misconfigured):
+            yield from signing_keys(lock.model_copy(update={"key_files": (file,)}))
 
 
 def acts_as_app(process: Process) -> bool:

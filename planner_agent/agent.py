@@ -10,7 +10,7 @@ from typing import assert_never
 import structlog
 
 from planner_agent.decide import STAGES, Action, Phase, Snapshot, decide, stopped
-from planner_agent.drafting import Drafting, PlanUnusable
+from planner_agent.drafting import Drafting
 from planner_agent.gate import Gate
 from planner_agent.handover import CONFIGURATION, Handover
 from planner_agent.observe import Listener, Observer
@@ -21,6 +21,7 @@ from shared.claims import Claims
 from shared.errors import Blocked
 from shared.governance.endings import RunEnded
 from shared.governance.meter import begin_run
+from shared.governance.repair import AnswerUnusable
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.llm.port import Coder
 from shared.lock.claim import Lease
@@ -229,5 +230,5 @@ class Planner:
     async def fail(self, held: Held, error: Blocked) -> None:
         """Hand the story to a person, with the flags that fit the error."""
         flagged = error.flags if isinstance(error, RunEnded) else (Flag.MANUAL_INTERVENTION,)
-        raw = error.raw if isinstance(error, PlanUnusable) else ""
+        raw = error.raw if isinstance(error, AnswerUnusable) else ""
         await self._handover.give_up(held, error, flagged, raw)

@@ -8,11 +8,9 @@ from planner_agent.plan import Plan, PlannedSpecification, PlanStep
 from planner_agent.specifications import Created
 from shared.errors import Blocked
 from shared.github.status import Status
+from shared.governance.repair import shown
 from shared.lock.codec import Fence
-from shared.text import neutralise, one_line, printable, redact
-
-RAW_LIMIT = 2000
-"""Characters that are shown of an answer that could not be used."""
+from shared.text import neutralise, one_line
 
 
 def plan(planned: Plan, revision: int, *, auto: bool) -> str:
@@ -133,19 +131,13 @@ def given_up(fence: Fence, error: Blocked, restart: str, raw: str) -> Status:
         f"then set the label `{restart}`.",
     ]
     if raw:
-        notes.append(_raw(raw))
+        notes.append(shown(raw))
     rows = (*_where(fence), ("Category", error.category))
     return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(notes))
 
 
 def _advice(error: Blocked) -> str:
     return f"{error.advice} Or " if error.advice else ""
-
-
-def _raw(raw: str) -> str:
-    shown = redact(printable(raw), ())[:RAW_LIMIT].replace("```", "'''")
-    lines = ["<details><summary>What the backend answered</summary>", "", "```text", shown, "```", "", "</details>"]
-    return "\n".join(lines)
 
 
 def waiting(fence: Fence, sentence: str) -> Status:

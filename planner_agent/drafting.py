@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from planner_agent import context, conversation, plan
 from planner_agent.conversation import Conversation
 from planner_agent.observe import Listener
-from planner_agent.plan import Plan, Unusable
+from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Issues, Source
-from shared.errors import Blocked, Gone, RunFailed
+from shared.errors import Blocked, Gone
 from shared.governance.endings import completed
-from shared.governance.failures import Category
+from shared.governance.repair import asked
 from shared.llm.port import Call, Coder, Ending, Outcome, Request
 from shared.lock.codec import Fence
 from shared.models import Issue
@@ -36,15 +34,6 @@ class StoryUnusable(Blocked):
     """The story cannot be planned."""
 
 
-class PlanUnusable(Blocked):
-    """Neither the plan nor its correction fits; `raw` is what the backend answered last."""
-
-    def __init__(self, faults: Sequence[str], raw: str) -> None:
-        listed = "".join(f"\n- {fault}" for fault in faults[:5])
-        super().__init__(f"The backend's plan cannot be used, and its correction cannot either:{listed}")
-        self.raw = raw
-
-
 class Drafting:
     """Asks a backend for plans."""
 
@@ -58,7 +47,7 @@ class Drafting:
     async def draft(self, story: Issue, heard: Conversation, fence: Fence) -> Plan:
         """A valid plan of `story` for the round of `fence`.
 
-        Raises `StoryUnusable`, `PlanUnusable`, and `RunFailed` or `RunEnded` when the run itself failed.
+        Raises `StoryUnusable`, `AnswerUnusable`, and `RunFailed` or `RunEnded` when the run itself failed.
         """
         check(story)
         variables = await self._variables(story, heard, fence)
@@ -72,20 +61,13 @@ class Drafting:
             schema=plan.schema(),
             limits=self._policy.limits,
         )
-        faults: tuple[str, ...] = ()
-        answer = ""
-        for retry in (0, 1):
-            prompt = PROMPTS.render("plan", **variables, faults=Untrusted("\n".join(f"- {fault}" for fault in faults)))
-            outcome = await self._coder.run(replace(request, prompt=prompt, retry=retry))
-            try:
-                answer = _answer(outcome)
-                return plan.read(answer)
-            except Unusable as unusable:
-                faults = unusable.faults
-        unusable_plan = PlanUnusable(faults, answer)
-        if outcome.ending is Ending.MALFORMED:  # not even the backend's own schema was met: that may pass
-            raise RunFailed(str(unusable_plan), category=Category.MALFORMED, final=unusable_plan)
-        raise unusable_plan
+        return await asked(
+            self._coder,
+            request,
+            lambda faults: PROMPTS.render("plan", **variables, faults=Untrusted(faults)),
+            lambda outcome: plan.read(_answer(outcome)),
+            "The backend's plan cannot be used, and its correction cannot either:",
+        )
 
     async def _variables(self, story: Issue, heard: Conversation, fence: Fence) -> dict[str, str | Untrusted]:
         code = await context.look(self._source, self._policy.base_branch, f"{story.title}\n{story.body}")

@@ -12,6 +12,7 @@ from planner_agent.specifications import Specifications
 from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.models import Issue, LabelEvent
+from shared.order import excluded
 from shared.specification import body_sha256
 from shared.workflow import Stage
 
@@ -27,7 +28,8 @@ class Gate:
 
     async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str:
         """What a claim of this story would begin, or the sentence why it is not claimed."""
-        wanted = wish(issue, fence, self._policy.names)
+        barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
+        wanted = barred or wish(issue, fence, self._policy.names)
         if isinstance(wanted, str):
             return wanted
         if fence is None:

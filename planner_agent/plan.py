@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from shared.governance.repair import Unusable
 from shared.markdown import open_fence
 from shared.text import clean, one_line, redact
 
@@ -22,12 +23,11 @@ PLAN_LIMIT = 24_000
 FAULTS_SHOWN = 20
 
 
-class Unusable(ValueError):
-    """An answer that is no plan; `faults` says in sentences what is wrong with it."""
+class NoPlan(Unusable):
+    """An answer that is no plan."""
 
     def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(one_line(fault, 300) for fault in faults[:FAULTS_SHOWN])
-        super().__init__("; ".join(self.faults))
+        super().__init__([one_line(fault, 300) for fault in faults[:FAULTS_SHOWN]])
 
 
 def _line(text: str) -> str:
@@ -144,25 +144,25 @@ def sha256(text: str) -> str:
 
 
 def as_text(answer: Mapping[str, Any]) -> str:
-    """A structured answer as JSON, for `read`; raises `Unusable` when it is nested too deeply."""
+    """A structured answer as JSON, for `read`; raises `NoPlan` when it is nested too deeply."""
     try:
         return json.dumps(answer)
     except RecursionError:
-        raise Unusable(["it is nested too deeply"]) from None
+        raise NoPlan(["it is nested too deeply"]) from None
 
 
 def read(text: str) -> Plan:
-    """The plan that JSON spells, and nothing but JSON; raises `Unusable` with every fault found."""
+    """The plan that JSON spells, and nothing but JSON; raises `NoPlan` with every fault found."""
     if len(text) > ANSWER_LIMIT:
-        raise Unusable([f"it has {len(text):,} characters, {PLAN_LIMIT:,} are allowed"])
+        raise NoPlan([f"it has {len(text):,} characters, {PLAN_LIMIT:,} are allowed"])
     _decode(text)
     try:
         plan = Plan.model_validate_json(text)
     except ValidationError as error:
-        raise Unusable([f"{_place(one['loc'])}: {one['msg']}" for one in error.errors(include_url=False)]) from None
+        raise NoPlan([f"{_place(one['loc'])}: {one['msg']}" for one in error.errors(include_url=False)]) from None
     faults = list(_contradictions(plan))
     if faults:
-        raise Unusable(faults)
+        raise NoPlan(faults)
     return plan
 
 
@@ -172,20 +172,20 @@ def _decode(text: str) -> None:
         json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         fault = f"it is not JSON and nothing else: {error.msg} at line {error.lineno}, column {error.colno}"
-        raise Unusable([fault]) from None
+        raise NoPlan([fault]) from None
     except RecursionError:
-        raise Unusable(["it is nested too deeply"]) from None
+        raise NoPlan(["it is nested too deeply"]) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
-        raise Unusable([f"the key '{name}' stands twice in one object" for name in _repeated(names)])
+        raise NoPlan([f"the key '{name}' stands twice in one object" for name in _repeated(names)])
     return dict(pairs)
 
 
 def _no_number(name: str) -> float:
-    raise Unusable([f"{name} is not a number in JSON"])
+    raise NoPlan([f"{name} is not a number in JSON"])
 
 
 def _place(where: Iterable[object]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from planner_agent import comments, plan
-from planner_agent.plan import Plan, Unusable
+from planner_agent.plan import NoPlan, Plan
 from shared import marks
 from shared.marks import Authenticity, Keyring
 from shared.models import Comment
@@ -71,5 +71,5 @@ def _plan(body: str, sha: str) -> Plan | None:
         return None
     try:
         return plan.read(data)
-    except Unusable:
+    except NoPlan:
         return None

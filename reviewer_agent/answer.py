@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from shared.governance.repair import Unusable
 from shared.text import one_line
 
 FINDINGS_LIMIT = 50
@@ -62,28 +63,20 @@ SCHEMA: Mapping[str, Any] = Answer.model_json_schema()
 """The JSON schema that a coder is given."""
 
 
-class Malformed(Exception):
-    """An answer that cannot be used; `problems` are sentences for whoever has to correct it."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("; ".join(problems))
-        self.problems = tuple(problems)
-
-
 def parse(raw: Mapping[str, Any] | None, criteria: Sequence[str]) -> Answer:
-    """The answer, when it is complete and does not contradict itself; raises `Malformed`.
+    """The answer, when it is complete and does not contradict itself; raises `Unusable`.
 
     `criteria` are the ids that have to be checked.
     """
     if raw is None:
-        raise Malformed(["The answer was not a JSON object."])
+        raise Unusable(["The answer was not a JSON object."])
     try:
         answer = Answer.model_validate_json(json.dumps(dict(raw)))
     except (ValueError, TypeError, RecursionError) as error:  # pydantic's ValidationError is a ValueError
-        raise Malformed(_sentences(error)) from error
+        raise Unusable(_sentences(error)) from error
     problems = [*_incomplete(answer, criteria), *_contradictions(answer)]
     if problems:
-        raise Malformed(problems)
+        raise Unusable(problems)
     return answer
 
 

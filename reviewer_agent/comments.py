@@ -11,6 +11,7 @@ from reviewer_agent.links import issue_of
 from reviewer_agent.opinion import Care, Judgement
 from shared.errors import Blocked
 from shared.github.status import Status
+from shared.governance.repair import AnswerUnusable, shown
 from shared.lock.codec import Fence
 from shared.markdown import open_fence
 from shared.models import Finding, PullRequest
@@ -137,6 +138,8 @@ def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Sta
     )
     if text:
         notes += f"\n\n**The review that could not be posted:**\n\n{text}"
+    if isinstance(error, AnswerUnusable):
+        notes += f"\n\n{shown(error.raw)}"
     rows = (*_where(fence), ("Category", error.category))
     data = _data(fence, error=_line(str(error), REASON_CHARS), category=error.category)
     return Status(str(error), rows, data, notes)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from reviewer_agent import links, patch
-from reviewer_agent.answer import SCHEMA, Answer, Malformed, parse
+from reviewer_agent.answer import SCHEMA, Answer, parse
 from reviewer_agent.draft import Draft
 from reviewer_agent.patch import Patch
 from reviewer_agent.placement import place
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Source
-from shared.errors import Blocked, Gone, RunFailed
+from shared.errors import Blocked, Gone
 from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.governance.endings import completed
-from shared.governance.failures import Category
+from shared.governance.repair import Unusable, asked
 from shared.llm.port import Call, Coder, Ending, Outcome, Request
 from shared.markdown import heading, lines
 from shared.models import PullRequest
@@ -34,13 +34,6 @@ EARLIER_BYTES = 20_000
 
 class NothingToReview(Blocked):
     """The pull request changes nothing: close it, or push the change."""
-
-
-class AnswerUnusable(Blocked):
-    """The review could not be used, even after it was asked for again."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__(f"{self.__doc__} {'; '.join(problems)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +85,20 @@ class Examiner:
             item=f"#{pull_request.number}",
             title=subject.title,
             role="code-reviewer",
-            prompt=self._prompts.render("review", **variables, problems=""),
+            prompt="",
             round=round,
             schema=SCHEMA,
             limits=self._policy.limits,
             account="" if (issue := links.issue_of(pull_request)) is None else f"#{issue}",
         )
-        answer = await self._ask(request, variables, [criterion.id for criterion in specification.criteria])
+        criteria = [criterion.id for criterion in specification.criteria]
+        answer = await asked(
+            self._coder,
+            request,
+            lambda faults: self._prompts.render("review", **variables, problems=faults),
+            lambda outcome: _usable(outcome, criteria),
+            "The backend's review cannot be used, and its correction cannot either:",
+        )
         return Draft(pull_request.head_sha, round, answer, place(answer.findings, change), change)
 
     async def _change(self, base: str, head: str) -> Patch:
@@ -110,22 +110,6 @@ class Examiner:
             raise NothingToReview
         return patch.read(diff, self._policy.diff_bytes)
 
-    async def _ask(self, request: Request, variables: dict[str, str], criteria: Sequence[str]) -> Answer:
-        """The answer; a malformed one is asked for once more, with what was wrong with it."""
-        try:
-            return _usable(await self._coder.run(request), criteria)
-        except Malformed as malformed:
-            problems = "\n".join(f"- {problem}" for problem in malformed.problems)
-        prompt = self._prompts.render("review", **variables, problems=problems)
-        outcome = await self._coder.run(replace(request, prompt=prompt, retry=1))
-        try:
-            return _usable(outcome, criteria)
-        except Malformed as malformed:
-            unusable = AnswerUnusable(malformed.problems)
-            if outcome.ending is Ending.MALFORMED:  # not even the backend's own schema was met: that may pass
-                raise RunFailed(str(unusable), category=Category.MALFORMED, final=unusable) from malformed
-            raise unusable from malformed
-
     async def _conventions(self, base: str) -> str:
         found = [await self.source.show(base, name) for name in CONVENTIONS]
         return "\n\n".join(text.decode("utf-8", "replace") for text in found if text)[:CONVENTIONS_CHARS]
@@ -133,7 +117,7 @@ class Examiner:
 
 def _usable(outcome: Outcome, criteria: Sequence[str]) -> Answer:
     if outcome.ending is Ending.MALFORMED:
-        raise Malformed(["The answer was not JSON by the schema."])
+        raise Unusable(["The answer was not JSON by the schema."])
     return parse(completed(outcome, Call.REVIEW).answer, criteria)
 
 

@@ -14,6 +14,7 @@ from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
 from shared.lock.view import View
 from shared.models import Issue, PullRequest
+from shared.order import excluded
 from shared.reconcile.lost import QUIET
 from shared.workflow import Flag, Stage
 
@@ -41,7 +42,8 @@ class Gate:
     async def wish(self, view: View, pull_request: PullRequest, changed: datetime) -> Intent | Skip:
         """What to claim the viewed pull request for, or why not; lists say that it was `changed` last then."""
         terms = self._claimant.terms
-        wish = intent(pull_request, view.fence, self._policy.names)
+        barred = excluded(pull_request.labels, self._policy.exclude)  # the list may be older than this reading
+        wish = barred or intent(pull_request, view.fence, self._policy.names)
         if isinstance(wish, str):
             return Skip(wish, terms.timeout)
         asked = await self._asked(wish, pull_request, view)

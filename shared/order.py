@@ -1,9 +1,9 @@
-"""In which order an agent tries its candidates (pure)."""
+"""In which order an agent tries its candidates, and which label keeps it from one (pure)."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from shared.models import Issue
 
@@ -23,6 +23,13 @@ def ordered(issues: Iterable[Issue], *, agent: str, priorities: Sequence[str], s
     window = 2 * slots + 8
     first = sorted(queue[:window], key=lambda issue: _ticket(agent, issue.number))
     return (*first, *queue[window:])
+
+
+def excluded(labels: Iterable[str], exclude: Collection[str]) -> str:
+    """The sentence why an item with these labels is left alone; empty when none of them is in `exclude`."""
+    barred = {label.casefold() for label in exclude}
+    found = sorted(label for label in labels if label.casefold() in barred)
+    return f"it carries the excluded label '{found[0]}'" if found else ""
 
 
 def _ticket(agent: str, number: int) -> str:

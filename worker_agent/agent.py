@@ -242,4 +242,5 @@ class Worker:
         """Hand the item to a person, with the flags and the stage that fit the error."""
         flags = error.flags if isinstance(error, Aborted | RunEnded) else (Flag.MANUAL_INTERVENTION,)
         event = Event.CI_GIVEN_UP if isinstance(error, CiGivenUp) else Event.GAVE_UP
+        await self._workshop.keep_last(held, error)
         await self._handover.give_up(held, error, flags, event=event)

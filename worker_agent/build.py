@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from config.environment import child_environment, for_set_up
+from config.environment import CERTIFICATES, child_environment, for_set_up
 from console.assembly import Parts
 from console.confinement import environments
 from shared.git.disk import Disk
@@ -52,7 +53,10 @@ def build(parts: Parts) -> Worker:
 def bench_of(parts: Parts, policy: Policy) -> TestBench:
     """Where the tests of the repository are run."""
     confinement, place = parts.confinement, environments(parts.settings)
-    setup = SetUp(parts.configured.setup_command, place, for_set_up(), confinement)
+    installer = for_set_up()
+    trusted = [Path(installer[name]) for name in CERTIFICATES if name in installer]
+    with_network = replace(confinement, readable=(*confinement.readable, *trusted))
+    setup = SetUp(parts.configured.setup_command, place, installer, with_network)
     deadline = policy.limits.deadline_seconds
     return TestBench(child_environment(), deadline, confinement=confinement, setup=setup)
 

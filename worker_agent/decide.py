@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -84,6 +84,10 @@ class Bounds:
     ci_seconds: float = 600.0
     none_is_green: bool = False
     rounds: int = ROUNDS
+
+    def lowered(self, attempts: int | None) -> Bounds:
+        """With as many attempts as a specification asks for; it can raise nothing."""
+        return self if attempts is None else replace(self, attempts=min(attempts, self.attempts))
 
 
 @dataclass(frozen=True, slots=True)

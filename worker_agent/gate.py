@@ -8,6 +8,7 @@ from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.marks import Keyring
 from shared.models import Account, Issue, PullRequest
+from shared.order import excluded
 from shared.sightings import Sightings
 from shared.specification import read
 from shared.workflow import Stage
@@ -34,6 +35,9 @@ class Gate:
         """What a claim of this candidate would begin, or the sentence why it is not claimed."""
         issue = await self._forge.issues.issue(candidate.number)
         self._sightings.keep(candidate.number, issue)
+        barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
+        if barred:
+            return barred
         pull_request = await self._pull_request(candidate, fence)
         wish = intent(issue, pull_request, fence, self._policy, self._keys)
         if isinstance(wish, str):

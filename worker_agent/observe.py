@@ -102,17 +102,13 @@ class Observer:
         return await self._history.relation(fence.work_head, pull_request.head_sha)
 
     def _is_listed(self, issue: Issue) -> bool:
-        """Whether the change list shows the issue as it was read, but for the time of its last change.
-
-        Lists keep little of a body: an edit of it is seen when everything is read, before anything follows.
-        """
+        """Whether the change list shows the issue as it was read, but for the time of its last change."""
         listed = self._forge.inbox.known.get(issue.number)
         return listed is not None and replace(listed, updated_at=issue.updated_at) == brief(issue)
 
     def _bounds(self, issue: Issue) -> Bounds:
         """The configuration's bounds, with what the specification asks for itself."""
-        wanted = read(issue.body).settings.max_attempts
-        return replace(self._policy.bounds, attempts=wanted) if wanted else self._policy.bounds
+        return self._policy.bounds.lowered(read(issue.body).settings.max_attempts)
 
 
 def _still_waits(snapshot: Snapshot, held: Held) -> bool:

@@ -18,6 +18,7 @@ from worker_agent.ci_logs import told
 from worker_agent.feedback import Feedback
 from worker_agent.ports import Checks
 from worker_agent.tdd.files import is_test_file
+from worker_agent.tdd.guard import tampering
 from worker_agent.tdd.kept import judge_kept
 from worker_agent.tdd.old_tests import changes_by_file
 from worker_agent.tdd.verdict import ErrorType
@@ -98,9 +99,12 @@ class Repairs:
         changed = {change.path for change in await job.space.changes(start, tree)}
         if not changed:
             return ("Nothing was changed.",)
-        tests = {path for path in changed if is_test_file(path)} - set(job.specification.may_change)
-        found = changes_by_file(await texts(job.space, start, tests), await texts(job.space, tree, tests))
-        return tuple(sentence for sentences in found.values() for sentence in sentences)
+        specification = job.specification
+        before, after = await texts(job.space, start, changed), await texts(job.space, tree, changed)
+        tests = {path for path in before if is_test_file(path)} - set(specification.may_change)
+        found = changes_by_file({path: before[path] for path in tests}, after)
+        tricks = tampering(before, after, specification.may_change, specification.files)
+        return (*(sentence for sentences in found.values() for sentence in sentences), *tricks)
 
 
 def _listed(problems: Sequence[str]) -> str:

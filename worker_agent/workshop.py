@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from shared.errors import RunFailed
+from shared.errors import Blocked, RunFailed
 from shared.git.workspace import Place, Workspace
 from shared.governance.endings import RunEnded, completed
 from shared.governance.meter import begin_run
@@ -17,6 +17,7 @@ from shared.lock.hold import Held
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
 from shared.specification import Settings, Specification, read
+from worker_agent.keepsake import Last, keep_last
 from worker_agent.policy import Policy
 from worker_agent.tdd.files import is_test_file
 from worker_agent.tdd.first_party import first_party
@@ -83,6 +84,7 @@ class Workshop:
         self._runs: dict[tuple[str, str, str], TestRun] = {}
         self._spent: dict[int, list[Usage]] = {}
         self._made: dict[tuple[int, int, Call, str, Turn], str] = {}
+        self._last: dict[int, Last] = {}
 
     async def open(self, held: Held, issue: Issue) -> Job:
         """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
@@ -131,6 +133,7 @@ class Workshop:
         self._spent.setdefault(job.issue.number, []).append(outcome.usage)
         await self._settle(job, outcome, call, start)
         tree = await job.space.capture(start)
+        self._last[job.issue.number] = Last(job.space, start, tree, request, outcome)
         self._made = {known: made for known, made in self._made.items() if known[1] != job.issue.number} | {key: tree}
         return tree
 
@@ -152,6 +155,15 @@ class Workshop:
         except anyio.get_cancelled_exc_class():
             await self.worksite.rescue(job.held.fence, job.space, start)
             raise
+
+    async def keep_last(self, held: Held, why: Blocked) -> None:
+        """An item is given up: keep what its last run made on disk, and say where in the error."""
+        last = self._last.pop(held.fence.key.number, None)
+        if last is None or why.kept or (last.start != held.fence.work_head and held.fence.work_head):
+            return
+        directory = self.worksite.kept(held.fence)
+        if await keep_last(last, why, directory, self.worksite.keys.outgoing):
+            why.kept = f"`{_below_state(directory)}` in the state directory of {held.fence.agent}"
 
     def take_spent(self, number: int) -> Cost:
         """What the runs for an item have cost since this was last asked; unknown as soon as one of them is."""

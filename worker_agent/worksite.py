@@ -163,7 +163,7 @@ class Worksite:
         """A run was cut off or has failed: keep on disk what it has changed since `start`; where, or None."""
         with anyio.move_on_after(RESCUE_SECONDS, shield=True):
             try:
-                kept = await keep(space.git, start, await space.capture(start), self._kept(fence))
+                kept = await keep(space.git, start, await space.capture(start), self.kept(fence))
                 if kept:
                     log.info("patch_kept", outcome="completed", path=str(kept))
                 return kept
@@ -175,7 +175,7 @@ class Worksite:
         self, refused: PatchRefused | PushRefused, fence: Fence, space: Workspace, phased: Phased
     ) -> PatchRefused | PushRefused:
         """The same refusal, which says where the patch is."""
-        kept = await keep(space.git, phased.note.base, phased.tree, self._kept(fence))
+        kept = await keep(space.git, phased.note.base, phased.tree, self.kept(fence))
         where = str(kept.relative_to(self._places.kept.parent)) if kept else ""
         if isinstance(refused, PatchRefused):
             return PatchRefused(refused.refusals, kept=where)
@@ -209,7 +209,8 @@ class Worksite:
             count += f"\nPhase: {Phase.FIX}\nRound: {fence.round}" in commit.message and "Fix CI" in commit.subject
         return count
 
-    def _kept(self, fence: Fence) -> Path:
+    def kept(self, fence: Fence) -> Path:
+        """Where files of this lease are kept that outlive the workspace."""
         run = f"{fence.at:%Y%m%dT%H%M%SZ}-{fence.nonce[:8]}"
         return workspace_path(self._places.kept, self._places.full_name, fence.key.number) / run
 

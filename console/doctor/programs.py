@@ -11,6 +11,7 @@ import anyio
 from config.credentials import MissingCredentials
 from config.environment import child_environment
 from config.model_access import anthropic, openai
+from console.backends import UNPRICED, unpriced
 from console.doctor.finding import Finding, failed, passed, skipped, warned
 from console.doctor.patient import Machine
 from shared import process
@@ -39,6 +40,9 @@ async def coding_backends(machine: Machine) -> Sequence[Finding]:
             findings.append(await _backend(machine, name, command))
         else:
             findings.append(skipped(name, "It is not configured."))
+    if "codex" in wanted and (models := unpriced(settings)):
+        step = "Add them to `prices`, or give the roles a model of the list in shared/llm/prices.yml."
+        findings.append(warned("model prices", f"{', '.join(models)}: {UNPRICED}", step))
     keyed = [name for name in _ACCESS if name in wanted]
     return [*findings, model_key(machine.environment, keyed)] if keyed else findings
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import random
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -137,6 +138,7 @@ def _say(line: str) -> None:
 def main() -> int:
     """The command: 0 if nothing was wrong."""
     wanted = wishes()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no agent outlives the trial
     _say(f"seed {wanted.seed}, {wanted.minutes:g} minutes of trouble, {wanted.issues} issues")
     wanted.directory.mkdir(parents=True, exist_ok=True)
     root = Path(tempfile.mkdtemp(prefix="chaos-", dir=wanted.directory))

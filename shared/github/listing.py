@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import replace
 from functools import lru_cache
@@ -24,10 +25,15 @@ def issues(value: Any) -> tuple[Issue, ...]:
 def brief(issue: Issue) -> Issue:
     """The issue with those lines of its body that name others, like `Depends on #4`: all that lists decide by.
 
-    Equal labels and accounts become the same object.
+    A last line, a hash of the whole body, shows that it was edited. Equal labels and accounts become the same object.
     """
-    body = "\n".join(_NAMES_AN_ITEM.findall(issue.body))[:BRIEF]
+    lines = "\n".join(_NAMES_AN_ITEM.findall(issue.body))[:BRIEF]
+    body = f"{lines}\n{_hash(issue.body)}" if issue.body else ""
     return replace(issue, body=body, labels=_same_labels(issue.labels), author=_same_account(issue.author))
+
+
+def _hash(body: str) -> str:
+    return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _page(value: Any) -> tuple[Issue, ...]:

@@ -163,3 +163,33 @@ async def test_a_half_made_workspace_is_made_again(tmp_path: Path) -> None:
     workspace = await Workspace.open(root, mirror, ENGINE)
     assert listing(await workspace.checkout(await mirror.tip("main") or "", "base")) == FILES
     assert not (root / "git.new").exists()
+
+
+@pytest.mark.parametrize("place", ["tree", "evidence", "base"])
+async def test_nothing_that_a_child_overwrites_reaches_the_mirror(tmp_path: Path, place: str) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path))
+    workspace = await workspace_of(mirror)
+    base = await mirror.tip("main") or ""
+    where = await workspace.reset_tree(base)
+    if place != "tree":
+        where = await workspace.checkout(base, "base" if place == "base" else "evidence")
+    before = (await mirror.git.run("for-each-ref")).text
+    for file in [path for path in where.rglob("*") if path.is_file()]:
+        file.chmod(0o600)
+        file.write_bytes(b"overwritten in place")  # objects, packs and refs among them
+    for git in (mirror.git, workspace.git):
+        await git.run("fsck", "--strict", "--no-dangling")
+    assert (await mirror.git.run("for-each-ref")).text == before
+    assert listing(await workspace.reset_tree(base)) == FILES
+
+
+async def test_a_mirror_that_shared_objects_with_a_tree_would_be_broken(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path))
+    workspace = await workspace_of(mirror)  # its own git directory is linked to the mirror, and never shown
+    for file in [path for path in (workspace.git.git_dir / "objects").rglob("*") if path.is_file()]:
+        file.chmod(0o600)
+        file.write_bytes(b"overwritten in place")
+    with pytest.raises(CommandFailed):
+        await mirror.git.run("fsck", "--strict", "--no-dangling")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from engine import ENGINE, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, WRONG, acks, branch, calls, comments, fence, labels, once, pulls, status
@@ -40,6 +42,11 @@ async def test_attempts_used_up(engine: Engine) -> None:
     assert pulls(engine) == []
     assert "2 implementations did not pass the tests" in status(engine, number)
     assert "test_greets" in status(engine, number)
+    (outcome,) = engine.directory.glob("machine-1/kept/*/issue-*/*/outcome.json")
+    assert outcome.parent.name in status(engine, number), "it says where the rest is"
+    assert "+    return name" in outcome.with_name("patch.diff").read_text()
+    assert "Greet people" in outcome.with_name("prompt.md").read_text()
+    assert json.loads(outcome.read_text())["category"] == "IMPLEMENTATION_FAILED"
 
 
 async def test_tests_that_pass_at_once_are_never_implemented(engine: Engine) -> None:

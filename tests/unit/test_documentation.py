@@ -105,9 +105,7 @@ def test_defaults_are_shown_as_yaml() -> None:
 def test_the_example_is_valid_and_shows_the_defaults() -> None:
     environment = {"HOME": "/home/ada"}
     found = read(EXAMPLE, environment=environment)
-    repository = {"name": "owner/repo", "llm_backend": "scripted"}
-    needed = {"repositories": [repository], "llm": {"scenario": "scenario.yml"}}
-    bare = json.dumps(needed | {"state_dir": "~/.workflow-engine"})
+    bare = json.dumps({"repositories": [{"name": "owner/repo"}], "state_dir": "~/.workflow-engine"})
     assert found == Settings.model_validate_json(bare, context={"home": "/home/ada"})
     assert unsupported(found) == ()
 

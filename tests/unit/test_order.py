@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.models import Account, Issue
-from shared.order import ordered
+from shared.order import excluded, ordered
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 PRIORITIES = ("priority:critical", "Priority:High")
@@ -62,3 +63,16 @@ def test_behind_the_window_priority_then_age_then_number_decide() -> None:
     urgent = [issue(n, "priority:critical") for n in range(1, 11)]
     rest = [issue(30), issue(20, age_days=1), issue(21, age_days=1), issue(40, "priority:high")]
     assert numbers([*rest, *urgent])[10:] == [40, 20, 21, 30]
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ((), ""),
+        (("bug", "unblocked"), ""),
+        (("bug", "Blocked"), "it carries the excluded label 'Blocked'"),
+        (("do-not-automate", "blocked"), "it carries the excluded label 'blocked'"),
+    ],
+)
+def test_an_excluded_label_is_named_whatever_its_case(labels: tuple[str, ...], said: str) -> None:
+    assert excluded(labels, ("blocked", "Do-Not-Automate")) == said

@@ -10,14 +10,14 @@ import yaml
 from planner_coder import PLAN, plan
 
 from lab.demo.stories import STORIES, scenario
-from planner_agent.plan import FAULTS_SHOWN, PLAN_LIMIT, Unusable, as_text, dump, read, schema
+from planner_agent.plan import FAULTS_SHOWN, PLAN_LIMIT, NoPlan, as_text, dump, read, schema
 
 SPECIFICATION: dict[str, Any] = PLAN["specifications"][1]
 
 
 def faults(answer: object) -> str:
     """What is wrong with an answer, which must be refused."""
-    with pytest.raises(Unusable) as caught:
+    with pytest.raises(NoPlan) as caught:
         read(answer if isinstance(answer, str) else json.dumps(answer))
     assert 1 <= len(caught.value.faults) <= FAULTS_SHOWN
     return "\n".join(caught.value.faults)
@@ -124,7 +124,7 @@ def test_a_mapping_that_is_nested_too_deeply_is_refused() -> None:
     deep: dict[str, Any] = {}
     for _ in range(100_000):
         deep = {"a": deep}
-    with pytest.raises(Unusable, match="nested too deeply"):
+    with pytest.raises(NoPlan, match="nested too deeply"):
         as_text(deep)
     while deep:  # taken apart by hand: the interpreter would recurse
         deep = deep["a"]

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from reviewer_world import answer, changes, finding
 
-from reviewer_agent.answer import FINDINGS_LIMIT, SCHEMA, Malformed, parse
+from reviewer_agent.answer import FINDINGS_LIMIT, SCHEMA, parse
+from shared.governance.repair import Unusable
 
 CRITERIA = ("AC1", "AC2")
 
@@ -64,10 +65,10 @@ def test_what_a_coder_should_answer_is_read() -> None:
     ],
 )
 def test_a_malformed_answer_says_what_is_wrong(raw: Mapping[str, Any] | None, problem: str) -> None:
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(Unusable) as caught:
         parse(raw, CRITERIA)
-    assert problem in "\n".join(caught.value.problems)
-    assert all("\n" not in sentence and len(sentence) <= 200 for sentence in caught.value.problems)
+    assert problem in "\n".join(caught.value.faults)
+    assert all("\n" not in sentence and len(sentence) <= 200 for sentence in caught.value.faults)
 
 
 def test_the_schema_requires_everything_and_allows_nothing_else() -> None:

@@ -39,6 +39,9 @@ async def test_a_second_malformed_answer_goes_to_a_person() -> None:
     (ended,) = await tick(world)
     assert ended.result is Result.FAILED
     assert "verdict" in ended.sentence
+    assert len(world.requests) == 2
+    assert "<details><summary>What the backend answered</summary>" in world.statuses[-1].notes
+    assert "lgtm" in world.statuses[-1].notes
     assert reviews(world) == []
     assert world.pull.labels == {"status:failed", "flag:manual-intervention"}
     assert "status:reviewing" in world.statuses[-1].notes

@@ -131,7 +131,8 @@ def test_set_up_gets_no_secret_and_no_address_with_a_password() -> None:
         "UV_INDEX_URL": "https://user:secret@packages.example/simple",
         "PIP_INDEX_URL": "https://packages.example/simple",
         "https_proxy": "http://proxy.example:3128",
+        "PIP_CERT": "/etc/company.pem",
         "HTTP_PROXY": "http://user:secret@proxy.example:3128",
     }
     given = for_set_up(known)
-    assert sorted(given) == ["PATH", "PIP_INDEX_URL", "https_proxy"]
+    assert sorted(given) == ["PATH", "PIP_CERT", "PIP_INDEX_URL", "https_proxy"]

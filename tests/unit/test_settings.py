@@ -10,13 +10,8 @@ from pydantic import SecretStr, ValidationError
 
 from config.repository import LabelSettings, RepositorySettings
 from config.rules import RulesBroken
-from config.settings import (
-    BudgetSettings,
-    EventSettings,
-    GitHubSettings,
-    LockSettings,
-    Settings,
-)
+from config.settings import EventSettings, GitHubSettings, LockSettings, Settings
+from config.spending import BudgetSettings
 from shared.workflow import Flag, Stage
 
 REPOSITORY = RepositorySettings(name="owner/repo")

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from worker_agent.tdd.evidence import ROWS, Evidence, Proof, markdown, proofs
+from worker_agent.tdd.evidence import ROWS, Evidence, Proof, criterion_of, markdown, proofs
 from worker_agent.tdd.report import Kind, Outcome, TestResult, TestRun
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -98,3 +98,53 @@ def test_proofs_tell_how_each_test_was_before() -> None:
         Proof("b::y", "not collected", "No module named 'app.x'", "passed"),
         Proof("c::z", "absent", "", "passed"),
     )
+
+
+@pytest.mark.parametrize(
+    ("test", "criteria", "criterion"),
+    [
+        ("t.py::test_x", ("AC1",), "AC1"),
+        ("t.py::TestIt::test_ac2_sorts", ("AC1", "AC2"), "AC2"),
+        ("t.py::test_AC12", ("AC1", "AC12"), "AC12"),
+        ("t.py::test_mac1", ("AC1", "AC2"), ""),
+        ("ac1/test_x.py::test_x", ("AC1", "AC2"), ""),
+        ("t.py::test_x", (), ""),
+    ],
+)
+def test_a_test_stands_for_the_criterion_that_it_names(test: str, criteria: tuple[str, ...], criterion: str) -> None:
+    assert criterion_of(test, criteria) == criterion
+
+
+def test_criteria_runs_and_refusals_are_told() -> None:
+    proof = dataclasses.replace(EVIDENCE.proofs[0], criterion="AC1")
+    text = markdown(
+        dataclasses.replace(
+            EVIDENCE,
+            proofs=(proof,),
+            red_runs=("commit abc on def: 3 failed, exit code 1",),
+            green_exit=0,
+            refused=("green: REGRESSION: it broke <!-- things -->", *["more"] * 30),
+            criteria=("AC1", "AC2"),
+            scanned=True,
+        )
+    )
+    lines = text.splitlines()
+    assert lines[0].startswith("| Criterion | New test |")
+    assert lines[2].startswith("| AC1 | `tests/test_a.py::test_x[a b]` |")
+    assert "- New tests on the base: commit abc on def: 3 failed, exit code 1" in lines
+    assert "- Tests on the head: 15 passed (exit code 0)" in lines
+    assert "- Secret scan of everything that was added: nothing found" in lines
+    assert "- No test names AC2: the tests stand for the criteria together" in lines
+    assert "<details><summary>Refused before</summary>" in lines
+    assert "<!--" not in text
+    assert "- ... and 11 more" in lines
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_was_refused_cannot_leave_its_fold(text: str) -> None:
+    lines = markdown(dataclasses.replace(EVIDENCE, refused=(text,))).split("\n")
+    assert [line for line in lines if "details>" in line and not line.startswith("- `")] == [
+        "<details><summary>Refused before</summary>",
+        "</details>",
+    ]
+    assert "<!--" not in "".join(lines)

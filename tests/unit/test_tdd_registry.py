@@ -71,11 +71,11 @@ def test_another_command_is_read_by_its_report() -> None:
 @pytest.mark.parametrize(
     ("command", "report", "sentence"),
     [
-        ("make test", None, "test_command 'make test' calls no known test runner (pytest): set test_report"),
+        ("make test", None, "test_command 'make test' calls no known test runner (pytest, vitest, jest)"),
         ("make test", "/abs/*.xml", "test_report '/abs/*.xml' is not a glob relative to the repository."),
         ("make test", "", "is not a glob"),
-        (None, "out.xml", "No tests of a known runner (pytest) were found: set test_command"),
-        (None, None, "No tests of a known runner (pytest) were found: set test_command"),
+        (None, "out.xml", "No tests of a known runner (pytest, vitest, jest) were found: set test_command"),
+        (None, None, "No tests of a known runner (pytest, vitest, jest) were found: set test_command"),
     ],
 )
 def test_a_person_is_told_what_to_set(command: str | None, report: str | None, sentence: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from shared.llm.port import Limits
 from shared.specification import Settings
+from worker_agent.decide import Bounds
 from worker_agent.workshop import bounded
 
 CONFIGURED = Limits(max_turns=7, budget_usd=5.0, deadline_seconds=2700.0)
@@ -22,3 +23,8 @@ CONFIGURED = Limits(max_turns=7, budget_usd=5.0, deadline_seconds=2700.0)
 )
 def test_a_specification_lowers_the_limits_of_a_run_only(wanted: Settings, expected: Limits) -> None:
     assert bounded(CONFIGURED, wanted) == expected
+
+
+@pytest.mark.parametrize(("asked", "attempts"), [(None, 3), (2, 2), (3, 3), (20, 3)])
+def test_a_specification_can_ask_for_fewer_attempts_and_never_for_more(asked: int | None, attempts: int) -> None:
+    assert Bounds(attempts=3).lowered(asked) == Bounds(attempts=attempts)

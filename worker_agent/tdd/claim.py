@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from shared import marks
 from shared.errors import Blocked
+from shared.git import names
 from shared.git.notes import Baseline
 from shared.marks import Authenticity, Keyring
 from worker_agent.tdd.report import TestId
@@ -86,6 +87,8 @@ def read(body: str, keys: Keyring) -> tuple[Claim, Authenticity]:
         raise NoClaim
     try:
         claim = _CLAIM.validate_json(mark.fields.get("data", ""), strict=True)
+        names.oid(claim.base)
+        names.oid(claim.head)
     except (ValidationError, ValueError, RecursionError):
         raise NoClaim from None
     if claim.v != VERSION:

@@ -117,10 +117,8 @@ def judge_green(
     the specification lets change or go. `unstable` is left out of every comparison: tests that
     flip between two runs of the base, and problematic ones that were set aside when red.
     """
-    if not green.finished:
-        return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, output(green))
-    if green.controlled is False or (red.controlled and green.controlled is None):
-        return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, (FORCED,))
+    if not green.finished or _is_forced(red, green):
+        return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, (FORCED,) if green.finished else output(green))
     found = _new(baseline, red, (red, green), new_files, may_change)
     new = [test for test in found if test not in unstable]
     proven = tuple(test for test in new if test in green.passed)
@@ -132,6 +130,11 @@ def judge_green(
     error, details = _shortfall(green, failing, regressions) or _proof(red, green, proven, unproven)
     proven = tuple(test for test in proven if test not in unproven)
     return GreenVerdict(error, details, proven, failing, regressions, unproven)
+
+
+def _is_forced(red: TestRun, green: TestRun) -> bool:
+    """Whether the control test did not fail, or is not reported any more."""
+    return green.controlled is False or (bool(red.controlled) and green.controlled is None)
 
 
 def _shortfall(

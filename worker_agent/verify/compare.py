@@ -9,7 +9,6 @@ from itertools import chain
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.evidence import Proof, proofs
 from worker_agent.tdd.report import TestId
-from worker_agent.tdd.verdict import listed
 from worker_agent.verify.repeat import Repeated
 
 
@@ -17,7 +16,8 @@ from worker_agent.verify.repeat import Repeated
 class Falsehood:
     """One thing that is not as claimed.
 
-    `what` is one of history, signature, baseline, old tests, red, green, regression, test runner, tests and result.
+    `what` is one of claim, signature, history, baseline, test runner, red, green, regression, result,
+    tests, attempts and cost.
     """
 
     what: str
@@ -114,8 +114,3 @@ def _test(
         yield Falsehood("tests", f"{test} is no new test: it was not seen red and then green.")
     elif history.same_base and red not in {"", row.red}:
         yield Falsehood("red", f"{test}: {row.red} on the base, not {red}.")
-
-
-def told(found: tuple[Falsehood, ...]) -> tuple[str, ...]:
-    """For people, bounded."""
-    return listed(f"{one.what}: {one.sentence}" for one in found)

@@ -9,6 +9,7 @@ from shared.git.mirror import Mirror
 from shared.git.output import fields, joined
 from shared.git.workspace import Workspace
 from shared.specification import Specification
+from worker_agent.tdd import stubs_javascript
 from worker_agent.tdd.control import neighbour
 from worker_agent.tdd.duplicates import duplicate_tests
 from worker_agent.tdd.files import is_test_file
@@ -62,6 +63,12 @@ class _Change:
     changed: frozenset[str]
     old: Mapping[str, bytes]
     new: Mapping[str, bytes]
+    planned: Collection[str] = ()
+
+    @property
+    def announced(self) -> tuple[str, ...]:
+        """The files that are the repository's own although the base does not have them yet."""
+        return (*self.planned, *self.new)
 
     @property
     def tests(self) -> dict[str, bytes]:
@@ -90,7 +97,7 @@ class Repeat:
         await self._space.bring(ask.head)
         change = await self._change()
         choice = choose(ask.test_command, ask.test_report, change.paths, change.old.get)
-        trial = Trial(self._bench, choice, self._space, first_party(ask.specification.files))
+        trial = Trial(self._bench, choice, self._space, first_party(change.announced))
         first = await trial.run(ask.base, "base")
         sound = judge_baseline(first)
         if not sound.ok:
@@ -107,7 +114,7 @@ class Repeat:
         changed = frozenset(change.path for change in await self._space.changes(ask.base, ask.head))
         wanted = {path for path in paths if path in changed or path in RUNNER_FILES or is_test_file(path)}
         old, new = await texts(self._space, ask.base, wanted), await texts(self._space, ask.head, changed)
-        return _Change(paths, changed, old, new)
+        return _Change(paths, changed, old, new, ask.specification.files)
 
     async def _red(self, trial: Trial, first: TestRun, change: _Change) -> tuple[TestRun, RedVerdict]:
         tree, tests, before = await self._with_tests(), change.tests, change.old_tests
@@ -123,7 +130,7 @@ class Repeat:
         )
         if not verdict.worth_implementing:
             return red, verdict
-        laid = await self._stand_ins(tests, change.paths)
+        laid = await self._stand_ins(change)
         stubbed = await trial.run(tree, extra=Extra(files=laid)) if laid else None
         return red, hollowed(verdict, without_assertion(before, tests), stubbed, red)
 
@@ -143,12 +150,14 @@ class Repeat:
         again = await trial.run(self._ask.base, "base")
         return (first, again), green, judged({*verdict.skip, *unstable_tests(first, again)})
 
-    async def _stand_ins(self, tests: Mapping[str, bytes], paths: Collection[str]) -> dict[str, bytes]:
+    async def _stand_ins(self, change: _Change) -> dict[str, bytes]:
         """Files that let everything first-party exist which the tests ask for, and do nothing."""
+        tests, paths = change.tests, change.paths
         modules = imported(tests)
         there = {path for module in modules if (path := locate(module, paths))}
-        own = first_party((*paths, *self._ask.specification.files))
-        return stand_ins(modules, own, await texts(self._space, self._ask.base, there), paths)
+        own = first_party((*paths, *change.announced))
+        laid = stand_ins(modules, own, await texts(self._space, self._ask.base, there), paths)
+        return laid | stubs_javascript.stand_ins(tests, paths)
 
     async def _with_tests(self) -> str:
         """The base's tree with every test file as the head has it, deleted ones gone."""

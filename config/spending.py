@@ -1,0 +1,47 @@
+"""What may be spent, and what models cost: limits and prices as they are configured."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from config.repository import Section
+
+
+class BudgetSettings(Section):
+    """How much may be spent, in US dollars."""
+
+    run: float = Field(5, gt=0)
+    """Limit of one run of a coding backend."""
+    issue: float = Field(25, gt=0)
+    """Limit of one issue over all its runs."""
+    day: float = Field(100, gt=0)
+    """Limit of 24 hours."""
+    week: float = Field(500, gt=0)
+    """Limit of 7 days."""
+    warn: float = Field(0.8, gt=0, le=1)
+    """Fraction of a limit from which a warning is given."""
+    unknown_run: float = Field(15, gt=0)
+    """What a run counts whose cost nobody knows."""
+    scope: Literal["repository"] = "repository"
+    """What the limits of day and week are counted over."""
+
+
+class PriceSettings(Section):
+    """What a model's tokens cost, in US dollars per million."""
+
+    input: float = Field(ge=0)
+    """Tokens of a prompt that are neither read from the vendor's cache nor written to it."""
+    output: float = Field(ge=0)
+    """Tokens of an answer."""
+    cached: float = Field(ge=0)
+    """Tokens of a prompt that are read from the cache."""
+    written: float = Field(ge=0)
+    """Tokens of a prompt that are written to the cache."""
+    written_hour: float | None = Field(None, ge=0)
+    """Tokens written to the cache for an hour; null means as `written`."""
+    above: int | None = Field(None, ge=1)
+    """Length of a prompt in tokens beyond which `times` holds; null means that there is none."""
+    times: float = Field(1, ge=1)
+    """How many times as much a request with a longer prompt costs."""

@@ -1,0 +1,104 @@
+"""`verify owner/repo#N` on a whole GitHub: what the worker claims is true, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio import to_thread
+from engine import ALONE, ENGINE, REPOSITORY, WRITES, Engine
+from worker_scene import CODE, TESTS, once, pulls
+
+from console.verify import Wishes, verified
+from shared.marks import Keyring
+from worker_agent.tdd import claim as claims
+from worker_agent.tdd.claim import Claim
+
+
+class Checker:
+    """Somebody with read access and a configuration of their own."""
+
+    def __init__(self, engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+        self.engine = engine
+        self.capsys = capsys
+        self.token = engine.lab.token(ENGINE, {**WRITES, "contents": "read", "issues": "read", "pull_requests": "read"})
+        self.file = engine.directory / "verify.yml"
+        self.file.write_text(
+            f"""
+repositories: [{{name: {REPOSITORY}, test_command: "{ALONE} '{sys.executable}' -m pytest -q"}}]
+sandbox: none
+state_dir: {engine.directory / "checker"}
+work_dir: {engine.directory / "checker-work"}
+github: {{api_url: "{engine.lab.url}"}}
+"""
+        )
+
+    async def verify(self, number: int) -> tuple[int, dict[str, Any]]:
+        """The exit code, and what was printed."""
+        wishes = Wishes(f"{REPOSITORY}#{number}", json=True, config=self.file)
+        environment = {"GITHUB_TOKEN": self.token, "PATH": "/usr/bin:/bin"}
+        self.capsys.readouterr()
+        code = await to_thread.run_sync(verified, wishes, environment)
+        out = self.capsys.readouterr().out
+        assert self.token not in out
+        assert list((self.engine.directory / "checker-work").iterdir()) == [], "no clone is left"
+        return code, json.loads(out)
+
+    async def false(self, number: int) -> dict[str, str]:
+        """What is false, one sentence each; the exit code says so too."""
+        code, said = await self.verify(number)
+        assert code == (0 if said["true"] else 1)
+        return {one["what"]: one["sentence"] for one in said["false"]}
+
+
+async def test_what_the_worker_claims_is_true_and_what_others_make_of_it_is_not(
+    engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine.script(TESTS + CODE)
+    number = engine.ready("Greet people", "## Acceptance criteria\n- [ ] AC1: greet(name) greets.")
+    await once(engine, number)
+    (pull,) = pulls(engine)
+    issues = engine.lab.at(REPOSITORY).issues
+    body = issues.require(pull.number).body or ""
+    claim, _ = claims.read(body, Keyring(0))
+    assert claim.tests == {"tests/test_greeting.py::test_greets": "not collected"}
+    assert "| AC1 | `tests/test_greeting.py::test_greets` | not collected: " in body
+    assert f"commit {claim.head[:12]}" not in body
+    assert "exit code" in body
+
+    checker = Checker(engine, capsys)
+    writes = len(issues.records)
+    code, said = await checker.verify(pull.number)
+    assert (code, said["true"], said["false"]) == (0, True, [])
+    assert said["proven"] == ["tests/test_greeting.py::test_greets"]
+
+    def claims_now(change: Callable[[Claim], Claim]) -> None:
+        line = claims.write(change(claim), Keyring(0))
+        issues.edit(pull.number, ENGINE, body=body[: body.index("<!-- engine-claim")] + line)
+
+    claims_now(lambda one: replace(one, tests={"tests/test_greeting.py::test_more": "failed"}, attempts=7))
+    assert await checker.false(pull.number) == {
+        "tests": "tests/test_greeting.py::test_more is not there on the head.",
+        "attempts": "7 attempts are claimed; the notes of its commits say 1.",
+    }
+    claims_now(lambda one: replace(one, head="f" * 40))
+    assert await checker.false(pull.number) == {
+        "history": f"The commit {'f' * 12} does not exist in {REPOSITORY}.",
+    }
+    issues.edit(pull.number, ENGINE, body="Closes #1")
+    assert list(await checker.false(pull.number)) == ["claim"]
+    assert len(issues.records) == writes, "nobody was told anything on GitHub"
+
+
+async def test_a_token_that_is_refused_is_no_verdict(
+    engine: Engine, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    checker = Checker(engine, capsys)
+    wishes = Wishes(f"{REPOSITORY}#1", config=checker.file)
+    environment = {"GITHUB_TOKEN": "ghp_nobody", "PATH": "/usr/bin:/bin"}
+    assert await to_thread.run_sync(verified, wishes, environment) == 4

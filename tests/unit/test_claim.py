@@ -1,0 +1,89 @@
+"""The claim in a pull request: what is written is read back, through GitHub and our gate, and only what we wrote."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from shared.git.notes import Baseline
+from shared.marks import Authenticity, Key, Keyring
+from shared.outgoing.gate import Outgoing
+from worker_agent.tdd.claim import LIMIT, Claim, NoClaim, digest, read, write
+
+GATE = Outgoing(["sekret-value-1234"])
+KEYS = Keyring(5, (Key.of(b"x" * 32),), outgoing=GATE)
+TESTS = {"tests/test_a.py::test_x[<b> @ada fixes #3 --> é]": "failed", "tests/test_b.py::test_y": "not collected"}
+CLAIM = Claim(
+    issue=42,
+    base="a" * 40,
+    head="b" * 40,
+    count=2,
+    ids_sha=digest(TESTS),
+    tests=TESTS,
+    baseline=Baseline(12, 1, "c" * 64),
+    result="14 passed, 1 failed",
+    red_exit=2,
+    green_exit=1,
+    attempts=3,
+    cost_usd=1.25,
+)
+
+
+def body(line: str) -> str:
+    """What GitHub gives back for a body with this line: our gate has seen it, and line ends are its own."""
+    sent = GATE.payload({"body": f"Closes #42\n\nText.\n\n{line}"})["body"]
+    return str(sent).replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize("keys", [KEYS, Keyring(5)], ids=["signed", "no keys"])
+@pytest.mark.parametrize("claim", [CLAIM, Claim(1, "a" * 40, "b" * 40)])
+def test_a_claim_comes_back_as_it_was(claim: Claim, keys: Keyring) -> None:
+    assert read(body(write(claim, keys)), keys) == (claim, Authenticity.VALID)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"attempts":3', '"attempts":1'), ('"issue":42', '"issue":41'), ("b" * 40, "d" * 40)]
+)
+def test_a_changed_claim_is_not_ours(old: str, new: str) -> None:
+    line = write(CLAIM, KEYS)
+    assert old in line
+    assert read(line.replace(old, new), KEYS)[1] is Authenticity.INVALID
+
+
+def test_who_has_not_the_key_cannot_tell() -> None:
+    assert read(write(CLAIM, KEYS), Keyring(5))[1] is Authenticity.UNKNOWN_KEY
+
+
+def test_the_last_line_counts_and_names_that_do_not_fit_are_counted() -> None:
+    many = {f"tests/test_{number}.py::test_{'é' * 50}": "failed" for number in range(500)}
+    line = write(replace(CLAIM, tests=many, count=len(many), ids_sha=digest(many)), KEYS)
+    assert len(line) <= LIMIT
+    found, signed = read(f"{write(CLAIM, Keyring(5))}\n\n{line}", KEYS)
+    assert signed is Authenticity.VALID
+    assert 0 < len(found.tests) < found.count == 500
+    assert found.tests.items() <= many.items()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Closes #42",
+        "<!-- engine-claim/1 data={} mac=none -->",
+        "<!-- engine-claim/1 data=[[[[ mac=none -->",
+        write(CLAIM, KEYS).replace("a" * 40, "--upload-pack=x"),
+        write(CLAIM, KEYS).replace('"v":1', '"v":2'),
+        write(CLAIM, KEYS).replace('"attempts":3', '"attempts":"3"'),
+        "a line before " + write(CLAIM, KEYS),
+    ],
+)
+def test_what_is_no_claim(text: str) -> None:
+    with pytest.raises(NoClaim):
+        read(text, KEYS)
+
+
+def test_no_secret_leaves_by_a_claim() -> None:
+    line = write(replace(CLAIM, tests={"tests/test_a.py::test_x[sekret-value-1234]": "failed"}), KEYS)
+    assert "sekret" not in line
+    assert read(line, KEYS)[1] is Authenticity.VALID

@@ -1,0 +1,59 @@
+"""A fresh clone for one examination, and how the commits of a claim stand to each other in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shared.git import names
+from shared.git.command import Git, Identity
+from shared.git.failures import NoSuchRef
+from shared.git.mirror import Mirror
+from shared.git.workspace import Workspace
+from shared.process import CommandFailed
+from worker_agent.tdd.claim import Claim
+from worker_agent.verify.compare import History
+
+NOBODY = Identity("verify", "verify@localhost")
+"""Nothing that is committed here leaves."""
+
+
+async def cloned(git: Git, url: str, root: Path) -> tuple[Mirror, Workspace]:
+    """A clone of `url` below `root`, which shares nothing with any other directory; errors as `Git.fetch`.
+
+    `git` answers for the server.
+    """
+    mirror = Mirror(git.at(root / "mirror.git"), url)
+    await mirror.ensure()
+    return mirror, await Workspace.open(root / "space", mirror, NOBODY)
+
+
+async def brought(mirror: Mirror, commit: str) -> bool:
+    """Whether the server has this commit; then the clone has it too."""
+    names.oid(commit)
+    if await mirror.sha(commit) is None:
+        try:
+            await mirror.fetch(commit)
+        except (NoSuchRef, CommandFailed):
+            return False
+    return await mirror.sha(commit) is not None
+
+
+async def placed(mirror: Mirror, claim: Claim, head: str, branch: str, *, merged: bool) -> tuple[History, str]:
+    """How the claimed commits stand to `head` and to the base branch, and the base to examine.
+
+    That is the claimed one, unless the base branch was merged into the head since. All commits are
+    in the clone.
+    """
+    tip = await mirror.tip(branch)
+    why = []
+    if tip is None or not await mirror.is_ancestor(claim.base, tip):
+        why.append(f"The claimed base {claim.base[:12]} is no commit of the base branch '{branch}'.")
+    if not await mirror.is_ancestor(claim.base, head):
+        why.append(f"The head {head[:12]} is not built on the claimed base {claim.base[:12]}.")
+    if not await mirror.is_ancestor(claim.head, head):
+        why.append(f"The claimed head {claim.head[:12]} is not in the history of the head {head[:12]}.")
+    base = claim.base
+    if tip is not None and not merged and not why:
+        common = (await mirror.git.run("merge-base", names.oid(tip), names.oid(head), ok=(0, 1))).text
+        base = common if common and common != head else base
+    return History(tuple(why), same_base=base == claim.base, same_head=claim.head == head), base

@@ -1,0 +1,44 @@
+"""What the signed notes of the claimed commits say about effort, which no test run can repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from shared.git.mirror import Mirror
+from shared.git.notes import Note, Notes, read
+from shared.marks import Keyring
+from worker_agent.tdd.claim import Claim
+from worker_agent.verify.clone import NOBODY
+from worker_agent.verify.compare import Falsehood
+
+HISTORY_LIMIT = 500
+"""Commits looked through for notes."""
+
+CENT = 0.005
+"""US dollars; less than this is rounding."""
+
+
+async def noted(mirror: Mirror, claim: Claim, keys: Keyring) -> tuple[Note, ...]:
+    """The authentic notes of the commits that lead to the claimed head; the claim's commits are in the clone."""
+    ref = f"refs/notes/workflow/issue-{claim.issue}"
+    if await mirror.refresh(ref) is None:
+        return ()
+    texts = await Notes(mirror.git, NOBODY).all(ref)
+    commits = [commit.oid for commit in await mirror.log(claim.head, HISTORY_LIMIT)]
+    found = [read(texts[commit], keys) for commit in commits if commit in texts]
+    return tuple(note for note in found if note is not None)
+
+
+def contradicted(claim: Claim, notes: Collection[Note]) -> Iterator[Falsehood]:
+    """Attempts that are not those of the notes, and a cost below theirs; without notes nothing is said."""
+    if not notes:
+        return
+    attempts = max(note.attempts for note in notes)
+    if claim.attempts != attempts:
+        told = f"{claim.attempts} attempts are claimed; the notes of its commits say {attempts}."
+        yield Falsehood("attempts", told)
+    costs = [note.cost_usd for note in notes]
+    known = sum(cost for cost in costs if cost is not None)
+    if claim.cost_usd is not None and (None in costs or claim.cost_usd < known - CENT):
+        said = "is unknown" if None in costs else f"is ${known:.2f}"
+        yield Falsehood("cost", f"${claim.cost_usd:.2f} is claimed; by the notes of its commits it {said}.")
