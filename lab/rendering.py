@@ -10,6 +10,7 @@ from typing import Any
 from aiohttp import web
 
 from lab.call import Operation, Reply
+from lab.media import rendered
 from lab.refusals import Refusal
 from lab.world.accounts import Allowance, TokenRecord
 
@@ -33,7 +34,8 @@ def answered(request: web.Request, reply: Reply) -> web.Response:
     """An operation's reply; 304 when the client has it already."""
     content = reply.content
     if content is None:
-        content = b"" if reply.body is None else json.dumps(reply.body, separators=(",", ":")).encode()
+        body = rendered(reply.body, request.headers.get("Accept", ""))
+        content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
     headers = dict(reply.headers)
     if request.method == "GET" and reply.status == 200:
         tag = _tag(request, content)

@@ -106,7 +106,7 @@ def _claim(fence: Fence, phases: Phases, evidence: Evidence) -> Claim:
 
 
 def _criteria(job: Job) -> tuple[str, ...]:
-    return tuple(criterion.id for criterion in job.specification.criteria)
+    return tuple(criterion.id for criterion in job.specification.criteria if not criterion.implied)
 
 
 def _implied(job: Job) -> bool:

@@ -116,7 +116,17 @@ class Workshop:
         await begin_run(job.held)
         where = await job.space.reset_tree(start)
         await self._bench.equip(where)
-        request = Request(
+        request = self._request(job, call, turn, prompt, where)
+        outcome = await self._run(job, request, start)
+        self._spent.setdefault(job.issue.number, []).append(outcome.usage)
+        await self._settle(job, outcome, call, start)
+        tree = await job.space.capture(start)
+        self._last[job.issue.number] = Last(job.space, start, tree, request, outcome)
+        self._made = {known: made for known, made in self._made.items() if known[1] != job.issue.number} | {key: tree}
+        return tree
+
+    def _request(self, job: Job, call: Call, turn: Turn, prompt: str, where: Path) -> Request:
+        return Request(
             call=call,
             item=f"#{job.issue.number}",
             title=job.issue.title,
@@ -129,13 +139,6 @@ class Workshop:
             retry=turn.retry,
             limits=bounded(self._policy.limits, job.specification.settings),
         )
-        outcome = await self._run(job, request, start)
-        self._spent.setdefault(job.issue.number, []).append(outcome.usage)
-        await self._settle(job, outcome, call, start)
-        tree = await job.space.capture(start)
-        self._last[job.issue.number] = Last(job.space, start, tree, request, outcome)
-        self._made = {known: made for known, made in self._made.items() if known[1] != job.issue.number} | {key: tree}
-        return tree
 
     async def _settle(self, job: Job, outcome: Outcome, call: Call, start: str) -> None:
         """Raise for a run that did not complete; what it has changed until then is kept on disk."""

@@ -18,6 +18,9 @@ _EVIDENCE = re.compile(r"^## Evidence\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTA
 
 _CELL = re.compile(r"(?<!\\)\|")
 
+_ROW = re.compile(r"\| (?:[\w-]* \| )?`")
+"""A test's row, with or without its criterion."""
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:
@@ -67,11 +70,9 @@ async def merged(lab: Lab, number: int) -> Merged:
     thread, pull = repository.issues.require(number), repository.pulls.require(number)
     found = _EVIDENCE.search((thread.body or "").replace("\r\n", "\n"))
     lines = found[1].splitlines() if found else []
-    rows = [
-        tuple(cell.strip(" `") for cell in _CELL.split(line.strip("| "))) for line in lines if line.startswith("| `")
-    ]
+    rows = [[cell.strip(" `") for cell in _CELL.split(line.strip("| "))][-3:] for line in lines if _ROW.match(line)]
     proofs = tuple((row[0], row[1].replace("`", ""), row[2]) for row in rows if len(row) == 3)
-    figures = tuple(line.removeprefix("- ") for line in lines if line.startswith("- "))
+    figures = tuple(line.removeprefix("- ") for line in lines if line.startswith("- ") and line[2:3].isalpha())
     diff = await repository.bare.diff(pull.base_sha, pull.head_sha)
     return Merged(number, thread.title, diff, proofs, figures)
 

@@ -36,6 +36,7 @@ class Held:
     seal: InitVar[object]  # not a field: `dataclasses.replace` must not make a second proof
     lost: str = ""
     written: set[str] = field(default_factory=set)
+    in_flight: bool = False
 
     def __post_init__(self, seal: object) -> None:
         if seal is not _SEAL:
@@ -125,20 +126,34 @@ async def release(held: Held, state: AckState = AckState.RELEASED) -> bool:
     if held.lost:
         return held.ack.state is not AckState.ACTIVE
     held.lost = RELEASED
+    overtaken = held.in_flight
     try:
         await _rewrite(held, replace(held.ack, state=state))
+        if overtaken:
+            await _release_again(held)
     except (Transient, Blocked, Lost):
         return False
     held.claimant.nonces.forget(held.ack.nonce)
     return True
 
 
+async def _release_again(held: Held) -> None:
+    """A heartbeat that was cancelled in the middle of its edit may arrive after the release, and undo it."""
+    await held.port.sleep(held.claimant.terms.settle)
+    found = (await held.port.request(ReadComment(held.ack.id))).value
+    body = "" if found is None else _normal(found.body)
+    if body in held.written and body != _normal(write_ack(held.ack, held.claimant.keys)):
+        await _rewrite(held, replace(held.ack, heartbeat=held.ack.heartbeat + 2))
+
+
 async def _rewrite(held: Held, ack: Ack) -> None:
     body = write_ack(ack, held.claimant.keys)
     # Each text of this lease stays known: a lost reply leaves two candidates, a stale read shows an old one.
     held.written.add(_normal(body))
+    held.in_flight = True  # stays so when this is cancelled before the reply
     try:
         edited = (await held.port.request(EditComment(ack.id, body))).value
+        held.in_flight = False
     except UnknownOutcome:
         held.ack = replace(held.ack, heartbeat=ack.heartbeat)  # the next text must differ: it has to count as an edit
         raise

@@ -34,6 +34,9 @@ _OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 They are covered for root only: a command can start no sandbox of its own below a /proc that is covered.
 """
 
+_SOCKET = "/run/model.sock"
+"""Where the socket of an outlet is in there: a path of more than 107 characters could not be connected to."""
+
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 _ETC = (
     *("alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version", "fonts"),
@@ -92,7 +95,7 @@ def _shown(view: View) -> Iterator[str]:
     for path in _named(view.writable):
         yield from ("--bind", str(path), str(path))
     if view.outlet is not None:
-        yield from ("--ro-bind", str(view.outlet.socket), str(view.outlet.socket))
+        yield from ("--ro-bind", str(view.outlet.socket), _SOCKET)
         yield from ("--ro-bind", forward.__file__, forward.__file__)
 
 
@@ -109,4 +112,4 @@ def _of_the_system(path: Path) -> bool:
 def _through(outlet: Outlet | None) -> tuple[str, ...]:
     if outlet is None:
         return ()
-    return (sys.executable, "-I", "-S", forward.__file__, str(outlet.port), str(outlet.socket), "--")
+    return (sys.executable, "-I", "-S", forward.__file__, str(outlet.port), _SOCKET, "--")

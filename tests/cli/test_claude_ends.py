@@ -105,4 +105,7 @@ async def test_sweeping_leaves_the_calls_of_living_daemons_alone(desk: Desk) -> 
 def programs_of(desk: Desk) -> list[int]:
     """The CLI itself, without its wrapper and its tools."""
     program = str(desk.executable.resolve())
-    return [int(text.split()[0]) for text in related(desk.root) if text.split()[1] == program]
+    told = [text.partition(" ") for text in related(desk.root)]
+    found = [int(pid) for pid, _, rest in told if rest.startswith(f"{program} ")]  # the path may have spaces
+    assert found, told
+    return found

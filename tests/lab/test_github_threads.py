@@ -243,8 +243,7 @@ async def test_a_thread_with_comments_is_read_whole_unless_it_is_long(count: int
 
 
 async def test_what_was_just_read_and_written_is_not_read_again() -> None:
-    number = {"issue_url": "https://api.github.com/repos/o/r/issues/42"}
-    plans = (Plan(body=[comment(7, **number)]), Plan(201, comment(8, **number)), Plan(404, {"message": "Not Found"}))
+    plans = (Plan(body=[comment(7)]), Plan(201, comment(8)), Plan(404, {"message": "Not Found"}))
     async with scripted(*plans) as (github, script):
         comments = Comments(github, "o/r")
         await comments.thread(42)

@@ -266,12 +266,13 @@ async def test_a_redirect_takes_the_key_nowhere_and_a_dead_server_is_said(server
 
 
 async def test_a_sandbox_without_network_reaches_it_by_a_socket(server: ModelServer, tmp_path: Path) -> None:
-    desk = Desk(server.url, sockets=tmp_path / "sockets")
+    (tmp_path / "s").symlink_to(tmp_path / ("long" * 30))  # a longer path than a socket's address can be
+    desk = Desk(server.url, sockets=tmp_path / ("long" * 30))
     async with desk.run() as client:
         path = client.endpoint.socket
         assert path is not None
         assert path.stat().st_mode & 0o777 == 0o600
-        async with aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(path))) as session:
+        async with aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(tmp_path / "s" / path.name))) as session:
             inside = Client(Endpoint("http://127.0.0.1:1", client.endpoint.token), session)
             assert (await inside.post("/v1/messages", MESSAGES))[0] == 200
     assert not path.exists()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,28 @@ from typing import Any
 import pytest
 from anyio import to_thread
 from engine import ALONE, ENGINE, REPOSITORY, WRITES, Engine
-from worker_scene import CODE, TESTS, once, pulls
+from worker_scene import CODE, TESTS, comments, once, pulls
 
 from console.verify import Wishes, verified
 from shared.marks import Keyring
 from worker_agent.tdd import claim as claims
-from worker_agent.tdd.claim import Claim
+from worker_agent.tdd.claim import NoClaim
+
+NO_KEYS = Keyring(0)
+
+
+LIES: tuple[tuple[dict[str, Any], dict[str, str]], ...] = (
+    (
+        {"tests": {"tests/test_greeting.py::test_more": "failed"}, "attempts": 7},
+        {
+            "tests": "tests/test_greeting.py::test_more is not there on the head.",
+            "attempts": "7 attempts are claimed; the notes of its commits say 1.",
+        },
+    ),
+    ({"head": "f" * 40}, {"history": f"The commit {'f' * 12} does not exist in {REPOSITORY}."}),
+    ({}, {"claim": NoClaim.__doc__ or ""}),
+)
+"""What somebody writes into the claim (nothing: it is taken out), and what is false then."""
 
 
 class Checker:
@@ -60,39 +75,26 @@ async def test_what_the_worker_claims_is_true_and_what_others_make_of_it_is_not(
     engine: Engine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine.script(TESTS + CODE)
-    number = engine.ready("Greet people", "## Acceptance criteria\n- [ ] AC1: greet(name) greets.")
-    await once(engine, number)
+    await once(engine, engine.ready("Greet people", "## Acceptance criteria\n- [ ] AC1: greet(name) greets."))
     (pull,) = pulls(engine)
     issues = engine.lab.at(REPOSITORY).issues
     body = issues.require(pull.number).body or ""
-    claim, _ = claims.read(body, Keyring(0))
+    claim, _ = claims.read(body, NO_KEYS)
     assert claim.tests == {"tests/test_greeting.py::test_greets": "not collected"}
     assert "| AC1 | `tests/test_greeting.py::test_greets` | not collected: " in body
-    assert f"commit {claim.head[:12]}" not in body
-    assert "exit code" in body
+    assert "1 file not collected, exit code " in body
 
     checker = Checker(engine, capsys)
-    writes = len(issues.records)
     code, said = await checker.verify(pull.number)
     assert (code, said["true"], said["false"]) == (0, True, [])
     assert said["proven"] == ["tests/test_greeting.py::test_greets"]
 
-    def claims_now(change: Callable[[Claim], Claim]) -> None:
-        line = claims.write(change(claim), Keyring(0))
-        issues.edit(pull.number, ENGINE, body=body[: body.index("<!-- engine-claim")] + line)
-
-    claims_now(lambda one: replace(one, tests={"tests/test_greeting.py::test_more": "failed"}, attempts=7))
-    assert await checker.false(pull.number) == {
-        "tests": "tests/test_greeting.py::test_more is not there on the head.",
-        "attempts": "7 attempts are claimed; the notes of its commits say 1.",
-    }
-    claims_now(lambda one: replace(one, head="f" * 40))
-    assert await checker.false(pull.number) == {
-        "history": f"The commit {'f' * 12} does not exist in {REPOSITORY}.",
-    }
-    issues.edit(pull.number, ENGINE, body="Closes #1")
-    assert list(await checker.false(pull.number)) == ["claim"]
-    assert len(issues.records) == writes, "nobody was told anything on GitHub"
+    for lie, found in LIES:
+        line = claims.write(replace(claim, **lie), NO_KEYS) if lie else ""
+        issues.edit(pull.number, ENGINE, body=f"Closes #1\n\n{line}")
+        assert await checker.false(pull.number) == found
+    assert len(issues.records) == 2, "nobody was told anything on GitHub"
+    assert comments(engine, pull.number) == []
 
 
 async def test_a_token_that_is_refused_is_no_verdict(

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cell import NONE, SEALED, Cell
 
+from sandbox.cell import NONE, SEALED, Cell
 from shared.sandbox.fitness import diagnosis, tried
 from shared.sandbox.wrap import Kind, Wrap
 

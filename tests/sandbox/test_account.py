@@ -8,8 +8,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from cell import CANARY, Cell, appeared, gone
 
+from sandbox.cell import CANARY, Cell, appeared, gone
 from shared import process
 from shared.sandbox.fitness import reaches
 from shared.sandbox.limits import Limits

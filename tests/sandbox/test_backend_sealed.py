@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cell import CANARY, SEALED, Cell
 
+from sandbox.cell import CANARY, SEALED, Cell
 from shared.llm.cli.directory import opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event

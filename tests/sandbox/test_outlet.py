@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cell import Cell
 
+from sandbox.cell import Cell
 from shared.sandbox.view import Outlet, View
 
 PORT = 47611

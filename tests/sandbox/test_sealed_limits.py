@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cell import NONE, SEALED, Cell, Ran, gone
 
+from sandbox.cell import NONE, SEALED, Cell, Ran, gone
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import Limits
 from worker_agent.tdd.judge import judge_baseline

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from cell import CANARY, Cell, alive, gone
 
+from sandbox.cell import CANARY, Cell, alive, gone
 from shared import process
 
 READ = """import sys, pathlib

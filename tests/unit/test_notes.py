@@ -46,7 +46,14 @@ def test_a_note_comes_back_as_it_was(note: Note, keys: Keyring) -> None:
 
 def test_the_fields_are_those_that_were_agreed() -> None:
     fields = "v issue cycle phase next_phase base current_test new_tests red green baseline test_result attempts"
-    assert set(json.loads(write(FULL, KEYS))) == {*fields.split(), "cost_usd", "cost_source", "error", "exit_code", "mac"}
+    assert set(json.loads(write(FULL, KEYS))) == {
+        *fields.split(),
+        "cost_usd",
+        "cost_source",
+        "error",
+        "exit_code",
+        "mac",
+    }
     content = json.loads(write(FULL, KEYS))
     assert set(content["error"]) == {"type", "message", "details", "retry_count", "timestamp"}
     assert set(content["baseline"]) == {"passed", "failed", "ids_sha"}

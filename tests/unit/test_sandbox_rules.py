@@ -76,8 +76,10 @@ def test_the_network_is_shared_only_where_it_is_asked_for() -> None:
     with_network = Confinement(Wrap(Kind.SEALED)).argv(("x",), (), network=True)
     assert "--share-net" in with_network
     assert "--share-net" not in Confinement(Wrap(Kind.SEALED)).argv(("x",), ())
-    outlet = Wrap(Kind.SEALED).argv(("x",), View((), network=False, outlet=Outlet(4711, Path("/run/p.sock"))))
-    assert outlet[-4:] == ("4711", "/run/p.sock", "--", "x")
+    outlet = Wrap(Kind.SEALED).argv(("x",), View((), network=False, outlet=Outlet(4711, Path("/long/p.sock"))))
+    assert outlet[-4:] == ("4711", "/run/model.sock", "--", "x")
+    place = outlet.index("/long/p.sock")
+    assert outlet[place - 1 : place + 2] == ("--ro-bind", "/long/p.sock", "/run/model.sock")
 
 
 def test_another_account_has_to_be_named() -> None:

@@ -91,7 +91,7 @@ def markdown(evidence: Evidence) -> str:
 
 def _summary(evidence: Evidence) -> list[str]:
     cost = "unknown" if evidence.cost_usd is None else f"${evidence.cost_usd:.2f} ({evidence.cost_source})"
-    ended = "" if evidence.green_exit is None else f" (exit code {evidence.green_exit})"
+    ended = "" if evidence.green_exit is None else f" ({_ending(evidence.green_exit)})"
     lines = [f"- Tests on the base: {_plain(evidence.baseline)}"]
     lines += [f"- New tests on the base: {_plain(run)}" for run in evidence.red_runs]
     lines += [
@@ -105,6 +105,11 @@ def _summary(evidence: Evidence) -> list[str]:
     if bare and len(evidence.criteria) > 1:
         lines.append(f"- No test names {_plain(', '.join(bare))}: the tests stand for the criteria together")
     return lines
+
+
+def _ending(code: int) -> str:
+    """An exit code; 1 is what the control leaves: a test laid beside the others that must fail, and is not counted."""
+    return "exit code 1, left by the planted control test" if code == 1 else f"exit code {code}"
 
 
 def _refused(refused: Sequence[str]) -> list[str]:

@@ -49,7 +49,7 @@ class Report:
 def as_text(report: Report) -> str:
     """Lines for a terminal, without control characters; text made by tests is cut."""
     lines = [f"{report.subject}: {'true' if report.true else 'FALSE'}"]
-    lines += [one_line(f"  {one.what}: {one.sentence}", SENTENCE_CHARS) for one in report.false]
+    lines += [f"  {one_line(f'{one.what}: {one.sentence}', SENTENCE_CHARS)}" for one in report.false]
     if report.on_base:
         lines += [
             f"  base {report.base[:12]}: {report.on_base}",

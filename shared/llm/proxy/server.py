@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 from collections.abc import AsyncIterator, Iterable
@@ -104,8 +105,7 @@ async def _served(app: web.Application, path: Path | None) -> AsyncIterator[tupl
         try:
             await web.SockSite(runner, listener).start()
             if path is not None:
-                await web.UnixSite(runner, str(path)).start()
-                _private(path)
+                await web.SockSite(runner, _unix(path)).start()
             yield f"http://127.0.0.1:{listener.getsockname()[1]}", path
         finally:
             with anyio.CancelScope(shield=True):
@@ -113,8 +113,19 @@ async def _served(app: web.Application, path: Path | None) -> AsyncIterator[tupl
             _gone(path)
 
 
-def _private(path: Path) -> None:
+def _unix(path: Path) -> socket.socket:
+    """A socket at `path`, this user's alone; however long the path is, of which a kernel takes 107 characters."""
+    listener = socket.socket(socket.AF_UNIX)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        listener.bind(f"/proc/self/fd/{directory}/{path.name}")
+    except OSError:
+        listener.close()
+        raise
+    finally:
+        os.close(directory)
     path.chmod(0o600)
+    return listener
 
 
 def _gone(path: Path | None) -> None:

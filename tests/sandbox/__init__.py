@@ -1,0 +1,1 @@
+"""Hostile programs against every sandbox mode."""
