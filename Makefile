@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
 CLIS := .tools/.ready
 
-.PHONY: setup check test simulate test-simulation-coverage test-crash test-cheats chaos test-clients test-sandbox test-cli demo bench clean
+.PHONY: setup check test test-long simulate test-simulation-coverage test-crash test-cheats chaos test-clients test-sandbox test-cli demo bench clean
 
 setup: $(STAMP)
 
@@ -25,8 +25,12 @@ check: setup
 	"$(BIN)/lint-imports" --no-cache
 
 test: setup
-	"$(BIN)/python" -m pytest -n 2 tests/unit tests/lab tests/simulation tests/crash/test_crash_sample.py \
-		tests/cheats/test_cheats_sample.py
+	"$(BIN)/python" -m pytest -n 2 -m "not long" tests/unit tests/lab tests/simulation \
+		tests/crash/test_crash_sample.py tests/cheats/test_cheats_sample.py
+
+# The stories among tests/lab that take seconds each.
+test-long: setup
+	"$(BIN)/python" -m pytest -n 2 --dist worksteal -m long tests/lab
 
 # `make simulate SEED=7 [WORLD=hostile]` tells one schedule, `make simulate N=100000 [WORKERS=2] [FIRST=0]` sums up many.
 simulate: setup

@@ -48,7 +48,7 @@ async def keep_last(last: Last, why: Blocked, directory: Path, gate: Gate) -> bo
         "ending": last.outcome.ending,
         "usage": asdict(last.outcome.usage),
         "said": last.outcome.text,
-        "notes": list(last.outcome.notes),
+        "remarks": list(last.outcome.notes),
     }
     files = {"prompt.md": last.request.prompt, "outcome.json": json.dumps(told, indent=1, default=str)}
     try:

@@ -20,7 +20,9 @@ TOKEN = "c4n4ry-of-this-call-0123"
 HELP = "--setting-sources --strict-mcp-config --disable-slash-commands --no-session-persistence --tools --json-schema"
 HELP += " --max-budget-usd --include-partial-messages"
 
-PROGRAM = """#!{python}
+PROGRAM = """#!/bin/sh
+'''exec' '{python}' "$0" "$@"
+' '''
 import json, os, pathlib, sys, time
 if sys.argv[1] == "--version":
     print({version!r}); sys.exit(0)
@@ -32,6 +34,8 @@ def result(**more):
 prompt = sys.stdin.read()
 {body}
 """
+
+# Its first lines are shell and Python at once: the path of an interpreter may hold a space, after `#!` it may not.
 
 QUICK = """#!/bin/sh
 case $1 in --version) echo 2.1.330; exit;; --help) echo '{help}'; exit;; esac

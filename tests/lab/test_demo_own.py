@@ -19,6 +19,8 @@ from shared.errors import Misconfigured
 from shared.llm.port import Call
 from shared.llm.scenario import Scenario
 
+pytestmark = pytest.mark.long
+
 ME = ("Me", "me@example.org")
 ROOT = Path(__file__).parents[2]
 

@@ -19,6 +19,8 @@ from shared.github.pulls import Pulls
 from shared.items import Result
 from shared.workflow import Role, Stage
 
+pytestmark = pytest.mark.long
+
 LOST = [
     ("POST", r"/issues/\d+/comments$", 1),
     ("POST", r"/issues/\d+/comments$", 2),

@@ -15,6 +15,8 @@ from shared.items import Result
 from shared.loop import Loop
 from shared.workflow import Role
 
+pytestmark = pytest.mark.long
+
 
 def failing(ending: str, times: int | None = None) -> str:
     """The scripted coder whose first call fails so, `times` times or always."""

@@ -21,6 +21,8 @@ from shared.lock.hold import begin, keep
 from shared.warrant import Operator
 from shared.workflow import Labels, Role, Stage
 
+pytestmark = pytest.mark.long
+
 HOUR_SECONDS, DAY_SECONDS = 3600.0, 86_400.0
 PERSON = Operator("test")
 

@@ -12,6 +12,8 @@ from worker_scene import SLOW, acks, calls, comments, during_the_call, eventuall
 from shared.items import Result
 from shared.workflow import Role, Stage
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:

@@ -10,6 +10,8 @@ from worker_scene import CODE, acks, branch, comments, labels
 
 from shared.workflow import Role, Stage
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:

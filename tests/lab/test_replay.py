@@ -18,6 +18,8 @@ from shared.items import Result
 from shared.llm import recording
 from shared.workflow import Role
 
+pytestmark = pytest.mark.long
+
 CANARY = "ghp_" + "c4n4ry" * 6
 
 

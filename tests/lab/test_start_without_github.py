@@ -15,6 +15,8 @@ from console.doctor.command import Wishes, examined
 from lab.faults import Fault, FaultKind
 from shared import process
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 NOBODY = "http://127.0.0.1:9"
 

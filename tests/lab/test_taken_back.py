@@ -13,6 +13,8 @@ from lab.moods import GREEN, RED
 from shared.items import Result
 from shared.workflow import Role, Stage
 
+pytestmark = pytest.mark.long
+
 REVIEW = """
 - call: review
   answer:

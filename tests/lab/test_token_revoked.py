@@ -18,6 +18,8 @@ from shared.items import Rest, Result
 from shared.loop import Loop
 from shared.workflow import Role
 
+pytestmark = pytest.mark.long
+
 WRITING_SECONDS = 20.0
 SLOW_TESTS = TESTS.replace("call: write_tests", f"call: write_tests\n  takes: {WRITING_SECONDS:.0f}")
 POLL_SECONDS = 30.0

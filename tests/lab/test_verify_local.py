@@ -10,6 +10,8 @@ from verify_scene import BASE, CODE, TEST, examined, repository, verify
 
 from console.verify import Wishes, verified
 
+pytestmark = pytest.mark.long
+
 
 async def test_tests_that_were_red_and_are_green_are_true(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert await examined(tmp_path, BASE, TEST, CODE, capsys=capsys) == (0, {})

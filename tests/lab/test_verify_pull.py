@@ -18,6 +18,8 @@ from shared.marks import Keyring
 from worker_agent.tdd import claim as claims
 from worker_agent.tdd.claim import NoClaim
 
+pytestmark = pytest.mark.long
+
 NO_KEYS = Keyring(0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, calls, eventually, fence, is_released, labels, pulls, status
 
@@ -9,6 +10,8 @@ from lab.exchanges import Exchange
 from lab.moods import NEVER
 from shared.items import Result
 from shared.workflow import Role, Stage
+
+pytestmark = pytest.mark.long
 
 
 async def test_a_pause_right_after_the_pull_request_was_opened_parks_the_issue(engine: Engine) -> None:

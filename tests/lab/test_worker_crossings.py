@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, fence, labels, pulls
 
@@ -9,6 +10,8 @@ from lab.faults import Fault, FaultKind
 from lab.moods import NEVER
 from shared.items import Result
 from shared.workflow import Role, Stage
+
+pytestmark = pytest.mark.long
 
 ROUND = """
 - call: implement

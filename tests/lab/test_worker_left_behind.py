@@ -11,6 +11,8 @@ from lab.moods import HONEST, LOG_GONE
 from shared.items import Result
 from shared.workflow import Role, Stage
 
+pytestmark = pytest.mark.long
+
 ROUND = """
 - call: implement
   round: 1

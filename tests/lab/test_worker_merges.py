@@ -10,6 +10,8 @@ from lab.merge_button import MergeOrder, press
 from shared.items import Result
 from shared.workflow import Role, Stage
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:

@@ -10,6 +10,8 @@ from worker_scene import CODE, TESTS, branch, calls, labels, once, pulls, status
 
 from shared.workflow import Role
 
+pytestmark = pytest.mark.long
+
 GIVEN_UP = {"status:failed", "flag:manual-intervention"}
 SLACK = "xoxb-2345678901-" + "abcDEFghiJKL"
 GREETING = "def greet(name):\\n    return f'Hello, {name}'\\n"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from engine import Engine
 from worker_scene import CODE, TESTS, eventually, fence, is_released, labels, once, pulls
 
 from shared.lock.codec import Fence
 from shared.workflow import Role, Stage
+
+pytestmark = pytest.mark.long
 
 STUCK = """
 - call: implement

@@ -14,6 +14,8 @@ from shared.sandbox.fitness import diagnosis, tried
 from shared.sandbox.wrap import Kind, Wrap
 from shared.workflow import Role
 
+pytestmark = pytest.mark.long
+
 BODY = "## Acceptance criteria\n- [ ] AC1: search_users(directory, text) finds users by part of their name.\n"
 
 

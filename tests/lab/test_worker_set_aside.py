@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from engine import Engine
 from worker_scene import CODE, TESTS, labels, status
 
 from shared.workflow import Role
+
+pytestmark = pytest.mark.long
 
 PASSES = """
     - path: tests/test_at_once.py

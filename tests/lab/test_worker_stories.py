@@ -12,6 +12,8 @@ from lab.moods import NEVER
 from shared.items import Result
 from shared.workflow import Role
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:

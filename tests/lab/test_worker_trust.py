@@ -17,6 +17,8 @@ from shared.marks import Keyring
 from shared.specification import Specification, body_sha256, write
 from shared.workflow import Role, Stage
 
+pytestmark = pytest.mark.long
+
 EDITED = "The issue was edited after it was approved"
 
 DOCUMENTED = """

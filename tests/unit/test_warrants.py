@@ -19,7 +19,6 @@ SENDERS = {"write", "push"}
 WITHOUT = {
     "git/command.py Git.push": "the command itself, which knows refs and no leases",
     "git/fences.py Fences.advance": "the compare-and-swap by which a lease is proved",
-    "git/fences.py Fences.remove": "a compare-and-swap that ends an epoch from the value that was read",
     "github/tokens.py Installation.__call__": "signing in changes nothing; its POST is an Operator's",
 }
 """Who sends without a warrant of its caller, and why that is right."""
