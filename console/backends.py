@@ -81,8 +81,8 @@ async def _program(process: Process, name: str, tests: Confinement) -> Program:
         environment=environment,
         calls=calls,
         logs=state / "kept" / "calls",
-        hidden=confined.hidden,
-        readable=(state / "cli", confinement.environments(settings), *confined.readable),
+        hidden=(*confined.hidden, confinement.environments(settings)),  # a call is shown its own one alone
+        readable=(state / "cli", *confined.readable),
         limits=confined.limits,
     )
     if name not in process.endpoints:

@@ -18,7 +18,7 @@ from config.environment import child_environment, for_set_up
 from config.loading import load, source
 from config.repository import RepositorySettings
 from config.settings import Settings
-from console.confinement import confinement, environments
+from console.confinement import confinement
 from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
 from console.sign_in import completed
 from console.verify_pull import fetched
@@ -83,10 +83,10 @@ def _settings_for_local(wishes: Wishes, environment: Mapping[str, str]) -> Setti
 
 async def _local(wishes: Wishes, settings: Settings, environment: Mapping[str, str]) -> Report:
     configured = settings.repositories[0] if len(settings.repositories) == 1 else RepositorySettings(name=_LOCAL)
-    bench = await bench_of(settings, configured, environment)
     here = Git(_git_dir(wishes.repo), {**child_environment(), **environment})
     base, head = [await _commit(here, name) for name in wishes.local or ()]
     async with _place(settings) as place:
+        bench = await bench_of(settings, configured, environment, place)
         mirror, space = await cloned(here, str(here.git_dir), place)
         for commit in (base, head):
             if not await brought(mirror, commit):
@@ -103,8 +103,8 @@ async def _local(wishes: Wishes, settings: Settings, environment: Mapping[str, s
 
 async def _pull_request(wishes: Wishes, settings: Settings, number: int, environment: Mapping[str, str]) -> Report:
     (configured,) = settings.repositories
-    bench = await bench_of(settings, configured, environment)
     async with _place(settings) as place:
+        bench = await bench_of(settings, configured, environment, place)
         material = await fetched(settings, environment, number, place)
         if isinstance(material, Report):
             return material
@@ -115,10 +115,15 @@ async def _pull_request(wishes: Wishes, settings: Settings, number: int, environ
         return Report.of(material.subject, ask, seen, found, material.remarks)
 
 
-async def bench_of(settings: Settings, configured: RepositorySettings, environment: Mapping[str, str]) -> TestBench:
-    """Where tests are run, in the sandbox that is configured."""
+async def bench_of(
+    settings: Settings, configured: RepositorySettings, environment: Mapping[str, str], place: Path
+) -> TestBench:
+    """Where tests are run, in the sandbox that is configured.
+
+    What is set up lies below `place` and goes with it: a stranger's commit never fills the worker's own.
+    """
     confined = await confinement(settings, environment)
-    setup = SetUp(configured.setup_command, environments(settings), for_set_up(), confined)
+    setup = SetUp(configured.name, configured.setup_command, place / "env", for_set_up(), confined)
     deadline = 60 * configured.run_timeout_minutes
     return TestBench(child_environment(), deadline, confinement=confined, setup=setup)
 

@@ -31,6 +31,11 @@ from worker_agent.verify.record import contradicted, noted
 from worker_agent.verify.repeat import Ask
 from worker_agent.verify.report import Report
 
+NOT_RUN = frozenset({"signature", "history"})
+"""Where these are false nobody vouches for the commits, so nothing of them is run, not even set up."""
+
+UNSEEN = "nothing was run"
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -90,6 +95,9 @@ class _Visit:
         if not notes:
             remarks += ("there are no notes that a key of this configuration signed: effort is not compared",)
         history, base = await placed(mirror, claim, pull.head_sha, pull.base_branch, merged=pull.merged)
+        beforehand = (*found, *(Falsehood("history", why) for why in history.why))
+        if any(one.what in NOT_RUN for one in beforehand):
+            return Report(subject, base, pull.head_sha, true=False, false=beforehand, remarks=(*remarks, UNSEEN))
         if not history.same_base:
             remarks += (f"the base branch was merged since; examined on {base[:12]}, counts of it are not compared",)
         issue = await Issues(self._me.github, self._name).issue(links.issue_of(pull) or claim.issue)

@@ -14,6 +14,7 @@ from planner_agent.drafting import Drafting
 from planner_agent.gate import Gate
 from planner_agent.handover import CONFIGURATION, Handover
 from planner_agent.observe import Listener, Observer
+from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge, Source
 from planner_agent.specifications import Specifications
@@ -72,6 +73,7 @@ class Planner:
         self._sightings: Sightings[Issue] = Sightings(port.boot)
         self._labelled: dict[int, Held] = {}
         self._seen_open: dict[int, list[int]] = {}
+        self._unposted: dict[int, tuple[tuple[int, int, str], Plan]] = {}
 
     @property
     def repository(self) -> str:
@@ -135,6 +137,7 @@ class Planner:
                 yield held
             finally:
                 self._labelled.pop(lease.fence.key.number, None)
+                self._unposted.pop(lease.fence.key.number, None)
                 self._listener.forget(lease.fence.key.number)
 
     async def revoked(self, number: int) -> str | None:
@@ -202,10 +205,21 @@ class Planner:
         return None
 
     async def _draft(self, held: Held, snapshot: Snapshot) -> None:
-        heard = await self._listener.hear(snapshot.issue.number)
+        plan = await self._plan(held, snapshot)
+        self._listener.remember(await self._handover.post(held, snapshot, plan))
+        del self._unposted[snapshot.issue.number]
+
+    async def _plan(self, held: Held, snapshot: Snapshot) -> Plan:
+        """The plan of this text; kept until it is posted or the lease ends, so that a failed post costs nothing."""
+        number, made_from = snapshot.issue.number, (held.fence.ack_id, held.fence.attempt, snapshot.story)
+        kept = self._unposted.get(number)
+        if kept is not None and kept[0] == made_from:
+            return kept[1]
+        heard = await self._listener.hear(number)
         await begin_run(held)
         plan = await self._drafting.draft(snapshot.issue, heard, held.fence)
-        self._listener.remember(await self._handover.post(held, snapshot, plan))
+        self._unposted[number] = (made_from, plan)
+        return plan
 
     def _ended(self, action: Action, held: Held) -> Ended:
         number = held.fence.key.number

@@ -207,6 +207,8 @@ class Reviewer:
     async def _review(self, held: Held, seen: Snapshot) -> Step:
         """One paid call for one commit; the verdict is dropped when the head has moved meanwhile."""
         draft = await self._draft(held, seen.pull_request)
+        if draft is None:
+            return await self._handover.hold_off(held)
         held.check()
         now = await self._forge.pulls.pull_request(seen.pull_request.number)
         if now.head_sha != draft.sha or not now.open:
@@ -217,14 +219,16 @@ class Reviewer:
         seen = replace(seen, opinion=opinion)
         return await self._act(decide(seen, now=held.server_now()), held, seen)
 
-    async def _draft(self, held: Held, pull_request: PullRequest) -> Draft:
-        """The review of this head; kept while the lease lasts, so that a failed post is not paid for twice."""
+    async def _draft(self, held: Held, pull_request: PullRequest) -> Draft | None:
+        """The review of this head, kept while the lease lasts: it is paid for once; None when its issue is stopped."""
         number, fence = pull_request.number, held.fence
         kept = self._drafts.get(number)
         if kept is not None and (kept.sha, kept.round) == (fence.work_head, fence.round):
             return kept
         earlier = await self._observer.earlier(pull_request)
         subject = await self._observer.subject(pull_request)
+        if subject is None:
+            return None
         await begin_run(held)
         self._drafts[number] = await self._examiner.examine(pull_request, subject, fence.round, earlier)
         return self._drafts[number]

@@ -116,6 +116,7 @@ _NEXT = {
     Hindrance.CHECKS_MISSING: "It is not merged: this commit has no checks, and none is not green.",
     Hindrance.CHECKS_RUNNING: "Its checks have not finished; it is merged when they are green.",
     Hindrance.BASE_RED: "It is not merged while the checks of the base branch are red.",
+    Hindrance.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded or not at `{reviewing}`.",
 }
 
 
@@ -170,6 +171,13 @@ def waiting(fence: Fence, sentence: str) -> Status:
 def paused(fence: Fence) -> Status:
     """A person paused it."""
     return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))
+
+
+def stopped(fence: Fence, names: Labels) -> Status:
+    """A person stopped the issue that it is about."""
+    reviewing = names.of(Stage.REVIEWING)
+    sentence = f"It is not reviewed while its issue is closed, locked, paused, excluded or not at `{reviewing}`."
+    return Status(sentence, _where(fence), _data(fence, waiting={"why": "stopped"}))
 
 
 def withdrawn(fence: Fence, reason: str) -> Status:

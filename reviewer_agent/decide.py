@@ -59,6 +59,7 @@ class Hindrance(StrEnum):
     CHECKS_MISSING = "it has no checks"
     CHECKS_RUNNING = "its checks have not finished"
     BASE_RED = "the checks of the base branch are red"
+    STOPPED = "its issue was closed, paused or taken back"
 
 
 IDLE = frozenset({Action.HAND_OVER, Action.PARK})
@@ -70,8 +71,17 @@ ON_ORDER = frozenset({Hindrance.NOT_ORDERED, Hindrance.FORK, Hindrance.BREAKING,
 PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING})
 """What is worth waiting for with the lease kept."""
 
-UNANNOUNCED = PASSING | {Hindrance.REQUESTED, Hindrance.CHECKS_RED, Hindrance.CHECKS_MISSING, Hindrance.BASE_RED}
+UNANNOUNCED = PASSING | {
+    Hindrance.REQUESTED,
+    Hindrance.CHECKS_RED,
+    Hindrance.CHECKS_MISSING,
+    Hindrance.BASE_RED,
+    Hindrance.STOPPED,
+}
 """What can change without GitHub showing the pull request as changed."""
+
+STOPPED = "stopped"
+"""The reason in the fence of a review that waits for its issue."""
 
 HOLDING = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION, Flag.PAUSED})
 """Flags with which nothing is merged."""
@@ -93,6 +103,7 @@ class Snapshot:
 
     `asked`: somebody who may asks for a review of a head that the fence does not name. `person_asks`:
     somebody requests changes of what we approved. `requested`: any such request stands, however old.
+    `stopped`: a person stopped its issue; only read when nothing else keeps it from being merged.
     """
 
     fence: Fence
@@ -105,6 +116,7 @@ class Snapshot:
     ordered: bool = False
     checks: Verdict = Verdict.NONE
     base_checks: Verdict = Verdict.NONE
+    stopped: bool = False
     merge: Merge = Merge.NEVER
     bounds: Bounds = field(default_factory=Bounds)
 
@@ -177,7 +189,7 @@ def hindrance(s: Snapshot) -> Hindrance | None:
         return Hindrance.UNSEEN
     if s.requested:
         return Hindrance.REQUESTED
-    return _missing_order(s, s.opinion.care) or _ci(s)
+    return _missing_order(s, s.opinion.care) or _ci(s) or (Hindrance.STOPPED if s.stopped else None)
 
 
 def _missing_order(s: Snapshot, care: Care) -> Hindrance | None:

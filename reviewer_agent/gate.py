@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from reviewer_agent.admission import STAGES, intent, reopening
-from reviewer_agent.decide import IDLE, UNANNOUNCED, decide, hindrance
+from reviewer_agent.decide import IDLE, STOPPED, UNANNOUNCED, Hindrance, decide, hindrance
 from reviewer_agent.demand import Demand
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
@@ -52,7 +52,14 @@ class Gate:
             why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
             # Every way of asking changes the pull request, but the list that says who asked shows it later.
             return Skip(why, QUIET.total_seconds() if view.at - changed < QUIET else UNTIL_NEWS)
-        return await self._nothing_to_do(asked, view) or asked
+        return await self._stopped(pull_request, view) or await self._nothing_to_do(asked, view) or asked
+
+    async def _stopped(self, pull_request: PullRequest, view: View) -> Skip | None:
+        """A review that was put off because of its issue: whether that is still so costs a reading, not an ACK."""
+        wait = view.fence.wait if view.fence is not None and pull_request.open else None
+        if wait is None or wait.reason != STOPPED or not await self._observer.stopped(pull_request):
+            return None
+        return Skip(str(Hindrance.STOPPED), self._claimant.terms.heartbeat)
 
     async def _nothing_to_do(self, wish: Intent, view: View) -> Skip | None:
         """An approved pull request is claimed only when something can be done about it: an ACK is noise."""

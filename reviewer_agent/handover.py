@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import timedelta
 
 import structlog
 
 from reviewer_agent import comments, links
 from reviewer_agent.aborts import Unpostable
 from reviewer_agent.admission import projection, reopening
-from reviewer_agent.decide import ON_ORDER, Hindrance, Snapshot, hindrance
+from reviewer_agent.decide import ON_ORDER, STOPPED, Hindrance, Snapshot, hindrance
 from reviewer_agent.draft import Draft
 from reviewer_agent.opinion import Judgement, Opinion, mark
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from shared.errors import Blocked
 from shared.items import Ended, Rest, Result
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import Fence, ItemKey, Wait
 from shared.lock.fence import advance, bury, conclude
 from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
@@ -137,8 +138,7 @@ class Handover:
 
     async def merge(self, held: Held, pull_request: PullRequest) -> Ended:
         """Merge exactly the commit that was judged. Raises `HeadMoved`, or `Blocked` with GitHub's sentence."""
-        title = comments.merge_title(pull_request)
-        sha, method = held.fence.work_head, self._policy.merge_method
+        title, sha, method = comments.merge_title(pull_request), held.fence.work_head, self._policy.merge_method
         merged = await self._forge.pulls.merge(pull_request.number, sha, method, title, held)
         log.info("merged", outcome="completed", sha=merged)
         return await self.finish(held, pull_request)
@@ -226,6 +226,12 @@ class Handover:
     async def pause(self, held: Held) -> None:
         """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
         await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
+
+    async def hold_off(self, held: Held) -> Ended:
+        """A person stopped its issue: the stage stays, and the fence says what has to be looked at before a claim."""
+        await advance(held, wait=Wait(STOPPED, held.server_now() + timedelta(seconds=held.claimant.terms.heartbeat)))
+        await self._forge.status.show(held.fence.key.number, comments.stopped(held.fence, self._policy.names), held)
+        return Ended(Result.PARKED, str(Hindrance.STOPPED))
 
     async def withdraw(self, held: Held, reason: str) -> Ended:
         """A person ended it: the fence remembers, nothing else is touched."""

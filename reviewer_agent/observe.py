@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reviewer_agent import links
 from reviewer_agent.admission import STAGES
-from reviewer_agent.decide import Merge, Snapshot
+from reviewer_agent.decide import Merge, Snapshot, hindrance
 from reviewer_agent.demand import Demand
 from reviewer_agent.examine import Subject
 from reviewer_agent.opinion import Judgement, Opinion, Reader, standing_requests
@@ -18,8 +18,9 @@ from shared.ci.verdict import Verdict, fold
 from shared.errors import Gone
 from shared.governance.commands import Verb, commands
 from shared.lock.codec import Fence
-from shared.models import PullRequest, Review
-from shared.workflow import Stage
+from shared.models import Issue, PullRequest, Review
+from shared.order import excluded
+from shared.workflow import Flag, Stage
 
 
 class Observer:
@@ -61,7 +62,9 @@ class Observer:
         checks = fold(await self._forge.checks.of(s.fence.work_head))
         if checks in {Verdict.RED, Verdict.RUNNING}:
             return replace(s, checks=checks)
-        return replace(s, checks=checks, base_checks=await self._base_checks(s.pull_request))
+        s = replace(s, checks=checks, base_checks=await self._base_checks(s.pull_request))
+        # Last, so that it is as new as can be, and read only for what would be merged now.
+        return s if hindrance(s) else replace(s, stopped=await self.stopped(s.pull_request))
 
     async def _requests(self, number: int, reviews: Sequence[Review]) -> tuple[Review, ...]:
         """The standing requests for changes by people with write, of whichever commit."""
@@ -85,17 +88,33 @@ class Observer:
     async def _may_write(self, login: str) -> bool:
         return (await self._forge.people.permission(login)).may_write
 
-    async def subject(self, pull_request: PullRequest) -> Subject:
-        """What it is judged against: the issue that it closes; else its own description."""
-        number = links.issue_named_by(pull_request)
-        if number is not None:
-            try:
-                issue = await self._forge.issues.issue(number)
-            except Gone:
-                issue = None
-            if issue is not None and not issue.is_pull_request:
-                return Subject(issue.title, issue.body)
-        return Subject(pull_request.title, pull_request.body)
+    async def stopped(self, pull_request: PullRequest) -> bool:
+        """Whether a person stopped the issue of one of our own branches; raises `Transient`."""
+        number = links.issue_of(pull_request)
+        return number is not None and self._is_stopped(await self._issue(number))
+
+    def _is_stopped(self, issue: Issue | None) -> bool:
+        """Closed, gone, locked, paused, excluded, or not handed over any more."""
+        if issue is None or not issue.open or issue.locked or excluded(issue.labels, self._policy.exclude):
+            return True
+        labels = self._policy.names.read(issue.labels)
+        return Flag.PAUSED in labels.flags or Stage.REVIEWING not in labels.stages
+
+    async def _issue(self, number: int) -> Issue | None:
+        try:
+            return await self._forge.issues.issue(number)
+        except Gone:
+            return None
+
+    async def subject(self, pull_request: PullRequest) -> Subject | None:
+        """What it is judged against: the issue that it closes, else its own description; None when that is stopped."""
+        number, own = links.issue_named_by(pull_request), links.issue_of(pull_request)
+        issue = None if number is None else await self._issue(number)
+        # The body names the issue of our own branch, so that one reading is for both, unless somebody edited it.
+        if self._is_stopped(issue) if own is not None and own == number else await self.stopped(pull_request):
+            return None
+        told = pull_request if issue is None or issue.is_pull_request else issue
+        return Subject(told.title, told.body)
 
     async def earlier(self, pull_request: PullRequest) -> str:
         """What earlier reviews asked for: our newest request, and every standing one of a person with write."""

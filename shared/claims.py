@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from shared.errors import Gone
+from shared.governance.failures import Category
 from shared.items import Skip
 from shared.lock.claim import Intent, Lease, claim
 from shared.lock.claimant import Claimant
-from shared.lock.codec import ItemKey
+from shared.lock.codec import ItemKey, Wait
 from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.lock.scope import hold
@@ -59,18 +60,26 @@ class Claims:
             return Skip(wish, self._claimant.terms.timeout)
         if isinstance(wish, Skip):
             return wish
-        resting = _resting(view, wish) or await self._short(view, wish)
-        if resting is not None:
-            return resting
+        wait = _wait(view, wish)
+        left = (
+            await self._short(view, wish, wait) if wait is None or wait.reason == Category.CREDIT else _rest(view, wait)
+        )
+        if left is not None:
+            return left
         lease = await claim(self._port, view, self._claimant, wish)
         decisions.decided(view, lease)
         return lease or Skip("another agent won the claim")
 
-    async def _short(self, view: View, wish: Intent) -> Skip | None:
-        """Why what begins with a paid run cannot be paid for."""
+    async def _short(self, view: View, wish: Intent, wait: Wait | None) -> Skip | None:
+        """Why what begins with a paid run, or has a `wait` for money, cannot be paid for now.
+
+        Such a wait only informs: it is over as soon as there is money. Where only a person can make room, the
+        claim goes on: the reservation refuses the run at no cost, and the person is told.
+        """
         purse = self._claimant.purse
-        short = await purse.shortage(view.key.number) if purse is not None and wish.stage in PAYING else None
-        if short is None:
+        pays = wait is not None or wish.stage in PAYING
+        short = await purse.shortage(view.key.number) if purse is not None and pays else None
+        if short is None or (short.until is None and not _just_refused(view, wait)):
             return None
         seconds = (short.until - view.at).total_seconds() if short.until else SHORT_SECONDS
         return Skip(short.sentence, min(max(seconds, 1.0), SHORT_SECONDS))
@@ -103,14 +112,21 @@ class Claims:
             return f"the {_WHAT[self._role]} is gone"
 
 
-def _resting(view: View, wish: Intent) -> Skip | None:
-    """Why an item is left alone whose fence says that it waits; a person's new order does not wait."""
+def _wait(view: View, wish: Intent) -> Wait | None:
+    """What the fence says that `wish` waits for; a person's new order does not wait."""
     fence = view.fence
     if fence is None or fence.wait is None or fence.wait.until <= view.at:
         return None
-    if (wish.stage, wish.phase, wish.attempt, wish.round) != (fence.stage, fence.phase, None, None):
-        return None
-    return Skip(
-        f"waits until {fence.wait.until:%Y-%m-%d %H:%M:%S} UTC: {fence.wait.reason}",
-        (fence.wait.until - view.at).total_seconds(),
-    )
+    same = (wish.stage, wish.phase, wish.attempt, wish.round) == (fence.stage, fence.phase, None, None)
+    return fence.wait if same else None
+
+
+def _rest(view: View, wait: Wait) -> Skip:
+    until = f"{wait.until:%Y-%m-%d %H:%M:%S} UTC"
+    return Skip(f"waits until {until}: {wait.reason}", (wait.until - view.at).total_seconds())
+
+
+def _just_refused(view: View, wait: Wait | None) -> bool:
+    """Whether a reservation has just made it wait: for less than the purse asks, so they name different limits."""
+    fence = view.fence
+    return wait is not None and fence is not None and (view.at - fence.at).total_seconds() < SHORT_SECONDS

@@ -143,7 +143,8 @@ class Pursuit:
         except Exception as error:
             log.exception("step_failed", outcome="failed")
             return await self._fail(held, Blocked(own_fault(error)))
-        self._failures, self._refusals, self.refusal = 0, 0, None
+        if self._untold is None:
+            self._failures, self._refusals, self.refusal = 0, 0, None
         return step
 
     async def _stepped(self, held: Held) -> Step:
@@ -188,12 +189,15 @@ class Pursuit:
         return Rest("backoff", sentence=str(error))
 
     async def _fail(self, held: Held, error: Blocked) -> Step:
-        """Hand it to a person; with a refused token later, without another step, which might be a paid one."""
+        """Hand it to a person; when that fails for now, later, without another step, which might be a paid one."""
         try:
             await self._agent.fail(held, error)
         except Unauthorized as refusal:
             self._untold = error
             return self._wait(refusal)
+        except Transient as failure:
+            self._untold = error
+            return self._back_off(failure)
         except Gone as gone:
             await self._abandon(held, gone)
             return Ended(Result.WITHDRAWN, f"it is gone: {gone}")

@@ -10,8 +10,8 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from shared.markdown import lines
 from shared.redaction import redact
+from shared.verbatim import parts
 
 __all__ = ["clean", "excerpt", "harmless", "neutralise", "one_line", "printable", "redact", "slug", "visible"]
 
@@ -108,11 +108,10 @@ _AS_OURS = (  # an ACK, a marker, a command, a closing keyword
     ),
     _CLOSING,
 )
-_CODE_SPAN = r"(?<![`\\])(?P<code>(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
-_MENTION = re.compile(_CODE_SPAN + r"|(?<!\w)@(?=\w)")
+_MENTION = re.compile(r"(?<!\w)@(?=\w)")
 _OWN_CLOSING = re.compile(r"Closes #\d+(?=\n|\Z)")
 _LOUD = re.compile(
-    _CODE_SPAN + r"|(?P<mention>(?<!\w)@(?=\w))"
+    r"(?P<mention>(?<!\w)@(?=\w))"
     r"|(?P<image>!(?=\[)|<(?=(?:img|picture|source|video|audio)\b))"
     r"|(?P<scheme>\bhttps?)://(?P<host>[^\s/?#<>()\[\]\"'`]*)",
     re.IGNORECASE,
@@ -123,20 +122,20 @@ def neutralise(text: str, hosts: Collection[str] = ("github.com",)) -> str:
     """Model text that may be posted under our account: it cannot pass for ours, and does nothing.
 
     It never parses as an ACK, a marker, a command or a closing keyword, wherever it stands. Outside
-    code, nobody is mentioned, no image is loaded, and only links to `hosts` work.
+    what is code for certain, nobody is mentioned, no image is loaded, and only links to `hosts` work.
     """
     text = _INVISIBLE.sub("", _without_controls(text))
     for pattern, broken in _AS_OURS:
         text = pattern.sub(broken, text)
 
     def quiet(found: re.Match[str]) -> str:
-        if found["code"] or (found["host"] or "").casefold() in hosts:
+        if (found["host"] or "").casefold() in hosts:
             return found[0]
         if found["scheme"]:
             return found[0].replace("://", f"{JOINER}://", 1)
         return found[0] + JOINER
 
-    return "\n".join(line.text if line.fenced else _LOUD.sub(quiet, line.text) for line in lines(text))
+    return "".join(part.text if part.code else _LOUD.sub(quiet, part.text) for part in parts(text))
 
 
 def harmless(text: str, *, closes: bool = False) -> str:
@@ -147,12 +146,8 @@ def harmless(text: str, *, closes: bool = False) -> str:
     own = _OWN_CLOSING.match(text) if closes else None
     head, body = (text[: own.end()], text[own.end() :]) if own else ("", text)
     pattern, broken = _CLOSING
-    body = pattern.sub(broken, body)
-
-    def quiet(found: re.Match[str]) -> str:
-        return found[0] if found["code"] else found[0] + JOINER
-
-    return head + "\n".join(line.text if line.fenced else _MENTION.sub(quiet, line.text) for line in lines(body))
+    pieces = parts(pattern.sub(broken, body))
+    return head + "".join(part.text if part.code else _MENTION.sub(rf"\g<0>{JOINER}", part.text) for part in pieces)
 
 
 def excerpt(text: str, limit_bytes: int) -> str:

@@ -24,7 +24,7 @@ from shared.workflow import Event, Flag, Role, Stage
 from worker_agent import dossier
 from worker_agent.aborts import Aborted, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
 from worker_agent.candidates import Candidates
-from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide, projection
+from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide, of_pull_request, projection
 from worker_agent.feedback import Feedback
 from worker_agent.gate import Gate
 from worker_agent.handover import Handover
@@ -121,7 +121,7 @@ class Worker:
 
     async def _said_on_pull_request(self, held: Held, item: Item) -> str | None:
         """In a round of changes the pull request moves, so a person's word on it counts as well."""
-        recorded = projection(held.fence).pull_request
+        recorded = of_pull_request(held.fence, self._policy.names.read(item.labels).stages)
         item = await self._lost.restored(item, recorded, held.server_now())
         return order(item, recorded, self._policy.names) if item.open else None
 
@@ -135,7 +135,7 @@ class Worker:
         if said and seen.issue.open:
             return await self._obey(held, said)
         action = decide(seen, now=held.server_now())
-        await self._handover.tell(held, action)
+        await self._handover.tell(held, action, seen.pull_request)
         if action not in NO_LABELS:
             seen = replace(seen, issue=await self._handover.show(held, seen.issue, seen.pull_request))
             said = self._order(seen.issue, held)  # the reply to a label is newer than any reading
@@ -232,7 +232,7 @@ class Worker:
         elif paused(self._policy.names, snapshot.issue, snapshot.pull_request):
             await self._handover.pause(held)
         else:
-            await self._handover.withdraw(held, reason)
+            await self._handover.withdraw(held, snapshot, reason)
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Say in the thread until when it waits, and why."""

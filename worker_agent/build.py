@@ -56,7 +56,7 @@ def bench_of(parts: Parts, policy: Policy) -> TestBench:
     installer = for_set_up()
     trusted = [Path(installer[name]) for name in CERTIFICATES if name in installer]
     with_network = replace(confinement, readable=(*confinement.readable, *trusted))
-    setup = SetUp(parts.configured.setup_command, place, installer, with_network)
+    setup = SetUp(parts.configured.name, parts.configured.setup_command, place, installer, with_network)
     deadline = policy.limits.deadline_seconds
     return TestBench(child_environment(), deadline, confinement=confinement, setup=setup)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shared.errors import Blocked
 from shared.github.status import Status
 from shared.lock.codec import Fence
-from shared.models import Check, Issue
+from shared.models import Check, Issue, PullRequest
 from shared.text import neutralise, one_line
 from shared.workflow import Labels, Stage
 
@@ -158,9 +158,42 @@ def paused(fence: Fence) -> Status:
     return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))
 
 
-def withdrawn(fence: Fence, reason: str) -> Status:
-    """A person stopped it."""
-    return Status(f"Stopped: {reason}. The branch is kept.", _where(fence), _data(fence))
+def withdrawn(fence: Fence, reason: str, names: Labels, *, pull_request: PullRequest | None = None) -> Status:
+    """A person stopped it; how to go on depends on whether its pull request is still open."""
+    notes = f"**What to do:** {_afterwards(fence, names, pull_request)}"
+    return Status(f"Stopped: {reason}. The branch is kept.", _where(fence), _data(fence), notes)
+
+
+def ready_in_vain(fence: Fence, names: Labels, pull_request: PullRequest) -> Status:
+    """Work that was stopped is asked for again, by a label that counts only without an open pull request."""
+    return Status(
+        f"`{names.of(Stage.READY)}` begins nothing here while #{pull_request.number} is open.",
+        _where(fence),
+        _data(fence, waiting={"why": "pull request open"}),
+        f"**What to do:** {_afterwards(fence, names, pull_request)}",
+    )
+
+
+def _afterwards(fence: Fence, names: Labels, pull_request: PullRequest | None) -> str:
+    """The ways on from a stop."""
+    ready = f"set `{names.of(Stage.READY)}` on this issue"
+    if pull_request is not None and pull_request.open:
+        review = f"set `{names.of(Stage.REVIEWING)}` on #{pull_request.number} to have it reviewed as it is"
+        return f"{review}; or close it, delete its branch and {ready} to start again."
+    if pull_request is not None:
+        return f"delete the branch `{branch(fence.key.number)}` and {ready} to start again."
+    return f"{ready} to start again."
+
+
+def circular(issue: Issue, blocker: Issue) -> Status:
+    """Two issues wait for each other."""
+    return Status(
+        f"Waiting for ever: this issue depends on #{blocker.number}, and #{blocker.number} on this one.",
+        (),
+        {"waiting": {"why": "circular", "by": blocker.number}},
+        f"**What to do:** take `Depends on #{blocker.number}` out of this issue, "
+        f"or `Depends on #{issue.number}` out of #{blocker.number}.",
+    )
 
 
 def pull_request_closed(fence: Fence, names: Labels) -> Status:

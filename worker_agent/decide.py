@@ -59,6 +59,9 @@ NO_LABELS = frozenset({Action.FINISH, Action.WITHDRAW})
 UNCHECKED = "unchecked"
 """The fence's phase at `reviewing` when CI did not finish in time: a hand-over that is resumed says the same."""
 
+TAKEN_UP = frozenset({Stage.IN_REVIEW, Stage.APPROVED, Stage.CHANGES_REQUESTED, Stage.FAILED})
+"""Stages that a reviewer gives a pull request after the hand-over."""
+
 SETTLED = frozenset({Stage.REVIEWING}) | HALTED
 """Stages that the worker leaves items in; labels that lag behind them are finished by a claim."""
 
@@ -184,6 +187,17 @@ def projection(fence: Fence) -> Projection:
     if fence.round:
         return Projection(Stage.REVIEWING, fence.stage)
     return Projection(fence.stage, fence.stage if fence.stage is Stage.REVIEWING else None)
+
+
+def of_pull_request(fence: Fence, shown: frozenset[Stage]) -> Stage | None:
+    """The stage label that a pull request which shows these should carry; None leaves its labels alone.
+
+    Once it is handed over, its stage is the reviewer's. A label of the worker's own work beside it means
+    that the hand-over is not finished.
+    """
+    if fence.stage is Stage.REVIEWING and shown & TAKEN_UP and not shown & WORKING:
+        return None
+    return projection(fence).pull_request
 
 
 def is_doubled(shown: frozenset[Stage]) -> bool:

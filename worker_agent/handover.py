@@ -17,7 +17,7 @@ from shared.models import Issue, PullRequest
 from shared.reconcile.beginning import Beginning
 from shared.workflow import HALTED, Event, Flag, Stage, Track, move
 from worker_agent import comments
-from worker_agent.decide import HANDS_OVER, UNCHECKED, WORKING, Action, Phase, Snapshot, projection
+from worker_agent.decide import HANDS_OVER, UNCHECKED, WORKING, Action, Phase, Snapshot, of_pull_request, projection
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
@@ -37,15 +37,18 @@ class Handover:
         self._beginning = Beginning(forge.issues, forge.labels, policy.names)
         self._built: dict[int, tuple[int, str]] = {}
 
-    async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None) -> Issue:
+    async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None, *, fresh: bool = False) -> Issue:
         """Make the stage labels follow the fence; returns the issue with the labels that are there then.
+
+        `fresh`: this very step moved the fence, so no reviewer can have set a label yet.
 
         The issue's come last: by it the rest is found again after a crash. A start that is not wanted
         any more leaves no stage label of ours, which is how an order to stop looks.
         """
         wanted = projection(held.fence)
-        if pull_request is not None and wanted.pull_request is not None:
-            await self._forge.labels.show(pull_request.number, wanted.pull_request, held, known=pull_request.labels)
+        stage = wanted.pull_request if fresh else self._stage_of(held, pull_request)
+        if pull_request is not None and stage is not None:
+            await self._forge.labels.show(pull_request.number, stage, held, known=pull_request.labels)
         if wanted.issue is None:
             return issue
         if wanted.issue is Stage.IMPLEMENTING:
@@ -55,6 +58,10 @@ class Handover:
             issue = begun
         labels = await self._forge.labels.show(issue.number, wanted.issue, held, known=issue.labels)
         return replace(issue, labels=labels)
+
+    def _stage_of(self, held: Held, pull_request: PullRequest | None) -> Stage | None:
+        shown = self._policy.names.read(pull_request.labels).stages if pull_request is not None else frozenset()
+        return of_pull_request(held.fence, shown)
 
     def note_built(self, held: Held) -> None:
         """This lease has just made the fence's commit: nobody can have opened, let alone closed, a pull request of it.
@@ -85,20 +92,22 @@ class Handover:
     async def hand_over(self, held: Held, snapshot: Snapshot, *, checked: bool) -> Ended:
         """To review: the fence, what people are told, then the labels; a crash in between is made good by a claim."""
         event = Event.CI_PASSED if checked else Event.CI_OVERDUE
-        if held.fence.stage is Stage.TESTING:
+        fresh = held.fence.stage is Stage.TESTING
+        if fresh:
             await advance(held, stage=move(_track(held), Stage.TESTING, event).to, phase="" if checked else UNCHECKED)
             await self._announce(held)
-        await self.show(held, snapshot.issue, snapshot.pull_request)
+        await self.show(held, snapshot.issue, snapshot.pull_request, fresh=fresh)
         return Ended(Result.HANDED_OVER, f"pull request #{held.fence.pr} waits for review")
 
-    async def tell(self, held: Held, action: Action) -> None:
+    async def tell(self, held: Held, action: Action, pull_request: PullRequest | None) -> None:
         """Say where the fence of an item rests that is claimed again, before the labels show it.
 
         Whoever moved the fence may have ended in between; by the label that still lags, the item is found again.
+        What a reviewer has taken up was told before.
         """
         if held.fence.stage in HALTED:
             await self._explain(held)
-        elif held.fence.stage is Stage.REVIEWING and action in HANDS_OVER:
+        elif held.fence.stage is Stage.REVIEWING and action in HANDS_OVER and self._stage_of(held, pull_request):
             await self._announce(held)
 
     async def _announce(self, held: Held) -> None:
@@ -166,14 +175,16 @@ class Handover:
         """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
         await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
 
-    async def withdraw(self, held: Held, reason: str) -> Ended:
+    async def withdraw(self, held: Held, seen: Snapshot, reason: str) -> Ended:
         """A person ended it: the fence remembers, nothing else is touched, the branch stays."""
-        return await self._withdraw(held, comments.withdrawn(_withdrawn(held), reason), reason)
+        names = self._policy.names
+        told = comments.withdrawn(_withdrawn(held), reason, names, pull_request=seen.pull_request)
+        return await self._withdraw(held, told, reason)
 
     async def leave(self, held: Held, seen: Snapshot) -> Ended:
         """What it is about was closed. Where that is only the pull request, people are asked how to go on."""
         if not seen.issue.open or seen.issue.locked:
-            return await self.withdraw(held, "the issue was closed or locked")
+            return await self.withdraw(held, seen, "the issue was closed or locked")
         told = comments.pull_request_closed(_withdrawn(held), self._policy.names)
         return await self._withdraw(held, told, f"pull request #{held.fence.pr} was closed without being merged")
 

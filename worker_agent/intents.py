@@ -104,6 +104,25 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
     )
 
 
+def asked_in_vain(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels) -> Cause | None:
+    """The `ready` that a person has set on stopped work whose pull request is still open; nothing else tells them."""
+    if fence is None or fence.stage is not Stage.WITHDRAWN or pull_request is None or not pull_request.open:
+        return None
+    asks = issue.open and not issue.locked and Stage.READY in names.read(issue.labels).stages
+    return Cause(issue.number, frozenset({Stage.READY})) if asks else None
+
+
+def urged(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels) -> Cause | None:
+    """The label that a person has set again on work that waits; None when nothing waits, or nobody has."""
+    if fence is None or fence.wait is None or fence.stage not in WORKING:
+        return None
+    if pull_request is not None and pull_request.open:
+        number, labels, asked = pull_request.number, pull_request.labels, Stage.CHANGES_REQUESTED
+    else:
+        number, labels, asked = issue.number, issue.labels, Stage.READY
+    return Cause(number, frozenset({asked})) if asked in names.read(labels).stages else None
+
+
 def cause(
     wish: Intent, issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels
 ) -> Cause | None:

@@ -21,6 +21,7 @@ from worker_agent.keepsake import Last, keep_last
 from worker_agent.policy import Policy
 from worker_agent.tdd.files import is_test_file
 from worker_agent.tdd.first_party import first_party
+from worker_agent.tdd.installed import Installed
 from worker_agent.tdd.registry import Choice, choose
 from worker_agent.tdd.report import TestRun
 from worker_agent.tdd.run import TestBench
@@ -107,7 +108,8 @@ class Workshop:
     async def edit(self, job: Job, call: Call, start: str, turn: Turn, prompt: str) -> str:
         """Let the model change the tree of commit `start`; returns the tree object of what it made.
 
-        What was made is kept as long as the lease: when a write after it fails, nothing is paid twice.
+        What each try of a call made of `start` is kept as long as the lease, until another call or start: when
+        a write or a try after it fails, nothing is paid twice.
         Raises `RunFailed` or `RunEnded` when the run itself failed, `RunsUsedUp` when too many were begun.
         """
         key = (job.held.fence.ack_id, job.issue.number, call, start, turn)
@@ -115,14 +117,15 @@ class Workshop:
             return self._made[key]
         await begin_run(job.held)
         where = await job.space.reset_tree(start)
-        await self._bench.equip(where)
-        request = self._request(job, call, turn, prompt, where)
-        outcome = await self._run(job, request, start)
+        installed = await self._bench.equip(where)
+        request = replace(self._request(job, call, turn, prompt, where), readable=installed.readable)
+        outcome = await self._run(job, request, start, installed)
         self._spent.setdefault(job.issue.number, []).append(outcome.usage)
         await self._settle(job, outcome, call, start)
         tree = await job.space.capture(start)
         self._last[job.issue.number] = Last(job.space, start, tree, request, outcome)
-        self._made = {known: made for known, made in self._made.items() if known[1] != job.issue.number} | {key: tree}
+        kept = {known: made for known, made in self._made.items() if known[1] != key[1] or known[:4] == key[:4]}
+        self._made = kept | {key: tree}
         return tree
 
     def _request(self, job: Job, call: Call, turn: Turn, prompt: str, where: Path) -> Request:
@@ -151,13 +154,16 @@ class Workshop:
                 error.kept = f"{' and '.join(left)} in the state directory of {job.held.fence.agent}"
             raise
 
-    async def _run(self, job: Job, request: Request, start: str) -> Outcome:
-        """One paid run; of one that is cut off, what it has changed so far is kept."""
+    async def _run(self, job: Job, request: Request, start: str, installed: Installed) -> Outcome:
+        """One paid run, after which the tree holds nothing of ours; of one that is cut off, its changes are kept."""
         try:
-            return await self._coder.run(request)
+            outcome = await self._coder.run(request)
         except anyio.get_cancelled_exc_class():
+            installed.withdraw(job.space.tree)
             await self.worksite.rescue(job.held.fence, job.space, start)
             raise
+        installed.withdraw(job.space.tree)
+        return outcome
 
     async def keep_last(self, held: Held, why: Blocked) -> None:
         """An item is given up: keep what its last run made on disk, and say where in the error."""
@@ -184,11 +190,16 @@ class Workshop:
         again: bool = False,
         extra: Extra = NOTHING_EXTRA,
     ) -> TestRun:
-        """The tests of exactly this commit or tree and `extra`, in a fresh checkout; once per tree unless `again`."""
+        """The tests of exactly this commit or tree and `extra`, in a fresh checkout; once per tree unless `again`.
+
+        Raises `PatchRefused` before set-up and tests run anything of a tree that the patch policy refuses.
+        """
         tree = await job.space.tree_of(commit_or_tree)
         key = (tree, job.choice.test_command, extra.digest)
         known = self._runs.get(key)
         if known is None or again:
+            if into == "evidence":
+                await self.worksite.judge(job.held.fence, job.space, job.base, tree, job.specification)
             trial = Trial(self._bench, job.choice, job.space, first_party(job.specification.files))
             known = await trial.run(tree, into, extra)
             self._remember(key, known)

@@ -124,6 +124,16 @@ class Worksite:
         ref = f"refs/heads/{comments.branch(fence.key.number)}"
         return await (self.mirror.sha if self._is_current(fence) else self.mirror.refresh)(ref)
 
+    async def judge(self, fence: Fence, space: Workspace, base: str, tree: str, specification: Specification) -> None:
+        """Judge a tree against its `base`, before anything of it is run; the same as `record` does.
+
+        A patch that is refused is kept on disk and raises `PatchRefused`.
+        """
+        try:
+            await self._publisher.judge(space, base, tree, policy=_policy(specification))
+        except PatchRefused as refused:
+            raise await self._kept_of(refused, fence, space, base, tree) from refused
+
     async def record(
         self, held: Held, space: Workspace, phased: Phased, specification: Specification, **to: object
     ) -> str:
@@ -135,13 +145,13 @@ class Worksite:
         try:
             return await self._record(held, space, phased, specification, to)
         except (PatchRefused, PushRefused) as refused:
-            raise await self._kept_of(refused, held.fence, space, phased) from refused
+            raise await self._kept_of(refused, held.fence, space, phased.note.base, phased.tree) from refused
 
     async def _record(
         self, held: Held, space: Workspace, phased: Phased, specification: Specification, to: Mapping[str, Any]
     ) -> str:
         fence = held.fence
-        policy = Policy(planned=frozenset(specification.files) | frozenset(specification.may_change))
+        policy = _policy(specification)
         await self._publisher.judge(space, phased.note.base, phased.tree, policy=policy)
         message = comments.commit_message(phased.subject, fence=fence, phase=phased.note.phase)
         commit = await space.commit(phased.tree, (phased.parent,), message, held.server_now())
@@ -172,10 +182,10 @@ class Worksite:
         return None
 
     async def _kept_of(
-        self, refused: PatchRefused | PushRefused, fence: Fence, space: Workspace, phased: Phased
+        self, refused: PatchRefused | PushRefused, fence: Fence, space: Workspace, base: str, tree: str
     ) -> PatchRefused | PushRefused:
         """The same refusal, which says where the patch is."""
-        kept = await keep(space.git, phased.note.base, phased.tree, self.kept(fence))
+        kept = await keep(space.git, base, tree, self.kept(fence))
         where = str(kept.relative_to(self._places.kept.parent)) if kept else ""
         if isinstance(refused, PatchRefused):
             return PatchRefused(refused.refusals, kept=where)
@@ -220,6 +230,10 @@ async def texts(space: Workspace, commit_or_tree: str, paths: Collection[str]) -
     ordered = sorted(paths)
     found = await objects.read(space.git, [f"{commit_or_tree}:{path}" for path in ordered])
     return {path: content for path, content in zip(ordered, found, strict=True) if content is not None}
+
+
+def _policy(specification: Specification) -> Policy:
+    return Policy(planned=frozenset(specification.files) | frozenset(specification.may_change))
 
 
 def _notes_ref(fence: Fence) -> str:

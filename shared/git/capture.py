@@ -6,7 +6,7 @@ files do not count either, only those of the base commit, so a new `.gitignore` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import anyio.to_thread
@@ -24,7 +24,7 @@ EXCLUDED = (
 """New files of these names are never taken, whatever the repository says: environments, caches, secrets, reports."""
 
 MAX_NEW_BYTES = 64 * 2**20
-"""More than this in new files is refused before it is stored."""
+"""More than this in new files, or added to old ones, is refused before git reads it."""
 
 
 async def capture(git: Git, tree: Path, base: str, scratch: Path) -> str:
@@ -36,6 +36,8 @@ async def capture(git: Git, tree: Path, base: str, scratch: Path) -> str:
     index = scratch / "index"
     await git.run("read-tree", base, index=index)
     await _pin_submodules(git, tree, index)
+    sizes = await _sizes(git, base)
+    await anyio.to_thread.run_sync(_weigh_growth, tree, sizes)
     await _record(git, "add", "--update", tree=tree, index=index)
     new = await _untracked(git, tree, index)
     kept = await _not_ignored(git, new, base, scratch)
@@ -55,6 +57,13 @@ async def _pin_submodules(git: Git, tree: Path, index: Path) -> None:
     if pinned:
         verb = ("update-index", "--skip-worktree", "-z", "--stdin")
         await git.run(*verb, stdin=joined(pinned), work_tree=tree, index=index)
+
+
+async def _sizes(git: Git, base: str) -> dict[str, int]:
+    """The bytes of every file and link of the base."""
+    rows = fields((await git.run("ls-tree", "-r", "-l", "-z", "--full-tree", base)).stdout)
+    facts = {path: row.split() for row, _, path in (entry.partition("\t") for entry in rows)}
+    return {path: int(size) for path, (mode, _, _, size) in facts.items() if mode != GITLINK}
 
 
 async def _untracked(git: Git, tree: Path, index: Path) -> tuple[str, ...]:
@@ -115,3 +124,18 @@ def _weigh(tree: Path, paths: Sequence[str]) -> None:
     size = sum((tree / path).lstat().st_size for path in paths)
     if size > MAX_NEW_BYTES:
         raise PatchRefused([Refusal("", f"New files of {size} bytes are more than {MAX_NEW_BYTES}.")])
+
+
+def _weigh_growth(tree: Path, sizes: Mapping[str, int]) -> None:
+    """Before git reads the tracked files: one grown to a hole of terabytes would keep it busy for days."""
+    growth = sum(max(0, _size(tree / path) - size) for path, size in sizes.items())
+    if growth > MAX_NEW_BYTES:
+        raise PatchRefused([Refusal("", f"Files grown by {growth} bytes are more than {MAX_NEW_BYTES}.")])
+
+
+def _size(path: Path) -> int:
+    """In bytes; 0 for what is no longer there, or is below something that is no directory now."""
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0

@@ -15,7 +15,7 @@ SWEEP_SECONDS = 600.0
 """How often everything is listed by label, whatever the change list said."""
 
 PAGE = 100
-"""A change list shorter than one page is the whole list of open items."""
+"""A change list shorter than one page is the whole list of open items; a full one all that changed after its last."""
 
 
 class IssueLists(Protocol):
@@ -105,14 +105,16 @@ class Inbox:
         listed = {issue.number: issue for issue in recent}
         self._notice(recent)
         self._versions = {number: issue.updated_at for number, issue in listed.items()}
-        if len(recent) < PAGE:
-            self._miss(listed)
+        oldest = min(self._versions.values()) if len(recent) >= PAGE else None
+        self._miss(listed, newer_than=oldest)
         self._missing -= listed.keys()
         self._known = self._known | {number: issue for number, issue in listed.items() if self._follows(number, issue)}
 
-    def _miss(self, listed: Mapping[int, Issue]) -> None:
-        """The known items that the whole list lacks: to be read, or just forgotten."""
+    def _miss(self, listed: Mapping[int, Issue], *, newer_than: datetime | None) -> None:
+        """The known items that the list lacks: to be read, or just forgotten. None: the list is the whole one."""
         for number in self._known.keys() - listed.keys():
+            if newer_than is not None and self._known[number].updated_at <= newer_than:
+                continue  # beyond the last row: the page says nothing about it
             if self._mourns(self._known[number], listed):
                 self._missing.add(number)
             else:

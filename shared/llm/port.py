@@ -78,6 +78,7 @@ class Request:
     `model` is the backend's own word for one, None its default; `protected` are patterns of paths in
     the tree that the backend's own editing tools refuse. `run` names the call in the ledger, empty when
     nobody counts it; `account` is the issue that it is counted to, empty when that is `item` itself.
+    `readable` is what a sandbox shows besides the tree: what was set up for it.
     """
 
     call: Call
@@ -96,6 +97,7 @@ class Request:
     protected: tuple[str, ...] = (".github/**",)
     run: str = ""
     account: str = ""
+    readable: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

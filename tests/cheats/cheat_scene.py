@@ -110,11 +110,15 @@ class Coder:
     plans: dict[Call, list[Files]]
     asked: list[Request] = field(default_factory=list)
     name: str = "cheat"
+    limited: tuple[Call, int] | None = None
+    """A call, and which of its tries (from 0) ends in a rate limit with nothing made."""
 
     async def run(self, request: Request) -> Outcome:
         assert request.tree is not None
         tries = self.count(request.call)
         self.asked.append(request)
+        if self.limited == (request.call, tries):
+            return Outcome(Ending.OVERLOADED)
         plans = self.plans.get(request.call, [{}])
         for path, text in plans[min(tries, len(plans) - 1)].items():
             file = request.tree / path

@@ -9,6 +9,8 @@ import pytest
 from cheat_scene import PROJECT, Files, scene_of
 from python_corpus import CODE, NEW, SEARCH
 
+from shared.errors import RunFailed
+from shared.governance.failures import Category
 from shared.llm.port import Call
 from shared.workflow import Flag
 from worker_agent.aborts import CycleAborted
@@ -78,6 +80,18 @@ async def test_a_retry_is_told_what_was_refused_and_which_tests_broke(tmp_path: 
     assert "This is attempt 1 of 2" in prompts[3]
     assert "test_search" in prompts[4]
     assert "This is attempt 2 of 2" in prompts[4]
+
+
+async def test_retries_before_a_pause_are_not_paid_for_again_after_it(tmp_path: Path) -> None:
+    scene = await scene_of(tmp_path, [BROKEN, BROKEN, {}, {NEW: SEARCH}])
+    scene.coder.limited = (Call.WRITE_TESTS, 2)
+    with pytest.raises(RunFailed) as paused:
+        await scene.cycle.write_tests(scene.held, scene.issue)
+    assert paused.value.category == Category.RATE
+    assert scene.pushed == []
+    await scene.cycle.write_tests(scene.held, scene.issue)
+    assert [request.retry for request in scene.coder.asked] == [0, 1, 2, 2]
+    assert scene.held.fence.phase == "green"
 
 
 async def test_a_base_that_cannot_be_tested_costs_nothing(tmp_path: Path) -> None:

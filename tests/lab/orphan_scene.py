@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 
@@ -45,13 +46,13 @@ def merge(engine: Engine, pull: int, number: int) -> None:
 
 
 async def fence(
-    engine: Engine, role: Role, number: int, stage: Stage, *, days: float = 0.1, pr: int = 0, ack: int = 1
+    engine: Engine, role: Role, number: int, stage: Stage, *, days: float = 0.1, ack: int = 1, **facts: Any
 ) -> Fence:
-    """The fence of an agent that was last heard of so many days ago."""
+    """The fence of an agent that was last heard of so many days ago; `facts` are more fields of it."""
     bare, key = engine.lab.at(REPOSITORY).bare, ItemKey(role, number)
     head = await bare.sha(f"refs/heads/auto/issue-{engine_issue(engine, role, number)}") or ""
     at = server_time(engine) - timedelta(days=days)
-    planted = Fence(key, ack, NONCE, DEAD, stage, at, pr=pr, work_head=head)
+    planted = Fence(key, ack, NONCE, DEAD, stage, at, work_head=head, **facts)
     tree = (await bare.git.check("hash-object", "-w", "-t", "tree", "--stdin")).text
     oid = await commit(engine, write_fence(planted), tree, *([head] if head else []))
     await bare.update_ref(key.ref, oid)

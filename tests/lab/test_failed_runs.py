@@ -134,6 +134,24 @@ async def test_a_person_s_new_order_does_not_wait(engine: Engine) -> None:
         assert loop.ended[-1].result is Result.HANDED_OVER
 
 
+@pytest.mark.parametrize(("who", "results"), [("ada", [Result.HANDED_OVER]), ("mallory", [])])
+async def test_only_an_order_of_somebody_with_write_access_ends_a_released_wait(
+    engine: Engine, who: str, results: list[Result]
+) -> None:
+    engine.script(failing("transient", 2))
+    number = engine.ready("Greet people")
+    async with worker(engine) as loop:
+        await engine.tick(loop)
+    assert (await fence(engine, number)).failures == "transient=2"
+    engine.script(TESTS + CODE)
+    engine.lab.label("ada/directory", number, "status:ready", actor=who)
+    async with engine.agent(Role.WORKER, state="machine-2") as other:
+        for _ in range(6):
+            await engine.tick(other)
+        assert [end.result for end in other.ended] == results
+        assert bool(other.skipped) is not bool(results)
+
+
 async def test_phases_pass_between_agents_of_different_roles(engine: Engine) -> None:
     engine.script(TESTS + CODE)
     number = engine.ready("Greet people")

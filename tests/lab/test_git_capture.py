@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
 import pytest
 from git_remote import AT, ENVIRONMENT, FILES, listing, machine, put, remote_at, workspace_of
 
@@ -201,6 +202,21 @@ async def test_a_flood_is_refused_before_it_is_stored(desk: Desk) -> None:
         file.truncate(65 * 2**20)
     with pytest.raises(PatchRefused, match="New files of"):
         await desk.workspace.capture(desk.base)
+
+
+async def test_an_old_file_grown_to_a_flood_is_refused_before_git_reads_it(desk: Desk) -> None:
+    os.truncate(desk.tree / "README.md", 2**43)
+    os.truncate(desk.tree / "src" / "app.py", 0)  # what shrinks makes no room for it
+    with anyio.fail_after(20):
+        with pytest.raises(PatchRefused, match="Files grown by 8796"):
+            await desk.workspace.capture(desk.base)
+    objects = await desk.workspace.git.run("count-objects", "-v")
+    assert "garbage: 0" in objects.text
+
+
+async def test_an_old_file_may_grow_within_the_limit(desk: Desk) -> None:
+    os.truncate(desk.tree / "README.md", 2**20)
+    assert "README.md" in await desk.captured()
 
 
 async def test_files_may_take_the_place_of_directories_and_back(desk: Desk) -> None:

@@ -152,24 +152,27 @@ async def test_pieces_pass_at_once_and_a_killed_run_is_metered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "status", "word"),
-    [("/v1/messages", MESSAGES, 403, "permission_error"), ("/v1/responses", RESPONSES, 400, "budget_exceeded")],
+    ("path", "body", "budget", "status", "word"),
+    [
+        ("/v1/messages", MESSAGES, 3.2, 403, "permission_error"),
+        ("/v1/responses", RESPONSES, 2.0, 400, "budget_exceeded"),
+    ],
 )
 async def test_a_run_is_stopped_within_one_request_of_its_budget(
-    server: ModelServer, path: str, body: dict[str, Any], status: int, word: str
+    server: ModelServer, path: str, body: dict[str, Any], budget: float, status: int, word: str
 ) -> None:
     desk = Desk(server.url)
-    async with desk.run(budget=2.0) as client:
+    async with desk.run(budget=budget) as client:
         statuses = [(await client.post(path, body))[0] for _ in range(4)]
         refused, said = await client.post(path, body)
     assert statuses == [200, 200, status, status]
     assert (refused, json.loads(said)["error"]["type"]) == (status, word)
-    assert "$2.00" in json.loads(said)["error"]["message"]
+    assert f"${budget:.2f}" in json.loads(said)["error"]["message"]
     assert len(server.journal) == 2
     found = desk.read()
     assert found.refused
     assert found.usage.cost_usd is not None
-    assert 2.0 <= found.usage.cost_usd < 2.0 + 1.78
+    assert budget <= found.usage.cost_usd < budget + 1.78
 
 
 async def test_runs_do_not_share_budgets_or_tokens(server: ModelServer) -> None:

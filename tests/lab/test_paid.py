@@ -210,6 +210,46 @@ async def test_an_item_without_money_waits_where_all_can_see_it_and_another_mach
     assert (await fence(engine, first)).wait is None
 
 
+async def parked(engine: Engine) -> int:
+    """An issue whose tests are written and for whose code the day's money does not suffice."""
+    engine.clock = LabClock()
+    engine.script(TESTS + CODE)
+    number = engine.ready("Greet people")
+    async with worker(engine, "machine-1", Budgets(day=7)) as loop:
+        await engine.until(lambda: bool(loop.ended), loop)
+    assert (await fence(engine, number)).wait is not None
+    return number
+
+
+async def test_a_wait_for_money_ends_when_a_person_raises_the_limit(engine: Engine) -> None:
+    number = await parked(engine)
+    before = await fence(engine, number)
+    async with worker(engine, "machine-2", Budgets(day=7)) as loop:
+        for _ in range(3):
+            await engine.tick(loop)
+        assert "leaves $4.00 of $7.00" in loop.skipped[0]
+    assert (await fence(engine, number)).oid == before.oid
+    async with worker(engine, "machine-1", Budgets(day=12)) as loop:
+        await engine.until(lambda: bool(loop.ended), loop)
+        assert [end.result for end in loop.ended] == [Result.HANDED_OVER]
+
+
+async def test_an_item_whose_own_budget_is_used_up_goes_to_a_person_once_and_calls_nothing(engine: Engine) -> None:
+    number = await parked(engine)
+    assert isinstance(engine.clock, LabClock)
+    for moved in (engine.clock, engine.lab.clock):
+        moved.advance(901)
+    async with worker(engine, "machine-2", Budgets(issue=7)) as loop:
+        for _ in range(5):
+            await engine.tick(loop)
+        assert [end.result for end in loop.ended] == [Result.FAILED]
+    assert labels(engine, number) == {"status:failed", "flag:budget-exceeded"}
+    assert status(engine, number).count("Raise the limit under `budgets`") == 1
+    assert len(acks(engine, number)) == 2  # one on each machine
+    assert calls(engine, "implement") == 0
+    assert await settled(engine.lab.at(REPOSITORY).bare) == [(3.0, "test")]
+
+
 PROBE = """
 import urllib.request
 seen = {"environ": dict(os.environ), "argv": sys.argv, "parent": pathlib.Path("/proc/self/cmdline").read_text()}
@@ -232,7 +272,7 @@ def contents(directory: Path) -> list[bytes]:
     return [file.read_bytes() for file in directory.rglob("*") if file.is_file()]
 
 
-@pytest.mark.parametrize(("budget", "ending", "requests"), [(50.0, Ending.COMPLETED, 3), (2.0, Ending.MAX_BUDGET, 2)])
+@pytest.mark.parametrize(("budget", "ending", "requests"), [(50.0, Ending.COMPLETED, 3), (3.2, Ending.MAX_BUDGET, 2)])
 async def test_the_real_key_leaves_the_daemon_only_for_the_vendor(
     tmp_path: Path, budget: float, ending: Ending, requests: int
 ) -> None:

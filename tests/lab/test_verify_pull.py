@@ -95,6 +95,11 @@ async def test_what_the_worker_claims_is_true_and_what_others_make_of_it_is_not(
         line = claims.write(replace(claim, **lie), NO_KEYS) if lie else ""
         issues.edit(pull.number, ENGINE, body=f"Closes #1\n\n{line}")
         assert await checker.false(pull.number) == found
+    elsewhere = claims.write(replace(claim, base=claim.head), NO_KEYS)
+    issues.edit(pull.number, ENGINE, body=f"Closes #1\n\n{elsewhere}")
+    _, said = await checker.verify(pull.number)
+    assert {one["what"] for one in said["false"]} == {"history"}
+    assert (said["on_base"], said["green"]) == ("", ""), "nothing of such a claim is run"
     assert len(issues.records) == 2, "nobody was told anything on GitHub"
     assert comments(engine, pull.number) == []
 

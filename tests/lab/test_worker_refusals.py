@@ -71,7 +71,7 @@ async def test_a_secret_in_code_is_kept_here_and_told_without_its_value(engine: 
 
 
 async def test_a_secret_in_the_output_of_tests_is_not_repeated(engine: Engine) -> None:
-    engine.script(TESTS + implementing(GREETING.replace("Hello, {name}", "xoxb-2345678901-' + 'abcDEFghiJKL")))
+    engine.script(TESTS + implementing(GREETING.replace("f'Hello, {name}'", f"'{SLACK[::-1]}'[::-1]")))
     engine.repository_settings["max_attempts"] = 1
     number = engine.ready("Greet people")
     await once(engine, number)
@@ -79,6 +79,25 @@ async def test_a_secret_in_the_output_of_tests_is_not_repeated(engine: Engine) -
     assert "test_greets" in status(engine, number)
     assert "***" in status(engine, number)
     assert SLACK not in told(engine)
+
+
+@pytest.mark.parametrize(("call", "ci"), [("implement", "true"), ("fix_ci", "false")])
+async def test_nothing_of_a_tree_that_the_policy_refuses_is_run(engine: Engine, call: str, ci: str) -> None:
+    seen, ran = engine.directory / "seen", engine.directory / "ran"
+    bad = f"open('{ran}', 'w').close()\\n{GREETING}"
+    edits = f"    - {{path: setup.py, content: '# new'}}\n    - {{path: directory/greeting.py, content: \"{bad}\"}}\n"
+    good = "" if call == "implement" else CODE
+    engine.script(f"{TESTS}{good}- call: {call}\n  attempt: any\n  edits:\n{edits}", ci=ci)
+    engine.repository_settings["setup_command"] = f"sh -c 'ls >> {seen}'"
+    number = engine.ready("Greet people")
+    await once(engine, number)
+    assert labels(engine, number) >= {"flag:manual-intervention"}
+    assert "`setup.py`: " in status(engine, number)
+    assert "+# new" in kept(engine).read_text()
+    assert calls(engine, call) == 1
+    assert "pyproject.toml" in seen.read_text()  # it was set up for the trees before
+    assert "setup.py" not in seen.read_text()
+    assert not ran.exists()
 
 
 @pytest.mark.fault(33)

@@ -48,7 +48,7 @@ class Yard:
             (self.where / name).write_text(content)
 
     def set_up(self, command: str | None = f"{PYTHON} install.py") -> SetUp:
-        return SetUp(command, self.root, {"PATH": "/usr/bin:/bin"}, self.confinement)
+        return SetUp("ada/greetings", command, self.root, {"PATH": "/usr/bin:/bin"}, self.confinement)
 
 
 @pytest.fixture(params=["sealed", "group"])
@@ -102,12 +102,13 @@ async def test_a_python_project_gets_an_environment_that_is_not_the_engines(yard
     yard.write(
         {
             "pyproject.toml": "[project]\n",
-            "install.py": "import sys, pathlib\npathlib.Path('who').write_text(sys.prefix)\n",
+            "install.py": "import sys, pathlib\npathlib.Path(sys.prefix, 'who').write_text(sys.prefix)\n",
         }
     )
     ready = await yard.set_up("python install.py").installed(yard.where)
     assert ready.root is not None
-    assert (ready.root / "project" / "who").read_text() == str(ready.root / "venv") != sys.prefix
+    assert list((ready.root / "project").iterdir()) == [], "nothing of it is needed any more"
+    assert (ready.root / "venv" / "who").read_text() == str(ready.root / "venv") != sys.prefix
     assert ready.environment({"PATH": "/bin"})["PATH"] == f"{ready.root}/venv/bin:/bin"
     ready.offer(yard.where)
     assert (yard.where / ".venv" / "bin" / "python").exists()
@@ -153,5 +154,7 @@ def test_the_name_follows_what_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "uv.lock").symlink_to("/etc/passwd")
     files = lock_files(tmp_path)
     assert files == {"requirements-dev.txt": b"a"}
-    names = {digest("x", files), digest("y", files), digest("x", {"requirements-dev.txt": b"b"}), digest("x", {})}
-    assert len(names) == 4
+    asked = [("a/b", "x", files), ("a/b", "y", files), ("a/b", "x", {"requirements-dev.txt": b"b"}), ("a/b", "x", {})]
+    asked.append(("a/c", "x", files))
+    assert len({digest(*one) for one in asked}) == 5
+    assert digest("A/B", "x", files) == digest("a/b", "x", files), "GitHub takes them for the same"

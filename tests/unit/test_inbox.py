@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from fake_agent import HandClock
@@ -132,6 +132,23 @@ async def test_a_full_page_concludes_nothing() -> None:
     issues.changed = True
     assert set(await box.look()) == {1}
     assert issues.asked[-1] == "recent"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "read"), [(-1, []), (0, []), (1, ["#1"])], ids=["older than the last row", "as old", "newer"]
+)
+async def test_a_full_page_lacks_only_what_is_newer_than_its_last_row(seconds: int, read: list[str]) -> None:
+    held = replace(issue(1, READY), updated_at=AT + timedelta(seconds=seconds))
+    issues = FakeIssues({1: held})
+    box = inbox(issues)
+    await box.look()
+    issues.put(replace(held, open=False))
+    later = AT + timedelta(hours=1)
+    issues.page = (*(replace(issue(n), updated_at=later) for n in range(101, 100 + PAGE)), issue(100))
+    issues.asked.clear()
+    assert set(await box.look()) == (set() if read else {1})
+    assert issues.asked == ["recent", *read]
+    assert set(box.gone) == ({1} if read else set())
 
 
 @pytest.mark.fault(11)

@@ -27,9 +27,9 @@ def bench() -> Bench:
 
 
 @asynccontextmanager
-async def leased(bench: Bench) -> AsyncIterator[tuple[Planner, Held]]:
-    """A planner that has just claimed the only story."""
-    planner = bench.planner()
+async def leased(bench: Bench, planner: Planner | None = None) -> AsyncIterator[tuple[Planner, Held]]:
+    """A planner, a new one unless it is given, that has just claimed the only story."""
+    planner = planner or bench.planner()
     (candidate,) = await planner.discover()
     lease = await planner.claim(candidate)
     assert not isinstance(lease, Skip)
@@ -66,6 +66,40 @@ async def test_a_posted_plan_is_not_paid_for_twice(bench: Bench, where: str) -> 
     assert len(bench.coder.asked) == 1
     assert len(bench.world.bodies("engine-plan")) == 1
     assert bench.world.labels(number) == {AWAITING}
+
+
+@pytest.mark.parametrize("fault", [Transient("502"), UnknownOutcome("no reply")])
+async def test_a_plan_that_could_not_be_posted_is_kept_and_not_paid_for_again(bench: Bench, fault: Transient) -> None:
+    bench.coder.answers = [plan(summary="Paid first."), plan(summary="Paid again.")]
+    bench.world.faults = {"post": [fault]}
+    number = bench.world.story()
+    async with leased(bench) as (planner, held):
+        with pytest.raises(Transient, match=str(fault)):
+            await planner.step(held)
+        assert bench.world.bodies("engine-plan") == []
+        await planner.step(held)
+        (posted,) = bench.world.bodies("engine-plan")
+    assert "Paid first." in posted
+    assert len(bench.coder.asked) == bench.world.fence(number).runs == 1
+
+
+@pytest.mark.parametrize("change", ["text", "lease"])
+async def test_a_plan_of_another_text_or_lease_is_not_posted(bench: Bench, change: str) -> None:
+    bench.coder.answers = [plan(summary="Paid first."), plan(summary="Paid again.")]
+    bench.world.faults = {"post": [Transient("502")]}
+    number, planner = bench.world.story(), bench.planner()
+    async with leased(bench, planner) as (_, held):
+        with pytest.raises(Transient):
+            await planner.step(held)
+        if change == "text":
+            bench.world.change(number, body="I want to find groups.")
+            await planner.step(held)
+    if change == "lease":
+        async with leased(bench, planner) as (_, held):
+            await planner.step(held)
+    (posted,) = bench.world.bodies("engine-plan")
+    assert "Paid again." in posted
+    assert len(bench.coder.asked) == 2
 
 
 async def test_a_crash_before_the_stage_label_is_no_order_to_stop(bench: Bench) -> None:

@@ -20,6 +20,9 @@ from shared.workflow import Role, Stage
 
 CI = Rest("ci")
 
+UNTELLABLE = (Blocked("no"), RunFailed("no", category="turns-used-up", final=Blocked("no")))
+"""What goes to a person at once: said by the step itself, and by the paid run in it."""
+
 
 @dataclass
 class Work:
@@ -95,7 +98,6 @@ async def test_a_lease_lost_to_the_heartbeat_ends_silently() -> None:
 @pytest.mark.parametrize(
     ("failing", "end"),
     [
-        (Transient("502"), Ended(Result.LOST, "left for the next tick: 502")),
         (Lost("taken over"), Ended(Result.LOST, "taken over")),
         (ValueError("x"), Ended(Result.FAILED, "The engine met an error of its own: ValueError.")),
     ],
@@ -107,6 +109,36 @@ async def test_an_error_while_telling_a_person_stays_in_the_item(failing: Except
     assert work.ended == end
     assert work.item.broken is (end.result is Result.FAILED)
     assert agent.held == set()
+
+
+@pytest.mark.parametrize("error", UNTELLABLE)
+async def test_what_could_not_be_told_is_told_at_the_next_tick_without_another_step(error: Exception) -> None:
+    work = Work(FakeAgent([4], {4: [error]}, failing=Transient("502")))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        assert (work.item.resting, work.agent.held) == (Rest("backoff", sentence="502"), {4})
+        work.agent.failing = None
+        work.item.wake()
+    assert work.agent.log == ["step 4", *["fail 4: no"] * 2, "release 4"]
+    assert work.ended == Ended(Result.FAILED, "no")
+    assert not work.item.broken
+
+
+@pytest.mark.parametrize("error", UNTELLABLE)
+async def test_telling_backs_off_when_it_fails_again(error: Exception) -> None:
+    work = Work(FakeAgent([4], {4: [error]}, failing=Transient("502")))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        for told in (1, 2, 2):
+            await anyio.wait_all_tasks_blocked()
+            assert work.agent.count("fail 4: no") == told
+            work.item.wake()
+        work.clock.seconds += 2 * INTERVAL
+        work.item.wake()
+        await anyio.wait_all_tasks_blocked()
+        assert (work.agent.count("fail 4: no"), work.steps) == (3, 1)
+        group.cancel_scope.cancel()
 
 
 @pytest.mark.fault(12)

@@ -117,6 +117,7 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
         ({"checks": Verdict.NONE}, Hindrance.CHECKS_MISSING, Action.HAND_OVER),
         ({"checks": Verdict.RUNNING}, Hindrance.CHECKS_RUNNING, Action.WAIT),
         ({"base_checks": Verdict.RED}, Hindrance.BASE_RED, Action.HAND_OVER),
+        ({"stopped": True}, Hindrance.STOPPED, Action.HAND_OVER),
     ],
 )
 def test_each_guard_alone_keeps_it_from_being_merged(facts: dict[str, Any], reason: Hindrance, action: Action) -> None:
@@ -156,6 +157,7 @@ def test_what_does_not_hinder_a_merge(facts: dict[str, Any]) -> None:
         {"requested": True},
         {"base_checks": Verdict.RED},
         {"opinion": None},
+        {"stopped": True},
     ],
 )
 def test_an_order_to_merge_clears_nothing_else(facts: dict[str, Any]) -> None:

@@ -200,9 +200,17 @@ async def test_only_the_engines_own_branch_and_issue_are_tidied(
 
 async def test_an_issue_that_github_closed_is_left_alone() -> None:
     world = World(answers=[answer()])
-    world.issue = replace(world.issue, open=False)
-    await tick(world, **auto())
-    assert merges(world) == [MERGE, TIDIED[2]]
+    world.refuse["merge"] = UnknownOutcome()
+    loop = Loop(reviewer(world, **auto()), HandClock(world.server))
+    async with loop.open():
+        await loop.tick()
+        await loop.quiet()
+        world.change(open=False, merged=True)
+        world.issue = replace(world.issue, open=False)
+        await loop.tick()
+        await loop.quiet()
+    assert merges(world) == [TIDIED[2]]
+    assert world.stage is Stage.DONE
 
 
 async def test_an_approval_that_the_list_does_not_show_yet_is_waited_for() -> None:

@@ -12,7 +12,7 @@ from shared.github.status import Status
 from shared.governance.endings import RunEnded
 from shared.governance.failures import Category
 from shared.lock.codec import Fence, ItemKey, Wait
-from shared.models import Account, Check, CheckOutcome, Issue
+from shared.models import Account, Check, CheckOutcome, Issue, PullRequest
 from shared.workflow import Labels, Role, Stage
 from worker_agent import comments
 
@@ -152,9 +152,45 @@ def test_a_pull_request_that_was_closed_is_asked_about() -> None:
 
 def test_paused_and_withdrawn() -> None:
     assert comments.paused(FENCE) == Status("Paused by a label; goes on when it is taken off.", ROWS, DATA)
-    assert comments.withdrawn(FENCE, "the issue was closed") == Status(
-        "Stopped: the issue was closed. The branch is kept.", ROWS, DATA
+    assert comments.withdrawn(FENCE, "the issue was closed", Labels(status_prefix="s/")) == Status(
+        "Stopped: the issue was closed. The branch is kept.",
+        ROWS,
+        DATA,
+        "**What to do:** set `s/ready` on this issue to start again.",
     )
+
+
+@pytest.mark.parametrize(
+    ("open", "steps"),
+    [
+        (
+            True,
+            "set `status:reviewing` on #57 to have it reviewed as it is; "
+            "or close it, delete its branch and set `status:ready` on this issue to start again.",
+        ),
+        (False, "delete the branch `auto/issue-42` and set `status:ready` on this issue to start again."),
+    ],
+)
+def test_after_a_stop_it_is_said_how_to_go_on_from_the_pull_request(open: bool, steps: str) -> None:
+    names = frozenset[str]()
+    pull = PullRequest(57, "Title", "", Account(1, "ada"), names, "auto/issue-42", "b" * 40, "main", open, False)
+    told = comments.withdrawn(OPENED, "a person moved the label", Labels(), pull_request=pull)
+    assert told.notes == f"**What to do:** {steps}"
+
+
+def test_ready_beside_an_open_pull_request_is_answered() -> None:
+    names = frozenset[str]()
+    pull = PullRequest(57, "Title", "", Account(1, "ada"), names, "auto/issue-42", "b" * 40, "main", True, False)
+    told = comments.ready_in_vain(OPENED, Labels(), pull)
+    assert told.sentence == "`status:ready` begins nothing here while #57 is open."
+    assert told.notes == comments.withdrawn(OPENED, "x", Labels(), pull_request=pull).notes
+
+
+def test_two_issues_that_wait_for_each_other() -> None:
+    told = comments.circular(ISSUE, replace(ISSUE, number=43))
+    assert told.sentence == "Waiting for ever: this issue depends on #43, and #43 on this one."
+    assert told.notes == ("**What to do:** take `Depends on #43` out of this issue, or `Depends on #42` out of #43.")
+    assert told.data == {"waiting": {"why": "circular", "by": 43}}
 
 
 def test_a_failed_run_names_what_fits_and_what_is_left() -> None:

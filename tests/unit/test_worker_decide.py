@@ -21,6 +21,7 @@ from worker_agent.decide import (
     Projection,
     Snapshot,
     decide,
+    of_pull_request,
     ordered_to_stop,
     projection,
 )
@@ -208,3 +209,26 @@ def test_a_body_hints_at_its_issue(body: str, number: int | None) -> None:
 )
 def test_only_the_branch_decides_whose_pull_request_it_is(branch: str, number: int | None) -> None:
     assert issue_of(pull(branch=branch)) == number
+
+
+@pytest.mark.parametrize(
+    ("stage", "round", "shown", "wanted"),
+    [
+        (REVIEWING, 0, {Stage.IN_REVIEW}, None),
+        (REVIEWING, 0, {Stage.APPROVED}, None),
+        (REVIEWING, 1, {Stage.APPROVED}, None),
+        (REVIEWING, 1, {CHANGES}, None),
+        (REVIEWING, 1, {FAILED}, None),
+        (REVIEWING, 1, {REVIEWING, Stage.IN_REVIEW}, None),
+        (REVIEWING, 1, set(), REVIEWING),
+        (REVIEWING, 0, {TESTING}, REVIEWING),
+        (REVIEWING, 1, {TESTING, CHANGES}, REVIEWING),
+        (TESTING, 1, {CHANGES}, TESTING),
+        (TESTING, 0, {Stage.APPROVED}, None),
+        (FAILED, 0, {Stage.APPROVED}, FAILED),
+    ],
+)
+def test_the_label_of_a_pull_request_is_the_reviewers_once_it_is_handed_over(
+    stage: Stage, round: int, shown: set[Stage], wanted: Stage | None
+) -> None:
+    assert of_pull_request(fence(stage, round=round, pr=57), frozenset(shown)) is wanted

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 import pytest
 
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import Fence, ItemKey, Wait
 from shared.marks import Key, Keyring
 from shared.models import Account, Issue, PullRequest
 from shared.specification import Specification, body_sha256, write
 from shared.workflow import Labels, Role, Stage
 from worker_agent.decide import Phase
-from worker_agent.intents import UNAPPROVED, Cause, cause
+from worker_agent.intents import UNAPPROVED, Cause, cause, urged
 from worker_agent.intents import intent as intent_of
 from worker_agent.policy import Policy
 
@@ -179,3 +179,24 @@ def test_each_beginning_has_one_label_whose_author_must_be_trusted(
     wish = intent(found, with_pull, old)
     assert isinstance(wish, Intent)
     assert cause(wish, found, with_pull, old, NAMES) == expected
+
+
+@pytest.mark.parametrize(
+    ("of_issue", "pull_request", "stage", "number"),
+    [
+        (READY, None, IMPLEMENTING, 42),
+        (READY, pull(READY, open=False), IMPLEMENTING, 42),
+        (IMPLEMENTING, None, IMPLEMENTING, None),
+        (READY, None, FAILED, None),
+        (REVIEWING, pull(CHANGES), IMPLEMENTING, 57),
+        (READY, pull(IMPLEMENTING), IMPLEMENTING, None),
+    ],
+)
+def test_a_label_set_again_is_a_new_order_for_work_that_waits(
+    of_issue: Stage, pull_request: PullRequest | None, stage: Stage, number: int | None
+) -> None:
+    works = fence(stage)
+    waits = replace(works, wait=Wait("usage-limit", AT))
+    found = urged(issue(of_issue), pull_request, waits, NAMES)
+    assert (found.number if found else None) == number
+    assert urged(issue(of_issue), pull_request, works, NAMES) is None

@@ -52,6 +52,19 @@ class Installed:
                 with suppress(FileExistsError):
                     (where / name).symlink_to(target)
 
+    def withdraw(self, where: Path) -> None:
+        """Take our links out of a checkout again, so that nobody takes them for a change; all others stay.
+
+        A command has been there: what it has made of a link is its own, and a directory that it has closed
+        keeps them.
+        """
+        if self.root is None:
+            return
+        for path in (where / name for name in LINKED):
+            with suppress(OSError):
+                if path.readlink().is_relative_to(self.root):
+                    path.unlink()
+
 
 NOTHING = Installed()
 """Of a repository without `setup_command`."""

@@ -1,4 +1,4 @@
-"""The set-up step: `setup_command` once per state of the lock files, kept in `env/<lock-hash>/`.
+"""The set-up step: `setup_command` once per repository and state of its lock files, kept in `env/<hash>/`.
 
 It runs confined like tests, but with network; with no secret, no cache of anybody else, and without
 the install scripts of packages where the tool can leave them out. What it made is read-only afterwards.
@@ -24,7 +24,7 @@ from shared import process
 from shared.errors import Blocked
 from shared.git import directories
 from shared.sandbox.confinement import Confinement
-from worker_agent.tdd import command_line
+from worker_agent.tdd import command_line, project_copy
 from worker_agent.tdd.installed import LINKED, NOTHING, Installed
 
 log = structlog.get_logger()
@@ -62,9 +62,13 @@ class SetUp:
     """The environments of one repository below `root`; several processes of a machine may share them."""
 
     def __init__(
-        self, command: str | None, root: Path, environment: Mapping[str, str], confinement: Confinement
+        self, repository: str, command: str | None, root: Path, environment: Mapping[str, str], confinement: Confinement
     ) -> None:
-        """`environment` is what an installer may know: a PATH, proxies, the addresses of package registries."""
+        """`environment` is what an installer may know: a PATH, proxies, the addresses of package registries.
+
+        What one `repository` (owner/name) has installed is never offered to another one.
+        """
+        self._repository = repository
         self._command = command
         self._root = root
         self._environment = dict(environment)
@@ -79,7 +83,7 @@ class SetUp:
         if self._command is None:
             return NOTHING
         found = await to_thread.run_sync(lock_files, where)
-        place = self._root / digest(self._command, found)
+        place = self._root / digest(self._repository, self._command, found)
         self._root.mkdir(mode=0o755, parents=True, exist_ok=True)
         async with _locked(place.with_suffix(".lock")):
             if not (place / "ready").is_file():
@@ -104,6 +108,7 @@ class SetUp:
                 await to_thread.run_sync(directories.remove, place)
             raise
         await to_thread.run_sync(directories.remove, place / "home")
+        await to_thread.run_sync(project_copy.prune, place)
         (place / "ready").touch()
         log.info("set_up_completed", environment=place.name)
         await to_thread.run_sync(collect, self._root)
@@ -141,10 +146,10 @@ def lock_files(where: Path) -> dict[str, bytes]:
     }
 
 
-def digest(command: str, files: Mapping[str, bytes]) -> str:
-    """The name of the environment that `command` makes from these files with this interpreter."""
+def digest(repository: str, command: str, files: Mapping[str, bytes]) -> str:
+    """The name of the environment that `command` makes from these files of a repository with this interpreter."""
     hashed = hashlib.sha256()
-    for part in (command, platform.python_version(), sys.prefix, platform.machine()):
+    for part in (repository.lower(), command, platform.python_version(), sys.prefix, platform.machine()):
         hashed.update(f"{len(part)}:{part}".encode())
     for name, content in sorted(files.items()):
         hashed.update(f"{len(name)}:{name}{len(content)}:".encode() + content)

@@ -96,7 +96,8 @@ class CliCoder:
         limits = request.limits
         patience = Patience(limits.deadline_seconds, limits.silence_seconds)
         try:
-            ran = await self._launcher.run(session.command(), call, patience, session.take, endpoint)
+            command = replace(session.command(), readable=request.readable)
+            ran = await self._launcher.run(command, call, patience, session.take, endpoint)
         except Impossible as error:
             return Outcome(Ending.PERSISTENT, str(error))
         except OSError as error:

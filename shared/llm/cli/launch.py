@@ -30,12 +30,13 @@ LOGS_KEPT = 200
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to run, and where. `env` comes on top of the launcher's own environment."""
+    """What to run, and where. `env` comes on top of the launcher's own environment, `readable` of what it shows."""
 
     argv: Sequence[str]
     env: Mapping[str, str]
     cwd: Path
     stdin: bytes
+    readable: Sequence[Path] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class Launcher:
         outlet = _outlet(endpoint) if self.wrap.kind is Kind.SEALED else None
         return View(
             writable=writable,
-            readable=(program, *package, *self.readable, Path(sys.prefix), Path(sys.base_prefix)),
+            readable=(program, *package, *self.readable, *command.readable, Path(sys.prefix), Path(sys.base_prefix)),
             hidden=self.hidden,
             network=outlet is None,
             outlet=outlet,

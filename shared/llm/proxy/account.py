@@ -17,7 +17,7 @@ METERED, ESTIMATED = "proxy", "proxy estimate"
 class Reading:
     """What the proxy knows of a run. `usage.cost_usd` is None when a model of it has no known price.
 
-    `refused`: a request was refused because the budget was used up. `retry_at`: when the limit that
+    `refused`: a request was refused, or an answer cut, because the budget was used up. `retry_at`: when the limit that
     the last request met is over.
     """
 
@@ -53,6 +53,11 @@ class Account:
         if charged:
             meter.end()
             self._done.append(meter.total)
+
+    @property
+    def under_way(self) -> int:
+        """How many requests are open now."""
+        return len(self._meters)
 
     @property
     def used_up(self) -> bool:

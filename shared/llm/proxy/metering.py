@@ -48,6 +48,11 @@ class Meter:
         self._line.clear()
 
     @property
+    def whole(self) -> bool:
+        """Whether the vendor has said what all of it took: cutting it now would save nothing."""
+        return self._whole
+
+    @property
     def total(self) -> Tokens:
         """What it took so far."""
         found = self._tokens

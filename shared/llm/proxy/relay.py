@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import aiohttp
 from aiohttp import web
@@ -20,6 +21,9 @@ from shared.llm.proxy.vendors import LOOPBACK, OUT_OF_BUDGET, PATHS, Upstream, V
 
 LARGEST_BODY = 64 * 2**20
 """Bytes of one request; vendors take 32 MB."""
+
+MOST_AT_ONCE = 8
+"""Open requests of one run: what each may still cost is known only when it has ended."""
 
 LARGEST_ERROR = 2**20
 """Bytes of an error that are passed on."""
@@ -61,12 +65,25 @@ class Relay:
             return _error(vendor, 413, "request_too_large", f"A request may have {LARGEST_BODY:,} bytes.")
         if not costs:
             return await self._forward(request, upstream, body, None)
+        asked = _asked(body)
+        barred = self._barred(vendor, asked)
+        if asked is None or barred is not None:
+            return barred or _error(vendor, 400, "invalid_request_error", "The request is not a JSON object.")
+        meter = self.account.opened(str(asked.get("model", "")), len(body))
+        return await self._forward(request, upstream, body, meter)
+
+    def _barred(self, vendor: Vendor, asked: Mapping[str, Any] | None) -> web.Response | None:
+        """Why a request that costs money is not sent. A background answer would go on, and cost, after the run."""
         if self.account.used_up:
             self.account.refused = True
             status, kind = OUT_OF_BUDGET[vendor]
             spent = f"The budget of this run (${self.account.budget_usd:.2f}) is used up."
             return _error(vendor, status, kind, spent)
-        return await self._forward(request, upstream, body, self.account.opened(_model(body), len(body)))
+        if self.account.under_way >= MOST_AT_ONCE:
+            return _error(vendor, 429, "rate_limit_error", "Too many requests at once.")
+        if vendor is Vendor.OPENAI and asked and asked.get("background"):
+            return _error(vendor, 400, "invalid_request_error", "Background answers are not forwarded.")
+        return None
 
     def _may(self, request: web.Request) -> bool:
         """Whether it is our run that asks, and us that it means to ask."""
@@ -90,12 +107,8 @@ class Relay:
                     return await _refused(answer, upstream.key)
                 response = web.StreamResponse(status=answer.status, headers=_back(answer.headers))
                 await response.prepare(request)
-                async for chunk in answer.content.iter_any():
-                    if meter is not None:
-                        meter.feed(chunk)
-                    await response.write(chunk)
-                await response.write_eof()
-                return response
+                passed = await self._pass_on(answer, response, meter)
+                return response if passed else _cut(request, response, upstream.vendor)
         except aiohttp.ClientConnectorError as error:
             charged = False
             return _error(upstream.vendor, 502, "api_error", f"The model server cannot be reached: {error.strerror}.")
@@ -104,6 +117,18 @@ class Relay:
         finally:
             if meter is not None:
                 self.account.closed(meter, charged=charged)
+
+    async def _pass_on(self, answer: aiohttp.ClientResponse, response: web.StreamResponse, meter: Meter | None) -> bool:
+        """Pass an answer on as it comes; False when the budget was used up before its end."""
+        async for chunk in answer.content.iter_any():
+            if meter is not None:
+                meter.feed(chunk)
+                if self.account.used_up and not meter.whole:
+                    self.account.refused = True
+                    return False
+            await response.write(chunk)
+        await response.write_eof()
+        return True
 
     def _post(self, request: web.Request, upstream: Upstream, body: bytes) -> aiohttp.client._RequestContextManager:
         query = request.rel_url.raw_query_string
@@ -122,7 +147,7 @@ def _host(host: str) -> str:
 
 
 def _cut(request: web.Request, response: web.StreamResponse | None, vendor: Vendor) -> web.StreamResponse:
-    """The vendor's answer broke off: so does ours, that nobody takes it for a whole one."""
+    """The vendor's answer broke off, or is cut: so does ours, that nobody takes it for a whole one."""
     if response is None:
         return _error(vendor, 502, "api_error", "The model server did not answer.")
     if request.transport is not None:
@@ -149,12 +174,13 @@ def _back(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() not in _NOT_BACK}
 
 
-def _model(body: bytes) -> str:
+def _asked(body: bytes) -> dict[str, Any] | None:
+    """The request; None when it cannot be read, so that nobody could say what it costs."""
     try:
         found = json.loads(body)
-    except ValueError:
-        return ""
-    return str(found.get("model", "")) if isinstance(found, dict) else ""
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _error(vendor: Vendor, status: int, kind: str, message: str) -> web.Response:

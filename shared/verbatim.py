@@ -1,0 +1,111 @@
+"""Which parts of a Markdown text are shown as code, whatever stands around them (pure).
+
+Doubt counts as text: what is taken for code goes out unchanged, so a wrong guess would let a
+mention or an image work. See https://spec.commonmark.org/0.31.2/ and GitHub's tables on top of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_MARKS = re.compile(r"(?P<indent>[ \t]*)(?:(?P<ticks>`{3,})[^`]*|(?P<tildes>~{3,}).*)")
+_SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)")
+_TAG = re.compile(r"<[A-Za-z/!?]")
+_ONE_LINE_COMMENT = re.compile(r"<!--.*?-->")
+_RAW = re.compile(r"<(?:[!?]|(?:pre|script|style|textarea)\b)", re.IGNORECASE)
+"""HTML that ends neither with its line nor at a blank one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a text, within one line or with its line end."""
+
+    text: str
+    code: bool = False
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the lines so far tell about the next one."""
+
+    html: bool = False
+    """The lines since the last blank one may be an HTML block: neither fences nor spans are code there."""
+    open_span: bool = False
+    """A code span or a tag of the paragraph may not have ended."""
+    fences_lost: bool = False
+    """Nobody can say whether a fence is open."""
+    raw: bool = False
+    """HTML may be open whose end we do not look for."""
+
+
+def parts(text: str) -> Iterator[Part]:
+    """`text` in pieces, in order; `code` for those that are code for certain.
+
+    A fence is one when both its delimiters stand at the start of a line; a span when it ends in its
+    line, and nothing before it in its paragraph can have taken one of its backticks.
+    """
+    rows = text.split("\n")
+    rows = [f"{row}\n" for row in rows[:-1]] + rows[-1:]
+    if "\r" in text.replace("\r\n", ""):  # a line end for GitHub, and none for us
+        yield Part(text)
+        return
+    known, at = _Known(), 0
+    while at < len(rows):
+        opened = _MARKS.fullmatch(rows[at].rstrip("\r\n"))
+        if opened is None or known.raw or known.fences_lost:
+            yield from _line(rows[at], known)
+            at += 1
+            continue
+        end, code = _fence(rows, at, opened, known)
+        yield from (Part(row, code=code) for row in rows[at:end])
+        known.open_span = not code
+        at = end
+
+
+def _fence(rows: Sequence[str], at: int, opened: re.Match[str], known: _Known) -> tuple[int, bool]:
+    """The line after the fence that opens at `at`, and whether it is one; knows less afterwards if that is unclear."""
+    marks, indent = opened["ticks"] or opened["tildes"], opened["indent"]
+    closing = re.compile(rf"(?P<indent>[ \t]*){re.escape(marks)}{re.escape(marks[0])}*[ \t]*")
+    for end in range(at + 1, len(rows)) if not known.html else ():
+        row = rows[end].rstrip("\r\n")
+        closed = closing.fullmatch(row)
+        if indent and row.strip(" \t") and (not row.startswith(indent) or (closed and closed["indent"] != indent)):
+            break  # it may have been a list item's, and ended with it
+        if closed and (indent or re.match(r" {0,3}[`~]", row)):
+            return end + 1, not indent and not closed["indent"]
+    known.fences_lost = True
+    return at + 1, False
+
+
+def _line(row: str, known: _Known) -> Iterator[Part]:
+    if not row.strip(" \t\r\n"):
+        known.html = known.open_span = False
+        yield Part(row)
+        return
+    known.html = known.html or row.lstrip(" \t").startswith("<")
+    spans = [] if known.raw or known.html or known.open_span else _spans(row)
+    rest = _without(row, spans)
+    known.open_span = known.open_span or "`" in rest or bool(_TAG.search(rest))
+    known.raw = known.raw or bool(_RAW.search(_ONE_LINE_COMMENT.sub("", rest)))
+    if known.open_span:
+        yield Part(row)
+        return
+    start = 0
+    for span in spans:
+        yield Part(row[start : span.start()])
+        yield Part(span[0], code=True)
+        start = span.end()
+    yield Part(row[start:])
+
+
+def _spans(row: str) -> list[re.Match[str]]:
+    """The code spans of a line; none when an escape or a table's cells could make others of them."""
+    found = list(_SPAN.finditer(row))
+    return [] if "\\`" in row or any("|" in span[0] for span in found) else found
+
+
+def _without(row: str, spans: Sequence[re.Match[str]]) -> str:
+    kept = [0, *(edge for span in spans for edge in span.span()), len(row)]
+    return " ".join(row[start:end] for start, end in zip(kept[::2], kept[1::2], strict=True))

@@ -1,0 +1,27 @@
+"""A repository with a set-up: what it links into the coder's tree is no part of any change."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from engine import REPOSITORY, Engine
+from worker_scene import CODE, TESTS, branch, once, pulls
+
+pytestmark = pytest.mark.long
+
+INSTALL = "import pathlib; place = pathlib.Path('venv/lib'); place.mkdir(parents=True); (place / 'x').touch()"
+
+
+async def test_a_link_to_what_was_set_up_is_no_change(engine: Engine) -> None:
+    engine.repository_settings["setup_command"] = f"'{sys.executable}' -c \"{INSTALL}\""
+    engine.script(TESTS + CODE)
+    number = engine.ready("Greet people", "## Acceptance criteria\n- [ ] AC1: greet(name) greets.")
+    await once(engine, number)
+    assert len(pulls(engine)) == 1
+    (found,) = engine.directory.glob("machine-1/env/*/project/venv/lib/x")
+    assert found.is_file()
+    bare = engine.lab.at(REPOSITORY).bare
+    names = (await bare.git.run("ls-tree", "--name-only", await branch(engine, number) or "")).text.split()
+    assert "directory" in names
+    assert "venv" not in names

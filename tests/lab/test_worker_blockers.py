@@ -1,0 +1,40 @@
+"""What an issue may depend on: never on itself or its story, and a circle of two is told to people."""
+
+from __future__ import annotations
+
+import pytest
+from engine import OWNER, REPOSITORY, Engine
+from worker_scene import SLOW, acks, comments, during_the_call, status
+
+from shared.workflow import Role
+
+
+@pytest.mark.parametrize("body", ["Depends on #{own}", "Part of #{story}\n\nDepends on #{story}"])
+async def test_an_issue_waits_neither_for_itself_nor_for_its_story(engine: Engine, body: str) -> None:
+    engine.script(SLOW)
+    story = engine.lab.issue(REPOSITORY, "Greetings", author=OWNER).number
+    number = engine.ready("Greet people", body.format(own=story + 1, story=story))
+    assert number == story + 1
+    async with engine.agent(Role.WORKER) as worker:
+        await during_the_call(engine, worker)
+    assert len(acks(engine, number)) == 1
+
+
+async def test_two_issues_that_wait_for_each_other_are_told_once(engine: Engine) -> None:
+    engine.script(SLOW)
+    one = engine.ready("First", "Depends on #2")
+    two = engine.ready("Second", f"Depends on #{one}")
+    stranger = engine.ready("Third", "Depends on #4", by="mallory")
+    engine.ready("Fourth", f"Depends on #{stranger}", by="mallory")
+    assert two == 2
+    async with engine.agent(Role.WORKER) as worker:
+        for _ in range(3):
+            await engine.tick(worker)
+            engine.lab.clock.advance(2)
+            engine.lab.comment(REPOSITORY, one, "Hm.", author=OWNER)
+        assert worker.busy == 0
+    assert "this issue depends on #2, and #2 on this one" in status(engine, one)
+    assert "this issue depends on #1, and #1 on this one" in status(engine, two)
+    assert "rev=1" in status(engine, one)
+    assert [comments(engine, number) for number in (stranger, stranger + 1)] == [[], []]
+    assert [acks(engine, number) for number in (one, two)] == [[], []]

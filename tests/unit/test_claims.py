@@ -1,0 +1,92 @@
+"""What a wait in the fence and the purse mean for a claim: who is left alone, and who is claimed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from shared.claims import SHORT_SECONDS, Claims
+from shared.items import Skip
+from shared.lock.claim import Intent
+from shared.lock.claimant import Claimant, Shortage
+from shared.lock.codec import Fence, ItemKey, Wait
+from shared.lock.view import View
+from shared.marks import Keyring
+from shared.workflow import Role, Stage
+
+AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+LATER = AT + timedelta(hours=20)
+KEY = ItemKey(Role.WORKER, 42)
+EMPTY, FOR_EVER = Shortage("no money", LATER), Shortage("no money for it", None)
+IMPLEMENTING, TESTING = Stage.IMPLEMENTING, Stage.TESTING
+
+
+class Begun(Exception):
+    """The claim went as far as the lock."""
+
+
+class Port:
+    """A lock that only notes that somebody came."""
+
+    def boot(self) -> float:
+        raise Begun
+
+
+class Purse:
+    """One that always says the same."""
+
+    def __init__(self, says: Shortage | None) -> None:
+        self.says = says
+
+    async def shortage(self, number: int) -> Shortage | None:
+        assert number == 42
+        return self.says
+
+
+async def claimed(fence: Fence | None, wish: Intent, says: Shortage | None) -> Skip | None:
+    """Why an item is left alone; None when it is claimed."""
+    port: Any = Port()
+    nonces: Any = None
+    claimant = Claimant("worker-1", frozenset(), Keyring(1), nonces, purse=Purse(says))
+    view = View(KEY, fence, (), None, 0, AT)
+    try:
+        left = await Claims(Role.WORKER, port, claimant).claim(view, wish)
+    except Begun:
+        return None
+    assert isinstance(left, Skip)
+    return left
+
+
+def waiting(reason: str, stage: Stage = IMPLEMENTING, *, seconds: float = 3600) -> Fence:
+    """A fence that was parked `seconds` ago."""
+    at = AT - timedelta(seconds=seconds)
+    return Fence(KEY, 7, "a" * 32, "worker-1", stage, at, phase="green", wait=Wait(reason, LATER))
+
+
+@pytest.mark.parametrize(
+    ("fence", "says", "left"),
+    [
+        (waiting("usage-limit"), None, "waits until 2026-11-23 08:00:00 UTC: usage-limit"),
+        (waiting("budget"), None, None),
+        (waiting("budget"), EMPTY, "no money"),
+        (waiting("budget", TESTING), None, None),
+        (waiting("budget", TESTING), EMPTY, "no money"),
+        (replace(waiting("", TESTING), wait=None), EMPTY, None),
+        (replace(waiting(""), wait=None), EMPTY, "no money"),
+        (replace(waiting(""), wait=None), FOR_EVER, None),
+        (waiting("budget"), FOR_EVER, None),
+        (waiting("budget", seconds=SHORT_SECONDS - 1), FOR_EVER, "no money for it"),
+    ],
+)
+async def test_a_wait_for_money_lasts_as_long_as_there_is_none_and_others_until_their_time(
+    fence: Fence, says: Shortage | None, left: str | None
+) -> None:
+    found = await claimed(fence, Intent(fence.stage, "green"), says)
+    assert (found.reason if found else None) == left
+
+
+async def test_a_new_order_does_not_wait() -> None:
+    assert await claimed(waiting("usage-limit"), Intent(IMPLEMENTING, "green", attempt=2), None) is None
