@@ -50,7 +50,14 @@ def listener() -> Iterator[int]:
 
 @pytest.mark.fault(28)
 async def test_secrets_of_the_home_directory_are_not_there(sealed: Cell) -> None:
-    ran = await sealed.run(READ, sealed.secret, "/root/.ssh/*", "/home/*/.ssh/*", "/etc/shadow", "/etc/ssl/private/*")
+    ran = await sealed.run(
+        READ,
+        sealed.secret,
+        f"{Path('~root').expanduser()}/.ssh/*",
+        "/home/*/.ssh/*",
+        "/etc/shadow",
+        "/etc/ssl/private/*",
+    )
     assert (ran.code, CANARY in ran.text) == (0, False)
     assert "FileNotFoundError" not in ran.text, "a glob finds nothing where nothing is"
     assert ran.text == ""
