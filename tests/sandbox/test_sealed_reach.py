@@ -48,16 +48,12 @@ def listener() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
+PRIVATE = (f"{Path('~root').expanduser()}/.ssh/*", "/home/*/.ssh/*", "/etc/shadow", "/etc/ssl/private/*")
+
+
 @pytest.mark.fault(28)
 async def test_secrets_of_the_home_directory_are_not_there(sealed: Cell) -> None:
-    ran = await sealed.run(
-        READ,
-        sealed.secret,
-        f"{Path('~root').expanduser()}/.ssh/*",
-        "/home/*/.ssh/*",
-        "/etc/shadow",
-        "/etc/ssl/private/*",
-    )
+    ran = await sealed.run(READ, sealed.secret, *PRIVATE)
     assert (ran.code, CANARY in ran.text) == (0, False)
     assert "FileNotFoundError" not in ran.text, "a glob finds nothing where nothing is"
     assert ran.text == ""
