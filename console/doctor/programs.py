@@ -14,7 +14,6 @@ from config.model_access import anthropic, openai
 from console.backends import UNPRICED, unpriced
 from console.doctor.finding import Finding, failed, passed, skipped, warned
 from console.doctor.patient import Machine
-from shared import process
 from shared.errors import Misconfigured
 from shared.llm.claude import Claude
 from shared.llm.cli.launch import Launcher
@@ -118,19 +117,3 @@ def sandbox_finding(answer: Finished | str) -> Finding:
     if refused := fitness.diagnosis(answer):
         return failed("sandbox", *refused)
     return passed("sandbox", "bubblewrap starts with namespaces and a /proc of its own.")
-
-
-async def _said(machine: Machine, *argv: str) -> Finished | str:
-    """How a program ended, or why it does not run."""
-    env = child_environment(machine.environment) | {"HOME": machine.environment.get("HOME", "/")}
-    try:
-        with anyio.fail_after(PROGRAM_SECONDS):
-            return await process.run(argv, cwd=Path("/"), env=env)
-    except FileNotFoundError:
-        return "it is not on PATH"
-    except PermissionError:
-        return "it is not executable"
-    except OSError as error:
-        return str(error.strerror or error)
-    except TimeoutError:
-        return f"it did not end within {PROGRAM_SECONDS:.0f} s"
