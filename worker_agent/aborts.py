@@ -54,9 +54,5 @@ class BranchTaken(Aborted):
     """The pull request's head is not the commit that this engine pushed; it is left untouched."""
 
 
-class CoderFailed(Aborted):
-    """The coding backend could not do what was asked."""
-
-
 class BranchExists(Aborted):
     """The work branch holds commits that are not on the base; rename or delete it, then set the ready label again."""
