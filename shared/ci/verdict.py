@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 
 from shared.models import Check, CheckOutcome
@@ -15,18 +15,44 @@ class Verdict(StrEnum):
     RUNNING = "running"
     GREEN = "green"
     RED = "red"
+    UNKNOWN = "unknown"
+    """Something ended without passing or failing: a person has to let it go on."""
 
 
-def fold(checks: Iterable[Check]) -> Verdict:
-    """One failed check is red at once; no checks at all is `NONE`, which is not green."""
-    outcomes = {check.outcome for check in checks}
+def fold(checks: Iterable[Check], required: Collection[str] = ()) -> Verdict:
+    """One failed check is red at once; no checks at all is `NONE`, which is not green.
+
+    What the branch requires and nobody has reported yet counts as running: GitHub expects it.
+    """
+    found = tuple(checks)
+    outcomes = {check.outcome for check in found}
     if CheckOutcome.FAILED in outcomes:
         return Verdict.RED
     if CheckOutcome.RUNNING in outcomes:
         return Verdict.RUNNING
-    return Verdict.GREEN if CheckOutcome.PASSED in outcomes else Verdict.NONE
+    if CheckOutcome.UNKNOWN in outcomes:
+        return Verdict.UNKNOWN
+    if missing(found, required):
+        return Verdict.RUNNING
+    return Verdict.GREEN if required or CheckOutcome.PASSED in outcomes else Verdict.NONE
+
+
+def missing(checks: Iterable[Check], required: Collection[str]) -> tuple[str, ...]:
+    """The required checks that nobody has reported, by name."""
+    return tuple(sorted(set(required) - {check.name for check in checks}))
 
 
 def failed(checks: Iterable[Check]) -> tuple[Check, ...]:
     """The checks that failed, by name."""
     return tuple(sorted((c for c in checks if c.outcome is CheckOutcome.FAILED), key=lambda c: c.name))
+
+
+def unfinished(checks: Sequence[Check], required: Collection[str] = ()) -> tuple[str, ...]:
+    """What a commit that is not red still waits for, by name: running, awaited by a person, or not yet reported."""
+    waiting = {c.name for c in checks if c.outcome in {CheckOutcome.RUNNING, CheckOutcome.UNKNOWN}}
+    return tuple(sorted(waiting | set(missing(checks, required))))
+
+
+def is_green(verdict: Verdict, *, none_is_green: bool) -> bool:
+    """Whether a commit may be merged, and is handed over without a warning: what both agents mean by green."""
+    return verdict is Verdict.GREEN or (none_is_green and verdict is Verdict.NONE)

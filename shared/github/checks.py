@@ -1,10 +1,17 @@
-"""What CI says of a commit: check runs and commit statuses, and the logs of jobs."""
+"""What CI says of a commit: check runs and commit statuses, which of them must pass, and the logs of jobs."""
 
 from __future__ import annotations
 
-from shared.github import wire
+from shared.errors import NotAllowed
+from shared.github import check_wire, wire
+from shared.github.address import segment
 from shared.github.client import GitHub
+from shared.github.errors import NotFound
 from shared.models import Check
+from shared.warrant import Warrant
+
+REQUIRED_SECONDS = 600.0
+"""For so long the required checks of a branch are believed to be as they were read last."""
 
 
 class Checks:
@@ -13,18 +20,60 @@ class Checks:
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
         self._path = f"/repos/{repository}"
+        self._required: dict[str, tuple[float, frozenset[str]]] = {}
 
     async def of(self, sha: str) -> tuple[Check, ...]:
         """The newest run of each check and the newest status of each context; empty when there are none."""
         runs = await self._github.pages(f"{self._path}/commits/{sha}/check-runs", filter="latest")
         statuses = await self._github.pages(f"{self._path}/commits/{sha}/status")
-        return wire.each(wire.check_run, runs) + wire.each(wire.commit_status, statuses)
+        return wire.each(check_wire.check_run, runs) + wire.each(check_wire.commit_status, statuses)
+
+    async def unstarted(self, sha: str) -> tuple[Check, ...]:
+        """What of CI could not start on a commit, as failed checks: such a workflow run has no check runs at all."""
+        suites = await self._github.pages(f"{self._path}/commits/{sha}/check-suites")
+        return tuple(check for check in wire.each(check_wire.unstarted, suites) if check is not None)
+
+    async def required(self, branch: str) -> frozenset[str]:
+        """The names of the checks without which nothing may be merged into `branch`.
+
+        Those of classic protection and of rulesets together, as far as this token may see them (GitHub itself refuses
+        a merge that lacks one); a branch that does not exist requires none. Read anew after `REQUIRED_SECONDS`, which
+        is free as long as nothing has changed.
+        """
+        now = self._github.clock.boot()
+        at, known = self._required.get(branch, (now, None))
+        if known is None or now - at >= REQUIRED_SECONDS:
+            known = await self._by_protection(branch) | await self._by_rules(branch)
+            self._required[branch] = now, known
+        return known
+
+    async def _by_protection(self, branch: str) -> frozenset[str]:
+        try:
+            found = await self._github.get(f"{self._path}/branches/{segment(branch)}")
+        except (NotFound, NotAllowed):
+            return frozenset()
+        return wire.read(check_wire.required_by_branch, found)
+
+    async def _by_rules(self, branch: str) -> frozenset[str]:
+        """A server without rulesets answers 404."""
+        try:
+            rules = await self._github.pages(f"{self._path}/rules/branches/{segment(branch)}")
+        except (NotFound, NotAllowed):
+            return frozenset()
+        return frozenset().union(*wire.each(check_wire.required_by_rule, rules))
+
+    async def rerun(self, run_id: int, warrant: Warrant) -> None:
+        """Have the failed jobs of a finished workflow run be run once more.
+
+        Raises `NotAllowed` when the token lacks `actions: write` or GitHub does not run this one again.
+        """
+        await self._github.write("POST", f"{self._path}/actions/runs/{run_id}/rerun-failed-jobs", {}, warrant)
 
     async def annotations(self, check_run_id: int) -> tuple[str, ...]:
         """What a check run says of single lines: `path:line: level: message`, in GitHub's order."""
         found = await self._github.pages(f"{self._path}/check-runs/{check_run_id}/annotations")
-        return wire.each(wire.annotation, found)
+        return wire.each(check_wire.annotation, found)
 
     async def log(self, job_id: int) -> str:
-        """The log of a job, its last 2 MiB; raises `Gone` when GitHub no longer keeps it."""
+        """The log of a job, streamed, its last 2 MiB; raises `Gone` when GitHub no longer keeps it."""
         return await self._github.text(f"{self._path}/actions/jobs/{job_id}/logs", accept="application/vnd.github+json")

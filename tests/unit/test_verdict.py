@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shared.ci.verdict import Verdict, failed, fold
+from shared.ci.verdict import Verdict, failed, fold, unfinished
 from shared.models import Check, CheckOutcome
 
-RUNNING, PASSED, FAILED, NEUTRAL = CheckOutcome
+RUNNING, PASSED, FAILED, NEUTRAL, UNKNOWN = CheckOutcome
 
 
 def checks(*outcomes: CheckOutcome) -> list[Check]:
@@ -38,3 +38,28 @@ def test_one_red_check_is_enough_and_nothing_at_all_is_not_green(
 
 def test_the_failed_ones_come_by_name() -> None:
     assert [check.name for check in failed(checks(FAILED, PASSED, FAILED, RUNNING))] == ["check-7", "check-9"]
+
+
+@pytest.mark.fault(42)
+@pytest.mark.parametrize(
+    ("outcomes", "required", "verdict"),
+    [
+        ((PASSED,), {"check-9"}, Verdict.GREEN),
+        ((PASSED,), {"check-9", "security"}, Verdict.RUNNING),
+        ((NEUTRAL,), {"check-9"}, Verdict.GREEN),
+        ((), {"security"}, Verdict.RUNNING),
+        ((FAILED,), {"security"}, Verdict.RED),
+        ((UNKNOWN, PASSED), (), Verdict.UNKNOWN),
+        ((UNKNOWN, RUNNING), (), Verdict.RUNNING),
+        ((UNKNOWN, FAILED), (), Verdict.RED),
+        ((UNKNOWN,), {"check-9"}, Verdict.UNKNOWN),
+    ],
+)
+def test_a_required_check_that_is_missing_keeps_a_commit_from_being_green(
+    outcomes: tuple[CheckOutcome, ...], required: set[str], verdict: Verdict
+) -> None:
+    assert fold(checks(*outcomes), required) is verdict
+
+
+def test_what_is_waited_for_has_a_name() -> None:
+    assert unfinished(checks(PASSED, RUNNING, UNKNOWN), {"check-9", "z"}) == ("check-7", "check-8", "z")

@@ -1,0 +1,132 @@
+"""The watch-and-fix round of one commit as one pure decision; a rerun is recorded by the newest job that it replaces.
+
+The worker acts on it; the merge gate asks the same `verdict.fold` and `verdict.is_green`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from shared.ci.triage import OURS, Cause, Diagnosis
+from shared.ci.verdict import Verdict, fold, is_green
+from shared.models import Check, CheckOutcome
+
+SETTLING_SECONDS = 60.0
+"""No checks at all so soon after a push may only be late; as many seconds later none is none."""
+
+
+class Next(StrEnum):
+    """What follows from what CI says of a commit."""
+
+    PASS = "pass on"
+    WAIT = "wait"
+    RERUN = "run again"
+    REPAIR = "repair"
+    HOLD = "wait for the base"
+    PASS_UNCHECKED = "pass on with a warning"
+    GIVE_UP = "give up"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How often a red commit is repaired, how many seconds CI may take, and what no checks at all mean."""
+
+    fixes: int = 3
+    seconds: float = 600.0
+    none_is_green: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one look at CI showed of a commit; `rerunnable`: GitHub can run its failed jobs once more."""
+
+    checks: tuple[Check, ...] = ()
+    required: frozenset[str] = frozenset()
+    diagnosis: Diagnosis | None = None
+    rerunnable: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """All of it in one word."""
+        return fold(self.checks, self.required)
+
+    @property
+    def running(self) -> bool:
+        """Whether any check still runs."""
+        return any(check.outcome is CheckOutcome.RUNNING for check in self.checks)
+
+
+NO_READING = Reading()
+"""CI was not looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What is known of one commit: `cause` when it is red, `rerunnable` whether the failed jobs can be run again now,
+    `running` whether anything still runs, `fixes` the repairs so far, `seconds` since CI was last asked for something.
+    """
+
+    verdict: Verdict
+    seconds: float
+    cause: Cause = Cause.TESTS
+    rerunnable: bool = False
+    running: bool = False
+    fixes: int = 0
+
+
+def decide(round: Round, limits: Limits) -> Next:
+    """What to do now. Only a repair spends an attempt; nothing is passed on without a warning unless it is green."""
+    overdue = round.seconds > limits.seconds
+    patience = Next.PASS_UNCHECKED if overdue else Next.WAIT
+    match round.verdict:
+        case Verdict.RED:
+            return _red(round, limits, patience)
+        case Verdict.NONE if limits.none_is_green and round.seconds < min(SETTLING_SECONDS, limits.seconds):
+            return Next.WAIT
+        case verdict:
+            return Next.PASS if is_green(verdict, none_is_green=limits.none_is_green) else patience
+
+
+def _red(round: Round, limits: Limits, patience: Next) -> Next:
+    if round.cause in OURS:
+        return Next.REPAIR if round.fixes < limits.fixes else Next.GIVE_UP
+    if round.cause is Cause.BASE:
+        return Next.HOLD
+    # GitHub runs failed jobs again only when the others have ended.
+    return Next.RERUN if round.rerunnable and not round.running else patience
+
+
+_RERUN = "rerun"
+_REFUSED = "rerun-refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """That the failed jobs of this commit were run again, or were to be: `after` is the newest job before that."""
+
+    after: int
+    refused: bool = False
+
+    def __str__(self) -> str:
+        return f"{_REFUSED if self.refused else _RERUN} {self.after}"
+
+    @classmethod
+    def read(cls, text: str) -> Rerun | None:
+        """Back from `str`; None for any other text."""
+        word, _, after = text.partition(" ")
+        return cls(int(after), word == _REFUSED) if word in {_RERUN, _REFUSED} and after.isdecimal() else None
+
+    @classmethod
+    def of(cls, failed: Iterable[Check]) -> Rerun:
+        """A rerun of these jobs."""
+        return cls(max((check.job_id or 0 for check in failed), default=0))
+
+    def awaited(self, checks: Iterable[Check]) -> tuple[Check, ...]:
+        """`checks`, but failed jobs that the rerun replaces still run: GitHub shows the new ones a little later."""
+        return tuple(replace(c, outcome=CheckOutcome.RUNNING) if self._replaces(c) else c for c in checks)
+
+    def _replaces(self, check: Check) -> bool:
+        old = check.run_id is not None and check.job_id is not None and check.job_id <= self.after
+        return old and check.outcome is CheckOutcome.FAILED and not self.refused

@@ -1,0 +1,135 @@
+"""Whose fault a red commit is: the base's, the machines', chance's or ours (pure).
+
+Evidence in this order: the base's own checks, GitHub's conclusion, what the log and the annotations say. What names
+nothing of this change may be chance, until the same commit is red again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shared.models import Check, CheckOutcome
+
+
+class Cause(StrEnum):
+    """Why a check failed."""
+
+    BASE = "red on the base too"
+    INFRASTRUCTURE = "infrastructure"
+    FLAKY = "flaky"
+    TESTS = "ours: tests"
+    QUALITY = "ours: quality"
+
+
+OURS = frozenset({Cause.TESTS, Cause.QUALITY})
+"""What a change of ours can repair."""
+
+_WEIGHT = (Cause.TESTS, Cause.QUALITY, Cause.FLAKY, Cause.INFRASTRUCTURE, Cause.BASE)
+"""What counts when checks of one commit fail for several reasons: a repair is needed whatever else is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failed check and what it says: the failing step of its log or, without a log, summary and annotations."""
+
+    check: Check
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Why one check failed."""
+
+    failure: Failure
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Why a commit is red: one cause that decides, and that of each check."""
+
+    cause: Cause
+    findings: tuple[Finding, ...]
+
+    def of(self, *causes: Cause) -> tuple[Failure, ...]:
+        """The failures of these causes."""
+        return tuple(finding.failure for finding in self.findings if finding.cause in causes)
+
+
+def triage(
+    failures: Sequence[Failure], base: Iterable[Check] = (), *, touched: Collection[str] = (), again: bool = False
+) -> Diagnosis:
+    """Why a commit with these `failures` is red.
+
+    `base` are the checks of the base branch's tip, `touched` the paths that the change has. `again` says that
+    another run of this very commit cannot be had any more: then chance is ruled out.
+    """
+    red = {check.name for check in base if check.outcome is CheckOutcome.FAILED}
+    findings = tuple(Finding(one, _cause(one, red, touched, again)) for one in failures)
+    causes = {finding.cause for finding in findings}
+    return Diagnosis(next((cause for cause in _WEIGHT if cause in causes), Cause.TESTS), findings)
+
+
+_MACHINES = frozenset({"cancelled", "timed_out", "startup_failure", "stale", "error"})
+"""Conclusions, and the state of a commit status, that say nothing of the code."""
+
+_MACHINE_TROUBLE = re.compile(
+    r"lost communication with the server"
+    r"|received a shutdown signal"
+    r"|runner (?:has been )?(?:lost|evicted|terminated)"
+    r"|no space left on device"
+    r"|(?:failed|unable) to (?:download|resolve) action"
+    r"|could not resolve host"
+    r"|temporary failure in name resolution"
+    r"|(?:connection (?:reset by peer|refused|timed out)|network is unreachable)"
+    r"|\b(?:ETIMEDOUT|ECONNRESET|EAI_AGAIN)\b"
+    r"|(?:502 bad gateway|503 service unavailable|504 gateway time-?out|429 too many requests)"
+    r"|toomanyrequests|pull rate limit"
+    r"|internal server error",
+    re.IGNORECASE,
+)
+_TEST_FAILED = re.compile(
+    r"^(?:FAILED|ERROR) (?P<pytest>[\w./-]+\.py)(?=::| |$)"
+    r"|^--- FAIL: |^not ok \d+|^(?:FAIL|✕|×|✗) +(?P<script>[\w./-]+\.[cm]?[jt]sx?)?"
+    r"|^(?:=+ )?\d+ (?:failed|failing)\b|^Tests: +\d+ failed|\bAssertionError\b|^error: test failed",
+    re.MULTILINE,
+)
+_COMPLAINT = re.compile(
+    r"^(?:error: )?(?P<path>[\w./-]+\.\w+):\d+(?::\d+)?: (?:error|warning|failure|note|[A-Z]+\d+|[a-z])"
+    r"|^(?P<tsc>[\w./-]+\.[cm]?tsx?)[(:]\d+[,:]\d+\)?:? .*error TS\d+"
+    r"|^Found \d+ errors?\b|^would reformat |^✖ \d+ problems?|^error\[E\d+\]|^All checks failed",
+    re.MULTILINE,
+)
+_QUALITY_NAME = re.compile(
+    r"\b(?:lint|ruff|flake8|mypy|pyright|types?|typecheck|format|fmt|style|eslint|tsc|clippy|vet|quality)\b"
+)
+
+
+def _cause(failure: Failure, red: Collection[str], touched: Collection[str], again: bool) -> Cause:
+    if failure.check.name in red:
+        return Cause.BASE
+    if failure.check.conclusion in _MACHINES:
+        return Cause.INFRASTRUCTURE
+    ours = _ours(failure)
+    if ours is None and _MACHINE_TROUBLE.search(failure.said):
+        return Cause.INFRASTRUCTURE
+    if again or ours is Cause.QUALITY:
+        return ours or Cause.TESTS
+    return Cause.TESTS if ours and _names(failure.said) & set(touched) else Cause.FLAKY
+
+
+def _ours(failure: Failure) -> Cause | None:
+    """What the log complains of: tests, or only how the code is written; None when it names neither."""
+    if _TEST_FAILED.search(failure.said):
+        return Cause.TESTS
+    quality = _COMPLAINT.search(failure.said) or _QUALITY_NAME.search(failure.check.name.casefold())
+    return Cause.QUALITY if quality else None
+
+
+def _names(said: str) -> set[str]:
+    """The files whose tests failed."""
+    found = _TEST_FAILED.finditer(said)
+    return {path for match in found for path in (match["pytest"], match["script"]) if path}

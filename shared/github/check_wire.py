@@ -1,0 +1,92 @@
+"""GitHub's JSON of checks, statuses and what a branch requires, into our models; as strict as `wire`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from shared.models import Check, CheckOutcome
+
+_JOB = re.compile(r"/actions/runs/(\d+)/jobs?/(\d+)")
+_CONCLUDED = {
+    "success": CheckOutcome.PASSED,
+    "neutral": CheckOutcome.NEUTRAL,
+    "skipped": CheckOutcome.NEUTRAL,
+    "action_required": CheckOutcome.UNKNOWN,
+}
+"""What a conclusion says; every other one is a failure."""
+
+
+def check_run(value: Any) -> Check:
+    """A check run; `summary` begins with GitHub's conclusion, `job_id` is set for jobs of GitHub Actions."""
+    conclusion, output = value.get("conclusion") or "", value.get("output") or {}
+    texts = (conclusion, output.get("title"), output.get("summary"))
+    return Check(
+        name=str(value["name"]),
+        outcome=_outcome(value["status"], conclusion),
+        summary=": ".join(str(text) for text in texts if text),
+        job_id=_job_id(value),
+        conclusion=str(conclusion),
+        run_id=_run_id(value),
+    )
+
+
+def unstarted(value: Any) -> Check | None:
+    """A check suite that could not start, as a failed check; None for every other one, queued or not."""
+    if value.get("conclusion") != "startup_failure":
+        return None
+    name = str((value.get("app") or {}).get("name") or "check suite")
+    return Check(name, CheckOutcome.FAILED, "startup_failure", conclusion="startup_failure")
+
+
+def annotation(value: Any) -> str:
+    """An annotation of a check run as one line, as compilers write it."""
+    return f"{value['path']}:{value['start_line']}: {value['annotation_level']}: {value['message']}"
+
+
+def commit_status(value: Any) -> Check:
+    """A commit status."""
+    outcomes = {"pending": CheckOutcome.RUNNING, "success": CheckOutcome.PASSED}
+    return Check(
+        name=str(value["context"]),
+        outcome=outcomes.get(value["state"], CheckOutcome.FAILED),
+        summary=value.get("description") or "",
+        conclusion=str(value["state"]),
+    )
+
+
+def required_by_branch(value: Any) -> frozenset[str]:
+    """The checks that the classic protection of a branch requires; everybody who reads the branch sees them."""
+    required = (value.get("protection") or {}).get("required_status_checks") or {}
+    checks = required.get("checks") or ()
+    return frozenset(str(name) for name in required.get("contexts") or ()) | frozenset(
+        str(check["context"]) for check in checks
+    )
+
+
+def required_by_rule(value: Any) -> frozenset[str]:
+    """The checks that one rule of a ruleset requires; a rule of another kind requires none."""
+    if value["type"] != "required_status_checks":
+        return frozenset()
+    checks = (value.get("parameters") or {}).get("required_status_checks") or ()
+    return frozenset(str(check["context"]) for check in checks)
+
+
+def _outcome(status: str, conclusion: str) -> CheckOutcome:
+    if status != "completed":
+        return CheckOutcome.RUNNING
+    return _CONCLUDED.get(conclusion, CheckOutcome.FAILED)
+
+
+def _job_id(value: Any) -> int | None:
+    """A job's check run has the job's id; apps other than Actions have no job."""
+    found = _JOB.search(value.get("details_url") or "")
+    if found is not None:
+        return int(found[2])
+    return int(value["id"]) if (value.get("app") or {}).get("slug") == "github-actions" else None
+
+
+def _run_id(value: Any) -> int | None:
+    """The workflow run of a job, which is what can be run again."""
+    found = _JOB.search(value.get("details_url") or "")
+    return int(found[1]) if found is not None else None

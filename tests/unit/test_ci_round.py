@@ -1,0 +1,73 @@
+"""The watch-and-fix round of one commit: each row of the decision, and what a rerun leaves behind."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.ci.round import Limits, Next, Reading, Rerun, Round, decide
+from shared.ci.triage import Cause
+from shared.ci.verdict import Verdict, is_green
+from shared.models import Check, CheckOutcome
+
+NONE, RUNNING, GREEN, RED, UNKNOWN = Verdict
+LIMITS = Limits(fixes=2, seconds=600)
+LAX = Limits(none_is_green=True)
+
+
+@pytest.mark.fault(42)
+@pytest.mark.parametrize(
+    ("round", "early", "late"),
+    [
+        ({"verdict": GREEN}, Next.PASS, Next.PASS),
+        ({"verdict": NONE}, Next.WAIT, Next.PASS_UNCHECKED),
+        ({"verdict": RUNNING}, Next.WAIT, Next.PASS_UNCHECKED),
+        ({"verdict": UNKNOWN}, Next.WAIT, Next.PASS_UNCHECKED),
+        ({"verdict": RED, "cause": Cause.TESTS}, Next.REPAIR, Next.REPAIR),
+        ({"verdict": RED, "cause": Cause.QUALITY, "fixes": 1}, Next.REPAIR, Next.REPAIR),
+        ({"verdict": RED, "cause": Cause.QUALITY, "fixes": 2}, Next.GIVE_UP, Next.GIVE_UP),
+        ({"verdict": RED, "cause": Cause.TESTS, "fixes": 2, "rerunnable": True}, Next.GIVE_UP, Next.GIVE_UP),
+        ({"verdict": RED, "cause": Cause.FLAKY, "rerunnable": True}, Next.RERUN, Next.RERUN),
+        ({"verdict": RED, "cause": Cause.INFRASTRUCTURE, "rerunnable": True, "fixes": 2}, Next.RERUN, Next.RERUN),
+        ({"verdict": RED, "cause": Cause.FLAKY, "rerunnable": True, "running": True}, Next.WAIT, Next.PASS_UNCHECKED),
+        ({"verdict": RED, "cause": Cause.INFRASTRUCTURE}, Next.WAIT, Next.PASS_UNCHECKED),
+        ({"verdict": RED, "cause": Cause.BASE, "rerunnable": True}, Next.HOLD, Next.HOLD),
+    ],
+)
+def test_what_follows_from_ci(round: dict[str, object], early: Next, late: Next) -> None:
+    assert decide(Round(seconds=600, **round), LIMITS) is early  # type: ignore[arg-type]
+    assert decide(Round(seconds=601, **round), LIMITS) is late  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("seconds", "follows"), [(0, Next.WAIT), (59, Next.WAIT), (60, Next.PASS), (601, Next.PASS)])
+def test_no_checks_at_all_may_be_late_ones_for_a_minute(seconds: float, follows: Next) -> None:
+    assert decide(Round(NONE, seconds), LAX) is follows
+
+
+def test_where_none_is_green_nothing_else_becomes_green() -> None:
+    assert [verdict for verdict in Verdict if is_green(verdict, none_is_green=True)] == [NONE, GREEN]
+    assert [verdict for verdict in Verdict if is_green(verdict, none_is_green=False)] == [GREEN]
+    assert decide(Round(RUNNING, 601), LAX) is Next.PASS_UNCHECKED
+
+
+OLD = Check("test", CheckOutcome.FAILED, job_id=7, run_id=1)
+NEW = Check("test", CheckOutcome.FAILED, job_id=8, run_id=1)
+STATUS = Check("status", CheckOutcome.FAILED)
+
+
+def test_until_github_shows_the_new_job_a_rerun_counts_as_running() -> None:
+    mark = Rerun.of([OLD, STATUS])
+    assert Rerun.read(str(mark)) == mark
+    assert Reading(mark.awaited([OLD])).verdict is RUNNING
+    assert Reading(mark.awaited([NEW])).verdict is RED, "red again"
+    assert Reading(mark.awaited([OLD, STATUS])).verdict is RED, "a status is not run again"
+
+
+def test_a_rerun_that_was_refused_is_not_waited_for() -> None:
+    mark = Rerun(7, refused=True)
+    assert Rerun.read(str(mark)) == mark
+    assert mark.awaited([OLD]) == (OLD,)
+
+
+@pytest.mark.parametrize("phase", ["", "ci", "red-base", "rerun", "rerun x", "rerun-refused -1", "rerun 1 2"])
+def test_other_phases_are_no_rerun(phase: str) -> None:
+    assert Rerun.read(phase) is None

@@ -1,0 +1,157 @@
+"""How oft CI is asked, what a red commit costs to understand, and what follows for the item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.ci.round import Reading, Rerun
+from shared.ci.triage import Cause
+from shared.ci.verdict import Verdict
+from shared.items import Skip
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence, ItemKey
+from shared.models import Account, Check, CheckOutcome, Issue, PullRequest
+from shared.warrant import Warrant
+from shared.workflow import Role, Stage
+from worker_agent.ci.watch import Watch
+from worker_agent.decide import RED_BASE, Action, Snapshot, decide
+from worker_agent.policy import Policy
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+HEAD, TIP = "a" * 40, "b" * 40
+BOT = Account(99, "engine-bot")
+FENCE = Fence(
+    ItemKey(Role.WORKER, 42), 7, "n" * 32, "worker-1", Stage.TESTING, AT, phase="ci", base=TIP, work_head=HEAD, pr=57
+)
+PASSED = Check("test", CheckOutcome.PASSED)
+JOB = Check("test", CheckOutcome.FAILED, "failure", job_id=7, conclusion="failure", run_id=1)
+RUNNING = Check("test", CheckOutcome.RUNNING)
+OURS = "FAILED shop/test_cart.py::test_total - assert 1 == 2"
+
+
+@dataclass
+class Ci:
+    """What GitHub and git know; `asked` is what was read, in order."""
+
+    checks: dict[str, tuple[Check, ...]] = field(default_factory=dict)
+    log_text: str = ""
+    needed: frozenset[str] = frozenset()
+    asked: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    async def of(self, sha: str) -> tuple[Check, ...]:
+        self.asked.append(f"checks {sha[:1]}")
+        return self.checks.get(sha, ())
+
+    async def unstarted(self, sha: str) -> tuple[Check, ...]:
+        self.asked.append("suites")
+        return (Check("CI", CheckOutcome.FAILED, conclusion="startup_failure"),)
+
+    async def required(self, branch: str) -> frozenset[str]:
+        self.asked.append(f"required {branch}")
+        return self.needed
+
+    async def rerun(self, run_id: int, warrant: Warrant) -> None:
+        raise AssertionError("a watch writes nothing")
+
+    async def log(self, job_id: int) -> str:
+        self.asked.append(f"log {job_id}")
+        return self.log_text
+
+    async def annotations(self, check_run_id: int) -> tuple[str, ...]:
+        raise AssertionError("there is a log")
+
+    async def refresh(self, ref: str) -> str | None:
+        return TIP if ref == "refs/heads/main" else None
+
+    async def diff(self, base: str, head: str) -> str:
+        return "--- /dev/null\n+++ b/shop/test_cart.py\n+x\n"
+
+    def watch(self, **policy: object) -> Watch:
+        return Watch(self, self, replace(Policy("o/r", base_branch="main"), **policy), lambda: self.seconds)  # type: ignore[arg-type]
+
+
+async def red(ci: Ci, fence: Fence = FENCE) -> Reading:
+    watch = ci.watch()
+    return await watch.diagnosed(fence, await watch.read(fence))
+
+
+async def test_within_the_interval_nothing_is_asked() -> None:
+    ci = Ci({HEAD: (RUNNING,)})
+    watch = ci.watch(ci_interval_seconds=30.0)
+    assert (await watch.glance(FENCE))[1]
+    ci.seconds, ci.checks[HEAD] = 29.0, (PASSED,)
+    reading, fresh = await watch.glance(FENCE)
+    assert (reading.verdict, fresh) == (Verdict.RUNNING, False)
+    ci.seconds = 30.0
+    assert (await watch.glance(FENCE))[0].verdict is Verdict.GREEN
+    assert ci.asked == ["checks a", "checks a", "required main"]
+
+
+@pytest.mark.fault(42)
+async def test_what_is_required_is_asked_only_where_it_can_matter() -> None:
+    for check, verdict in ((PASSED, Verdict.RUNNING), (RUNNING, Verdict.RUNNING), (JOB, Verdict.RED)):
+        ci = Ci({HEAD: (check,)}, needed=frozenset({"security"}))
+        assert (await ci.watch().read(FENCE)).verdict is verdict
+        assert ("required main" in ci.asked) is (check is PASSED)
+
+
+@pytest.mark.fault(42)
+@pytest.mark.parametrize(("lax", "verdict"), [(False, Verdict.NONE), (True, Verdict.RED)])
+async def test_only_where_none_would_be_green_a_ci_that_could_not_start_is_looked_for(
+    lax: bool, verdict: Verdict
+) -> None:
+    ci, bounds = Ci(), replace(Policy("o/r").bounds, none_is_green=lax)
+    assert (await ci.watch(bounds=bounds).read(FENCE)).verdict is verdict
+    assert ("suites" in ci.asked) is lax
+
+
+@pytest.mark.fault(42)
+@pytest.mark.parametrize(
+    ("log", "base", "phase", "cause", "rerunnable", "action"),
+    [
+        ("", (), "ci", Cause.FLAKY, True, Action.RERUN_CI),
+        ("", (), str(Rerun(6)), Cause.TESTS, False, Action.REPAIR),
+        ("", (), str(Rerun(7, refused=True)), Cause.TESTS, False, Action.REPAIR),
+        (OURS, (), "ci", Cause.TESTS, True, Action.REPAIR),
+        (OURS, (JOB,), "ci", Cause.BASE, True, Action.WAIT_FOR_BASE),
+        (OURS, (JOB,), RED_BASE, Cause.BASE, True, Action.WAIT_FOR_BASE),
+        (OURS, (PASSED,), RED_BASE, Cause.TESTS, True, Action.RERUN_CI),
+        ("Could not resolve host: x", (), "ci", Cause.INFRASTRUCTURE, True, Action.RERUN_CI),
+        ("Could not resolve host: x", (), str(Rerun(6)), Cause.INFRASTRUCTURE, False, Action.WAIT_FOR_CI),
+    ],
+)
+async def test_why_a_commit_is_red_and_what_is_done(
+    log: str, base: tuple[Check, ...], phase: str, cause: Cause, rerunnable: bool, action: Action
+) -> None:
+    fence = replace(FENCE, phase=phase)
+    reading = await red(Ci({HEAD: (JOB,), TIP: base}, log), fence)
+    assert reading.diagnosis is not None
+    assert (reading.diagnosis.cause, reading.rerunnable) == (cause, rerunnable)
+    issue = Issue(42, "T", "", frozenset(), BOT, AT, AT)
+    pull = PullRequest(57, "T", "", BOT, frozenset(), "auto/issue-42", HEAD, "main")
+    assert decide(Snapshot(fence, issue, pull, checks=reading.verdict, ci=reading), now=AT) is action
+
+
+async def test_the_logs_of_the_same_checks_are_read_once() -> None:
+    ci = Ci({HEAD: (JOB,)})
+    watch = ci.watch()
+    for _ in range(3):
+        await watch.diagnosed(FENCE, await watch.read(FENCE))
+    assert ci.asked.count("log 7") == 1
+    ci.checks[HEAD] = (JOB, replace(JOB, name="lint", job_id=8))
+    await watch.diagnosed(FENCE, await watch.read(FENCE))
+    assert ci.asked.count("log 8") == 1
+
+
+@pytest.mark.parametrize(("base", "waits"), [(JOB, True), (RUNNING, True), (PASSED, False)])
+async def test_an_item_that_waits_for_its_base_is_not_claimed_before_that_is_green(base: Check, waits: bool) -> None:
+    ci = Ci({TIP: (base,)})
+    wish = Intent(Stage.TESTING, RED_BASE)
+    for other in ("nothing to do", Intent(Stage.TESTING, "ci"), replace(wish, attempt=0)):
+        assert await ci.watch().hold(other) is None
+    assert ci.asked == []
+    assert isinstance(await ci.watch().hold(wish), Skip) is waits

@@ -1,0 +1,65 @@
+"""What the worker says about CI, whole."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.ci.round import Reading
+from shared.ci.triage import Failure, triage
+from shared.lock.codec import Fence, ItemKey, Wait
+from shared.models import Check, CheckOutcome
+from shared.workflow import Role, Stage
+from worker_agent.aborts import CiGivenUp
+from worker_agent.ci import words
+
+AT = datetime(2026, 1, 5, 10, 32, tzinfo=UTC)
+FENCE = Fence(ItemKey(Role.WORKER, 42), 7, "a" * 32, "worker-1", Stage.TESTING, AT, pr=57, wait=Wait("red-base", AT))
+LINT = Check("lint", CheckOutcome.FAILED)
+TEST = Check("test\n(3.11)", CheckOutcome.FAILED, job_id=1, run_id=1)
+SAID = (Failure(LINT), Failure(TEST, "1 failed, see @ada"))
+READING = Reading((LINT, TEST, Check("docs", CheckOutcome.RUNNING)), diagnosis=triage(SAID, [LINT]))
+
+
+def test_a_repair_names_what_is_red_and_why() -> None:
+    told = words.red(FENCE, READING)
+    assert told.sentence == "CI is red (lint, test (3.11)); repairing."
+    assert told.notes == "- lint: red on the base too\n- test (3.11): flaky"
+
+
+def test_a_rerun_says_what_it_is_for_and_a_refusal_what_is_missing() -> None:
+    assert "run once more" in words.rerun(FENCE, READING, "").sentence
+    refused = words.rerun(FENCE, READING, "GitHub does not allow it")
+    assert "`actions: write`" in refused.sentence
+    assert "GitHub does not allow it" in refused.notes
+
+
+def test_only_the_checks_that_the_base_fails_are_waited_for() -> None:
+    told = words.base_red(FENCE, READING)
+    assert "(lint). No attempt is spent." in told.sentence
+    assert told.data["waiting"] == {"why": "red-base", "until": AT.isoformat()}
+
+
+@pytest.mark.fault(42)
+@pytest.mark.parametrize(
+    ("reading", "begins"),
+    [
+        (Reading(), "CI has not finished in time; #57"),
+        (Reading((Check("docs", CheckOutcome.RUNNING),)), "CI has not finished in time (docs); #57"),
+        (Reading((Check("a", CheckOutcome.PASSED),), frozenset({"a", "b"})), "CI has not finished in time (b); #57"),
+        (READING, "CI did not turn green in time, for reasons outside this change (lint, test (3.11)); #57"),
+    ],
+    ids=["none", "running", "required missing", "red"],
+)
+def test_a_hand_over_with_a_warning_names_what_is_missing(reading: Reading, begins: str) -> None:
+    told = words.overdue(FENCE, reading)
+    assert told.sentence == f"{begins} goes to review **without a green CI** and is not merged before it."
+    assert told.data["waiting"] == {"why": "ci overdue"}
+
+
+def test_giving_up_says_of_each_check_whose_fault_it_is_and_mentions_nobody() -> None:
+    told = str(CiGivenUp(1, words.unrepaired(READING)))
+    assert told.startswith("CI stays red after 1 repair.\n- lint: red on the base too.")
+    assert "flaky. 1 failed" in told
+    assert "@ada" not in told

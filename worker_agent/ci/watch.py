@@ -1,0 +1,143 @@
+"""Reads CI for one held item: the checks no oftener than configured, and why they are red when they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from shared.ci.round import Reading, Rerun
+from shared.ci.triage import Cause, Failure, triage
+from shared.ci.verdict import Verdict, failed, fold
+from shared.items import Skip
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence
+from shared.models import Check
+from worker_agent.ci_logs import failures
+from worker_agent.decide import RED_BASE
+from worker_agent.policy import Policy
+from worker_agent.ports import Checks
+
+LOG_BYTES = 64_000
+"""How much of the failing jobs' logs the triage looks through."""
+
+HOLD_SECONDS = 300.0
+"""So often a red base is looked at."""
+
+_CHANGED = re.compile(r"^\+\+\+ b/(.+)$", re.MULTILINE)
+
+
+class Source(Protocol):
+    """The repository's git objects on this machine; a mirror is one."""
+
+    async def refresh(self, ref: str) -> str | None: ...
+
+    async def diff(self, base: str, head: str) -> str: ...
+
+
+class Watch:
+    """What CI says of the commits of one repository's items."""
+
+    def __init__(self, checks: Checks, source: Source, policy: Policy, boot: Callable[[], float]) -> None:
+        """`boot` is the boot clock in seconds."""
+        self._checks = checks
+        self._source = source
+        self._policy = policy
+        self._boot = boot
+        self._begun = False
+        self._last: dict[str, tuple[float, Reading]] = {}
+        self._known: dict[tuple[str, str], tuple[tuple[Check, ...], Reading]] = {}
+
+    async def begin(self) -> None:
+        """Learn ahead of need what the base branch requires: later on, that is free. Raises `Transient`."""
+        if not self._begun:
+            await self._checks.required(self._policy.base_branch)
+            self._begun = True
+
+    def expect(self, fence: Fence) -> None:
+        """CI has only just been asked for something: the next look is worth a request when the interval has passed."""
+        self._remember(fence.work_head, Reading())
+
+    async def glance(self, fence: Fence) -> tuple[Reading, bool]:
+        """The checks of the fence's commit, and whether they were read just now: not within `ci.interval`."""
+        at, known = self._last.get(fence.work_head, (0.0, None))
+        if known is not None and self._boot() - at < self._policy.ci_interval_seconds:
+            return known, False
+        return await self.read(fence), True
+
+    async def read(self, fence: Fence) -> Reading:
+        """The checks of the fence's commit now. Raises `Transient`.
+
+        What is required is asked only where it can matter: nothing failed and nothing runs.
+        """
+        checks = await self._checks.of(fence.work_head)
+        if not checks and self._policy.bounds.none_is_green:  # none may be a CI that could not start
+            checks = await self._checks.unstarted(fence.work_head)
+        rerun = Rerun.read(fence.phase)
+        checks = rerun.awaited(checks) if rerun else checks
+        reading = Reading(checks)
+        if reading.verdict in {Verdict.GREEN, Verdict.NONE}:
+            reading = Reading(checks, await self._checks.required(self._policy.base_branch))
+        self._remember(fence.work_head, reading)
+        return reading
+
+    async def diagnosed(self, fence: Fence, reading: Reading) -> Reading:
+        """A red reading with its diagnosis; logs are read once for the same checks. Raises `Transient`."""
+        if reading.verdict is not Verdict.RED:
+            return reading
+        key = fence.work_head, fence.phase
+        checks, known = self._known.get(key, ((), None))
+        if known is None or checks != reading.checks or known.diagnosis is None:
+            known = await self._diagnosed(fence, reading)
+            self._known = {key: (reading.checks, known)}
+        return known
+
+    async def _diagnosed(self, fence: Fence, reading: Reading) -> Reading:
+        red = failed(reading.checks)
+        once = Rerun.read(fence.phase) is None and any(check.run_id for check in red)
+        base = await self.base()
+        touched = _CHANGED.findall(await self._source.diff(fence.base, fence.work_head)) if fence.base else ()
+        said = await self._said(red, base)
+        diagnosis = triage(said, base, touched=frozenset(touched), again=not once)
+        return replace(reading, diagnosis=diagnosis, rerunnable=once)
+
+    async def _said(self, red: tuple[Check, ...], base: tuple[Check, ...]) -> tuple[Failure, ...]:
+        """What each failed check says; no log is read of what the base fails as well."""
+        known = {check.name for check in failed(base)}
+        there, ours = ([c for c in red if (c.name in known) is wanted] for wanted in (True, False))
+        return (*(Failure(check) for check in there), *await failures(self._checks, ours, LOG_BYTES))
+
+    async def base(self) -> tuple[Check, ...]:
+        """The checks of the base branch's tip; raises `Transient`."""
+        tip = await self._source.refresh(f"refs/heads/{self._policy.base_branch}")
+        return await self._checks.of(tip) if tip else ()
+
+    async def hold(self, wish: Intent | str) -> Skip | None:
+        """Why an item that waits for a red base is not claimed yet: that is looked up before anybody is told again.
+
+        A person's new order does not wait.
+        """
+        if isinstance(wish, str) or wish.phase != RED_BASE or wish.attempt is not None:
+            return None
+        if fold(await self.base()) not in {Verdict.RED, Verdict.RUNNING}:
+            return None
+        return Skip(f"the checks of {self._policy.base_branch} are not green again", HOLD_SECONDS)
+
+    def _remember(self, sha: str, reading: Reading) -> None:
+        """Only what is watched now: a commit that is not looked at for long has ended or moved on."""
+        now = self._boot()
+        recent = 10 * max(self._policy.ci_interval_seconds, 60.0)
+        self._last = {other: last for other, last in self._last.items() if now - last[0] < recent}
+        self._last[sha] = now, reading
+
+
+def explained(reading: Reading) -> tuple[str, ...]:
+    """One line for each failed check: its name and why it failed."""
+    found = reading.diagnosis.findings if reading.diagnosis else ()
+    return tuple(f"{finding.failure.check.name}: {finding.cause}" for finding in found)
+
+
+def of(reading: Reading, *causes: Cause) -> tuple[Check, ...]:
+    """The failed checks of these causes."""
+    return tuple(failure.check for failure in reading.diagnosis.of(*causes)) if reading.diagnosis else ()

@@ -1,0 +1,76 @@
+"""Every sentence the worker posts about CI: pure functions from facts to Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shared.ci.round import Reading
+from shared.ci.triage import Cause
+from shared.ci.verdict import failed, unfinished
+from shared.github.status import Status
+from shared.lock.codec import Fence
+from shared.text import neutralise, one_line
+from worker_agent.ci.watch import explained, of
+from worker_agent.comments import progress
+
+SAID_CHARS = 1_500
+"""Of what a failed check says, in the comment that gives an item to a person."""
+
+
+def red(fence: Fence, reading: Reading) -> Status:
+    """CI is red and is being repaired."""
+    sentence = f"CI is red ({_names(check.name for check in failed(reading.checks))}); repairing."
+    return progress(fence, sentence, _list(explained(reading)))
+
+
+def rerun(fence: Fence, reading: Reading, refusal: str) -> Status:
+    """CI is red for no reason of ours that is known: the same commit is tried once more, if GitHub allows it."""
+    names = _names(check.name for check in failed(reading.checks))
+    waiting = {"why": "ci", "since": fence.at.isoformat()}
+    if refusal:
+        sentence = f"CI is red ({names}), and the token may not run it again (`actions: write`); going on without."
+        return progress(fence, sentence, _list([refusal, *explained(reading)]), waiting=waiting)
+    sentence = f"CI is red ({names}), maybe not because of this change; its failed jobs run once more."
+    return progress(fence, sentence, _list(explained(reading)), waiting=waiting)
+
+
+def base_red(fence: Fence, reading: Reading) -> Status:
+    """The base branch fails the same checks."""
+    names = _names(check.name for check in of(reading, Cause.BASE))
+    wait = fence.wait
+    why = {"why": wait.reason, "until": wait.until.isoformat()} if wait else {"why": "red-base"}
+    sentence = f"Waiting for the base branch: its own checks are red as well ({names}). No attempt is spent."
+    return progress(fence, sentence, waiting=why)
+
+
+def overdue(fence: Fence, reading: Reading) -> Status:
+    """CI did not turn green in time."""
+    waits = unfinished(reading.checks, reading.required)
+    red_ones = tuple(check.name for check in failed(reading.checks))
+    told = f"CI has not finished in time ({_names(waits)})" if waits else "CI has not finished in time"
+    if red_ones:
+        told = f"CI did not turn green in time, for reasons outside this change ({_names(red_ones)})"
+    sentence = f"{told}; #{fence.pr} goes to review **without a green CI** and is not merged before it."
+    return progress(fence, sentence, _list(explained(reading)), waiting={"why": "ci overdue"})
+
+
+def unrepaired(reading: Reading) -> str:
+    """Why a person is asked: each failed check, whose fault it is, and the end of what it says."""
+    found = reading.diagnosis.findings if reading.diagnosis else ()
+    parts = [
+        f"{_name(f.failure.check.name)}: {f.cause}. {neutralise(one_line(f.failure.said[-SAID_CHARS:], SAID_CHARS))}"
+        for f in found
+    ]
+    return "".join(f"\n- {part}" for part in parts[:5])
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(_name(name) for name in names)
+
+
+def _name(name: str) -> str:
+    return one_line(name, 60)
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {one_line(line, 300)}" for line in lines)
