@@ -156,6 +156,11 @@ class Mirror:
         arguments = ("merge-base", "--is-ancestor", names.revision(ancestor), names.revision(commit))
         return (await self.git.run(*arguments, ok=(0, 1))).code == 0
 
+    async def merge_base(self, one: str, other: str) -> str | None:
+        """The newest commit that both have in their history; None when they share none."""
+        verb = ("merge-base", names.revision(one), names.revision(other))
+        return (await self.git.run(*verb, ok=(0, 1))).text or None
+
     async def show(self, commit: str, path: str) -> bytes | None:
         """A file at a commit; None when the commit has no such file (at most 16 MiB)."""
         (found,) = await objects.read(self.git, [f"{names.revision(commit)}:{path}"])
@@ -172,10 +177,11 @@ class Mirror:
         finished = await self.git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", "-M", span, "--")
         return finished.stdout.decode("utf-8", "replace")
 
-    async def log(self, ref: str, limit: int) -> tuple[Commit, ...]:
-        """At most `limit` commits of a ref's history, newest first."""
-        layout = "--format=%H%n%P%n%cI%n%B"
-        finished = await self.git.run("log", "-z", layout, f"--max-count={limit}", names.revision(ref), "--")
+    async def log(self, ref: str, limit: int, *, without: str = "") -> tuple[Commit, ...]:
+        """At most `limit` commits of a ref's history, newest first; not those that `without` has in its own."""
+        span = (names.revision(ref), *([f"^{names.revision(without)}"] if without else []))
+        layout = ("--topo-order", "--format=%H%n%P%n%cI%n%B")
+        finished = await self.git.run("log", "-z", *layout, f"--max-count={limit}", *span, "--")
         return tuple(_commit(entry) for entry in finished.stdout.decode("utf-8", "replace").split("\0") if entry)
 
     async def _fetch(self, *refspecs: str, prune: bool = False) -> None:

@@ -51,10 +51,26 @@ class NoteError:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one remark in a review. `of` names the versions of the texts that it answers.
+
+    `root` is the inline comment that takes it as a reply, 0 where there is none; `about` quotes the remark.
+    """
+
+    of: tuple[str, ...]
+    root: int
+    about: str
+    done: bool
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """One phase of one cycle. `red` and `green` map a test id to its outcome; `cost_usd` None: unknown.
 
-    `exit_code` is the test command's, in the run that `test_result` counts.
+    `exit_code` is the test command's, in the run that `test_result` counts. `quality` maps a quality command
+    to how it ended, `set_aside` a criterion to why no test of it was taken. `rolled_back` is what was begun
+    on top of this commit and undone again. `answers` are to be posted once this commit is pushed.
     """
 
     issue: int
@@ -73,6 +89,10 @@ class Note:
     cost_source: str = "unknown"
     error: NoteError | None = None
     exit_code: int | None = None
+    quality: Mapping[str, str] = field(default_factory=dict)
+    set_aside: Mapping[str, str] = field(default_factory=dict)
+    rolled_back: tuple[NoteError, ...] = ()
+    answers: tuple[Answer, ...] = ()
     v: int = VERSION
     mac: str = ""
 

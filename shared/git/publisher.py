@@ -59,17 +59,19 @@ class Publisher:
         updates: Sequence[RefUpdate],
         *,
         policy: Policy | None = None,
+        since: str = "",
     ) -> tuple[RefUpdate, ...]:
         """Judge everything between the fenced base and `commit`, bring it into the mirror, return `updates`.
 
-        They are then moved by the lock together with its fence. `policy` replaces the repository's
+        They are then moved by the lock together with its fence. With `since`, a commit or tree, only what differs
+        from that is judged: the rest is not the engine's. `policy` replaces the repository's
         own, with the paths that this issue's specification lists. Raises `PatchRefused`, and
         ValueError for an update of a ref that is not ours or of a branch to another commit.
         """
         for update in updates:
             _expect_ours(update, commit)
         await self._expect_descent(workspace, [base, *_branch_tips(updates)], commit)
-        await self.judge(workspace, base, await workspace.tree_of(commit), policy=policy)
+        await self.judge(workspace, since or base, await workspace.tree_of(commit), policy=policy)
         await self._mirror.adopt(workspace.git, *dict.fromkeys([commit, *(update.new for update in updates)]))
         return tuple(updates)
 

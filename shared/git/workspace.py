@@ -83,11 +83,15 @@ class Workspace:
     async def checkout(self, commit_or_tree: str, into: Place) -> Path:
         """Write exactly this commit or tree, and no `.git`, into a fresh `evidence` or `base`."""
         target = await anyio.to_thread.run_sync(directories.renew, self.root / into)
+        await self.export(commit_or_tree, target)
+        return target
+
+    async def export(self, commit_or_tree: str, target: Path) -> None:
+        """Write exactly this commit or tree, and no `.git`, into the empty directory `target`."""
         async with self._scratch() as scratch:
             index = scratch / "index"
             await self.git.run("read-tree", names.oid(commit_or_tree), index=index)
             await self.git.run("checkout-index", "--all", "--quiet", work_tree=target, index=index)
-        return target
 
     async def overlay(self, commit: str, paths: Sequence[str], into: Place) -> None:
         """Lay these files of a commit over a checkout; a link in the way is replaced, not followed.

@@ -1,0 +1,47 @@
+"""What people are told of their commits on a work branch and of merges of the base: facts to Markdown, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shared.github.status import Status
+from shared.lock.codec import Fence
+from shared.text import one_line
+from worker_agent.comments import branch
+
+SHOWN = 10
+"""So many tests or files are named."""
+
+
+def adopted(fence: Fence, ours: str, lost: Sequence[str]) -> Status:
+    """A person's commits are built upon; `lost` are tests that passed before them and do not any more."""
+    return Status(
+        f"`{branch(fence.key.number)}` was moved by somebody else; going on from {fence.work_head[:12]}.",
+        _rows(fence),
+        _data(fence, adopted={"from": ours, "to": fence.work_head}),
+        _list("Passed before these commits, and do not any more:", lost),
+    )
+
+
+def in_step(fence: Fence, base_branch: str, conflicts: Sequence[str]) -> Status:
+    """The base was merged; `conflicts` are what had to be resolved, which a person has to look at."""
+    resolved = "; its conflicts were resolved, so a person merges" if conflicts else ""
+    return Status(
+        f"Merged `{one_line(base_branch, 100)}` ({fence.base[:12]}); the tests pass{resolved}.",
+        _rows(fence),
+        _data(fence, synced={"base": fence.base, "conflicts": list(conflicts)}),
+        _list("Conflicts that were resolved:", conflicts),
+    )
+
+
+def _rows(fence: Fence) -> tuple[tuple[str, str], ...]:
+    rows = [("Stage", str(fence.stage)), ("Agent", fence.agent), ("Attempts", str(fence.attempt))]
+    return (*rows, ("Pull request", f"#{fence.pr}")) if fence.pr else tuple(rows)
+
+
+def _data(fence: Fence, **more: object) -> dict[str, object]:
+    return {"stage": fence.stage, "holder": fence.agent, "attempts": fence.attempt, **more}
+
+
+def _list(head: str, lines: Sequence[str]) -> str:
+    return "\n".join([head, "", *(f"- {one_line(line, 300)}" for line in lines[:SHOWN])]) if lines else ""

@@ -1,0 +1,87 @@
+"""What git knows of a work branch: how its head relates to our commit, and whose its commits are. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shared.git.merging import merge
+from shared.git.mirror import Commit, Mirror
+from shared.lock.codec import Fence
+from worker_agent import comments
+from worker_agent.decide import Head, Phase
+
+HISTORY_LIMIT = 500
+"""Commits looked through between the base and the head of one branch."""
+
+_PHASE, _SYNC = "\nPhase: ", "\nPhase: sync"
+"""Trailers of the engine's own commits; see `comments.commit_message`."""
+
+
+class History:
+    """The work branches of one repository, as its mirror has them."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self._mirror = mirror
+
+    async def relation(self, fence: Fence, head_sha: str) -> Head:
+        """How the branch on the git server relates to our commit, when GitHub shows `head_sha` instead of that.
+
+        GitHub shows a push late, so git decides. A head before our commit counts as set back only
+        when both show the same.
+        """
+        tip = await self._mirror.refresh(f"refs/heads/{comments.branch(fence.key.number)}")
+        stands = await self.standing(fence, tip)
+        return Head.BEHIND if stands is Head.OURS or (stands is Head.REWOUND and tip != head_sha) else stands
+
+    async def standing(self, fence: Fence, tip: str | None) -> Head:
+        """How a commit of the mirror relates to the one that the fence names; None, no branch, is behind it."""
+        ours = fence.work_head
+        if tip is None or tip == ours:
+            return Head.BEHIND if tip is None else Head.OURS
+        if await self._mirror.sha(ours) is None:  # made on another machine
+            await self._mirror.refresh(fence.key.ref)
+        if await self._mirror.is_ancestor(ours, tip):
+            return Head.AHEAD
+        emptied = bool(fence.base) and await self._mirror.is_ancestor(tip, fence.base)
+        return Head.REWOUND if not emptied and await self._mirror.is_ancestor(tip, ours) else Head.FOREIGN
+
+    async def fixes(self, fence: Fence) -> int:
+        """How many CI repairs the current round has committed."""
+        if await self._mirror.sha(fence.work_head) is None:
+            await self._mirror.refresh(fence.key.ref)
+        trailers = f"\nPhase: {Phase.FIX}\nRound: {fence.round}"
+        commits = [commit for commit in await self._commits(fence) if _is_ours(commit, fence)]
+        return sum(trailers in commit.message and "Fix CI" in commit.subject for commit in commits)
+
+    async def collides(self, fence: Fence, base_branch: str) -> bool:
+        """Whether the base branch, as it is now, cannot be merged into our commit without a conflict."""
+        tip = await self._mirror.refresh(f"refs/heads/{base_branch}")
+        if tip is None or await self._mirror.is_ancestor(tip, fence.work_head):
+            return False
+        return bool((await merge(self._mirror.git, fence.work_head, tip)).conflicts)
+
+    async def is_synced(self, fence: Fence) -> bool:
+        """Whether our commit is itself a merge of the base."""
+        return _SYNC in await self._mirror.message(fence.work_head)
+
+    async def judged_from(self, fence: Fence, base: str) -> str:
+        """The commit since which everything is the engine's own and has to pass the patch policy.
+
+        That is `base`, until a person has committed to the branch: what they wrote is not ours to refuse, and what
+        we wrote before was judged. A merge of the base after that brings what others wrote, too.
+        """
+        commits = await self._commits(fence)
+        if all(_is_ours(commit, fence) for commit in commits):
+            return base
+        return next(commit.oid for commit in commits if not _is_ours(commit, fence) or _SYNC in commit.message)
+
+    async def _commits(self, fence: Fence) -> Sequence[Commit]:
+        """What the branch has that its base does not, newest first."""
+        if not fence.work_head or not fence.base:
+            return ()
+        return await self._mirror.log(fence.work_head, HISTORY_LIMIT, without=fence.base)
+
+
+def _is_ours(commit: Commit, fence: Fence) -> bool:
+    """Whether the engine has made a commit, for this issue: a base may bring what it has made for others."""
+    return f"\nIssue: #{fence.key.number}\n" in commit.message and _PHASE in commit.message

@@ -1,0 +1,164 @@
+"""The base branch merged into a work branch: by git, tested, and where both sides collide, with one try by a coder.
+
+Never a rebase, never a forced push. No attempt is spent on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import structlog
+
+from shared.git.merging import Merged, merge
+from shared.git.notes import Note, Phase
+from shared.git.patch_policy import PatchRefused
+from shared.llm.port import Call
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.text import excerpt
+from shared.workflow import Flag, Stage
+from worker_agent import comments, decide
+from worker_agent.aborts import BaseGone, ConflictUnresolved
+from worker_agent.branch.comments import in_step
+from worker_agent.branch.judgement import described, lost, unresolved
+from worker_agent.policy import Policy
+from worker_agent.ports import Forge
+from worker_agent.tdd.files import is_test_file
+from worker_agent.tdd.guard import tampering
+from worker_agent.tdd.old_tests import changes_by_file
+from worker_agent.tdd.report import TestRun
+from worker_agent.workshop import Job, Turn, Workshop
+from worker_agent.worksite import Phased, texts
+
+log = structlog.get_logger()
+
+DIFF_BYTES = 12_000
+"""How much of this branch's change the prompt quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """A branch and a base that has moved on; `job.base` is the base's new head, `own` what the branch has changed."""
+
+    job: Job
+    ours: str
+    base_branch: str
+    merged: Merged
+    own: Collection[str]
+
+    @property
+    def theirs(self) -> str:
+        return self.job.base
+
+
+class Sync:
+    """Brings work branches in step with their base."""
+
+    def __init__(self, workshop: Workshop, forge: Forge, policy: Policy) -> None:
+        self._workshop = workshop
+        self._forge = forge
+        self._policy = policy
+
+    async def bring(self, held: Held, issue: Issue, base_branch: str) -> bool:
+        """Merge the base, as it was last fetched, if the branch does not have it; whether there was anything to merge.
+
+        Raises `MergeFailed` when git fails without a conflict, `BaseGone`, and `ConflictUnresolved` when the
+        one try has not helped: then the branch is as it was.
+        """
+        site = self._workshop.worksite
+        tip = await site.mirror.tip(base_branch)
+        if tip is None:
+            raise BaseGone(base_branch)
+        if await site.mirror.is_ancestor(tip, held.fence.work_head):
+            return False
+        meeting = await self._meet(held, issue, base_branch, tip)
+        tree, problems = meeting.merged.tree, tuple(described(meeting.merged.conflicts))
+        if not problems:
+            run, problems = await self._tested(meeting, tree)
+        if problems:
+            tree, run = await self._resolved(held, meeting, problems)
+            had_conflict = self._policy.names.of(Flag.HAD_CONFLICT)
+            await self._forge.labels.add(held.fence.pr, [had_conflict], held)  # first: none is pushed without it
+        await self._record(held, meeting, tree, run)
+        log.info("base_merged", outcome="completed", base=meeting.theirs, problems=len(problems))
+        await self._forge.status.show(issue.number, in_step(held.fence, base_branch, problems), held)
+        return True
+
+    async def _meet(self, held: Held, issue: Issue, base_branch: str, tip: str) -> _Meeting:
+        job, ours = await self._workshop.open(held, issue), held.fence.work_head
+        await job.space.bring(tip)
+        own = {change.path for change in await job.space.changes(job.base, ours)}
+        merged = await merge(job.space.git, ours, tip)
+        return _Meeting(replace(job, base=tip), ours, base_branch, merged, own)
+
+    async def _tested(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
+        """The run of a merged tree, and what passed on either side and does not there."""
+        ours = await self._workshop.test(m.job, m.ours, since=m.ours)
+        base = await self._workshop.test(m.job, m.theirs, "base")
+        merged = await self._workshop.test(m.job, tree, since=m.merged.tree)
+        return merged, lost(ours, base, merged, m.own)
+
+    async def _resolved(self, held: Held, m: _Meeting, problems: tuple[str, ...]) -> tuple[str, TestRun]:
+        """One try by a coder: the finished tree and its run."""
+        space, fence = m.job.space, held.fence
+        start = await space.commit(m.merged.tree, (m.ours, m.theirs), "Merge, unfinished", held.server_now())
+        prompt = self._workshop.prompt(
+            "resolve_conflict",
+            m.job,
+            base=f"{m.base_branch} at {m.theirs}",
+            conflicts="\n".join(described(m.merged.conflicts)) or "Nothing by text: git could merge every file.",
+            problems="none are known" if m.merged.conflicts else "\n".join(problems),
+            diff=excerpt(await space.diff(fence.base, m.ours), DIFF_BYTES),
+        )
+        tree = await self._workshop.edit(m.job, Call.RESOLVE_CONFLICT, start, Turn(round=fence.round), prompt)
+        held.check()
+        run, left = await self._checked(m, tree)
+        if left:
+            sides = (f"{m.base_branch} ({m.theirs[:12]})", f"{comments.branch(fence.key.number)} ({m.ours[:12]})")
+            raise ConflictUnresolved(sides, problems, left)
+        return tree, run
+
+    async def _checked(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
+        """The run of a resolution, and what stands against it."""
+        refused = await self._refused(m, tree)
+        if refused:
+            return TestRun(finished=False), refused
+        try:
+            return await self._tested(m, tree)
+        except PatchRefused as refusal:
+            return TestRun(finished=False), (str(refusal),)
+
+    async def _refused(self, m: _Meeting, tree: str) -> tuple[str, ...]:
+        """What is wrong with a resolution before anything of it is run; the patch policy judges the rest."""
+        wanted = m.job.specification
+        colliding = {conflict.path for conflict in m.merged.conflicts}
+        paths = colliding | {change.path for change in await m.job.space.changes(m.merged.tree, tree)}
+        before, after = [await texts(m.job.space, one, paths) for one in (m.merged.tree, tree)]
+        free = {*wanted.may_change, *colliding}
+        tests = {path: before[path] for path in before if is_test_file(path) and path not in free}
+        found = changes_by_file(tests, after)
+        tricks = tampering(before, after, free, wanted.files)
+        weakened = (sentence for sentences in found.values() for sentence in sentences)
+        return (*unresolved(m.merged.conflicts, before, after), *weakened, *tricks)
+
+    async def _record(self, held: Held, m: _Meeting, tree: str, run: TestRun) -> None:
+        fence = held.fence
+        answers = fence.phase == decide.Phase.FEEDBACK
+        to = {"phase": fence.phase} if answers else {"stage": Stage.TESTING, "phase": decide.Phase.CI}
+        cost = self._workshop.take_spent(m.job.issue.number)
+        note = Note(
+            issue=m.job.issue.number,
+            cycle=1,
+            phase=Phase.SYNC,
+            next_phase=str(to["phase"]),
+            base=m.theirs,
+            test_result=run.one_line(),
+            exit_code=run.code,
+            attempts=fence.attempt,
+            cost_usd=cost.usd,
+            cost_source=cost.source,
+        )
+        subject = f"Merge {m.base_branch} into {comments.branch(fence.key.number)}"
+        phased = Phased(tree, m.ours, subject, note, merged=m.theirs, since=m.merged.tree)
+        await self._workshop.worksite.record(held, m.job.space, phased, m.job.specification, **to)
