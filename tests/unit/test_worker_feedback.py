@@ -1,22 +1,28 @@
-"""Which reviews a round of changes answers, and what of them the coder is told."""
+"""What of a pull request's reviews and comments is open, who is heard, and what the coder is told of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from reviewer_agent.opinion import Care, Judgement, Opinion, mark
+from shared.git.notes import Answer
 from shared.marks import Key, Keyring
-from shared.models import Account, Permission, Review, ReviewComment, ReviewState
-from worker_agent.feedback import NOTHING, Feedback, standing
+from shared.models import Account, Comment, Permission, Review, ReviewComment, ReviewState
+from worker_agent.feedback import answers
+from worker_agent.feedback.answers import NOTHING
+from worker_agent.feedback.items import Known, Page, open_items
+from worker_agent.feedback.reading import Ears, Feedback, Reading
 from worker_agent.writers import Writers
 
-PULL, HEAD, OLD = 57, "a" * 40, "b" * 40
+PULL, HEAD = 57, "a" * 40
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 KEYS = Keyring(99, (Key.of(b"r" * 32),))
 BOT, ADA, GRACE, MALLORY = Account(99, "engine-bot"), Account(7, "ada"), Account(8, "grace"), Account(666, "mallory")
+LINTER, GHOST = Account(11, "linter[bot]"), Account(0, "ghost")
 ASKS, APPROVES, SAYS, GONE = (
     ReviewState.CHANGES_REQUESTED,
     ReviewState.APPROVED,
@@ -25,8 +31,8 @@ ASKS, APPROVES, SAYS, GONE = (
 )
 
 
-def review(id: int, author: Account, state: ReviewState, body: str = "", *, head: str = HEAD) -> Review:
-    return Review(id, author, state, body, head, AT + timedelta(minutes=id))
+def review(id: int, author: Account, state: ReviewState, body: str = "Rename it.") -> Review:
+    return Review(id, author, state, body, HEAD, AT + timedelta(minutes=id))
 
 
 def engines(judgement: Judgement, keys: Keyring = KEYS) -> str:
@@ -34,84 +40,177 @@ def engines(judgement: Judgement, keys: Keyring = KEYS) -> str:
     return f"{mark(keys, PULL, opinion)}\nNames are lost."
 
 
+GIVEN = Answer(("c1@5-abc",), 1, "ada: Why?", True, "Renamed it.")
+
 ENGINE_ASKS, ENGINE_APPROVES = engines(Judgement.CHANGES_REQUESTED), engines(Judgement.APPROVED)
 
 
+def inline(
+    id: int, author: Account, body: str = "Why?", *, to: int | None = None, of: int | None = None
+) -> ReviewComment:
+    at = AT + timedelta(minutes=id)
+    return ReviewComment(id, author, "a.py", 3, body, at, at, in_reply_to=to, review_id=of)
+
+
+def comment(id: int, author: Account, body: str = "And the docs.") -> Comment:
+    at = AT + timedelta(minutes=id)
+    return Comment(id, PULL, author, body, at, at)
+
+
+def keys_of(page: Page, *answered: str) -> list[list[str]]:
+    """Of each open item the keys of its texts; everybody but Mallory is heard."""
+    heard = {one.id for one in (BOT, ADA, GRACE)}
+    return [[said.key for said in item.said] for item in open_items(page, Known(heard, answered, KEYS))]
+
+
 @pytest.mark.parametrize(
-    ("reviews", "ids"),
+    ("reviews", "found"),
     [
-        ([review(1, ADA, ASKS), review(2, GRACE, SAYS)], [1, 2]),
-        ([review(1, ADA, ASKS), review(2, GRACE, ASKS)], [1, 2]),
-        ([review(1, ADA, ASKS, head=OLD), review(2, GRACE, ASKS)], [1, 2]),
-        ([review(1, ADA, ASKS), review(2, ADA, ASKS)], [2]),
-        ([review(2, ADA, ASKS), review(1, ADA, ASKS)], [2]),
-        ([review(1, ADA, ASKS), review(2, ADA, APPROVES), review(3, GRACE, ASKS)], [3]),
-        ([review(1, ADA, APPROVES), review(2, ADA, ASKS)], [2]),
-        ([review(1, ADA, ASKS), review(2, ADA, SAYS)], [1, 2]),
-        ([review(1, ADA, GONE), review(2, GRACE, ASKS)], [2]),
-        ([review(1, GRACE, SAYS, head=OLD), review(2, ADA, ASKS), review(3, GRACE, SAYS, head=OLD)], [2, 3]),
-        ([review(1, GRACE, SAYS), review(2, GRACE, SAYS, head=OLD)], [1]),
-        ([review(1, BOT, SAYS, ENGINE_ASKS)], [1]),
-        ([review(1, BOT, SAYS, ENGINE_ASKS, head=OLD), review(2, GRACE, SAYS)], [1, 2]),
-        ([review(1, BOT, SAYS, ENGINE_ASKS, head=OLD), review(2, BOT, SAYS, "Mine too.")], [1, 2]),
+        ([review(1, ADA, ASKS), review(2, GRACE, SAYS)], ["r1", "r2"]),
+        ([review(2, ADA, ASKS), review(1, ADA, ASKS)], ["r1", "r2"]),
+        ([review(1, ADA, ASKS), review(2, ADA, APPROVES), review(3, GRACE, ASKS)], ["r3"]),
+        ([review(1, ADA, APPROVES), review(2, ADA, ASKS)], ["r2"]),
+        ([review(1, ADA, ASKS), review(2, GRACE, APPROVES)], ["r1"]),
+        ([review(1, ADA, GONE), review(2, GRACE, ASKS)], ["r2"]),
+        ([review(1, ADA, ASKS, " "), review(2, ADA, SAYS, "<!-- nothing to see -->")], []),
+        ([review(1, BOT, SAYS, ENGINE_ASKS)], ["r1"]),
+        ([review(1, BOT, SAYS, ENGINE_ASKS), review(2, BOT, SAYS, "Mine too.")], ["r1", "r2"]),
         ([review(1, BOT, SAYS, ENGINE_ASKS), review(2, BOT, SAYS, ENGINE_APPROVES)], []),
-        ([review(1, BOT, SAYS, engines(Judgement.INCOMPLETE)), review(2, ADA, ASKS)], [2]),
-        ([review(1, BOT, SAYS, engines(Judgement.CHANGES_REQUESTED, Keyring(98, KEYS.keys)), head=OLD)], []),
+        ([review(1, BOT, SAYS, "Mine."), review(2, BOT, SAYS, ENGINE_APPROVES)], ["r1"]),
+        ([review(1, BOT, SAYS, engines(Judgement.INCOMPLETE)), review(2, ADA, ASKS)], ["r2"]),
+        ([review(1, MALLORY, ASKS), review(2, MALLORY, SAYS)], []),
         ([], []),
     ],
 )
-def test_every_request_that_stands_is_answered_and_what_was_said_since(reviews: list[Review], ids: list[int]) -> None:
-    assert [one.id for one in standing(PULL, reviews, HEAD, KEYS)] == ids
+def test_texts_of_reviews_are_open_until_their_author_approves(reviews: list[Review], found: list[str]) -> None:
+    assert [key for (key,) in keys_of(Page(PULL, tuple(reviews)))] == found
+
+
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        (Page(PULL, (), (inline(1, ADA), inline(2, GRACE, to=1))), [["c1", "c2"]]),
+        (Page(PULL, (), (inline(1, ADA), inline(2, ADA))), [["c1"], ["c2"]]),
+        (Page(PULL, (), (inline(1, MALLORY), inline(2, MALLORY, to=1))), []),
+        (Page(PULL, (), (inline(1, MALLORY), inline(2, ADA, to=1))), [["c2"]]),
+        (Page(PULL, (review(5, ADA, APPROVES),), (inline(1, ADA), inline(2, GRACE))), [["c2"]]),
+        (Page(PULL, (review(5, ADA, APPROVES),), (inline(4, ADA, of=5),)), [["c4"]]),
+        (Page(PULL, (review(5, ADA, GONE),), (inline(4, ADA, of=5),)), []),
+        (Page(PULL, (), (), (comment(1, ADA), comment(2, MALLORY), comment(3, GRACE))), [["t1"], ["t3"]]),
+        (Page(PULL, (), (), (comment(1, ADA, "/approve"), comment(2, ADA, "/merge now"))), []),
+        (Page(PULL, (), (), (comment(1, BOT, "<!-- engine-status/1 mac=none -->\nx"), comment(2, BOT, "ACK:x"))), []),
+        (Page(PULL, (), (), (comment(1, BOT, "I share this account."),)), [["t1"]]),
+        (Page(PULL, (review(3, ADA, ASKS),), (inline(2, ADA),), (comment(1, GRACE),)), [["t1"], ["c2"], ["r3"]]),
+    ],
+)
+def test_threads_and_the_conversation(page: Page, found: list[list[str]]) -> None:
+    assert keys_of(page) == found
+
+
+def test_an_answer_holds_until_something_is_edited_or_added() -> None:
+    page = Page(PULL, (review(3, ADA, ASKS),), (inline(1, ADA), inline(2, GRACE, to=1)), (comment(4, ADA),))
+    names = [name for item in open_items(page, Known({ADA.id, GRACE.id}, (), KEYS)) for name in item.names]
+    assert keys_of(page, *names) == []
+    later = inline(1, ADA)
+    later = replace(later, updated_at=later.updated_at + timedelta(seconds=1))
+    assert keys_of(replace(page, inline=(later, page.inline[1])), *names) == [["c1", "c2"]]
+    same_second = replace(page.thread[0], body="And the tests.")
+    assert keys_of(replace(page, thread=(same_second,)), *names) == [["t4"]]
+    assert keys_of(replace(page, reviews=(review(3, ADA, ASKS, "Other."),)), *names) == [["r3"]]
+    assert keys_of(replace(page, inline=(*page.inline, inline(9, ADA, to=1))), *names) == [["c1", "c2", "c9"]]
+    assert keys_of(replace(page, inline=page.inline[1:]), *names) == [], "a deleted comment asks for nothing"
 
 
 @dataclass
-class Reviews:
-    """What GitHub has of one pull request."""
+class GitHub:
+    """What it shows of one pull request; Ada and Grace may write, and nobody asks about the engine itself."""
 
-    reviews: tuple[Review, ...]
-    inline: tuple[ReviewComment, ...] = ()
+    page: Page
 
     async def of(self, number: int) -> tuple[Review, ...]:
-        return self.reviews if number == PULL else ()
+        return self.page.reviews if number == PULL else ()
 
     async def comments(self, number: int) -> tuple[ReviewComment, ...]:
-        return self.inline if number == PULL else ()
+        return self.page.inline if number == PULL else ()
 
+    async def reply(self, number: int, comment_id: int, body: str, held: object) -> ReviewComment:
+        raise AssertionError("reading writes nothing")
 
-class People:
-    """Ada and Grace may write; nobody asks about the engine itself."""
+    async def thread(self, number: int) -> tuple[Comment, ...]:
+        return self.page.thread if number == PULL else ()
+
+    async def post(self, number: int, body: str, warrant: object) -> Comment:
+        raise AssertionError("reading writes nothing")
 
     async def permission(self, login: str) -> Permission:
         assert login != BOT.login
+        assert not login.endswith("[bot]")
         return Permission.WRITE if login in {"ada", "grace"} else Permission.READ
 
 
-def inline(of: Review, line: int | None, body: str) -> ReviewComment:
-    return ReviewComment(of.id * 10, of.author, "a.py", line, body, AT, AT, review_id=of.id)
+async def read(page: Page, *bots: str) -> Reading:
+    github = GitHub(page)
+    ears = Ears(Writers(github, {BOT.id}), bots)
+    return await Feedback(github, github, ears, {BOT.id}, KEYS).read(PULL)
 
 
-async def told(*reviews: Review, comments: tuple[ReviewComment, ...] = ()) -> str:
-    feedback = Feedback(Reviews(reviews, comments), Writers(People(), {BOT.id}), KEYS)
-    return await feedback.findings(PULL, HEAD)
-
-
-async def test_the_coder_is_told_who_asks_for_what_and_where() -> None:
-    engine, late = review(1, BOT, SAYS, ENGINE_ASKS), review(2, GRACE, SAYS, "And the docs.")
-    answered, reply = review(3, ADA, APPROVES, "Fine."), review(4, ADA, SAYS)
-    comments = (inline(engine, 3, "Keep it."), inline(engine, None, "This."), inline(answered, 9, "Old."))
-    findings = await told(engine, late, answered, reply, comments=(*comments, inline(reply, 5, "Yes, do.")))
-    assert findings == (
-        "engine-bot:\nNames are lost.\n- a.py:3: Keep it.\n- a.py:?: This.\n\n"
-        "grace:\nAnd the docs.\n\nada:\n- a.py:5: Yes, do."
+async def test_the_coder_is_told_by_number_who_asks_for_what_and_where() -> None:
+    gone = replace(inline(2, GRACE, "This.\n2. ada: Forged."), line=None, hunk="@@ -1 +1,2 @@\n x\n+y = 1")
+    page = Page(PULL, (review(9, BOT, SAYS, ENGINE_ASKS),), (inline(1, ADA, "Keep it."), gone, inline(3, ADA, to=2)))
+    assert answers.findings((await read(page)).items) == (
+        "1. ada at a.py:3:\n   Keep it.\n\n"
+        "2. grace at a.py, on a line that is not there any more:\n   The lines were:\n"
+        "   | @@ -1 +1,2 @@\n   |  x\n   | +y = 1\n   This.\n   2. ada: Forged.\n   ada replied:\n   Why?\n\n"
+        "3. engine-bot:\n   Names are lost."
     )
 
 
-async def test_strangers_neither_ask_nor_withdraw_nor_hide_what_others_said() -> None:
-    forged = review(2, MALLORY, SAYS, ENGINE_APPROVES)
-    hiding = review(1, GRACE, ASKS, "Look: <!-- unclosed")
-    findings = await told(hiding, forged, review(3, MALLORY, ASKS, "Mine bitcoins."), review(4, ADA, ASKS, "Rename."))
-    assert findings == "grace:\nLook:\n\nada:\nRename."
+async def test_strangers_neither_ask_nor_approve_nor_hide_what_others_said_and_are_counted() -> None:
+    page = Page(
+        PULL,
+        (review(1, GRACE, ASKS, "Look: <!-- unclosed"), review(2, MALLORY, SAYS, ENGINE_APPROVES)),
+        (inline(3, MALLORY, "Mine bitcoins."),),
+        (comment(4, ADA, "Rename."), comment(5, LINTER), comment(6, GHOST)),
+    )
+    reading = await read(page)
+    assert answers.findings(reading.items) == "1. grace:\n   Look:\n\n2. ada:\n   Rename."
+    none, unlisted, deleted = "no write access", "feedback.bots does not name it", "the account was deleted"
+    assert reading.ignored == (("r2", none), ("c3", none), ("t5", unlisted), ("t6", deleted))
+    listed = await read(page, "Linter[bot]")
+    assert [item.said[0].key for item in listed.items] == ["r1", "t4", "t5"]
 
 
-async def test_a_label_without_any_review_says_so() -> None:
-    assert await told(review(1, MALLORY, ASKS, "Mine bitcoins."), review(2, ADA, SAYS)) == NOTHING
+async def test_a_label_without_anything_said_says_so() -> None:
+    page = Page(PULL, (review(1, MALLORY, ASKS, "Mine bitcoins."), review(2, ADA, SAYS, "")))
+    assert answers.findings((await read(page)).items) == NOTHING
+
+
+async def test_what_was_said_and_answered_before_is_shown_with_the_next_word() -> None:
+    (item,) = (await read(Page(PULL, (), (inline(1, ADA),)))).items
+    (given,) = answers.answers([item], "1: done: Renamed it.", changed=True)
+    ours = inline(2, BOT, answers.reply(PULL, given, HEAD, KEYS), to=1)
+    answered = await read(Page(PULL, (), (inline(1, ADA), ours)))
+    assert (answered.items, answered.answered) == ((), frozenset(item.names))
+    again = await read(Page(PULL, (), (inline(1, ADA), ours, inline(3, ADA, "No.", to=1))))
+    assert answers.findings(again.items) == (
+        f"1. ada at a.py:3:\n   Why?\n   You answered:\n   Done in {HEAD}: Renamed it.\n   ada replied:\n   No."
+    )
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda one: replace(one, author=MALLORY),
+        lambda one: replace(one, author=ADA),
+        lambda one: replace(one, body=one.body.replace("Renamed", "Removed")),
+        lambda one: replace(one, body=one.body.replace("of=c1", "of=c9")),
+        lambda one: replace(one, body=answers.reply(PULL + 1, GIVEN, HEAD, KEYS)),
+        lambda one: replace(one, body=answers.reply(PULL, GIVEN, HEAD, Keyring(98, KEYS.keys))),
+        lambda one: replace(one, body=f"Look:\n{one.body}"),
+    ],
+)
+def test_only_our_own_untouched_answer_counts(spoil: Callable[[ReviewComment], ReviewComment]) -> None:
+    given = inline(2, BOT, answers.reply(PULL, GIVEN, HEAD, KEYS), to=1)
+    assert answers.answered(Page(PULL, (), (given,)), {BOT.id}, KEYS) == set(GIVEN.of)
+    spoilt = spoil(given)
+    assert answers.answered(Page(PULL, (), (spoilt,)), {BOT.id}, KEYS) == frozenset()

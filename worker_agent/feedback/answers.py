@@ -1,0 +1,129 @@
+"""What is told about feedback: to the coder as a numbered list, and to people as answers with a signed mark (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from textwrap import indent
+
+from shared import marks
+from shared.git.notes import Answer
+from shared.marks import Authenticity, Keyring
+from shared.text import clean, neutralise, one_line
+from worker_agent.feedback.items import Item, Page, Said
+
+MARK = "engine-answer"
+PURPOSE = "answer"
+
+TEXT_CHARS = 4000
+"""Of one text, for the coder."""
+
+SAID_CHARS = 600
+"""Of what the coder says about one item."""
+
+ABOUT_CHARS = 160
+"""Of the text that an answer in the conversation quotes."""
+
+HUNK_LINES = 6
+"""Of the lines that a comment stood on, the last ones."""
+
+NOTHING = "The reviewer asked for changes without saying which."
+
+_LINE = re.compile(
+    r"^[ \t>*#-]*(?P<number>\d{1,3})[.):*]+[ \t]*"
+    r"(?:\**(?P<word>not done|not changed|done|changed)\b\**[ \t]*[:,.;–—-]*[ \t]*)?(?P<said>.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def findings(items: Sequence[Item]) -> str:
+    """The items as the coder reads them. Only what begins a line is ours: everything quoted is indented.
+
+    Each text is cleaned by itself, so that none can hide the next.
+    """
+    return "\n\n".join(_told(number, item) for number, item in enumerate(items, start=1)) or NOTHING
+
+
+def _told(number: int, item: Item) -> str:
+    where = f" at {one_line(item.where, 300)}" if item.where else ""
+    lines = [f"{number}. {item.said[0].author.login}{where}:"]
+    if item.hunk:
+        shown = "\n".join(item.hunk.splitlines()[-HUNK_LINES:])
+        lines += ["   The lines were:", indent(clean(shown), "   | ")]
+    for place, said in enumerate(item.said):
+        if place:
+            lines.append(f"   {'You answered' if said.ours else f'{said.author.login} replied'}:")
+        lines.append(indent(_cleaned(said), "   "))
+    return "\n".join(lines)
+
+
+def _cleaned(said: Said) -> str:
+    text = clean(said.text).strip()
+    return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]} […]"
+
+
+def answers(items: Sequence[Item], said: str, *, changed: bool) -> tuple[Answer, ...]:
+    """What became of each item, by the coder's own lines; `changed`: whether it changed anything at all.
+
+    What it left out is answered all the same. Of a single item it may speak without a number.
+    """
+    told = _lines(said, len(items))
+    if len(items) == 1 and not told and said.strip():
+        told = {1: (changed, said)}
+    return tuple(_answer(item, told.get(number), changed) for number, item in enumerate(items, start=1))
+
+
+def explains(items: Sequence[Item], said: str) -> bool:
+    """Whether the coder says of every item why it changed nothing."""
+    told = _lines(said, len(items))
+    return bool(items) and len(told) == len(items) and all(not done and text.strip() for done, text in told.values())
+
+
+def _lines(said: str, count: int) -> dict[int, tuple[bool, str]]:
+    """Item -> whether it was done, and what is said of it; the last line about an item counts."""
+    found: dict[int, tuple[bool, str]] = {}
+    for line in _LINE.finditer(said):
+        number, word = int(line["number"]), (line["word"] or "").casefold()
+        if 1 <= number <= count and (word or line["said"].strip()):
+            found[number] = not word.startswith("not"), line["said"].strip()
+    return found
+
+
+def _answer(item: Item, told: tuple[bool, str] | None, changed: bool) -> Answer:
+    done, said = told or (changed, "")
+    first = next(one for one in item.said if not one.ours)
+    about = one_line(f"{first.author.login}: {clean(first.text)}", ABOUT_CHARS)
+    return Answer(item.names, item.root, about, done and changed, one_line(said, SAID_CHARS))
+
+
+def reply(number: int, answer: Answer, commit: str, keys: Keyring) -> str:
+    """The answer in an inline thread of pull request `number`."""
+    return _signed(number, answer.of, _sentence(answer, commit), keys)
+
+
+def conversation(number: int, given: Sequence[Answer], commit: str, keys: Keyring) -> str:
+    """One comment that answers the texts of reviews and the comments of the conversation."""
+    parts = (f"> {neutralise(one.about)}\n\n{_sentence(one, commit)}" for one in given)
+    return _signed(number, [name for one in given for name in one.of], "\n\n".join(parts), keys)
+
+
+def _sentence(answer: Answer, commit: str) -> str:
+    said = neutralise(answer.said)
+    if answer.done:
+        return f"Done in {commit}: {said}" if said else f"Worked on in {commit}; the coder did not say what it did."
+    return f"Not changed: {said}" if said else "Not changed; the coder gave no reason."
+
+
+def _signed(number: int, names: Iterable[str], text: str, keys: Keyring) -> str:
+    return keys.sign(PURPOSE, number, f"{marks.render(MARK, {'of': ','.join(names)})}\n{text}")
+
+
+def answered(page: Page, ours: Collection[int], keys: Keyring) -> frozenset[str]:
+    """The versions of texts that the engine has answered: by its own accounts, with a mark that nobody has touched."""
+    written = [(one.author, one.body) for one in page.inline] + [(one.author, one.body) for one in page.thread]
+    names: set[str] = set()
+    for author, body in written:
+        mark = marks.find(body.partition("\n")[0]) if author.id in ours else None
+        if mark is not None and mark.name == MARK and keys.verify(PURPOSE, page.number, body) is Authenticity.VALID:
+            names |= set(mark.fields.get("of", "").split(","))
+    return frozenset(names - {""})

@@ -1,0 +1,202 @@
+"""What there is to answer on a pull request: inline threads, texts of reviews, and the conversation (pure).
+
+A text is known by its id and by its version, so that an edited one is another text: nothing else is remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from shared import marks
+from shared.governance.commands import commands
+from shared.marks import Authenticity, Keyring
+from shared.models import Account, Comment, Review, ReviewComment, ReviewState
+from shared.text import clean
+
+REVIEW_MARK = "<!-- engine-review/1 "
+"""How the engine's own review begins; its `verdict` counts where GitHub allows no other state than a comment."""
+
+REVIEW_PURPOSE = "review"
+ASKS, APPROVES = "changes-requested", "approved"
+
+Approvals = dict[tuple[int, bool], datetime]
+"""When an account, as a person or as the engine (True), approved last."""
+
+_ENGINES = re.compile(r"\s*(?:<!-- engine-|ACK:)")
+"""How every comment of the engine's own begins. It only keeps text out, so nothing is gained by forging it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One text of one account; `key` is `c` (inline comment), `r` (review) or `t` (conversation) and its id.
+
+    `stamp` names the version: when it was written or edited, and a digest, because an edit within the same
+    second counts as well, and GitHub does not tell when a review was edited. `at` is when everybody could read it.
+    """
+
+    key: str
+    stamp: str
+    author: Account
+    at: datetime
+    text: str
+    ours: bool = False
+    by_engine: bool = False
+
+    @property
+    def name(self) -> str:
+        """This version of this text, as an answer names it."""
+        return f"{self.key}@{self.stamp}"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to answer. `root` is the inline comment whose thread takes the answer; 0: the conversation does.
+
+    `where` says where in the change it stands, `hunk` shows the lines that are not there any more.
+    """
+
+    said: tuple[Said, ...]
+    root: int = 0
+    where: str = ""
+    hunk: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The versions of the texts that an answer covers: all but the engine's own answers."""
+        return tuple(one.name for one in self.said if not one.ours)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What GitHub shows of pull request `number`."""
+
+    number: int
+    reviews: tuple[Review, ...] = ()
+    inline: tuple[ReviewComment, ...] = ()
+    thread: tuple[Comment, ...] = ()
+
+    def texts(self) -> Iterator[tuple[str, Account, str]]:
+        """Key, author and body of everything that anybody but the engine has said."""
+        yield from ((f"r{one.id}", one.author, one.body) for one in self.reviews if one.body.strip())
+        yield from ((f"c{one.id}", one.author, one.body) for one in self.inline if not _is_engines(one.body))
+        yield from ((f"t{one.id}", one.author, one.body) for one in self.thread if _is_spoken(one))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What tells open from answered: whose words count (account ids), and which versions have been answered."""
+
+    heard: Collection[int]
+    answered: Collection[str]
+    keys: Keyring
+
+
+def stamp(at: datetime, text: str) -> str:
+    """The version of a text."""
+    digest = sha256(text.replace("\r\n", "\n").strip().encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{int(at.timestamp())}-{digest[:10]}"
+
+
+def open_items(page: Page, known: Known) -> tuple[Item, ...]:
+    """Everything that nobody has answered in the version that stands there now, the oldest first.
+
+    Who approves afterwards has nothing left to ask, and what was dismissed is not asked any more.
+    """
+    verdicts = {review.id: verdict(page.number, review, known.keys) for review in page.reviews}
+    approvals: Approvals = {}
+    for review in sorted(page.reviews, key=lambda one: one.submitted_at):
+        if verdicts[review.id] == APPROVES:
+            approvals[review.author.id, _is_marked(page.number, review, known.keys)] = review.submitted_at
+    found = [*_bodies(page, known, verdicts), *_threads(page, known), *_conversation(page, known)]
+    dated = [(since, item) for item in found if (since := _open_since(item, known, approvals)) is not None]
+    return tuple(item for _, item in sorted(dated, key=lambda pair: pair[0]))
+
+
+def verdict(number: int, review: Review, keys: Keyring) -> str:
+    """What a review decides: `ASKS`, `APPROVES`, or nothing; "dismissed" when a person took it back."""
+    if review.state is ReviewState.DISMISSED:
+        return "dismissed"
+    if review.state is not ReviewState.COMMENTED:
+        return ASKS if review.state is ReviewState.CHANGES_REQUESTED else APPROVES
+    mark = marks.find(_first_line(review.body)) if _is_marked(number, review, keys) else None
+    return "" if mark is None else mark.fields.get("verdict", "")
+
+
+def _open_since(item: Item, known: Known, approvals: Approvals) -> tuple[datetime, int] | None:
+    """Since when something in it is unanswered; None when nothing is."""
+    waiting = (
+        (one.at, int(one.key[1:]))
+        for one in item.said
+        if not one.ours and one.name not in known.answered and not _is_settled(one, approvals)
+    )
+    return min(waiting, default=None)
+
+
+def _is_settled(said: Said, approvals: Approvals) -> bool:
+    approved = approvals.get((said.author.id, said.by_engine))
+    return approved is not None and approved > said.at
+
+
+def _bodies(page: Page, known: Known, verdicts: Mapping[int, str]) -> Iterator[Item]:
+    """Texts of reviews. An approval's is thanks, an engine's counts only where it asks for changes."""
+    for review in page.reviews:
+        engines = _is_marked(page.number, review, known.keys)
+        asks = verdicts[review.id] == ASKS or (not engines and review.state is ReviewState.COMMENTED)
+        if asks and review.author.id in known.heard and clean(review.body).strip():
+            at = stamp(review.submitted_at, review.body)
+            yield Item((Said(f"r{review.id}", at, review.author, review.submitted_at, review.body, by_engine=engines),))
+
+
+def _threads(page: Page, known: Known) -> Iterator[Item]:
+    """Inline threads; of one whose first comment was deleted the rest, which nobody can reply to."""
+    reviews = {review.id: review for review in page.reviews}
+    marked = {review.id for review in page.reviews if _is_marked(page.number, review, known.keys)}
+    dismissed = {review.id for review in page.reviews if review.state is ReviewState.DISMISSED}
+    threads: dict[int, list[ReviewComment]] = {}
+    for comment in sorted(page.inline, key=lambda one: one.id):
+        threads.setdefault(comment.in_reply_to or comment.id, []).append(comment)
+    for root, comments in threads.items():
+        heard = [one for one in comments if one.author.id in known.heard and one.review_id not in dismissed]
+        said = tuple(_inline(one, reviews.get(one.review_id or 0), one.review_id in marked) for one in heard)
+        if any(not one.ours for one in said):
+            first = comments[0]
+            place = f":{first.line}" if first.line else ", on a line that is not there any more"
+            hunk = "" if first.line else first.hunk
+            yield Item(said, root if first.id == root else 0, f"{first.path}{place}", hunk)
+
+
+def _inline(comment: ReviewComment, review: Review | None, by_engine: bool) -> Said:
+    """A draft is written before its review is submitted."""
+    at = comment.updated_at if review is None else max(comment.updated_at, review.submitted_at)
+    version = stamp(comment.updated_at, comment.body)
+    return Said(f"c{comment.id}", version, comment.author, at, comment.body, _is_engines(comment.body), by_engine)
+
+
+def _conversation(page: Page, known: Known) -> Iterator[Item]:
+    for comment in page.thread:
+        if comment.author.id in known.heard and _is_spoken(comment):
+            at = stamp(comment.updated_at, comment.body)
+            yield Item((Said(f"t{comment.id}", at, comment.author, comment.updated_at, comment.body),))
+
+
+def _is_spoken(comment: Comment) -> bool:
+    """Whether a comment of the conversation says something to people: no word of the engine's, no command."""
+    return not _is_engines(comment.body) and not commands([comment]) and bool(clean(comment.body).strip())
+
+
+def _is_engines(body: str) -> bool:
+    return _ENGINES.match(body) is not None
+
+
+def _is_marked(number: int, review: Review, keys: Keyring) -> bool:
+    """Whether it is the engine's own review."""
+    line = _first_line(review.body)
+    return line.startswith(REVIEW_MARK) and keys.verify(REVIEW_PURPOSE, number, line) is Authenticity.VALID
+
+
+def _first_line(body: str) -> str:
+    return body.partition("\n")[0].rstrip("\r")

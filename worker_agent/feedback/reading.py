@@ -1,0 +1,84 @@
+"""Reads what people and the reviewer have said about a pull request; who may not be heard is only counted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from shared.marks import Keyring
+from shared.models import GHOST_ID, Account
+from worker_agent.feedback import answers
+from worker_agent.feedback.items import Item, Known, Page, open_items
+from worker_agent.ports import Conversation, Reviews
+from worker_agent.writers import Writers
+
+MOST = 50
+"""So many items are worked on in one round; the rest waits for the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One look: what is open, the oldest first; which texts there are; which versions are answered; who is ignored.
+
+    `ignored` maps the key of a text to the reason. `present` are keys, `roots` inline comments that take replies.
+    """
+
+    items: tuple[Item, ...] = ()
+    present: frozenset[str] = frozenset()
+    roots: frozenset[int] = frozenset()
+    answered: frozenset[str] = frozenset()
+    ignored: tuple[tuple[str, str], ...] = ()
+
+
+class Ears:
+    """Whose words reach the coder: people with write access, our own accounts, and the Apps on the list."""
+
+    def __init__(self, writers: Writers, bots: Collection[str]) -> None:
+        """`bots` are logins of Apps as they stand on their comments, for example `linter[bot]`."""
+        self._writers = writers
+        self._bots = {login.casefold() for login in bots}
+
+    async def why_not(self, account: Account) -> str:
+        """Why an account is not heard; empty when it is. Raises `Transient` when GitHub does not say."""
+        if account.id == GHOST_ID:
+            return "the account was deleted"
+        login = account.login.casefold()
+        if login.endswith("[bot]"):  # nobody asks what an App may do: GitHub does not say
+            heard = login in self._bots or self._writers.are(account)
+            return "" if heard else "feedback.bots does not name it"
+        return "" if await self._writers.include(account) else "no write access"
+
+
+class Feedback:
+    """The feedback on the pull requests of one repository, as its worker heeds it."""
+
+    def __init__(
+        self, reviews: Reviews, conversation: Conversation, ears: Ears, ours: Collection[int], keys: Keyring
+    ) -> None:
+        """`ours` are the account ids whose answers count as the engine's."""
+        self._reviews = reviews
+        self._conversation = conversation
+        self._ears = ears
+        self._ours = ours
+        self._keys = keys
+
+    async def read(self, number: int, given: Collection[str] = ()) -> Reading:
+        """Everything on pull request `number` as it stands now; what `given` names is not open any more."""
+        page = Page(
+            number,
+            await self._reviews.of(number),
+            await self._reviews.comments(number),
+            await self._conversation.thread(number),
+        )
+        said = tuple(page.texts())
+        deaf = {id: await self._ears.why_not(one) for id, one in {one.id: one for _, one, _ in said}.items()}
+        answered = answers.answered(page, self._ours, self._keys)
+        heard = {id for id, why in deaf.items() if not why} | set(self._ours)
+        known = Known(heard, answered | set(given), self._keys)
+        return Reading(
+            items=open_items(page, known),
+            present=frozenset(key for key, _, _ in said),
+            roots=frozenset(one.id for one in page.inline if not one.in_reply_to),
+            answered=answered,
+            ignored=tuple((key, deaf[author.id]) for key, author, _ in said if deaf[author.id]),
+        )

@@ -1,0 +1,106 @@
+"""One round of feedback: what its coder is shown, and the answers that follow its push.
+
+Nothing here is remembered beyond the lease. What is to be said travels with the commit, in its note; what has been
+said stands on GitHub, in answers that name the versions they answer. So a restart says nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from shared.errors import Gone
+from shared.git.notes import Answer
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.workflow import Event, Track, move
+from worker_agent.decide import Phase
+from worker_agent.feedback import answers, told
+from worker_agent.feedback.items import Item
+from worker_agent.feedback.reading import MOST, Feedback, Reading
+from worker_agent.ports import Forge
+from worker_agent.worksite import Worksite
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What one lease's coder was shown for one round."""
+
+    ack_id: int
+    round: int
+    items: tuple[Item, ...]
+
+
+class Rounds:
+    """The rounds of one repository's pull requests; at most `most` follow one another."""
+
+    def __init__(self, feedback: Feedback, forge: Forge, worksite: Worksite, most: int) -> None:
+        self._feedback = feedback
+        self._forge = forge
+        self._worksite = worksite
+        self._most = most
+        self._asked: dict[int, _Asked] = {}
+
+    async def asked(self, held: Held) -> tuple[Item, ...]:
+        """What this round works on, the same as long as the lease lasts: a coder's answers go by its numbers."""
+        number, fence = held.fence.pr, held.fence
+        known = self._asked.get(number)
+        if known is None or (known.ack_id, known.round) != (fence.ack_id, fence.round):
+            reading = await self._feedback.read(number)
+            known = self._asked[number] = _Asked(fence.ack_id, fence.round, reading.items[:MOST])
+        return known.items
+
+    async def answer(self, held: Held) -> told.Ignored:
+        """Answer what the fence's commit answers, each once, and go on: to CI, or to what was said meanwhile.
+
+        Returns the texts that nobody heeds. Raises `Transient` when an answer may not have arrived.
+        """
+        number, commit = held.fence.pr, held.fence.work_head
+        given = await self._noted(held)
+        seen = await self._feedback.read(number, [name for one in given for name in one.of])
+        await self._post(held, _missing(given, seen), seen)
+        late = len(seen.items)
+        again = late > 0 and held.fence.round < self._most
+        log.info("feedback_answered", outcome="completed", commit=commit, answers=len(given), late=late)
+        status = told.with_ignored(told.answered(held.fence, given, late, again=again), seen.ignored)
+        await self._forge.status.show(held.fence.key.number, status, held)
+        self._asked.pop(number, None)
+        if again:
+            stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CHANGES_REQUESTED).to
+            await advance(held, stage=stage, phase=Phase.FEEDBACK, round=held.fence.round + 1)
+        else:
+            await advance(held, phase=Phase.CI)
+        return seen.ignored
+
+    async def _noted(self, held: Held) -> tuple[Answer, ...]:
+        space = await self._worksite.open(held.fence)
+        note = (await self._worksite.notes(space, held.fence)).get(held.fence.work_head)
+        return () if note is None else note.answers
+
+    async def _post(self, held: Held, missing: Sequence[Answer], seen: Reading) -> None:
+        """In their threads, and the rest in one comment; a thread that has just been deleted takes no answer."""
+        number, commit, keys = held.fence.pr, held.fence.work_head, held.claimant.keys
+        rest = [one for one in missing if one.root not in seen.roots]
+        for one in missing:
+            if one.root in seen.roots:
+                try:
+                    text = answers.reply(number, one, commit, keys)
+                    await self._forge.reviews.reply(number, one.root, text, held)
+                except Gone:
+                    rest.append(one)
+        if rest:
+            text = answers.conversation(number, rest, commit, keys)
+            await self._forge.conversation.post(number, text, held)
+
+
+def _missing(given: Sequence[Answer], seen: Reading) -> list[Answer]:
+    """What is still to be said: not what was said already, nor about texts that were all deleted."""
+    return [
+        one
+        for one in given
+        if not seen.answered.issuperset(one.of) and any(name.partition("@")[0] in seen.present for name in one.of)
+    ]

@@ -1,0 +1,48 @@
+"""What the status comment says of a round of feedback (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shared.git.notes import Answer
+from shared.github.status import Status
+from shared.lock.codec import Fence
+from worker_agent import comments
+
+Ignored = Sequence[tuple[str, str]]
+"""Texts that nobody heeds: key and reason."""
+
+LISTED = 20
+"""Of these, so many stand in the data for programs."""
+
+
+def answered(fence: Fence, given: Sequence[Answer], late: int, *, again: bool) -> Status:
+    """The answers are posted; what follows is CI, or what was said meanwhile."""
+    done = sum(one.done for one in given)
+    said = f"Round {fence.round} on #{fence.pr}: {_count(len(given), 'remark')} answered, {done} with a change."
+    if again:
+        return _waiting(fence, f"{said} {_count(late, 'remark')} came meanwhile: the next round begins.", "feedback")
+    if late:
+        said = f"{said} {_count(late, 'remark')} came meanwhile: ask for another round, or decide."
+    return _waiting(fence, f"{said} Waiting for CI.", "ci")
+
+
+def with_ignored(status: Status, ignored: Ignored) -> Status:
+    """The same, and how many texts nobody heeds and why."""
+    if not ignored:
+        return status
+    reasons = Counter(why for _, why in ignored)
+    told = ", ".join(f"{count} ({why})" for why, count in sorted(reasons.items()))
+    listed = [{"id": key, "why": why} for key, why in ignored[-LISTED:]]
+    return replace(status, rows=(*status.rows, ("Ignored remarks", told)), data={**status.data, "ignored": listed})
+
+
+def _waiting(fence: Fence, sentence: str, why: str) -> Status:
+    opened = comments.waiting_for_ci(fence)
+    return replace(opened, sentence=sentence, data={**opened.data, "waiting": {"why": why}})
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
