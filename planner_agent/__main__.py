@@ -14,6 +14,12 @@ def main() -> int:
     arguments = parse(Role.PLANNER)
     load_structlog()
     from console.launch import launch
+
+    if arguments.interactive:
+        from planner_agent.terminal.entry import Terminal
+
+        terminal = Terminal()
+        return launch(Role.PLANNER, terminal.build, arguments, prepare=terminal.prepare)
     from planner_agent.build import build, prepare
 
     return launch(Role.PLANNER, build, arguments, prepare=prepare)

@@ -64,7 +64,7 @@ class Planner:
         self._claims = Claims(Role.PLANNER, port, claimant)
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names)
-        self._listener = Listener(forge, claimant)
+        self._listener = Listener(forge, claimant, policy)
         specifications = Specifications(forge, claimant.keys, policy)
         self._gate = Gate(forge, self._listener, specifications, policy)
         self._observer = Observer(forge, self._listener, specifications, policy)

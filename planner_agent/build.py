@@ -7,19 +7,36 @@ from dataclasses import replace
 
 from console.arguments import Arguments
 from console.assembly import Parts
+from console.desks import attended
 from planner_agent.agent import Planner
+from planner_agent.approval import Approval
+from planner_agent.decided import Decided
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.story import create_story
 from planner_agent.trade import trade
 from shared.errors import Misconfigured
+from shared.items import Agent
 from shared.workflow import UNLABELLED, Track, stages
 
+DECIDED_ROUNDS = 1000
+"""How often a plan may have been sent back before one that was decided at a terminal takes its place."""
 
-def build(parts: Parts) -> Planner:
-    """The planner of one repository. It watches specifications too: the last one to close ends its story."""
+
+def build(parts: Parts, decided: Decided | None = None) -> Agent:
+    """The planner of one repository; with `decided` it carries out what was decided at a terminal."""
+    policy = policy_of(parts)
+    if decided is not None:
+        policy = replace(policy, decided=decided, approval=Approval.GIVEN, rounds=DECIDED_ROUNDS)
+    forge = forge_of(parts)
+    planner = Planner(forge, parts.port, parts.claimant, parts.mirror, parts.coder, policy)
+    return planner if decided is not None else attended(parts, planner, forge.inbox)
+
+
+def forge_of(parts: Parts) -> Forge:
+    """The planner's side of GitHub. It watches specifications too: the last one to close ends its story."""
     specified = [stage for stage in stages(Track.SPECIFICATION) if stage not in UNLABELLED]
-    forge = Forge(
+    return Forge(
         inbox=parts.inbox([parts.names.story, *specified], trade(parts.names), lambda item: not item.is_pull_request),
         issues=parts.issues,
         comments=parts.comments,
@@ -27,7 +44,6 @@ def build(parts: Parts) -> Planner:
         labels=parts.labels,
         status=parts.status,
     )
-    return Planner(forge, parts.port, parts.claimant, parts.mirror, parts.coder, policy_of(parts))
 
 
 def policy_of(parts: Parts) -> Policy:
@@ -41,11 +57,20 @@ def policy_of(parts: Parts) -> Policy:
         include=frozenset(repository.labels.include),
         exclude=frozenset(repository.labels.exclude),
         priorities=repository.priority_labels,
-        auto=repository.approval == "auto",
+        approval=Approval(repository.approval),
         slots=settings.max_concurrent,
         limits=parts.limits,
         only=parts.only,
     )
+
+
+_HOW_TO_APPROVE = {
+    "auto": "",
+    "comment": "Its plan is posted there; comment /approve to have the specifications created.\n",
+    "terminal": "Its plan is posted there; to approve it, run `planner-agent {repository}` at a terminal "
+    "and give the number.\n",
+}
+"""What is said of a story that was just opened, by the key `approval`."""
 
 
 async def prepare(parts: Parts, arguments: Arguments) -> Parts:
@@ -56,8 +81,8 @@ async def prepare(parts: Parts, arguments: Arguments) -> Parts:
         raise Misconfigured("The configuration names several repositories: say for which one, as owner/repo.")
     story = await create_story(parts.issues, arguments.story, parts.names.story)
     sys.stdout.write(f"{parts.page}/issues/{story.number}\n")
-    if not arguments.yes and parts.configured.approval != "auto":
-        sys.stdout.write("Its plan is posted there; comment /approve to have the specifications created.\n")
+    if not arguments.yes:
+        sys.stdout.write(_HOW_TO_APPROVE[parts.configured.approval].format(repository=parts.configured.name))
     sys.stdout.flush()
     approval = "auto" if arguments.yes else parts.configured.approval
     return replace(parts, only=story.number, configured=parts.configured.model_copy(update={"approval": approval}))

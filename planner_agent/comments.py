@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from planner_agent.plan import Plan, PlannedSpecification, PlanStep
+from planner_agent.approval import Approval
+from planner_agent.overlap import overlaps
+from planner_agent.plan import Ambiguity, Plan, PlannedSpecification, PlanStep
 from planner_agent.specifications import Created
 from shared.errors import Blocked
 from shared.github.status import Status
 from shared.governance.repair import shown
+from shared.governance.rulings import offered
 from shared.lock.codec import Fence
 from shared.text import neutralise, one_line
+from shared.workflow import Track
 
 
-def plan(planned: Plan, revision: int, *, auto: bool) -> str:
+def plan(planned: Plan, revision: int, approval: Approval = Approval.COMMENT) -> str:
     """A plan for people to decide on, and how to decide. The text of the model is made harmless."""
     parts = [
         f"## Plan, version {revision}",
@@ -26,8 +30,9 @@ def plan(planned: Plan, revision: int, *, auto: bool) -> str:
         *_section("Assumptions", _assumptions(planned)),
         "### Specifications",
         *(_specification(number, one) for number, one in enumerate(planned.specifications, 1)),
+        *_ordered(planned),
         "---",
-        _how_to_decide(planned, auto=auto),
+        _how_to_decide(planned, approval),
     ]
     return "\n\n".join(parts)
 
@@ -42,13 +47,27 @@ def _section(title: str, entries: Iterator[str], *, numbered: bool = False) -> I
 def _questions(planned: Plan) -> Iterator[str]:
     for one in planned.questions:
         without = f" (without an answer: {neutralise(one.assumption)})" if one.assumption else ""
-        yield neutralise(one.question) + without
+        yield neutralise(one.question) + _impact(one) + without
 
 
 def _assumptions(planned: Plan) -> Iterator[str]:
     for one in planned.ambiguities:
         if not one.blocking:
-            yield f"{neutralise(one.question)} {neutralise(one.assumption)}".rstrip()
+            yield f"{neutralise(one.question)} {neutralise(one.assumption)}".rstrip() + _impact(one)
+
+
+def _impact(one: Ambiguity) -> str:
+    return f" (what depends on it: {neutralise(one.impact)})" if one.impact else ""
+
+
+def _ordered(planned: Plan) -> Iterator[str]:
+    """Which specifications wait only because they touch what another one touches."""
+    entries = [
+        f"`{key}` waits for `{one.key}`, because both touch {_paths(one.files)}."
+        for key, added in overlaps(planned).items()
+        for one in added
+    ]
+    yield from _section("One after the other", iter(entries))
 
 
 def _steps(steps: Sequence[PlanStep]) -> Iterator[str]:
@@ -82,9 +101,13 @@ def _paths(paths: Sequence[str]) -> str:
     return ", ".join(f"`{path.replace('`', '')}`" for path in paths)
 
 
-def _how_to_decide(planned: Plan, *, auto: bool) -> str:
-    if auto and not planned.questions:
+def _how_to_decide(planned: Plan, approval: Approval) -> str:
+    if approval is Approval.GIVEN:
+        return "This plan was approved at a terminal: the specification issues follow."
+    if approval is Approval.AUTO and not planned.questions:
         return "The configuration approves plans: the specification issues follow."
+    if approval is Approval.TERMINAL:
+        return _decide_at_a_terminal(planned)
     first = "To approve this plan, answer with `/approve`: its specification issues are created then."
     if planned.questions:
         first = "Please answer the questions in a comment: a new plan follows. `/approve` goes on with the assumptions."
@@ -92,6 +115,15 @@ def _how_to_decide(planned: Plan, *, auto: bool) -> str:
         f"{first} `/reject why` or `/edit what should be different` leads to a new plan. "
         "The comment begins with the command, and people with write access decide. "
         "Please do not edit this comment: an edited plan cannot be approved."
+    )
+
+
+def _decide_at_a_terminal(planned: Plan) -> str:
+    answers = " Answers to the questions in a comment lead to a new plan, too." if planned.questions else ""
+    return (
+        "Plans of this repository are approved at a terminal: run `planner-agent` for it there and give this issue's "
+        "number. `/reject why` or `/edit what should be different` in a comment, by people with write access, leads "
+        f"to a new plan.{answers}"
     )
 
 
@@ -130,6 +162,7 @@ def given_up(fence: Fence, error: Blocked, restart: str, raw: str) -> Status:
         f"**What to do:** {_advice(error)}correct the story or say in a comment what is wanted, "
         f"then set the label `{restart}`.",
     ]
+    notes.append(offered(Track.STORY, fence.stage))
     if raw:
         notes.append(shown(raw))
     rows = (*_where(fence), ("Category", error.category))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from planner_agent.ports import Source
 from shared.errors import Misconfigured
 from shared.models import Issue
-from shared.text import one_line
+from shared.text import one_line, visible
 
-CONVENTIONS = ("AGENTS.md", "CONTRIBUTING.md", "README.md")
+CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", "README.md")
 """Read from the base branch only, so that no story can bring its own."""
 
 CONVENTIONS_CHARS = 8000
@@ -21,7 +21,10 @@ FILES_SHOWN = 5
 PATHS_SHOWN = 400
 COMMITS_SHOWN = 10
 
-_REFERENCE = re.compile(r"(?<![\w#&/])#(\d{1,9})\b")
+RELATED_CHARS = 3000
+"""Characters of a related issue's text that are shown."""
+
+_REFERENCE = re.compile(r"(?<![\w#&/])(?:#|GH-)(\d{1,9})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,16 @@ class Code:
     conventions: str
     commits: str
     files: str
+    named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a plan is made from besides the story's text. `discussion` is what trusted people said of it."""
+
+    code: Code
+    related: tuple[Issue, ...] = ()
+    discussion: str = ""
 
 
 async def look(source: Source, branch: str, story: str) -> Code:
@@ -45,7 +58,8 @@ async def look(source: Source, branch: str, story: str) -> Code:
     named = named_in(story, paths)
     contents = [f"--- {path}\n{(await _text(source, tip, path))[:FILE_CHARS]}" for path in named]
     commits = [f"- {one_line(commit.subject, 120)}" for commit in await source.log(tip, COMMITS_SHOWN)]
-    return Code("\n\n".join(texts)[:CONVENTIONS_CHARS], "\n".join(commits), "\n\n".join([_listed(paths), *contents]))
+    files = "\n\n".join([_listed(paths), *contents])
+    return Code("\n\n".join(texts)[:CONVENTIONS_CHARS], "\n".join(commits), files, named)
 
 
 def named_in(story: str, paths: Sequence[str]) -> tuple[str, ...]:
@@ -66,17 +80,18 @@ def references(story: str, own: int) -> tuple[int, ...]:
     return tuple(number for number in found if number and number != own)[:FILES_SHOWN]
 
 
-def about(story: Issue, related: Iterable[Issue], discussion: str, commits: str) -> str:
+def about(story: Issue, known: Known) -> str:
     """Labels, related issues, what trusted people said, and the last commits."""
 
     def parts() -> Iterator[str]:
         yield f"Labels: {', '.join(sorted(story.labels))}"
-        for issue in related:
+        for issue in known.related:
             state = "open" if issue.open else "closed"
-            yield f"Related: #{issue.number} ({state}) {one_line(issue.title, 200)}"
-        if discussion:
-            yield f"Comments:\n{discussion}"
-        yield f"Last commits:\n{commits}"
+            text = f"\n{visible(issue.body).strip()[:RELATED_CHARS]}".rstrip()
+            yield f"Related: #{issue.number} ({state}) {one_line(issue.title, 200)}{text}"
+        if known.discussion:
+            yield f"Comments:\n{known.discussion}"
+        yield f"Last commits:\n{known.code.commits}"
 
     return "\n\n".join(parts())
 

@@ -18,14 +18,17 @@ DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.EDIT})
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a person says of a plan; without a verb it is the answer to its questions."""
+    """What a person says of a plan; without a verb it is the answer to its questions.
+
+    `comment_id` 0 stands for what was said at a terminal.
+    """
 
     comment_id: int
     login: str
     verb: Verb | None = None
 
     def __str__(self) -> str:
-        return f"{self.login} in comment {self.comment_id}"
+        return f"{self.login} in comment {self.comment_id}" if self.comment_id else f"{self.login} at the terminal"
 
 
 @dataclass(frozen=True, slots=True)

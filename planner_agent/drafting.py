@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from planner_agent import context, conversation, plan
+from planner_agent.context import Known
 from planner_agent.conversation import Conversation
 from planner_agent.observe import Listener
 from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Issues, Source
+from planner_agent.summary import SCHEMA, condensed
 from shared.errors import Blocked, Gone
 from shared.governance.endings import completed
 from shared.governance.repair import asked
@@ -17,7 +20,7 @@ from shared.llm.port import Call, Coder, Ending, Outcome, Request
 from shared.lock.codec import Fence
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
-from shared.specification import BODY_LIMIT
+from shared.specification import BODY_LIMIT, body_sha256
 from shared.text import clean
 
 ROLE = "architect"
@@ -34,6 +37,14 @@ class StoryUnusable(Blocked):
     """The story cannot be planned."""
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What trusted people said: of the story itself, and of the plan that came before."""
+
+    discussion: str = ""
+    feedback: str = ""
+
+
 class Drafting:
     """Asks a backend for plans."""
 
@@ -45,52 +56,80 @@ class Drafting:
         self._policy = policy
 
     async def draft(self, story: Issue, heard: Conversation, fence: Fence) -> Plan:
-        """A valid plan of `story` for the round of `fence`.
+        """A valid plan of `story` for the round of `fence`; the one that was decided at our terminal, if any.
 
-        Raises `StoryUnusable`, `AnswerUnusable`, and `RunFailed` or `RunEnded` when the run itself failed.
+        Raises `StoryUnusable`, `StoryChanged`, `AnswerUnusable`, and `RunFailed` or `RunEnded` when the run itself
+        failed.
         """
+        if self._policy.decided is not None:
+            return self._policy.decided.plan_of(story)
         check(story)
-        variables = await self._variables(story, heard, fence)
+        said = await self.said(heard, fence.attempt, begun_anew=not fence.round)
+        known = await self.known(story, said.discussion)
+        return await self.planned(story, known, said.feedback, fence.round)
+
+    async def said(self, heard: Conversation, revision: int, *, begun_anew: bool) -> Said:
+        """What trusted people said before plan `revision`; begun anew, what was said of an older plan is discussion."""
+        earlier, since = heard.before(revision), heard.since(revision)
+        if begun_anew:
+            earlier, since = (*earlier, *since), ()
+        discussion = conversation.words(await self._listener.trusted(earlier[-COMMENTS_SHOWN:]))
+        feedback = conversation.words(await self._listener.trusted(since[-COMMENTS_SHOWN:]))
+        return Said(discussion[-DISCUSSION_CHARS:], feedback[-DISCUSSION_CHARS:])
+
+    async def known(self, story: Issue, discussion: str) -> Known:
+        """What a plan of `story` is made from besides its text. Costs no paid call."""
+        code = await context.look(self._source, self._policy.base_branch, f"{story.title}\n{story.body}")
+        return Known(code, tuple(await self._related(story)), discussion)
+
+    async def planned(self, story: Issue, known: Known, feedback: str, round: int) -> Plan:
+        """A valid plan by the backend; errors as `draft`. `round` counts the plans of this text from 0."""
         request = Request(
             call=Call.PLAN,
-            item=f"#{story.number}",
+            item=f"#{story.number}" if story.number else f"story-{body_sha256(story.title, story.body)[:8]}",
             title=story.title,
             role=ROLE,
             prompt="",
-            round=fence.round,
+            round=round,
             schema=plan.schema(),
             limits=self._policy.limits,
         )
+        variables = await self._variables(story, known, request)
         return await asked(
             self._coder,
             request,
-            lambda faults: PROMPTS.render("plan", **variables, faults=Untrusted(faults)),
+            lambda faults: PROMPTS.render(
+                "plan", **variables, feedback=clean(feedback[-DISCUSSION_CHARS:]), faults=Untrusted(faults)
+            ),
             lambda outcome: plan.read(_answer(outcome)),
             "The backend's plan cannot be used, and its correction cannot either:",
         )
 
-    async def _variables(self, story: Issue, heard: Conversation, fence: Fence) -> dict[str, str | Untrusted]:
-        code = await context.look(self._source, self._policy.base_branch, f"{story.title}\n{story.body}")
-        earlier, since = heard.before(fence.attempt), heard.since(fence.attempt)
-        if not fence.round:  # begun anew: what was said of an older plan is part of the discussion
-            earlier, since = (*earlier, *since), ()
-        discussion = conversation.words(await self._listener.trusted(earlier[-COMMENTS_SHOWN:]))
-        feedback = conversation.words(await self._listener.trusted(since[-COMMENTS_SHOWN:]))
-        return {
-            "title": Untrusted(story.title),
-            "story": Untrusted(story.body),
-            "context": Untrusted(
-                context.about(story, await self._related(story), discussion[-DISCUSSION_CHARS:], code.commits)
-            ),
-            "conventions": code.conventions,
-            "files": code.files,
-            "feedback": clean(feedback[-DISCUSSION_CHARS:]),
-        }
+    async def _variables(self, story: Issue, known: Known, request: Request) -> dict[str, str | Untrusted]:
+        told = {"title": Untrusted(story.title), "story": Untrusted(story.body)}
+        long = context.about(story, known)
+
+        def question(faults: str) -> str:
+            return PROMPTS.render("summary", **told, context=Untrusted(long), faults=Untrusted(faults))
+
+        asking = Request(
+            call=Call.SUMMARISE,
+            item=request.item,
+            title=request.title,
+            role=ROLE,
+            prompt="",
+            round=request.round,
+            schema=SCHEMA,
+            limits=request.limits,
+        )
+        summary = await condensed(self._coder, asking, long, question)
+        code = {"conventions": known.code.conventions, "files": known.code.files}
+        return {**told, "context": Untrusted(summary), **code}
 
     async def _related(self, story: Issue) -> list[Issue]:
         """The issues that the story names, as far as people with write access wrote them."""
         found: list[Issue] = []
-        for number in context.references(story.body, story.number):
+        for number in context.references(f"{story.title}\n{story.body}", story.number):
             try:
                 issue = await self._issues.issue(number)
             except Gone:

@@ -67,7 +67,9 @@ class Gate:
         )
 
     async def _distrust(self, issue: Issue, fence: Fence | None) -> str:
-        """Why the newest label that asks for a plan does not count."""
+        """Why the newest label that asks for a plan does not count; at a terminal a person asks without one."""
+        if self._policy.decided is not None:
+            return ""
         event = await self._newest(issue, *triggers(issue, self._policy.names))
         if event is None or not event.added or (fence is not None and event.at <= fence.at):
             return f"{fence.stage if fence else 'not begun'}: nobody has set a label that asks for a plan"

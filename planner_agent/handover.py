@@ -56,7 +56,7 @@ class Handover:
             plan,
             posted.Binding(number, revision, snapshot.story),
             keys=held.claimant.keys,
-            auto=self._policy.auto,
+            approval=self._policy.approval,
         )
         return await self._forge.comments.post(number, body, held)
 

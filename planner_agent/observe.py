@@ -7,11 +7,14 @@ from dataclasses import replace
 from datetime import timedelta
 
 from planner_agent import conversation
+from planner_agent.approval import Approval
 from planner_agent.conversation import Conversation, Order
 from planner_agent.decide import Snapshot
+from planner_agent.decided import Decided
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
+from shared.governance.commands import Verb
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.models import Comment, Issue
@@ -27,9 +30,10 @@ TALKING = frozenset({Stage.PLANNING, Stage.AWAITING_APPROVAL})
 class Listener:
     """Reads threads and tells whose words count."""
 
-    def __init__(self, forge: Forge, claimant: Claimant) -> None:
+    def __init__(self, forge: Forge, claimant: Claimant, policy: Policy) -> None:
         self._forge = forge
         self._claimant = claimant
+        self._policy = policy
         self._posted: dict[int, Comment] = {}
 
     async def hear(self, number: int, *, after: Comment | None = None) -> Conversation:
@@ -58,8 +62,15 @@ class Listener:
         self._posted.pop(number, None)
 
     async def order(self, heard: Conversation, revision: int) -> Order | None:
-        """The last word on plan `revision` of somebody with write access."""
+        """The last word on plan `revision`: what was decided at our terminal, else of somebody with write access.
+
+        Where plans are approved at a terminal, no comment approves one.
+        """
+        if self._policy.decided is not None:
+            return _decided(self._policy.decided, heard, revision)
         for order in heard.orders(revision):
+            if order.verb is Verb.APPROVE and self._policy.approval is Approval.TERMINAL:
+                continue
             if await self.may_write(order.login):
                 return order
         return None
@@ -71,6 +82,15 @@ class Listener:
     async def may_write(self, login: str) -> bool:
         """Whether a person's words count, by the live permission."""
         return (await self._forge.people.permission(login)).may_write
+
+
+def _decided(decided: Decided, heard: Conversation, revision: int) -> Order | None:
+    """What a decision at a terminal means for the plan in the thread: it is approved, or another takes its place."""
+    current = heard.current(revision)
+    if current is None:
+        return None
+    same = current.sha == decided.sha and current.story == decided.story
+    return Order(0, decided.login, Verb.APPROVE if same else Verb.EDIT)
 
 
 class Observer:

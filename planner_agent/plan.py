@@ -75,10 +75,11 @@ class PlanStep(_Part):
 
 
 class Ambiguity(_Part):
-    """Something unclear; a blocking one is a question that a person answers first."""
+    """Something unclear and what depends on it; a blocking one is a question that a person answers first."""
 
     question: Line
     assumption: Remark = ""
+    impact: Remark = ""
     blocking: bool = False
 
 
@@ -118,6 +119,11 @@ class Plan(_Part):
     def questions(self) -> tuple[Ambiguity, ...]:
         """What a person has to answer first."""
         return tuple(one for one in self.ambiguities if one.blocking)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is taken for granted where the story does not say, one sentence or two for each."""
+        return tuple(f"{one.question} {one.assumption}" for one in self.ambiguities if one.assumption)
 
     @property
     def ordered(self) -> tuple[tuple[int, PlannedSpecification], ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from planner_agent.approval import Approval
+from planner_agent.decided import Decided
 from shared.llm.port import Limits
 from shared.models import Account
 from shared.workflow import Labels
@@ -13,9 +15,9 @@ from shared.workflow import Labels
 class Policy:
     """One repository's rules for the planner.
 
-    `account` creates the specification issues, and they are found again by it. `auto` says that the
-    configuration approves plans, `rounds` how often a plan may be sent back, `only` the one story
-    that this process works on (None: all).
+    `account` creates the specification issues, and they are found again by it. `rounds` says how often a
+    plan may be sent back, `only` names the one story that this process works on (None: all), and
+    `decided` is what a person has decided on it at our terminal.
     """
 
     repository: str
@@ -25,8 +27,14 @@ class Policy:
     include: frozenset[str] = frozenset()
     exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})
     priorities: tuple[str, ...] = ()
-    auto: bool = False
+    approval: Approval = Approval.COMMENT
     rounds: int = 3
     slots: int = 1
     limits: Limits = field(default_factory=Limits)
     only: int | None = None
+    decided: Decided | None = None
+
+    @property
+    def auto(self) -> bool:
+        """Whether the configuration approves plans."""
+        return self.approval is Approval.AUTO

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from planner_agent import comments, plan
+from planner_agent.approval import Approval
 from planner_agent.plan import NoPlan, Plan
 from shared import marks
 from shared.marks import Authenticity, Keyring
@@ -40,12 +41,12 @@ class Binding:
     story: str
 
 
-def write(planned: Plan, binding: Binding, *, keys: Keyring, auto: bool) -> str:
-    """The signed body of a plan comment; `auto` when the configuration approves it."""
+def write(planned: Plan, binding: Binding, *, keys: Keyring, approval: Approval) -> str:
+    """The signed body of a plan comment, which says how its `approval` comes about."""
     data = plan.dump(planned)
     marker = marks.render(MARK, {"sha": plan.sha256(data), "rev": str(binding.revision), "story": binding.story})
     programs = ["<details><summary>For programs</summary>", "", _OPENING, data, _CLOSING, "", "</details>"]
-    body = "\n".join([marker, comments.plan(planned, binding.revision, auto=auto), "", *programs])
+    body = "\n".join([marker, comments.plan(planned, binding.revision, approval), "", *programs])
     return keys.sign(PURPOSE, binding.number, body)
 
 

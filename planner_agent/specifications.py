@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from planner_agent.overlap import blockers
 from planner_agent.plan import Plan, PlannedSpecification
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
@@ -60,8 +61,8 @@ class Specifications:
             title = neutralise(one_line(planned.title, TITLE_LIMIT))
             number = existing.get(key)
             if number is None:
-                blockers = tuple(created[other].number for other in planned.depends_on)
-                specification = specified(planned, story.number, blockers)
+                waits_for = tuple(created[other].number for other in blockers(plan, planned))
+                specification = specified(planned, story.number, waits_for, plan.assumptions)
                 body = write(specification, keys=self._keys, parent=story.number, key=key, plan_sha=sha)
                 number = (await self._forge.issues.create(title, body, [ready], held)).number
             created[planned.key] = Created(key, number, title)
@@ -106,15 +107,21 @@ class Specifications:
             return False
 
 
-def specified(planned: PlannedSpecification, story: int, blockers: tuple[int, ...]) -> Specification:
-    """One planned specification as the value that an issue's body is written from."""
+def specified(
+    planned: PlannedSpecification, story: int, waits_for: tuple[int, ...], assumptions: tuple[str, ...] = ()
+) -> Specification:
+    """One planned specification as the value that an issue's body is written from.
+
+    The assumptions of its plan stand at the end of the goal, where whoever builds it reads them.
+    """
+    assumed = "\n".join(["", "", "Assumed, because the story does not say:", "", *(f"- {one}" for one in assumptions)])
     return Specification(
-        goal=planned.goal,
+        goal=planned.goal + assumed if assumptions else planned.goal,
         criteria=tuple(Criterion(f"AC{number}", text) for number, text in enumerate(planned.criteria, 1)),
         files=planned.files,
         may_change=planned.may_change,
         out_of_scope=planned.out_of_scope,
-        depends_on=blockers,
+        depends_on=waits_for,
         part_of=story,
     )
 

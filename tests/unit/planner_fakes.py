@@ -17,6 +17,7 @@ from planner_coder import Coder
 from planner_world import NAMES, World
 
 from planner_agent.agent import Planner
+from planner_agent.approval import Approval
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from shared.errors import Gone
@@ -236,8 +237,9 @@ class Bench:
         github, name = FakeGitHub(self.world, self.unlisted), f"planner-{self.agents}"
         claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
         status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
+        policy = {"approval": Approval("auto" if self.auto else "comment")} | policy
         forge = Forge(github, github, github, github, github, status)
-        rules = Policy(REPOSITORY, BOT, self.branch, auto=self.auto, **policy)
+        rules = Policy(REPOSITORY, BOT, self.branch, **policy)
         return Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
 
     async def tick(self) -> list[Ended]:

@@ -12,6 +12,7 @@ from fake_server import BOT, EPOCH, STRANGER
 from planner_coder import plan, question
 
 from planner_agent import comments, conversation, posted
+from planner_agent.approval import Approval
 from planner_agent.conversation import Order
 from planner_agent.plan import read, sha256
 from planner_agent.posted import Binding
@@ -31,8 +32,8 @@ LOUD = (
 )
 
 
-def body(answer: dict[str, Any], *, revision: int = 1, auto: bool = False, keys: Keyring = KEYS) -> str:
-    return posted.write(read(json.dumps(answer)), Binding(12, revision, "5" * 64), keys=keys, auto=auto)
+def body(answer: dict[str, Any], *, revision: int = 1, keys: Keyring = KEYS) -> str:
+    return posted.write(read(json.dumps(answer)), Binding(12, revision, "5" * 64), keys=keys, approval=Approval.COMMENT)
 
 
 def comment(id: int, text: str, by: Account = ADA) -> Comment:
@@ -45,7 +46,7 @@ def heard(*thread: Comment) -> conversation.Conversation:
 
 def test_a_plan_shows_what_is_to_be_decided() -> None:
     unclear = [question(), {"question": "Which order?", "assumption": "The directory's."}]
-    text = comments.plan(read(json.dumps(plan(ambiguities=unclear))), 2, auto=False)
+    text = comments.plan(read(json.dumps(plan(ambiguities=unclear))), 2)
     assert text.startswith("## Plan, version 2\n\nFind users by a part of the name.\n\nComplexity low, about 2 hours")
     assert "### Questions\n\n1. Which field? (without an answer: The name.)" in text
     assert "1. Write tests: `tests/test_search.py`\n2. Search, after 1: `directory/search.py`" in text
@@ -58,16 +59,19 @@ def test_a_plan_shows_what_is_to_be_decided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("auto", "asks", "sentence"),
+    ("approval", "asks", "sentence"),
     [
-        (False, False, "To approve this plan, answer with `/approve`"),
-        (False, True, "Please answer the questions in a comment"),
-        (True, True, "Please answer the questions in a comment"),
-        (True, False, "The configuration approves plans"),
+        (Approval.COMMENT, False, "To approve this plan, answer with `/approve`"),
+        (Approval.COMMENT, True, "Please answer the questions in a comment"),
+        (Approval.AUTO, True, "Please answer the questions in a comment"),
+        (Approval.AUTO, False, "The configuration approves plans"),
+        (Approval.TERMINAL, False, "Plans of this repository are approved at a terminal"),
+        (Approval.TERMINAL, True, "Plans of this repository are approved at a terminal"),
+        (Approval.GIVEN, True, "This plan was approved at a terminal"),
     ],
 )
-def test_a_plan_says_how_to_decide(auto: bool, asks: bool, sentence: str) -> None:
-    text = comments.plan(read(json.dumps(plan(ambiguities=[question()] * asks))), 1, auto=auto)
+def test_a_plan_says_how_to_decide(approval: Approval, asks: bool, sentence: str) -> None:
+    text = comments.plan(read(json.dumps(plan(ambiguities=[question()] * asks))), 1, approval)
     assert text.rpartition("\n\n---\n\n")[2].startswith(sentence)
 
 

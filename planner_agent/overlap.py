@@ -1,0 +1,49 @@
+"""Specifications that touch the same files are built one after the other: which have to wait for which (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planner_agent.plan import Plan, PlannedSpecification
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """An earlier specification, by its key, and the files that it shares with a later one."""
+
+    key: str
+    files: tuple[str, ...]
+
+
+def overlaps(plan: Plan) -> Mapping[str, tuple[Shared, ...]]:
+    """Key -> the specifications that it has to wait for although the plan does not say so.
+
+    Two that name the same file and do not depend on each other, not even through others, would be built
+    side by side and meet in a conflict. The later one waits, so that no circle can arise.
+    """
+    after: dict[str, set[str]] = {}
+    added: dict[str, tuple[Shared, ...]] = {}
+    earlier: list[PlannedSpecification] = []
+    for _, one in plan.ordered:
+        known = {key for direct in one.depends_on for key in (direct, *after[direct])}
+        found: list[Shared] = []
+        for other in reversed(earlier):
+            files = tuple(sorted(_touched(one) & _touched(other)))
+            if files and other.key not in known:
+                found.append(Shared(other.key, files))
+                known |= {other.key, *after[other.key]}
+        after[one.key] = known
+        earlier.append(one)
+        if found:
+            added[one.key] = tuple(found)
+    return added
+
+
+def blockers(plan: Plan, one: PlannedSpecification) -> tuple[str, ...]:
+    """The keys of everything that a specification waits for: what the plan says, then what shares its files."""
+    return (*one.depends_on, *(shared.key for shared in overlaps(plan).get(one.key, ())))
+
+
+def _touched(one: PlannedSpecification) -> set[str]:
+    return {path.removeprefix("./") for path in (*one.files, *one.may_change)}

@@ -1,0 +1,111 @@
+"""How a story, what is known about it, and its plan look on a terminal (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from planner_agent.context import Known
+from planner_agent.overlap import overlaps
+from planner_agent.plan import Plan, PlannedSpecification
+from shared.models import Issue
+from shared.text import clean, one_line, printable
+
+STORY_LINES = 12
+"""Lines of a story that are repeated to whoever wrote or chose it."""
+
+
+def story(issue: Issue) -> RenderableType:
+    """The beginning of a story."""
+    lines = printable(clean(issue.body)).strip().splitlines()
+    more = [f"... and {len(lines) - STORY_LINES} more lines"] if len(lines) > STORY_LINES else []
+    number = f"#{issue.number} " if issue.number else ""
+    body = Text("\n".join([*lines[:STORY_LINES], *more]) or "(no details)")
+    return Panel(body, title=Text(f"Story {number}{one_line(issue.title, 200)}"), title_align="left")
+
+
+def known(found: Known) -> RenderableType:
+    """What the plan is made from besides the story."""
+    facts = {
+        "Related": "\n".join(f"#{one.number} {one_line(one.title, 100)}" for one in found.related),
+        "Files named": "\n".join(one_line(path, 200) for path in found.code.named),
+        "Comments": f"{len(found.discussion.split())} words by people with write access" if found.discussion else "",
+        "Conventions": "from the base branch" if found.code.conventions else "",
+        "Last commits": "\n".join(found.code.commits.splitlines()[:5]),
+    }
+    table = Table.grid(padding=(0, 2))
+    for name, value in facts.items():
+        if value:
+            table.add_row(Text(name, style="bold"), Text(value))
+    return Panel(table, title="Context", title_align="left")
+
+
+def plan(planned: Plan) -> RenderableType:
+    """A whole plan: summary, steps, what is unclear, options, and the specifications to be."""
+    hours = f"{planned.estimate_hours:g}"
+    head = f"Plan: complexity {planned.complexity}, about {hours} hours, {len(planned.specifications)} specification(s)"
+    return Group(
+        Panel(Text(planned.summary), title=Text(head), title_align="left"),
+        _steps(planned),
+        *_unclear(planned),
+        *_options(planned),
+        *_specifications(planned),
+    )
+
+
+def _steps(planned: Plan) -> Table:
+    numbers = {step.id: str(number) for number, step in enumerate(planned.steps, 1)}
+    rows = (
+        (numbers[step.id], step.title, ", ".join(numbers[id] for id in step.depends_on), "\n".join(step.files))
+        for step in planned.steps
+    )
+    return _table("Steps", ("#", "step", "after", "files"), rows)
+
+
+def _unclear(planned: Plan) -> Iterator[Table]:
+    rows = [("yes" if one.blocking else "", one.question, one.assumption, one.impact) for one in planned.ambiguities]
+    if rows:
+        yield _table("Unclear", ("blocks", "question", "assumption", "what depends on it"), rows)
+
+
+def _options(planned: Plan) -> Iterator[Table]:
+    rows = [("chosen" if one.chosen else "", one.title, one.tradeoff) for one in planned.options]
+    if rows:
+        yield _table("Design options", ("", "option", "trade-off"), rows)
+
+
+def _specifications(planned: Plan) -> Iterator[Panel]:
+    added = overlaps(planned)
+    for number, one in enumerate(planned.specifications, 1):
+        waits = [f"Waits for {key}" for key in one.depends_on]
+        waits += [f"Waits for {also.key}: both touch {', '.join(also.files)}" for also in added.get(one.key, ())]
+        title = Text(f"Specification {number}: {one.title} ({one.key})")
+        yield Panel(Text("\n".join(_facts(one, waits))), title=title, title_align="left")
+
+
+def _facts(one: PlannedSpecification, waits: Iterable[str]) -> Iterator[str]:
+    yield one.goal
+    yield ""
+    yield from (f"[ ] AC{number}: {criterion}" for number, criterion in enumerate(one.criteria, 1))
+    facts = {
+        "Files": ", ".join(one.files),
+        "Tests that may change": ", ".join(one.may_change),
+        "Out of scope": "; ".join(one.out_of_scope),
+    }
+    rest = [f"{name}: {value}" for name, value in facts.items() if value] + list(waits)
+    if rest:
+        yield ""
+        yield from rest
+
+
+def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", expand=True)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
