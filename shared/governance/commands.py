@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,8 +17,18 @@ class Verb(StrEnum):
     APPROVE = "approve"
     REJECT = "reject"
     EDIT = "edit"
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
     RETRY = "retry"
+    RESET_ATTEMPTS = "reset-attempts"
+    SPEC_REVIEW = "spec-review"
+    CLOSE_AND_RESET = "close-and-reset"
     MERGE = "merge"
+
+
+ALIASES = {"mark-for-spec-review": Verb.SPEC_REVIEW}
+"""Other words for a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +40,22 @@ class Command:
     verb: Verb
     text: str
 
+    def __str__(self) -> str:
+        return f"/{self.verb} by {self.author.login} in comment {self.comment_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What looks like a command and is none of ours."""
+
+    comment_id: int
+    author: Account
+    word: str
+
 
 _LINE = re.compile(r"/([a-z-]+)(?:\s+(.*))?", re.DOTALL)
+_LOOKS = re.compile(r"/([a-z][a-z-]{2,30})(?: [^\n/]{0,80})?", re.IGNORECASE)
+"""One line and nothing else: what a person would hardly write by chance."""
 
 
 def commands(comments: Iterable[Comment], *, after: int = 0, ours: Collection[int] = ()) -> tuple[Command, ...]:
@@ -45,16 +69,32 @@ def commands(comments: Iterable[Comment], *, after: int = 0, ours: Collection[in
     return tuple(command for command in found if command is not None)
 
 
+def unknown(comments: Iterable[Comment]) -> tuple[Unknown, ...]:
+    """The comments that are one line with a word after a slash, if that word is no command."""
+    return tuple(_unknown(comments))
+
+
+def _unknown(comments: Iterable[Comment]) -> Iterator[Unknown]:
+    for comment in comments:
+        looks = _LOOKS.fullmatch(_spoken(comment.body))
+        if looks is not None and _command(comment) is None:
+            yield Unknown(comment.id, comment.author, looks[1])
+
+
 def _command(comment: Comment) -> Command | None:
-    spoken = "\n".join(_spoken(comment.body)).strip()
-    match = _LINE.fullmatch(spoken)
-    if match is None or match[1] not in set(Verb):
+    match = _LINE.fullmatch(_spoken(comment.body))
+    if match is None:
         return None
-    return Command(comment.id, comment.author, Verb(match[1]), (match[2] or "").strip())
+    verb = ALIASES.get(match[1]) or (Verb(match[1]) if match[1] in set(Verb) else None)
+    return None if verb is None else Command(comment.id, comment.author, verb, (match[2] or "").strip())
 
 
-def _spoken(body: str) -> Iterable[str]:
-    """The lines a person said themselves: no quotes, no code blocks."""
+def _spoken(body: str) -> str:
+    """What a person said themselves: no quotes, no code blocks."""
+    return "\n".join(_lines(body)).strip()
+
+
+def _lines(body: str) -> Iterator[str]:
     for line in lines(body.replace("\r\n", "\n")):
         if not line.fenced and not line.text.lstrip().startswith(">") and not line.text.startswith(("    ", "\t")):
             yield line.text

@@ -15,7 +15,7 @@ import structlog
 from shared.errors import Transient, UnknownOutcome
 from shared.governance import budgets, ledger_lines
 from shared.governance.budgets import Books, Limits, Refusal
-from shared.governance.ledger_lines import Balance, Entry, Reservation, Settlement
+from shared.governance.ledger_lines import Balance, Entry, Played, Reservation, Settlement
 from shared.lock.claimant import Shortage
 from shared.lock.port import RefUpdate
 
@@ -106,14 +106,14 @@ class Ledger:
                     return None
         raise Transient("The ledger of costs is written by many at once; the run is put off.")
 
-    async def settle(self, run: str, usd: float, source: str) -> None:
+    async def settle(self, run: str, usd: float, source: str, played: Played = Played()) -> None:
         """Write down what a run has cost. Raises `Transient`; repeating it does no harm."""
         async with self._writing:
             for _ in range(TRIES):
                 await self._read()
                 if any(isinstance(entry, Settlement) and entry.run == run for entry in self._entries):
                     return
-                if await self._append(Settlement(run, usd, source, self._now())):
+                if await self._append(Settlement(run, usd, source, self._now(), played)):
                     return
         raise Transient("The ledger of costs is written by many at once; a run is settled later.")
 

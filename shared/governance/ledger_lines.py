@@ -1,16 +1,16 @@
 """The lines of the ledger: what each commit of `refs/ack/ledger` says, and the books that they add up to (pure).
 
 A line is JSON: `{"v": 1, "run", "kind": "worker", "item": "#42", "reserve_usd", "until", "at"}` before a
-call, `{"v": 1, "run", "actual_usd", "source", "at"}` after it. Once a day the first of them carries a
-balance as well: `"before": at, "items": {"#42": [usd, days since 1970]}`, everything older than `at` added
-up, so that no reader needs lines from before it.
+call, `{"v": 1, "run", "actual_usd", "source", "at"}` after it, with `role`, `backend` and `ending` where they
+are known. Once a day the first of them carries a balance as well: `"before": at, "items": {"#42": [usd, days
+since 1970]}`, everything older than `at` added up, so that no reader needs lines from before it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -51,6 +51,15 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True)
+class Played:
+    """Who made a run as which role, and how it ended (a word of `shared.llm.port.Ending`); empty: nobody knows."""
+
+    role: str = ""
+    backend: str = ""
+    ending: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Settlement:
     """What a run has cost, and who says so."""
 
@@ -58,6 +67,7 @@ class Settlement:
     usd: float
     source: str
     at: datetime
+    played: Played = Played()
 
 
 Entry = Reservation | Settlement
@@ -68,6 +78,7 @@ def write(entry: Entry) -> str:
     line: dict[str, Any] = {"v": VERSION, "run": entry.run, "at": _text(entry.at)}
     if isinstance(entry, Settlement):
         line |= {"actual_usd": round(entry.usd, 6), "source": entry.source}
+        line |= {name: word for name, word in asdict(entry.played).items() if word}
     else:
         line |= {"kind": entry.kind, "item": entry.item, "reserve_usd": entry.usd, "until": _text(entry.until)}
         if entry.balance is not None:
@@ -84,7 +95,8 @@ def read(text: str) -> Entry | None:
             return None
         if "actual_usd" in line:
             usd = max(float(line["actual_usd"]), 0.0)
-            return Settlement(str(line["run"]), usd, str(line["source"]), _time(line["at"]))
+            played = Played(*(str(line.get(name, "")) for name in ("role", "backend", "ending")))
+            return Settlement(str(line["run"]), usd, str(line["source"]), _time(line["at"]), played)
         return Reservation(
             run=str(line["run"]),
             kind=str(line["kind"]),

@@ -16,6 +16,7 @@ from shared.governance.budgets import Refusal
 from shared.governance.endings import RunEnded
 from shared.governance.failures import Category
 from shared.governance.ledger import Ledger
+from shared.governance.ledger_lines import Played
 from shared.llm.port import Coder, Outcome, Request, Usage
 from shared.llm.proxy.account import Reading
 
@@ -53,7 +54,7 @@ class Paid:
         self._ledger = ledger
         self._clock = clock
         self._reading = reading
-        self._unsettled: dict[str, tuple[float, str]] = {}
+        self._unsettled: dict[str, tuple[float, str, Played]] = {}
         self._told = ""
 
     @property
@@ -77,25 +78,25 @@ class Paid:
         except BaseException:
             seen = self._reading(run)
             with anyio.move_on_after(SETTLE_SECONDS, shield=True):
-                await self._settle(run, Usage() if seen is None else seen.usage)
+                await self._settle(run, Usage() if seen is None else seen.usage, Played(request.role))
             raise
         self._reading(run)
-        await self._settle(run, outcome.usage)
+        await self._settle(run, outcome.usage, Played(outcome.role, outcome.backend, outcome.ending))
         return outcome
 
-    async def _settle(self, run: str, usage: Usage) -> None:
+    async def _settle(self, run: str, usage: Usage, played: Played) -> None:
         usd, source = usage.cost_usd, usage.cost_source
         if usd is None:
             usd, source = self._ledger.limits.unknown_run, "unknown"
             self._escalate(usage)
-        self._unsettled[run] = usd, source
+        self._unsettled[run] = usd, source, played
         await self._catch_up(strict=False)
 
     async def _catch_up(self, *, strict: bool = True) -> None:
         """Settle what is not settled yet; without `strict` what fails is left for the next call."""
-        for run, (usd, source) in tuple(self._unsettled.items()):
+        for run, (usd, source, played) in tuple(self._unsettled.items()):
             try:
-                await self._ledger.settle(run, usd, source)
+                await self._ledger.settle(run, usd, source, played)
             except EngineError as error:
                 if strict:
                     raise

@@ -1,0 +1,94 @@
+"""Decisions that people are asked for: who waits for one since when, and which waits have become too long."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from shared.lock.codec import Fence, ItemKey
+from shared.lock.port import Port, ReadFence
+from shared.models import Issue
+from shared.workflow import Labels, Role, Stage
+
+BY_ORDER = frozenset({"not_ordered", "fork", "breaking", "protected"})
+"""Why an approved pull request waits for `/merge`, in the words of its status comment."""
+
+
+class StatusData(Protocol):
+    """What a status comment says to programs."""
+
+    async def data(self, number: int) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A decision that is waited for since `at`: of a plan, a refactoring or a merge. `epoch` names what it is about."""
+
+    number: int
+    what: str
+    epoch: str
+    at: datetime
+
+    def sentence(self, hours: float) -> str:
+        """What people are told once it has waited for so long."""
+        return f"The {self.what} has waited for a decision for {hours:g} hours. It stays open."
+
+
+class Approvals:
+    """The waiting decisions of one kind of agent; a fence is read again only when its item has changed."""
+
+    def __init__(self, role: Role, port: Port, names: Labels, status: StatusData, hours: float) -> None:
+        self._role = role
+        self._port = port
+        self._names = names
+        self._status = status
+        self.hours = hours
+        self._seen: dict[int, tuple[datetime, Asked | None]] = {}
+
+    async def overdue(self, known: Mapping[int, Issue], now: datetime) -> AsyncIterator[Asked]:
+        """The decisions that have waited longer than configured, at server time `now`. Raises `Transient`."""
+        waiting = {number: item for number, item in known.items() if self._may_wait(item)}
+        self._seen = {number: seen for number, seen in self._seen.items() if number in waiting}
+        for number, item in waiting.items():
+            version, asked = self._seen.get(number, (None, None))
+            if version != item.updated_at:
+                asked = await self._asked(item)
+                self._seen[number] = item.updated_at, asked
+            if asked is not None and now - asked.at >= timedelta(hours=self.hours):
+                yield asked
+
+    def settle(self, late: Asked) -> None:
+        """It was escalated: no more of it, until its item changes and it waits anew."""
+        version, _ = self._seen[late.number]
+        self._seen[late.number] = version, None
+
+    def _may_wait(self, item: Issue) -> bool:
+        labels = self._names.read(item.labels)
+        if self._role is Role.REVIEWER:
+            return item.is_pull_request and labels.stages == {Stage.APPROVED}
+        return labels.stages == {Stage.AWAITING_APPROVAL} and labels.story is (self._role is Role.PLANNER)
+
+    async def _asked(self, item: Issue) -> Asked | None:
+        fence = (await self._port.request(ReadFence(ItemKey(self._role, item.number)))).value
+        if fence is None:
+            return None
+        if self._role is Role.REVIEWER:
+            why = (await self._status.data(item.number)).get("waiting")
+            if not isinstance(why, Mapping) or why.get("why") not in BY_ORDER:
+                return None
+        return asked(fence)
+
+
+def asked(fence: Fence) -> Asked | None:
+    """The decision that a fence at rest waits for; None when it waits for none."""
+    what = {
+        (Role.PLANNER, Stage.AWAITING_APPROVAL): "plan",
+        (Role.WORKER, Stage.AWAITING_APPROVAL): "refactoring",
+        (Role.REVIEWER, Stage.APPROVED): "merge",
+    }.get((fence.key.kind, fence.stage))
+    if what is None:
+        return None
+    epoch = f"{what}-{fence.attempt}" if what == "plan" else f"{what}-{fence.work_head[:12]}"
+    return Asked(fence.key.number, what, epoch, fence.at)

@@ -1,0 +1,96 @@
+"""Where escalations go: a webhook with a signed body, and mail."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from email.message import EmailMessage
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from shared.text import one_line
+
+if TYPE_CHECKING:
+    import aiohttp
+
+SIGNATURE, DELIVERY = "X-Workflow-Engine-Signature-256", "X-Workflow-Engine-Delivery"
+"""Headers: `sha256=` and the HMAC-SHA256 of the body's bytes by the shared secret, in hex; and the message's id."""
+
+
+class NotTaken(Exception):
+    """The receiver answered with something else than 2xx."""
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """POSTs each message as JSON."""
+
+    url: str
+    secret: bytes
+    session: Callable[[], aiohttp.ClientSession]
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        return "webhook"
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        """One try; no redirection is followed, because the body is for this receiver alone."""
+        body = json.dumps(message, sort_keys=True).encode()
+        headers = {
+            "Content-Type": "application/json",
+            SIGNATURE: f"sha256={hmac.digest(self.secret, body, 'sha256').hex()}",
+            DELIVERY: str(message["id"]),
+        }
+        async with (
+            self.session() as session,
+            session.post(self.url, data=body, headers=headers, allow_redirects=False) as answer,
+        ):
+            if not 200 <= answer.status < 300:
+                raise NotTaken(f"the receiver answered {answer.status}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """Sends each message as a short plain text; `url` as in `smtp://user:password@host:587` or `smtps://host`."""
+
+    url: str
+    sender: str
+    to: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        return "smtp"
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        """One try; STARTTLS is used where the server offers it."""
+        import aiosmtplib
+
+        parts = urlsplit(self.url)
+        await aiosmtplib.send(
+            written(message, self.sender, self.to),
+            hostname=parts.hostname or "localhost",
+            port=parts.port,
+            username=unquote(parts.username) if parts.username else None,
+            password=unquote(parts.password) if parts.password else None,
+            use_tls=parts.scheme == "smtps",
+            timeout=10,
+        )
+
+
+def written(message: Mapping[str, Any], sender: str, to: Sequence[str]) -> EmailMessage:
+    """The mail; its Message-ID is made of the message's id, so that a repetition is known as one."""
+    mail = EmailMessage()
+    item = f"{message['repository']}#{message['number']}"
+    mail["From"], mail["To"] = sender, ", ".join(to)
+    mail["Subject"] = one_line(f"[{item}] {message['kind']}: {message['sentence']}", 150)
+    mail["Message-ID"] = f"<{message['id']}@workflow-engine.invalid>"
+    commands = ", ".join(str(one) for one in message.get("commands", ()))
+    lines = [str(message["sentence"]), "", str(message["url"])]
+    if commands:
+        lines += ["", f"Commands that fit, as a comment there: {commands}"]
+    mail.set_content("\n".join(lines))
+    return mail

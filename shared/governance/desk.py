@@ -1,0 +1,213 @@
+"""Where people's commands are taken: heard, ruled upon, carried out, and recorded in the status comment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import structlog
+
+from shared.errors import Gone
+from shared.governance.commands import Command, Unknown, Verb
+from shared.governance.docket import Docket, Matter
+from shared.governance.hearing import Heard, Hearing
+from shared.governance.notices import Replies
+from shared.governance.recovery import Recovery
+from shared.governance.rulings import Effect, Refused, offered, ruling
+from shared.items import Candidate
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.text import one_line
+from shared.warrant import Notice, Operator, Warrant
+from shared.workflow import HALTED, Flag, Role, Stage, Track
+
+log = structlog.get_logger()
+
+SAID = "said "
+"""Begins the version of a candidate that is only looked at because somebody has spoken there."""
+
+_CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
+
+
+class Record(Protocol):
+    """The status comment as a record of commands."""
+
+    async def note(
+        self,
+        number: int,
+        warrant: Warrant,
+        *,
+        commands: Sequence[Mapping[str, Any]] = (),
+        ignored: Sequence[Mapping[str, Any]] = (),
+    ) -> None: ...
+
+
+class Desk:
+    """The desk of one kind of agent in one repository."""
+
+    def __init__(
+        self, role: Role, hearing: Hearing, docket: Docket, recovery: Recovery, record: Record, replies: Replies
+    ) -> None:
+        self._role = role
+        self._hearing = hearing
+        self._docket = docket
+        self._recovery = recovery
+        self._record = record
+        self._replies = replies
+        self._names = recovery.names
+
+    def candidates(self, known: Mapping[int, Issue], busy: Collection[int]) -> Iterator[Candidate]:
+        """Items at rest with comments that nobody has read; their version is how many there are."""
+        for item in known.values():
+            number = self._number_of(item)
+            if number not in busy and self._rests(item) and self._hearing.has_news(item):
+                yield Candidate(number, f"{SAID}{item.comments} in #{item.number}")
+
+    def _number_of(self, item: Issue) -> int:
+        """The number under which this kind of agent locks what the thread is about."""
+        named = _issue_named_by(item.body) if self._role is Role.WORKER and item.is_pull_request else None
+        return named or item.number
+
+    def _rests(self, item: Issue) -> bool:
+        labels = self._names.read(item.labels)
+        if self._role is Role.PLANNER:
+            return labels.story
+        if self._role is Role.REVIEWER:
+            return item.is_pull_request
+        resting = HALTED if item.is_pull_request else HALTED | {Stage.REVIEWING, Stage.READY, Stage.AWAITING_APPROVAL}
+        return not labels.story and (bool(labels.stages & resting) or Flag.PAUSED in labels.flags or not labels.stages)
+
+    def has_news(self, number: int, known: Mapping[int, Issue]) -> bool:
+        """Whether somebody may have given a command about an item; asks nobody."""
+        return any(self._number_of(one) == number and self._hearing.has_news(one) for one in known.values())
+
+    async def attend(self, number: int, known: Mapping[int, Issue], free: Callable[[], Awaitable[bool]]) -> str:
+        """Carry out what was ordered in the item's own thread, and for a worker in that of its pull request.
+
+        What was done, or nothing; `free` tells whether nobody holds the item. Raises `Transient`, `Blocked`.
+        """
+        done: list[str] = []
+        for item in tuple(known.values()):
+            if self._number_of(item) == number and self._hearing.has_news(item):
+                done += await self._attend(item, free)
+        return "; ".join(done)
+
+    async def _attend(self, item: Issue, free: Callable[[], Awaitable[bool]]) -> list[str]:
+        heard = await self._hearing.hear(item, None)
+        track, shown = self._track(item), self._names.read(item.labels)
+        orders = [one for one in heard.orders if ruling(one.verb, track, shown.stage or Stage.NEW) != Effect.DECIDE]
+        if not orders and not heard.unknown and not heard.ignored and not shown.stages & HALTED:
+            return []
+        try:
+            return await self._at_rest(item, heard.unknown) if await free() else []
+        except Gone:
+            return []
+        except BaseException:
+            self._hearing.forget(item.number)
+            raise
+
+    async def _at_rest(self, item: Issue, strange: Sequence[Unknown]) -> list[str]:
+        matter = await self._docket.matter(item.number)
+        if matter.owner is not self._role:
+            return []
+        done: list[str] = []
+        if matter.case.fence is not None and matter.case.fence.stage is Stage.READY and self._halted(matter):
+            await self._recovery.show(matter.case, Operator("finish what a command began"))
+            done.append("labels follow a command")
+        heard = await self._hearing.hear(item, matter.case.fence)
+        return done + await self._answer(replace(heard, unknown=tuple(strange)), matter)
+
+    def _track(self, item: Issue) -> Track:
+        if item.is_pull_request:
+            return Track.PULL_REQUEST
+        return Track.STORY if self._role is Role.PLANNER else Track.SPECIFICATION
+
+    def _halted(self, matter: Matter) -> bool:
+        return bool(self._names.read(matter.case.thread.labels).stages & HALTED)
+
+    async def _answer(self, heard: Heard, matter: Matter) -> list[str]:
+        """Carry out each order in turn; after one that moved something the rest is looked at anew."""
+        number, told, done = matter.case.thread.number, [], []
+        for order in heard.orders:
+            outcome, moved = await self._carry_out(order, matter)
+            if outcome:
+                told.append(entry(order, outcome))
+            if moved:
+                done.append(f"{order}: {outcome}")
+                matter = await self._docket.matter(number)
+        await self._note(number, told, heard)
+        await self._explain(number, heard.unknown, matter.track, matter.stage)
+        return done
+
+    async def _carry_out(self, order: Command, matter: Matter) -> tuple[str, bool]:
+        """What became of it, and whether anything was moved; no words for what its agent reads itself."""
+        ruled = ruling(order.verb, matter.track, matter.stage)
+        if isinstance(ruled, Refused):
+            return ruled.sentence, False
+        if ruled is Effect.DECIDE:
+            return "", False
+        if order.verb is Verb.RETRY and order.text:
+            return f"`/retry` takes no words yet, and '{one_line(order.text, 40)}' is one: nothing was done", False
+        case = matter.case_for(ruled)
+        if case is None:
+            return "it is not a pull request of this engine's making", False
+        outcome = await self._recovery.carry_out(ruled, case, Operator(str(order)))
+        log.info("command_carried_out", outcome="completed", command=str(order), did=outcome)
+        return outcome, True
+
+    async def interruption(self, held: Held, known: Mapping[int, Issue]) -> str | None:
+        """`/pause` and `/stop` reach work under way; anything else is refused in one sentence."""
+        numbers = {held.fence.key.number, held.fence.pr} if self._role is Role.WORKER else {held.fence.key.number}
+        for number in sorted(numbers - {0}):
+            listed = known.get(number)
+            if listed is not None and self._hearing.has_news(listed):
+                reason = await self._interrupted(held, listed)
+                if reason:
+                    return reason
+        return None
+
+    async def _interrupted(self, held: Held, listed: Issue) -> str | None:
+        if listed.is_pull_request and self._role is Role.WORKER and not held.fence.round:
+            return None  # it is heard when the work rests
+        heard = await self._hearing.hear(listed, held.fence, held=True)
+        told, reason, track = [], None, self._track(listed)
+        for order in heard.orders:
+            outcome, ends = await self._interrupt(order, listed, held)
+            if outcome:
+                told.append(entry(order, outcome))
+            reason = reason or (str(order) if ends else None)
+        await self._note(listed.number, told, heard)
+        await self._explain(listed.number, heard.unknown, track, held.fence.stage)
+        return reason
+
+    async def _interrupt(self, order: Command, listed: Issue, held: Held) -> tuple[str, bool]:
+        ruled = ruling(order.verb, self._track(listed), held.fence.stage)
+        if isinstance(ruled, Refused):
+            return ruled.sentence, False
+        if ruled not in {Effect.PAUSE, Effect.STOP}:
+            return ("" if ruled is Effect.DECIDE else "it is being worked on"), False
+        case = (await self._docket.matter(listed.number)).case.without_fence()  # its holder ends it
+        return await self._recovery.carry_out(ruled, case, Operator(str(order))), True
+
+    async def _note(self, number: int, told: Sequence[Mapping[str, Any]], heard: Heard) -> None:
+        ignored = [{"id": id, "why": why} for id, why in heard.ignored]
+        if told or ignored:
+            await self._record.note(number, Notice(number, "commands"), commands=told, ignored=ignored)
+
+    async def _explain(self, number: int, strange: Sequence[Unknown], track: Track, stage: Stage) -> None:
+        if strange:
+            word = one_line(strange[0].word, 30)
+            fits = offered(track, stage) or "No command fits here now."
+            await self._replies.once(number, "unknown-command", f"There is no command `/{word}`. {fits}")
+
+
+def entry(order: Command, outcome: str) -> dict[str, Any]:
+    """How a command stands in the record."""
+    return {"id": order.comment_id, "by": order.author.login, "command": f"/{order.verb}", "outcome": outcome}
+
+
+def _issue_named_by(body: str) -> int | None:
+    found = _CLOSES.search(body)
+    return int(found[1]) if found else None

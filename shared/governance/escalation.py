@@ -1,0 +1,176 @@
+"""What is told to people beyond the thread: one message per item, epoch and kind, kept on disk until it is delivered.
+
+At least once: whoever receives it tells repetitions by the message's id. Nothing here ever blocks or fails an item.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import anyio
+import structlog
+from anyio import to_thread
+
+from shared.clock import Clock
+
+log = structlog.get_logger()
+
+TRIES = 3
+"""How often a message is sent to one place in one go."""
+
+TRY_SECONDS = 10.0
+"""How long one try may take."""
+
+PAUSE_SECONDS = (1.0, 5.0)
+"""Between the tries."""
+
+AGAIN_SECONDS = 300.0
+"""When what could not be delivered is tried again; a restart does so at once."""
+
+KEPT_SECONDS = 30 * 86400.0
+"""How long it is remembered that a message was delivered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """Why a person is wanted. `epoch` tells one occasion from the next; `kind` is `failed`, `approval` or `overdue`."""
+
+    repository: str
+    number: int
+    epoch: str
+    kind: str
+    sentence: str
+    url: str
+    stage: str = ""
+    category: str = ""
+    commands: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The same for the same occasion, on every machine and after every restart."""
+        named = f"{self.repository.casefold()}\n{self.number}\n{self.epoch}\n{self.kind}"
+        return hashlib.sha256(named.encode()).hexdigest()[:32]
+
+
+class Channel(Protocol):
+    """One place that messages go to."""
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        ...
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        """Deliver one message; raises whatever went wrong."""
+        ...
+
+
+class Outbox:
+    """Messages on their way, one file each; several agents of one machine may share the directory."""
+
+    def __init__(self, directory: Path, channels: Sequence[Channel], clock: Clock, hide: Callable[[str], str]) -> None:
+        """`hide` takes every secret out of a text."""
+        self._directory = directory
+        self._channels = {channel.name: channel for channel in channels}
+        self._clock = clock
+        self._hide = hide
+        self._news = anyio.Event()
+
+    def put(self, escalation: Escalation) -> None:
+        """Keep a message for delivery, unless it was kept or delivered before. Never raises."""
+        if not self._channels:
+            return
+        try:
+            self._keep(escalation)
+        except OSError as error:
+            log.error("escalation_not_kept", outcome="failed", error=str(error), sentence=escalation.sentence)
+        self._news.set()
+
+    def _keep(self, escalation: Escalation) -> None:
+        place = self._directory / f"{escalation.id}.json"
+        if place.exists() or place.with_suffix(".sent").exists():
+            return
+        message = {"id": escalation.id, **asdict(escalation)}
+        message |= {name: self._hide(text) for name, text in message.items() if isinstance(text, str)}
+        _write(place, {"message": message, "left": sorted(self._channels)})
+
+    async def run(self) -> None:
+        """Deliver what is there, then what comes, until cancelled."""
+        while True:
+            self._news = anyio.Event()
+            left = await self.deliver()
+            with anyio.move_on_after(AGAIN_SECONDS if left else None):
+                await self._news.wait()
+
+    async def deliver(self) -> int:
+        """Send what is kept; how many messages are left."""
+        with suppress(OSError):
+            await to_thread.run_sync(_forget_old, self._directory, self._clock.now() - KEPT_SECONDS)
+        left = 0
+        for place in sorted(self._directory.glob("*.json")) if self._channels else ():
+            left += not await self._deliver(place)
+        return left
+
+    async def _deliver(self, place: Path) -> bool:
+        try:
+            kept = _read(place)
+            wanted = [name for name in kept["left"] if name in self._channels]
+            left = [name for name in wanted if not await self._sent(self._channels[name], kept["message"])]
+            if left:
+                _write(place, {**kept, "left": left})
+            else:
+                _done(place)
+        except FileNotFoundError:
+            return True  # another agent of this machine has delivered it
+        except (OSError, ValueError, KeyError) as error:
+            log.error("escalation_not_read", outcome="failed", file=str(place), error=str(error))
+            return False
+        return not left
+
+    async def _sent(self, channel: Channel, message: Mapping[str, Any]) -> bool:
+        why = ""
+        for number in range(TRIES):
+            if number:
+                await self._clock.sleep(PAUSE_SECONDS[number - 1])
+            try:
+                with anyio.fail_after(TRY_SECONDS):
+                    await channel.send(message)
+            except Exception as error:  # whatever a mail server or a receiver does, no item suffers from it
+                why = self._hide(f"{type(error).__name__}: {error}")
+                log.warning("escalation_not_sent", outcome="retrying", channel=channel.name, error=why)
+                continue
+            log.info("escalation_sent", outcome="completed", channel=channel.name, id=message.get("id"))
+            return True
+        log.error("escalation_left", outcome="failed", channel=channel.name, id=message.get("id"), error=why)
+        return False
+
+
+def _write(place: Path, content: Mapping[str, Any]) -> None:
+    """Whole or not at all, readable by us alone."""
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+    fresh.touch(mode=0o600)
+    fresh.write_text(json.dumps(content), encoding="utf-8")
+    fresh.replace(place)
+
+
+def _read(place: Path) -> Mapping[str, Any]:
+    content: Mapping[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    return content
+
+
+def _done(place: Path) -> None:
+    place.rename(place.with_suffix(".sent"))
+
+
+def _forget_old(directory: Path, before: float) -> None:
+    for place in directory.glob("*.sent"):
+        if place.stat().st_mtime < before:
+            place.unlink(missing_ok=True)

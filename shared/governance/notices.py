@@ -1,0 +1,55 @@
+"""Replies that are given once: one marked comment in one thread for one purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from shared import marks
+from shared.marks import Authenticity, Keyring
+from shared.models import Comment
+from shared.text import neutralise
+from shared.warrant import Notice, Warrant
+
+MARK = "engine-notice"
+
+
+class Comments(Protocol):
+    """Threads."""
+
+    async def thread(self, number: int) -> tuple[Comment, ...]: ...
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
+
+
+class Replies:
+    """Posts a reply unless the thread has one of this purpose."""
+
+    def __init__(self, comments: Comments, accounts: Collection[int], keys: Keyring) -> None:
+        self._comments = comments
+        self._accounts = accounts
+        self._keys = keys
+
+    async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool:
+        """Whether it was posted now; `purpose` has no spaces. The gate lets through the mentions that it knows of.
+
+        Raises `Transient`, `Blocked`.
+        """
+        for comment in await self._comments.thread(number):
+            if comment.author.id in self._accounts and self._is(number, purpose, comment.body):
+                return False
+        body = f"{marks.render(MARK, {'n': str(number), 'purpose': purpose})}\n{neutralise(text)}"
+        if mention:
+            body += f"\n\n{' '.join(f'@{login}' for login in mention)}"
+        await self._comments.post(number, self._keys.sign(_signed(purpose), number, body), Notice(number, purpose))
+        return True
+
+    def _is(self, number: int, purpose: str, body: str) -> bool:
+        mark = marks.find(body.partition("\n")[0])
+        if mark is None or mark.name != MARK or mark.fields.get("purpose") != purpose:
+            return False
+        return self._keys.verify(_signed(purpose), number, body) is Authenticity.VALID
+
+
+def _signed(purpose: str) -> str:
+    return f"notice:{purpose}"

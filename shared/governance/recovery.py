@@ -1,0 +1,230 @@
+"""What people's commands do to an item that nobody works on: its fence, its labels, its pull request, its branch.
+
+The fence moves first and the labels follow it, so that a crash in between is finished by `Recovery.show`.
+The same for a comment and for `workflow-engine recover`; the next claim by any agent goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shared.errors import Transient
+from shared.governance.recovery_ports import Branches, LabelBoard, Pulls
+from shared.governance.rulings import Effect
+from shared.lock.codec import Fence
+from shared.lock.fence import swap
+from shared.lock.port import Port, ReadFence, RefUpdate
+from shared.models import Issue, PullRequest
+from shared.warrant import Operator
+from shared.workflow import HALTED, TERMINAL, UNLABELLED, Flag, Labels, Role, Stage
+
+ENDED = (
+    Flag.MANUAL_INTERVENTION,
+    Flag.SPEC_REVIEW_NEEDED,
+    Flag.BUDGET_EXCEEDED,
+    Flag.PROBLEMATIC_TEST,
+    Flag.PAUSED,
+)
+"""The flags of an end, which go when it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a command is about. `fence` is that of the agent whose stage it is; `thread` is where it was given."""
+
+    thread: Issue
+    fence: Fence | None
+    issue: Issue | None = None
+    pull_request: PullRequest | None = None
+    attempts: int = 0
+    """How many implementations may be tried."""
+
+    @property
+    def under_way(self) -> PullRequest | None:
+        """The pull request, while it is open."""
+        return self.pull_request if self.pull_request is not None and self.pull_request.open else None
+
+    def without_fence(self) -> Case:
+        """The same for effects that leave the fence to whoever holds it."""
+        return replace(self, fence=None)
+
+
+class Recovery:
+    """Carries out what was ordered. Every effect is convergent; nothing is done to what an agent holds."""
+
+    def __init__(self, labels: LabelBoard, pulls: Pulls, branches: Branches, port: Port, names: Labels) -> None:
+        self._labels = labels
+        self._pulls = pulls
+        self._branches = branches
+        self._port = port
+        self._names = names
+
+    @property
+    def names(self) -> Labels:
+        """How the labels are spelled."""
+        return self._names
+
+    async def carry_out(self, effect: Effect, case: Case, warrant: Operator) -> str:
+        """Do it; the sentence that says what was done. Raises `Transient`, `Blocked`."""
+        match effect:
+            case Effect.PAUSE:
+                await self._labels.add(case.thread.number, [self._names.of(Flag.PAUSED)], warrant)
+                return f"paused: `{self._names.of(Flag.PAUSED)}` is set"
+            case Effect.RESUME:
+                return await self._resume(case, warrant)
+            case Effect.STOP:
+                return await self._stop(case, warrant)
+            case Effect.RETRY | Effect.RESET_ATTEMPTS:
+                return await self._again(case, warrant, afresh=effect is Effect.RESET_ATTEMPTS)
+            case Effect.SPEC_REVIEW:
+                return await self._spec_review(case, warrant)
+            case Effect.CLOSE_AND_RESET:
+                return await self._reset(case, warrant)
+            case Effect.DECIDE:  # pragma: no branch - the agent that asked reads it itself
+                return "read by the agent that asked for it"
+
+    async def show(self, case: Case, warrant: Operator) -> None:
+        """Let the labels follow a fence that a command has moved."""
+        fence = case.fence
+        if fence is None or fence.stage in UNLABELLED:
+            return
+        if fence.key.kind is not Role.WORKER:
+            await self._label(case.thread, fence.stage, warrant)
+            return
+        if case.under_way is not None:
+            await self._label(case.under_way, Stage.CHANGES_REQUESTED, warrant)
+        if case.issue is not None:  # last: by the label of the issue the rest is found after a crash
+            await self._label(case.issue, Stage.REVIEWING if case.under_way else fence.stage, warrant)
+
+    async def _label(self, item: Issue | PullRequest, stage: Stage, warrant: Operator) -> None:
+        known = self._names.read(item.labels).flags
+        gone = tuple(flag for flag in ENDED if flag in known)
+        await self._labels.show(item.number, stage, warrant, known=item.labels, flags_off=gone)
+
+    async def _resume(self, case: Case, warrant: Operator) -> str:
+        """The flag may stand on the issue or on its pull request."""
+        paused, taken = self._names.of(Flag.PAUSED), False
+        for item in _each(case.thread, case.issue, case.pull_request):
+            for label in sorted(item.labels):
+                if label.casefold() == paused.casefold():
+                    await self._labels.remove(item.number, label, warrant)
+                    taken = True
+        return "it goes on" if taken else "it was not paused"
+
+    async def _stop(self, case: Case, warrant: Operator) -> str:
+        """The fence remembers; the labels go, because what they say is not so any more."""
+        if case.fence is not None and case.fence.stage not in TERMINAL:
+            await self._move(case.fence, stage=Stage.WITHDRAWN, wait=None)
+        for stage in sorted(self._names.read(case.thread.labels).stages):
+            await self._labels.remove(case.thread.number, self._names.of(stage), warrant)
+        return "stopped; the branch is kept"
+
+    async def _again(self, case: Case, warrant: Operator, *, afresh: bool) -> str:
+        fence = case.fence
+        if fence is None:
+            return await self._unbegun(case, warrant)
+        if fence.stage not in HALTED | TERMINAL:
+            return await self._urge(fence)
+        if fence.key.kind is Role.WORKER and case.under_way is None and fence.pr:
+            return await self._reset(case, warrant)  # its pull request has ended, and its branch would be in the way
+        attempt = 0 if afresh else min(fence.attempt, max(case.attempts - 1, 0))
+        moved = await self._move(fence, **_renewed(case, fence, attempt, warrant))
+        await self.show(replace(case, fence=moved), warrant)
+        left = f" with {case.attempts - attempt} of {case.attempts} attempts" if case.attempts else ""
+        return f"it goes on{left}"
+
+    async def _unbegun(self, case: Case, warrant: Operator) -> str:
+        """Nothing was recorded of it: it can only begin."""
+        stage = Stage.REVIEWING if case.thread.is_pull_request else Stage.READY
+        await self._label(case.thread, stage, warrant)
+        return f"it begins: `{self._names.of(stage)}` is set"
+
+    async def _urge(self, fence: Fence) -> str:
+        if fence.wait is None:
+            return "it is being worked on; nothing waits"
+        await self._move(fence, wait=None, failures="")
+        return "it waits no longer"
+
+    async def _spec_review(self, case: Case, warrant: Operator) -> str:
+        if case.fence is not None and case.fence.key.kind is Role.WORKER:
+            await self._move(case.fence, stage=Stage.FAILED, phase="", wait=None)
+        closed = await self._close(case, warrant)
+        item, flag = case.issue or case.thread, Flag.SPEC_REVIEW_NEEDED
+        await self._labels.show(item.number, Stage.FAILED, warrant, known=item.labels, flags_on=(flag,))
+        return f"{closed}it waits until its text is corrected; then `/close-and-reset` starts over"
+
+    async def _reset(self, case: Case, warrant: Operator) -> str:
+        """From the current base, as if it had never been begun; what was made stays under another name."""
+        fence, kept = case.fence, ""
+        closed = await self._close(case, warrant)
+        if fence is not None:
+            kept, updates = await self._set_aside(fence.key.number)
+            blank: dict[str, Any] = {"phase": "", "attempt": 0, "round": 0, "pr": 0, "base": "", "work_head": ""}
+            changed = _cleared(warrant) | blank
+            case = replace(case, fence=await self._move(fence, updates, **changed), pull_request=None)
+            await self.show(case, warrant)
+        else:
+            await self._unbegun(case, warrant)
+        return f"{closed}{kept}it starts over from the current base"
+
+    async def _close(self, case: Case, warrant: Operator) -> str:
+        if case.under_way is None:
+            return ""
+        await self._pulls.close(case.under_way.number, warrant)
+        return f"#{case.under_way.number} is closed, "
+
+    async def _set_aside(self, number: int) -> tuple[str, tuple[RefUpdate, ...]]:
+        """What moves the work branch out of the way, together with the fence; nothing where there is none."""
+        branch = f"refs/heads/auto/issue-{number}"
+        tip = await self._branches.refresh(branch)
+        if tip is None:
+            return "", ()
+        taken = await self._branches.refresh_all("refs/heads/auto/")
+        free = next(name for k in range(1, len(taken) + 2) if (name := f"{branch}-old-{k}") not in taken)
+        return f"its branch is kept as `{free.removeprefix('refs/heads/')}`, ", (
+            RefUpdate(free, None, tip),
+            RefUpdate(branch, tip, ""),
+        )
+
+    async def _move(self, fence: Fence, updates: tuple[RefUpdate, ...] = (), **changes: Any) -> Fence:
+        """Compare-and-swap from the fence as it was seen; raises `Transient` when somebody else has moved it."""
+        reply = await self._port.request(ReadFence(fence.key))
+        moved = None
+        if reply.value is not None and reply.value.oid == fence.oid:
+            new = replace(fence, **changes, at=reply.at.replace(microsecond=0), oid="")
+            moved = await swap(self._port, new, fence.oid, updates=updates)
+        if moved is None:
+            raise Transient(f"{fence.key.ref} has just been moved by an agent; looking again.")
+        return moved
+
+
+def _renewed(case: Case, fence: Fence, attempt: int, warrant: Operator) -> dict[str, Any]:
+    """What a fence becomes from which its agent is to go on where it stopped."""
+    changes = _cleared(warrant) | {"attempt": attempt}
+    match fence.key.kind:
+        case Role.PLANNER:
+            return changes | {"stage": Stage.PLANNING, "phase": "draft", "attempt": fence.attempt + 1, "round": 0}
+        case Role.REVIEWER:
+            return changes | {"stage": Stage.REVIEWING, "phase": "", "attempt": 0}
+        case _:
+            looks_at_ci = fence.stage is Stage.CI_FAILED and case.under_way is not None
+            return changes | {"phase": "" if looks_at_ci else fence.phase}
+
+
+def _cleared(warrant: Operator) -> dict[str, Any]:
+    return {
+        "stage": Stage.READY,
+        "wait": None,
+        "runs": 0,
+        "failures": "",
+        "next_role": "",
+        "body_sha256": "",
+        "approved_by": warrant.reason,
+    }
+
+
+def _each(*items: Issue | PullRequest | None) -> Iterable[Issue | PullRequest]:
+    """Each item once."""
+    return {item.number: item for item in items if item is not None}.values()

@@ -1,0 +1,43 @@
+"""What recovery needs of the world; the adapters in `shared` satisfy these without importing them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from shared.models import PullRequest
+from shared.warrant import Operator
+from shared.workflow import Flag, Stage
+
+
+class LabelBoard(Protocol):
+    """Stage labels and flags."""
+
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        warrant: Operator,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]: ...
+
+    async def add(self, number: int, names: Collection[str], warrant: Operator) -> frozenset[str]: ...
+
+    async def remove(self, number: int, name: str, warrant: Operator) -> None: ...
+
+
+class Pulls(Protocol):
+    """Pull requests."""
+
+    async def close(self, number: int, warrant: Operator) -> PullRequest: ...
+
+
+class Branches(Protocol):
+    """The server's branches, brought here."""
+
+    async def refresh(self, ref: str) -> str | None: ...
+
+    async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]: ...

@@ -1,0 +1,118 @@
+"""Decisions that wait too long: one escalation each, and the item stays open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.governance.alarm import Alarm, Whom
+from shared.governance.approvals import Approvals
+from shared.governance.escalation import Escalation
+from shared.lock.codec import Fence, ItemKey
+from shared.lock.port import Operation, ReadFence, Reply
+from shared.models import Account, Issue
+from shared.workflow import Labels, Role, Stage
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+STORY = Issue(7, "Title", "", frozenset({"story", "status:awaiting-approval"}), Account(1, "ada"), AT, AT)
+PLAN = Fence(ItemKey(Role.PLANNER, 7), 5, "n" * 32, "planner-a", Stage.AWAITING_APPROVAL, AT, attempt=2)
+
+
+@dataclass
+class World:
+    """A fence, a status comment, what was posted and what was put into the outbox."""
+
+    fence: Fence | None = PLAN
+    waiting: str = ""
+    now: datetime = AT
+    asked: int = 0
+    posted: dict[str, str] = field(default_factory=dict)
+    sent: dict[str, Escalation] = field(default_factory=dict)
+
+    async def request(self, operation: Operation[Any]) -> Reply[Any]:
+        assert isinstance(operation, ReadFence)
+        self.asked += 1
+        return Reply(self.fence, self.now)
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError("nobody waits here")
+
+    def boot(self) -> float:
+        return 0.0
+
+    async def data(self, number: int) -> Mapping[str, Any]:
+        return {"waiting": {"why": self.waiting}} if self.waiting else {}
+
+    async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool:
+        fresh = purpose not in self.posted
+        self.posted.setdefault(purpose, text)
+        return fresh
+
+    def put(self, escalation: Escalation) -> None:
+        self.sent.setdefault(escalation.id, escalation)
+
+
+class Port:
+    """The world as a lock's port."""
+
+    def __init__(self, world: World) -> None:
+        self.request, self.sleep, self.boot = world.request, world.sleep, world.boot
+
+    def now(self) -> float:
+        return 0.0
+
+
+def alarm(world: World, role: Role = Role.PLANNER) -> Alarm:
+    approvals = Approvals(role, Port(world), Labels(), world, 24.0)
+    return Alarm(world, world, approvals, Whom("ada/directory", "https://h/ada/directory"), lambda: world.now)
+
+
+async def test_a_plan_is_escalated_once_after_the_configured_hours() -> None:
+    world = World()
+    watcher = alarm(world)
+    for hours in (0, 23, 24, 25, 90):
+        world.now = AT + timedelta(hours=hours)
+        await watcher.watch({7: STORY})
+        assert len(world.sent) == (hours >= 24)
+    await alarm(world).watch({7: STORY})  # after a restart
+    (escalation,) = world.sent.values()
+    assert (escalation.kind, escalation.number, escalation.url) == ("overdue", 7, "https://h/ada/directory/issues/7")
+    assert world.posted == {"overdue-plan-2": "The plan has waited for a decision for 24 hours. It stays open."}
+
+
+async def test_a_fence_is_read_only_when_its_item_has_changed() -> None:
+    world = World()
+    watcher = alarm(world)
+    for _ in range(3):
+        await watcher.watch({7: STORY})
+    assert world.asked == 1
+    await watcher.watch({7: replace(STORY, updated_at=AT + timedelta(hours=1))})
+    assert world.asked == 2
+
+
+async def test_another_version_of_the_plan_waits_anew() -> None:
+    world = World(now=AT + timedelta(hours=30))
+    watcher = alarm(world)
+    await watcher.watch({7: STORY})
+    world.fence = replace(PLAN, attempt=3, at=world.now)
+    later = replace(STORY, updated_at=world.now)
+    await watcher.watch({7: later})
+    assert len(world.sent) == 1
+    world.now += timedelta(hours=24)
+    await watcher.watch({7: later})
+    assert sorted(world.posted) == ["overdue-plan-2", "overdue-plan-3"]
+
+
+async def test_a_merge_is_escalated_only_while_it_waits_for_an_order() -> None:
+    world = World(replace(PLAN, key=ItemKey(Role.REVIEWER, 7), stage=Stage.APPROVED, work_head="a" * 40))
+    world.now = AT + timedelta(hours=24)
+    pull = replace(STORY, labels=frozenset({"status:approved"}), is_pull_request=True)
+    await alarm(world, Role.REVIEWER).watch({7: pull})
+    assert world.sent == {}
+    world.waiting = "not_ordered"
+    await alarm(world, Role.REVIEWER).watch({7: pull})
+    assert [one.sentence for one in world.sent.values()] == [
+        "The merge has waited for a decision for 24 hours. It stays open."
+    ]
