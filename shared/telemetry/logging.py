@@ -24,12 +24,12 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0
 _IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\n\t"}
 
 
-def configure(*, json: bool, verbose: bool, secrets: Sequence[str]) -> None:
+def configure(*, json: bool, verbose: bool, secrets: Sequence[str], quiet: bool = False) -> None:
     """Set up logging for the whole process; call it once, before the first event.
 
     `json` gives one JSON object per line, otherwise lines for a terminal. `verbose` adds debug
-    events. No value of `secrets`, in no common encoding, reaches the output. Libraries that log
-    through the standard library appear from WARNING on.
+    events, `quiet` leaves all but warnings out. No value of `secrets`, in no common encoding,
+    reaches the output. Libraries that log through the standard library appear from WARNING on.
     """
     sink = _Sink()
     shared: list[Processor] = [
@@ -42,7 +42,9 @@ def configure(*, json: bool, verbose: bool, secrets: Sequence[str]) -> None:
     ending: list[Processor] = [_Redaction(secrets), _renderer(json)]
     structlog.configure(
         processors=[*shared, *ending],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else logging.INFO),
+        wrapper_class=structlog.make_filtering_bound_logger(
+            logging.DEBUG if verbose else logging.WARNING if quiet else logging.INFO
+        ),
         logger_factory=lambda *_: sink,
         cache_logger_on_first_use=False,
     )

@@ -1,0 +1,136 @@
+"""`workflow-engine events`: the trail of events, as a table for people or as JSON lines for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from config.loading import load
+from console.chronicle import store
+from shared.clock import Clock
+from shared.errors import EngineError, Misconfigured, Transient
+from shared.telemetry.events import Event, Query
+from shared.telemetry.rows import Row
+
+if TYPE_CHECKING:
+    from config.settings import Settings
+
+PAGE = 1000
+"""Events that are read at once."""
+
+FOLLOW_SECONDS = 1.0
+"""How long `--follow` waits between two looks."""
+
+OVERLAP = 200
+"""So many places are read again by `--follow`: of two agents that write at once, the later may be seen first."""
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked for on the command line."""
+
+    query: Query
+    config: Path | None = None
+    state_dir: Path | None = None
+    follow: bool = False
+    json: bool = False
+
+
+def shown(wishes: Wishes, environment: Mapping[str, str], clock: Clock, *, table: bool) -> int:
+    """Print the events; exit code 0, or 2 for a configuration and 4 for a database that cannot be used."""
+    try:
+        settings = _settings(wishes, environment)
+        line = _json if wishes.json or not table else _table
+        for event in _events(wishes, settings, clock):
+            sys.stdout.write(f"{line(event)}\n")
+            if wishes.follow:
+                sys.stdout.flush()
+    except EngineError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2 if isinstance(error, Misconfigured) else 4
+    except BrokenPipeError:  # as when the reader is `head`
+        sys.stderr.close()
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def moment(text: str, now: datetime) -> datetime:
+    """A time as people write it: `2026-11-22`, `2026-11-22T08:30`, or how long ago, as in `90m`, `24h`, `7d`.
+
+    Without a zone it is UTC. Raises `ValueError`.
+    """
+    if text[:-1].isdecimal() and text[-1:] in _UNITS and len(text) <= 7:
+        return now - timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _settings(wishes: Wishes, environment: Mapping[str, str]) -> Settings:
+    repository = wishes.query.repository or None
+    settings = load(wishes.config, repository=repository, environment=environment)
+    return settings if wishes.state_dir is None else settings.model_copy(update={"state_dir": wishes.state_dir})
+
+
+def _events(wishes: Wishes, settings: Settings, clock: Clock) -> Iterator[Event]:
+    """Everything that there is, and with `follow` everything that comes; each event once."""
+    source = store(settings)
+    seen: deque[str] = deque(maxlen=2 * OVERLAP + PAGE)
+    last = 0
+    try:
+        while True:
+            for row in _all(source.read, replace(wishes.query, after=max(0, last - OVERLAP))):
+                if row.event.uid not in seen:
+                    yield row.event
+                    seen.append(row.event.uid)
+                last = max(last, row.place)
+            if not wishes.follow:
+                return
+            anyio.run(clock.sleep, FOLLOW_SECONDS)
+    finally:
+        source.close()
+
+
+def _all(read: Callable[[Query, int], list[Row]], query: Query) -> Iterator[Row]:
+    """Page after page. Raises `Transient` when the database does not answer."""
+    while True:
+        try:
+            rows = read(query, PAGE)
+        except EngineError:
+            raise
+        except Exception as error:  # each driver has its own
+            reason = str(error).partition("\n")[0]
+            raise Transient(f"The events cannot be read: {reason or type(error).__name__}") from error
+        yield from rows
+        if len(rows) < PAGE:
+            return
+        query = replace(query, after=rows[-1].place)
+
+
+def _json(event: Event) -> str:
+    return json.dumps(event.document(), ensure_ascii=True)
+
+
+def _table(event: Event) -> str:
+    """One line of the table; nothing in it can drive a terminal."""
+    place = " ".join(
+        part for part in (f"#{event.issue}" * bool(event.issue), f"PR#{event.pull}" * bool(event.pull)) if part
+    )
+    data = "  ".join(f"{name}={_value(value)}" for name, value in event.data.items())
+    at = f"{event.at:%Y-%m-%d %H:%M:%S}"
+    line = f"{at}  {event.agent:<20}  {place:<12}  {event.phase:<17}  {event.kind:<10}  {data}".rstrip()
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line)
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

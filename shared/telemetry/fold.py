@@ -1,0 +1,184 @@
+"""Events folded into figures: counters and durations by label, of which `/metrics` is printed (pure)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from shared.telemetry.events import Event, Kind
+from shared.workflow import Stage
+
+Labels = tuple[tuple[str, str], ...]
+
+SECONDS = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
+"""Upper ends of the classes of every duration."""
+
+MOST_SERIES = 500
+"""Values of one figure; whatever else comes is counted under `other`."""
+
+COUNTERS: Mapping[str, str] = {
+    "workflow_started": "Runs that agents began: an item claimed.",
+    "workflow_completed": "Runs that ended, by how.",
+    "agent_tasks_assigned": "Calls of a coding backend, by the role that made them.",
+    "approval_requested": "Approvals that people were asked for.",
+    "approval_timeout": "Approvals that were escalated because nobody answered.",
+    "retry_attempt": "Failed paid runs that are repeated.",
+    "retry_success": "Phases that were achieved after at least one repetition.",
+    "retry_escalation": "Items handed to a person after repetitions.",
+    "llm_calls": "Calls of a coding backend, by how they ended.",
+    "llm_tokens": "Tokens, by what they were.",
+    "llm_cost_usd": "US dollars, by who says so; calls of unknown cost are in llm_calls_unpriced.",
+    "llm_calls_unpriced": "Calls whose cost nobody knows.",
+    "lock_events": "What was done with locks.",
+    "label_changes": "Labels set and taken off.",
+    "test_runs": "Runs of a repository's tests, by how they ended.",
+    "ci_verdicts": "What CI said of a commit, each change once.",
+    "reviews": "Reviews that were submitted.",
+    "escalations": "Items handed to a person.",
+    "commands": "Commands that people gave.",
+    "iterations": "Implementation tries and review rounds that were begun.",
+}
+
+DURATIONS: Mapping[str, str] = {
+    "workflow_duration_seconds": "From a claim to the end of its run.",
+    "workflow_phase_duration_seconds": "How long an item stood in one phase while an agent held it.",
+    "approval_response_time_seconds": "From asking for an approval to its answer.",
+    "llm_call_duration_seconds": "How long a call of a coding backend took.",
+}
+
+
+@dataclass(slots=True)
+class Durations:
+    """How many durations fell into each class of `SECONDS` (one more for longer ones), and their sum."""
+
+    classes: list[int] = field(default_factory=lambda: [0] * (len(SECONDS) + 1))
+    total: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        """One more; clocks that disagree give no negative one."""
+        seconds = max(0.0, seconds)
+        self.classes[bisect_left(SECONDS, seconds)] += 1
+        self.total += seconds
+
+
+@dataclass(slots=True)
+class _Open:
+    """A run that has not ended: since when, and in which phase since when."""
+
+    since: datetime
+    phase: str
+    phase_since: datetime
+
+
+class Tallies:
+    """What one process has counted since it started. Satisfies nothing but its own events: each process has its own."""
+
+    def __init__(self) -> None:
+        self.counters: dict[str, dict[Labels, float]] = {name: {} for name in COUNTERS}
+        self.durations: dict[str, dict[Labels, Durations]] = {name: {} for name in DURATIONS}
+        self.tasks: dict[str, tuple[int, int]] = {}
+        """Role -> calls, and how many of them completed."""
+        self._open: dict[tuple[str, str], _Open] = {}
+        self._asked: dict[tuple[str, int, int, str], datetime] = {}
+        self._folds: Mapping[Kind, Callable[[Event, Mapping[str, Any]], None]] = {
+            Kind.CLAIM: self._claim,
+            Kind.ENDED: self._ended,
+            Kind.PHASE: self._phase,
+            Kind.LOCK: lambda e, d: self._count("lock_events", event=d.get("event", "")),
+            Kind.LABEL: lambda e, d: self._count("label_changes", change=d.get("change", "")),
+            Kind.LLM_CALL: self._llm_call,
+            Kind.TEST_RUN: lambda e, d: self._count("test_runs", outcome=d.get("outcome", "")),
+            Kind.CI: lambda e, d: self._count("ci_verdicts", repository=e.repository, verdict=d.get("verdict", "")),
+            Kind.REVIEW: lambda e, d: self._count("reviews", repository=e.repository, verdict=d.get("verdict", "")),
+            Kind.APPROVAL: self._approval,
+            Kind.COMMAND: lambda e, d: self._count("commands", command=d.get("command", "")),
+            Kind.ESCALATION: self._escalation,
+            Kind.ITERATION: lambda e, d: self._count("iterations", repository=e.repository, kind=e.role),
+            Kind.RETRY: self._retry,
+        }
+
+    def record(self, event: Event) -> None:
+        """Count one event."""
+        self._folds[event.kind](event, event.data)
+
+    def _count(self, name: str, by: float = 1, **labels: object) -> None:
+        series = self.counters[name]
+        key = _key(series, labels)
+        series[key] = series.get(key, 0.0) + by
+
+    def _lasted(self, name: str, seconds: float, **labels: object) -> None:
+        series = self.durations[name]
+        series.setdefault(_key(series, labels), Durations()).add(seconds)
+
+    def _claim(self, event: Event, data: Mapping[str, Any]) -> None:
+        self._count("workflow_started", repository=event.repository, kind=event.role)
+        self._open[event.repository, event.run] = _Open(event.at, event.phase, event.at)
+
+    def _phase(self, event: Event, data: Mapping[str, Any]) -> None:
+        if event.phase == Stage.DONE:  # that a merge was approved, only the merge shows
+            self._answered(event, "merge")
+        known = self._open.get((event.repository, event.run))
+        if known is not None and known.phase != event.phase:
+            self._leave(known, event)
+            known.phase, known.phase_since = event.phase, event.at
+
+    def _ended(self, event: Event, data: Mapping[str, Any]) -> None:
+        self._count(
+            "workflow_completed", repository=event.repository, kind=event.role, status=data.get("status", "unknown")
+        )
+        known = self._open.pop((event.repository, event.run), None)
+        if known is not None:
+            self._leave(known, event)
+            self._lasted("workflow_duration_seconds", (event.at - known.since).total_seconds(), kind=event.role)
+
+    def _leave(self, known: _Open, event: Event) -> None:
+        seconds = (event.at - known.phase_since).total_seconds()
+        self._lasted("workflow_phase_duration_seconds", seconds, kind=event.role, phase=known.phase)
+
+    def _llm_call(self, event: Event, data: Mapping[str, Any]) -> None:
+        role, ending, model = data.get("role", ""), data.get("ending", ""), data.get("model") or "unknown"
+        backend, usd = data.get("backend", ""), data.get("cost_usd")
+        self._count("agent_tasks_assigned", role=role)
+        calls, completed = self.tasks.get(role, (0, 0))
+        self.tasks[role] = calls + 1, completed + (ending == "completed")
+        self._count("llm_calls", backend=backend, role=role, ending=ending)
+        self._lasted("llm_call_duration_seconds", data.get("seconds", 0.0), backend=backend, role=role)
+        for what in ("input", "output", "cached", "cache_write"):
+            if tokens := data.get(f"{what}_tokens", 0):
+                self._count("llm_tokens", tokens, backend=backend, model=model, type=what)
+        if usd is None:
+            self._count("llm_calls_unpriced", backend=backend, model=model)
+        else:
+            self._count("llm_cost_usd", usd, backend=backend, model=model, source=data.get("cost_source", "unknown"))
+
+    def _approval(self, event: Event, data: Mapping[str, Any]) -> None:
+        what, state = data.get("what", ""), data.get("state", "")
+        if state == "requested":
+            self._count("approval_requested", kind=what)
+            self._asked[event.repository, event.issue, event.pull, what] = event.at
+        elif state == "timed_out":
+            self._count("approval_timeout", kind=what)
+        else:
+            self._answered(event, what)
+
+    def _answered(self, event: Event, what: str) -> None:
+        asked = self._asked.pop((event.repository, event.issue, event.pull, what), None)
+        if asked is not None:
+            self._lasted("approval_response_time_seconds", (event.at - asked).total_seconds(), kind=what)
+
+    def _escalation(self, event: Event, data: Mapping[str, Any]) -> None:
+        self._count("escalations", repository=event.repository, category=data.get("category", ""))
+        if data.get("retried"):
+            self._count("retry_escalation", phase=event.phase)
+
+    def _retry(self, event: Event, data: Mapping[str, Any]) -> None:
+        name = "retry_success" if data.get("state") == "succeeded" else "retry_attempt"
+        self._count(name, phase=data.get("phase") or event.phase)
+
+
+def _key(series: Mapping[Labels, object], labels: Mapping[str, object]) -> Labels:
+    key = tuple((name, str(value)) for name, value in labels.items())
+    return key if key in series or len(series) < MOST_SERIES else tuple((name, "other") for name in labels)

@@ -1,0 +1,78 @@
+"""`/metrics`, `/healthz` and `/readyz` of one process, over HTTP on loopback unless it is configured otherwise."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+import structlog
+from aiohttp import web
+
+from shared.errors import Misconfigured
+from shared.telemetry.events import Trail
+from shared.telemetry.fold import Tallies
+from shared.telemetry.vitals import Vitals
+from shared.workflow import Role
+
+log = structlog.get_logger()
+
+PORTS = 32
+"""From the configured port on, so many are tried: several agents of one machine are found in one range."""
+
+GOODBYE_SECONDS = 1.0
+
+
+class Health:
+    """What is asked of a process from outside; it tells figures and sentences, no content of any issue."""
+
+    def __init__(self, agent: str, role: Role, tallies: Tallies, vitals: Vitals, trail: Trail) -> None:
+        self._about = agent, role, tallies, vitals, trail
+        self._vitals = vitals
+
+    @asynccontextmanager
+    async def served(self, host: str, port: int) -> AsyncIterator[int]:
+        """Answer while the block runs; gives the port. Raises `Misconfigured` where nothing can listen."""
+        app = web.Application()
+        app.router.add_get("/metrics", self._metrics)
+        app.router.add_get("/healthz", _says(self._vitals.stuck, "alive"))
+        app.router.add_get("/readyz", _says(self._vitals.unready, "ready"))
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=GOODBYE_SECONDS)
+        with listener(host, port) as listening:
+            await runner.setup()
+            try:
+                await web.SockSite(runner, listening).start()
+                bound = int(listening.getsockname()[1])
+                log.info("health_served", host=host, port=bound)
+                yield bound
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await runner.cleanup()
+
+    async def _metrics(self, request: web.Request) -> web.Response:
+        from shared.telemetry.metrics import CONTENT_TYPE, Figures  # when somebody asks: an idle agent is small
+
+        return web.Response(body=Figures(*self._about).text(), headers={"Content-Type": CONTENT_TYPE})
+
+
+def listener(host: str, port: int) -> socket.socket:
+    """A socket on the first free port from `port` on, else on any; raises `Misconfigured` for another trouble."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for wanted in (*range(port, min(port + PORTS, 2**16)), 0):
+        try:
+            return socket.create_server((host, wanted), family=family)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                why = error.strerror
+                raise Misconfigured(f"health: nothing can listen at {host} port {wanted}: {why}.") from None
+    raise Misconfigured(f"health: no port is free at {host}.")
+
+
+def _says(unwell: Callable[[], str], well: str) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def answer(request: web.Request) -> web.Response:
+        why = unwell()
+        return web.Response(text=f"{why or well}\n", status=503 if why else 200)
+
+    return answer

@@ -1,0 +1,99 @@
+"""`/metrics`: what was counted and what is so now, in Prometheus' text format, from a registry of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.exposition import generate_latest
+
+from shared.telemetry.events import Trail
+from shared.telemetry.fold import COUNTERS, DURATIONS, SECONDS, Durations, Labels, Tallies
+from shared.telemetry.vitals import Vitals
+from shared.workflow import Role
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figures:
+    """All that a process knows of itself; satisfies prometheus_client's `Collector`."""
+
+    agent: str
+    role: Role
+    tallies: Tallies
+    vitals: Vitals
+    trail: Trail
+
+    def text(self) -> bytes:
+        """What `/metrics` answers."""
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(self)
+        return generate_latest(registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """Every family, also those that have no value yet."""
+        for name, help_text in COUNTERS.items():
+            yield _counter(name, help_text, self.tallies.counters[name])
+        for name, help_text in DURATIONS.items():
+            yield _histogram(name, help_text, self.tallies.durations[name])
+        yield from self._of_agent()
+        yield from self._of_repositories()
+
+    def _of_agent(self) -> Iterator[Metric]:
+        online = GaugeMetricFamily("agent_online", "Whether the agent could work now.", labels=["agent", "kind"])
+        online.add_metric([self.agent, str(self.role)], 0.0 if self.vitals.unready() else 1.0)
+        yield online
+        ratio = GaugeMetricFamily(
+            "agent_task_success_ratio", "Calls that completed among all calls of a role.", labels=["role"]
+        )
+        for role, (calls, completed) in self.tallies.tasks.items():
+            ratio.add_metric([role], completed / calls)
+        yield ratio
+        dropped = CounterMetricFamily("events_dropped", "Events that were given up because they could not be written.")
+        dropped.add_metric([], self.trail.dropped)
+        yield dropped
+
+    def _of_repositories(self) -> Iterator[Metric]:
+        left = GaugeMetricFamily("github_budget_remaining", "Requests left of the hourly limit.", labels=["repository"])
+        limit = GaugeMetricFamily("github_budget_limit", "Requests that an hour has.", labels=["repository"])
+        for repository, budget in self.vitals.budgets.items():
+            if (known := budget()) is not None:
+                limit.add_metric([repository], known.limit)
+                left.add_metric([repository], known.remaining)
+        depth = GaugeMetricFamily(
+            "queue_depth", "Open items at each stage, as last listed.", labels=["repository", "stage"]
+        )
+        for repository, queue in self.vitals.queues.items():
+            for stage, items in queue().items():
+                depth.add_metric([repository, stage], items)
+        yield from (left, limit, depth)
+
+
+def _counter(name: str, help_text: str, series: dict[Labels, float]) -> Metric:
+    family = CounterMetricFamily(name, help_text, labels=_names(series))
+    for labels, value in sorted(series.items()):
+        family.add_metric([value for _, value in labels], value)
+    return family
+
+
+def _histogram(name: str, help_text: str, series: dict[Labels, Durations]) -> Metric:
+    family = HistogramMetricFamily(name, help_text, labels=_names(series))
+    for labels, durations in sorted(series.items()):
+        family.add_metric([value for _, value in labels], list(_classes(durations)), durations.total)
+    return family
+
+
+def _classes(durations: Durations) -> Iterator[tuple[str, float]]:
+    """Classes as Prometheus wants them: each with all shorter ones."""
+    so_far = 0
+    for end, count in zip((*map(str, SECONDS), "+Inf"), durations.classes, strict=True):
+        so_far += count
+        yield end, so_far
+
+
+def _names(series: Iterable[Labels]) -> list[str]:
+    """The names of the labels; every series of one figure has the same."""
+    return [name for name, _ in next(iter(series), ())]

@@ -1,0 +1,72 @@
+"""What people and agents say to each other, with eyes: commands that were recorded, decisions that were asked for."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from shared.github.status import StatusBoard, Thread
+from shared.governance.escalation import Escalation
+from shared.marks import Keyring
+from shared.telemetry.events import Kind
+from shared.telemetry.observed_port import APPROVALS
+from shared.telemetry.scribe import Scribe
+from shared.warrant import Warrant
+from shared.workflow import Role
+
+MOST_TOLD = 1024
+"""Occasions that are remembered, so that each is told once."""
+
+
+class ObservedStatus(StatusBoard):
+    """Tells each command as it is recorded, with what became of it."""
+
+    def __init__(
+        self,
+        comments: Thread,
+        role: Role,
+        accounts: Collection[int],
+        keys: Keyring,
+        credit: Callable[[int], str] | None,
+        scribe: Scribe,
+    ) -> None:
+        super().__init__(comments, role, accounts, keys, credit)
+        self._scribe = scribe
+
+    async def note(
+        self,
+        number: int,
+        warrant: Warrant,
+        *,
+        commands: Sequence[Mapping[str, Any]] = (),
+        ignored: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Record commands and what was ignored."""
+        await super().note(number, warrant, commands=commands, ignored=ignored)
+        for one in commands:
+            self._scribe.tell(Kind.COMMAND, number=number, **{str(name): value for name, value in one.items()})
+
+
+class Sink(Protocol):
+    """Takes messages for people."""
+
+    def put(self, escalation: Escalation) -> None: ...
+
+
+class ObservedSink:
+    """Tells the decisions that are asked for and those that nobody made in time; the rest other eyes see."""
+
+    def __init__(self, sink: Sink, scribe: Scribe, role: Role) -> None:
+        self._sink, self._scribe, self._role = sink, scribe, role
+        self._told: deque[str] = deque(maxlen=MOST_TOLD)
+
+    def put(self, escalation: Escalation) -> None:
+        """Pass it on."""
+        self._sink.put(escalation)
+        # A plan and a refactoring are asked for by a move of the fence; that a merge is, nothing else shows.
+        merge = escalation.kind == "approval" and self._role is Role.REVIEWER
+        state = "timed_out" if escalation.kind == "overdue" else "requested" if merge else ""
+        if state and escalation.id not in self._told:
+            self._told.append(escalation.id)
+            self._scribe.tell(Kind.APPROVAL, number=escalation.number, what=APPROVALS[self._role], state=state)

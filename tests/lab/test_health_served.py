@@ -1,0 +1,103 @@
+"""`/metrics`, `/healthz` and `/readyz` over HTTP, and the port that each agent of a machine finds."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import aiohttp
+import pytest
+from structlog.testing import capture_logs
+
+from shared.errors import Misconfigured
+from shared.telemetry.fold import Tallies
+from shared.telemetry.health import Health, listener
+from shared.telemetry.trail import NoTrail
+from shared.telemetry.vitals import STUCK_SECONDS, Vitals
+from shared.workflow import Role
+
+
+@dataclass
+class HandClock:
+    """Time that a test moves."""
+
+    seconds: float = 1000.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    def boot(self) -> float:
+        return self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError("nobody sleeps here")
+
+
+@asynccontextmanager
+async def asked(vitals: Vitals) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
+    health = Health("worker-a", Role.WORKER, Tallies(), vitals, NoTrail())
+    async with health.served("127.0.0.1", 0) as port, aiohttp.ClientSession() as session:
+        yield session, f"http://127.0.0.1:{port}"
+
+
+async def answer(session: aiohttp.ClientSession, url: str) -> tuple[int, str]:
+    async with session.get(url) as response:
+        return response.status, (await response.text()).strip()
+
+
+async def test_a_probe_is_told_how_the_agent_is() -> None:
+    vitals = Vitals(HandClock())
+    async with asked(vitals) as (session, url):
+        assert await answer(session, f"{url}/readyz") == (503, "It is still starting.")
+        assert await answer(session, f"{url}/healthz") == (200, "alive")
+        vitals.join("a/b", 30)
+        assert (await answer(session, f"{url}/readyz"))[0] == 503
+        vitals.ticked("a/b")
+        vitals.answered("a/b")
+        assert await answer(session, f"{url}/readyz") == (200, "ready")
+        vitals.clock.seconds += STUCK_SECONDS + 91  # type: ignore[attr-defined]
+        assert (await answer(session, f"{url}/healthz"))[0] == 503
+        assert (await answer(session, f"{url}/readyz"))[0] == 503
+
+
+async def test_figures_are_text_for_prometheus_and_nothing_else_is_answered() -> None:
+    async with asked(Vitals(HandClock())) as (session, url):
+        async with session.get(f"{url}/metrics") as response:
+            assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
+            text = await response.text()
+        assert 'agent_online{agent="worker-a",kind="worker"} 0.0' in text.splitlines()
+        assert (await answer(session, f"{url}/"))[0] == 404
+
+
+def test_agents_of_one_machine_get_different_ports() -> None:
+    with listener("127.0.0.1", 0) as first:
+        taken = first.getsockname()[1]
+        if taken > 2**16 - 3:
+            pytest.skip("no port above this one")
+        with listener("127.0.0.1", taken) as second:
+            assert second.getsockname()[1] != taken
+
+
+def test_a_range_without_a_free_port_falls_back_to_any() -> None:
+    with listener("127.0.0.1", 0) as first, listener("127.0.0.1", 2**16 - 1) as last:
+        assert first.getsockname()[1]
+        with listener("127.0.0.1", 2**16 - 1) as other:
+            assert other.getsockname()[1] != last.getsockname()[1]
+
+
+def test_an_address_that_is_not_ours_is_said() -> None:
+    with pytest.raises(Misconfigured, match=r"health: nothing can listen at 192\.0\.2\.1"):
+        listener("192.0.2.1", 0).close()
+
+
+async def test_where_it_listens_stands_in_the_log_and_nobody_listens_afterwards() -> None:
+    with capture_logs() as logs:
+        async with Health("worker-a", Role.WORKER, Tallies(), Vitals(HandClock()), NoTrail()).served(
+            "127.0.0.1", 0
+        ) as port:
+            pass
+    assert {"event": "health_served", "port": port}.items() <= logs[0].items()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port)).close()

@@ -1,0 +1,41 @@
+"""Events for tests, a trail that keeps them in memory, and who tells them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.clock import Clock
+from shared.telemetry.events import Event, Kind
+from shared.telemetry.fold import Tallies
+from shared.telemetry.scribe import Scribe, Teller
+from shared.workflow import Role
+
+AT = datetime(2026, 11, 22, 8, 30, tzinfo=UTC)
+
+
+def event(kind: Kind = Kind.PHASE, **fields: Any) -> Event:
+    """An event of a worker on issue 7."""
+    told: dict[str, Any] = {"at": AT, "agent": "worker-a", "role": Role.WORKER, "repository": "a/b", "kind": kind}
+    return Event(**{**told, "issue": 7, "run": "50", "phase": "red", **fields})
+
+
+class Kept:
+    """A trail in memory."""
+
+    dropped = 0
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def record(self, event: Event) -> None:
+        self.events.append(event)
+
+    def close(self, seconds: float) -> None:
+        """It is written already."""
+
+
+def scribe_into(kept: Kept, clock: Clock, tallies: Tallies | None = None) -> Scribe:
+    """A worker's scribe, from whose events the word `hunter2` is hidden."""
+    teller = Teller("worker-a", Role.WORKER, clock, kept, tallies or Tallies(), lambda t: t.replace("hunter2", "***"))
+    return Scribe(teller, "a/b")

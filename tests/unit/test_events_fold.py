@@ -1,0 +1,182 @@
+"""Fences into events, events into figures, figures into Prometheus' text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from fake_agent import HandClock
+from prometheus_client.parser import text_string_to_metric_families
+from telemetry_bench import AT, event
+
+from shared.github.limits import Budget
+from shared.lock.codec import Fence, ItemKey, Wait
+from shared.telemetry.events import Kind
+from shared.telemetry.fold import COUNTERS, DURATIONS, MOST_SERIES, Tallies
+from shared.telemetry.metrics import Figures
+from shared.telemetry.observed_port import moves
+from shared.telemetry.scribe import phase_of
+from shared.telemetry.trail import NoTrail
+from shared.telemetry.vitals import Vitals
+from shared.workflow import Role, Stage
+
+NONCE = "0" * 32
+READY = Fence(ItemKey(Role.WORKER, 7), 50, NONCE, "worker-a", Stage.IMPLEMENTING, AT, phase="red")
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "told"),
+    [
+        pytest.param(None, {}, {"lock", "claim", "phase"}, id="the first claim"),
+        pytest.param(READY, {"ack_id": 51}, {"lock", "claim"}, id="the next epoch goes on"),
+        pytest.param(READY, {"phase": "green"}, {"phase"}, id="a phase is done"),
+        pytest.param(READY, {"runs": 1}, set(), id="a run is begun"),
+        pytest.param(READY, {"attempt": 1}, {"iteration"}, id="another try"),
+        pytest.param(READY, {"round": 1, "phase": "feedback"}, {"phase", "iteration"}, id="another round"),
+        pytest.param(READY, {"failures": "transient=1"}, {"retry"}, id="a run failed"),
+        pytest.param(READY, {"stage": Stage.AWAITING_APPROVAL}, {"phase", "approval"}, id="asked for approval"),
+    ],
+)
+def test_what_a_move_of_a_fence_means(before: Fence | None, changes: dict[str, Any], told: set[str]) -> None:
+    assert {str(kind) for kind, _ in moves(before, replace(READY, **changes))} == told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "state"),
+    [
+        ({}, {"stage": Stage.AWAITING_APPROVAL}, "requested"),
+        ({"stage": Stage.AWAITING_APPROVAL}, {"phase": "create", "approved_by": "ada"}, "granted"),
+        ({"stage": Stage.AWAITING_APPROVAL}, {"stage": Stage.TESTING}, "granted"),
+        ({"stage": Stage.AWAITING_APPROVAL}, {"stage": Stage.PLANNING}, "sent back"),
+        ({"stage": Stage.AWAITING_APPROVAL, "approved_by": "ada"}, {"stage": Stage.SPECIFIED}, None),
+    ],
+)
+def test_an_approval_is_told_once(before: dict[str, Any], after: dict[str, Any], state: str | None) -> None:
+    first = replace(READY, **before)
+    said = [data["state"] for kind, data in moves(first, replace(first, **after)) if kind is Kind.APPROVAL]
+    assert said == ([] if state is None else [state])
+
+
+def test_a_repetition_that_helped_is_told_with_the_phase_that_it_helped_with() -> None:
+    failed = replace(READY, failures="transient=1", wait=Wait("backoff", AT))
+    achieved = replace(failed, phase="green", failures="", wait=None)
+    assert dict(moves(READY, failed))[Kind.RETRY]["reason"] == "backoff"
+    assert dict(moves(failed, achieved))[Kind.RETRY] == {"state": "succeeded", "phase": "red"}
+
+
+@pytest.mark.parametrize(
+    ("stage", "phase", "shown"),
+    [
+        (Stage.IMPLEMENTING, "red", "red"),
+        (Stage.REVIEWING, "", "reviewing"),
+        (Stage.FAILED, "red", "failed"),
+        (Stage.AWAITING_APPROVAL, "draft", "awaiting-approval"),
+    ],
+)
+def test_the_phase_of_an_event_is_where_the_item_is(stage: Stage, phase: str, shown: str) -> None:
+    assert phase_of(replace(READY, stage=stage, phase=phase)) == shown
+
+
+def life() -> list[tuple[float, Kind, str, dict[str, Any]]]:
+    """Seconds after the start, kind, phase and data of one run of a worker."""
+    call = {"role": "developer", "backend": "claude", "model": "opus", "ending": "completed", "seconds": 30.0}
+    return [
+        (0, Kind.CLAIM, "red", {"stage": "implementing"}),
+        (0, Kind.LLM_CALL, "red", {**call, "input_tokens": 100, "cost_usd": 0.25, "cost_source": "cli"}),
+        (10, Kind.LLM_CALL, "red", {**call, "ending": "transient", "cost_usd": None}),
+        (20, Kind.RETRY, "red", {"state": "failed"}),
+        (60, Kind.RETRY, "green", {"state": "succeeded", "phase": "red"}),
+        (60, Kind.PHASE, "green", {}),
+        (90, Kind.TEST_RUN, "green", {"outcome": "passed"}),
+        (100, Kind.CI, "ci", {"verdict": "green"}),
+        (100, Kind.REVIEW, "ci", {"verdict": "approved"}),
+        (100, Kind.COMMAND, "ci", {"command": "retry", "outcome": "obeyed"}),
+        (100, Kind.LABEL, "ci", {"change": "added"}),
+        (100, Kind.LOCK, "ci", {"event": "won"}),
+        (100, Kind.ITERATION, "ci", {}),
+        (100, Kind.APPROVAL, "ci", {"what": "merge", "state": "requested"}),
+        (150, Kind.APPROVAL, "ci", {"what": "merge", "state": "timed_out"}),
+        (400, Kind.APPROVAL, "ci", {"what": "merge", "state": "granted"}),
+        (400, Kind.ESCALATION, "ci", {"category": "transient", "retried": True}),
+        (400, Kind.ENDED, "ci", {"status": "handed over"}),
+    ]
+
+
+def told() -> Tallies:
+    tallies = Tallies()
+    for seconds, kind, phase, data in life():
+        tallies.record(event(kind, at=AT + timedelta(seconds=seconds), phase=phase, data=data))
+    return tallies
+
+
+def samples(tallies: Tallies, vitals: Vitals | None = None) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    figures = Figures("worker-a", Role.WORKER, tallies, vitals or Vitals(HandClock()), NoTrail())
+    families = text_string_to_metric_families(figures.text().decode())
+    return {(s.name, frozenset(s.labels.items())): s.value for family in families for s in family.samples}
+
+
+def value(found: dict[tuple[str, frozenset[tuple[str, str]]], float], name: str, **labels: str) -> float:
+    fitting = [v for (n, told), v in found.items() if n == name and frozenset(labels.items()) <= told]
+    return sum(fitting) if fitting else float("nan")
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "expected"),
+    [
+        ("workflow_started_total", {"kind": "worker", "repository": "a/b"}, 1),
+        ("workflow_completed_total", {"status": "handed over"}, 1),
+        ("workflow_duration_seconds_sum", {"kind": "worker"}, 400),
+        ("workflow_phase_duration_seconds_sum", {"phase": "red"}, 60),
+        ("workflow_phase_duration_seconds_sum", {"phase": "green"}, 340),
+        ("agent_tasks_assigned_total", {"role": "developer"}, 2),
+        ("agent_task_success_ratio", {"role": "developer"}, 0.5),
+        ("llm_tokens_total", {"model": "opus", "type": "input"}, 100),
+        ("llm_cost_usd_total", {"source": "cli"}, 0.25),
+        ("llm_calls_unpriced_total", {"backend": "claude"}, 1),
+        ("llm_call_duration_seconds_count", {"role": "developer"}, 2),
+        ("retry_attempt_total", {"phase": "red"}, 1),
+        ("retry_success_total", {"phase": "red"}, 1),
+        ("retry_escalation_total", {"phase": "ci"}, 1),
+        ("approval_requested_total", {"kind": "merge"}, 1),
+        ("approval_timeout_total", {"kind": "merge"}, 1),
+        ("approval_response_time_seconds_sum", {"kind": "merge"}, 300),
+        ("escalations_total", {"category": "transient"}, 1),
+        ("agent_online", {"agent": "worker-a"}, 0),
+    ],
+)
+def test_a_run_in_figures(name: str, labels: dict[str, str], expected: float) -> None:
+    assert value(samples(told()), name, **labels) == expected
+
+
+def test_every_figure_counts_something_in_a_run_that_has_everything() -> None:
+    tallies = told()
+    assert [name for name in COUNTERS if not tallies.counters[name]] == []
+    assert [name for name in DURATIONS if not tallies.durations[name]] == []
+
+
+def test_classes_of_durations_hold_all_shorter_ones() -> None:
+    found = samples(told())
+    below = [value(found, "workflow_phase_duration_seconds_bucket", phase="green", le=le) for le in ("300.0", "900.0")]
+    assert below == [0, 1]
+    assert value(found, "workflow_phase_duration_seconds_bucket", phase="green", le="+Inf") == 1
+
+
+def test_what_others_invent_cannot_fill_the_memory() -> None:
+    tallies = Tallies()
+    for number in range(MOST_SERIES + 50):
+        tallies.record(event(Kind.COMMAND, data={"command": f"c{number}"}))
+    assert len(tallies.counters["commands"]) == MOST_SERIES + 1
+    assert value(samples(tallies), "commands_total", command="other") == 50
+
+
+def test_vitals_are_read_when_they_are_asked_for() -> None:
+    vitals = Vitals(HandClock())
+    vitals.budgets["a/b"] = lambda: Budget(5000, 4321, datetime(2026, 1, 1, tzinfo=UTC))
+    vitals.budgets["a/unasked"] = lambda: None
+    vitals.queues["a/b"] = lambda: {"ready": 3, "testing": 0}
+    found = samples(Tallies(), vitals)
+    assert value(found, "github_budget_remaining", repository="a/b") == 4321
+    assert value(found, "queue_depth", stage="ready") == 3
+    assert not any(("repository", "a/unasked") in labels for _, labels in found)
