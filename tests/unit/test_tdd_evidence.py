@@ -39,6 +39,19 @@ def test_the_section_says_what_was_red_where_and_what_it_cost() -> None:
     ]
 
 
+def test_quality_and_what_was_set_aside_are_said() -> None:
+    proofs = (Proof("tests/test_a.py::test_x", "failed", "", "passed", "AC1"),)
+    found = {"ruff check .": "clean", "mypy | x": "not clean on the base, so it does not bind"}
+    criteria = ("AC1", "AC2", "AC3")
+    shown = markdown(
+        dataclasses.replace(EVIDENCE, proofs=proofs, criteria=criteria, set_aside=("AC2",), quality=found)
+    ).splitlines()
+    assert "- Quality: `ruff check .`: clean" in shown
+    assert r"- Quality: `mypy \| x`: not clean on the base, so it does not bind" in shown
+    assert "- Without a test, set aside as problematic: AC2" in shown
+    assert "- No test names AC3: the tests stand for the criteria together" in shown
+
+
 def test_unknown_cost_is_said() -> None:
     assert "- Cost: unknown" in markdown(dataclasses.replace(EVIDENCE, cost_usd=None))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from shared.text import neutralise, one_line
 from worker_agent.tdd.report import Outcome, TestId, TestRun
@@ -37,7 +37,8 @@ class Evidence:
     """What is claimed of the cycles. `cost_usd` None means that nobody knows.
 
     `red_runs` says of each cycle what was run on which commit and how that ended, `refused` what was
-    not taken before, `criteria` the ids of all acceptance criteria.
+    not taken before, `criteria` the ids of all acceptance criteria, `set_aside` those of which no test was
+    taken. `quality` maps a linter or type checker to how it ended on the head.
     """
 
     base: str
@@ -53,6 +54,8 @@ class Evidence:
     refused: tuple[str, ...] = ()
     criteria: tuple[str, ...] = ()
     scanned: bool = False
+    set_aside: tuple[str, ...] = ()
+    quality: Mapping[str, str] = field(default_factory=dict)
 
 
 def criterion_of(test: TestId, criteria: Sequence[str]) -> str:
@@ -99,9 +102,13 @@ def _summary(evidence: Evidence) -> list[str]:
         f"- Attempts: {evidence.attempts}",
         f"- Cost: {_plain(cost)}",
     ]
+    lines += [f"- Quality: {_code(command)}: {_plain(ended)}" for command, ended in evidence.quality.items()]
     if evidence.scanned:
         lines.append("- Secret scan of everything that was added: nothing found")
-    bare = [one for one in evidence.criteria if all(proof.criterion != one for proof in evidence.proofs)]
+    named = {*evidence.set_aside, *(proof.criterion for proof in evidence.proofs)}
+    bare = [one for one in evidence.criteria if one not in named]
+    if evidence.set_aside:
+        lines.append(f"- Without a test, set aside as problematic: {_plain(', '.join(evidence.set_aside))}")
     if bare and len(evidence.criteria) > 1:
         lines.append(f"- No test names {_plain(', '.join(bare))}: the tests stand for the criteria together")
     return lines

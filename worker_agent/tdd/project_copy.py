@@ -1,4 +1,4 @@
-"""What stays of the copy in which a project was set up: what checkouts link to, or all that is still referred to.
+"""The copy in which a project is set up, and what stays of it: what checkouts link to, or all still referred to.
 
 The copy is a whole repository; where only packages are needed, nobody has to be able to read more.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator, Sequence
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from shared.git import directories
@@ -15,6 +16,26 @@ from worker_agent.tdd.installed import LINKED
 
 RECORD_BYTES = 2**20
 """Records of installed packages are far smaller; what is larger is not read."""
+
+
+def of(where: Path, project: Path) -> None:
+    """Copy a checkout without its `.git` and links of an earlier set-up; `project` is not there yet."""
+    left_out = {".git", *(name for name in LINKED if (where / name).is_symlink())}
+
+    def ignored(directory: str, names: list[str]) -> set[str]:
+        return left_out.intersection(names) if Path(directory) == where else set()
+
+    shutil.copytree(where, project, symlinks=True, ignore=ignored)
+
+
+def lay_over(project: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a project, in place of those of the same name; a link in there leads nowhere."""
+    for name, content in files.items():
+        path = project / name
+        if path.parent.resolve().is_relative_to(project.resolve()):
+            path.parent.mkdir(exist_ok=True)
+            path.unlink(missing_ok=True)
+            path.write_bytes(content)
 
 
 def prune(place: Path) -> bool:

@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
-import errno
-import os
+import copy
 import re
 import shutil
-import stat
 import tempfile
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 import anyio
 from anyio import to_thread
 
 from shared import process
 from shared.sandbox.confinement import Confinement
+from shared.sandbox.file_size import FILE_BYTES, limited
+from worker_agent.tdd import command_line, left_behind
 from worker_agent.tdd.first_party import first_party
 from worker_agent.tdd.installed import NOTHING, Installed
-from worker_agent.tdd.junit import REPORT_LIMIT, SEVERITY, Case, Report
+from worker_agent.tdd.junit import SEVERITY, Case, Report
+from worker_agent.tdd.quality import Ran
 from worker_agent.tdd.report import Outcome, TestId, TestResult, TestRun
 from worker_agent.tdd.runner import Runner
-from worker_agent.tdd.setup_step import SetUp
+from worker_agent.tdd.setup_step import Export, SetUp
 
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_KEY", re.IGNORECASE)
 _NOT_PASSED_ON = re.compile(r"(?:GIT_|GITHUB_|GH_|SSH_|XDG_|PYTEST_ADDOPTS$|PYTEST_CURRENT_TEST$)")
-_NOT_SOURCE = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"})
-_DEPTH = 32
-"""Directories below each other that are looked at; packages need far fewer."""
-
-_SHELL_BLOCK = 512
-"""Bytes of one unit of `ulimit -f` (POSIX)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much of one run is written and looked at; what it may take of the machine, `Confinement.limits` says."""
 
-    file_bytes: int = 2**30
+    file_bytes: int = FILE_BYTES
     """Largest file that tests may write, the log of their output included."""
     tail_chars: int = 8000
     """How much of the end of the output is kept."""
@@ -72,6 +66,12 @@ class TestBench:
         self._confinement = confinement or Confinement()
         self._setup = setup
 
+    def based(self, base: Export) -> TestBench:
+        """The same, whose set-ups are made from the commit that `base` writes; see `SetUp.based`."""
+        bound = copy.copy(self)
+        bound._setup = None if self._setup is None else self._setup.based(base)
+        return bound
+
     async def equip(self, where: Path) -> Installed:
         """Set up what the lock files of a checkout ask for, and let the checkout find it. Raises `SetUpFailed`."""
         installed = NOTHING if self._setup is None else await self._setup.installed(where)
@@ -93,14 +93,27 @@ class TestBench:
             argv = runner.command(test_command, report)
             for stale in runner.reports(where, report):
                 stale.unlink()
-            paths = await to_thread.run_sync(_paths, where, self._limits.paths)  # before tests can add any
+            paths = await to_thread.run_sync(left_behind.paths, where, self._limits.paths)  # before tests can add any
             installed = await self.equip(where)
             ended = await self._execute(argv, where, room, log, installed)
             reports = await to_thread.run_sync(
-                lambda: [_report(runner, path, where) for path in runner.reports(where, report)]
+                lambda: [left_behind.report(runner, path, where) for path in runner.reports(where, report)]
             )
             names = first_party(paths) | frozenset(announced)
-            return _outcome(runner, reports, names, ended, _tail(log, self._limits.tail_chars))
+            return _outcome(runner, reports, names, ended, left_behind.tail(log, self._limits.tail_chars))
+
+    async def command(self, command: str, where: Path, scratch: Path) -> Ran:
+        """Run one quality command in the checkout `where`, confined and limited as tests are.
+
+        Raises `Misconfigured` when it needs a shell, and `SetUpFailed`.
+        """
+        async with _room(scratch) as room:
+            log = room / "output.log"
+            argv = command_line.split(command, key="quality_commands")
+            ended = await self._execute(argv, where, room, log, await self.equip(where))
+            said = left_behind.tail(log, self._limits.tail_chars)
+            stopped = f"limit {ended.limit}" if ended.limit else "stopped at the deadline" if ended.timed_out else ""
+            return Ran(command, None if stopped else ended.code, "\n".join(filter(None, (said, stopped))))
 
     async def _execute(self, argv: tuple[str, ...], where: Path, room: Path, log: Path, installed: Installed) -> _Ended:
         """How the command ended; whatever the case, nothing that it has started is left."""
@@ -108,7 +121,7 @@ class TestBench:
         writable = (where, room)
         await self._confinement.hand_over(writable)
         confined = replace(self._confinement, readable=(*self._confinement.readable, *installed.readable))
-        wrapped = confined.argv(self._limited(argv), writable)
+        wrapped = confined.argv(limited(argv, self._limits.file_bytes), writable)
         try:
             with anyio.fail_after(self._deadline_seconds):
                 async with process.started(wrapped, cwd=where, env=environment, log=log) as child:
@@ -128,11 +141,6 @@ class TestBench:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",  # ids made from sets stay the same from run to run
         }
-
-    def _limited(self, argv: tuple[str, ...]) -> tuple[str, ...]:
-        """The shell sets the limits and becomes the command: no further process, no system package."""
-        blocks = self._limits.file_bytes // _SHELL_BLOCK
-        return ("/bin/sh", "-c", f'ulimit -c 0; ulimit -f {blocks}; exec "$@"', "sh", *argv)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,44 +174,6 @@ def _remove(room: Path) -> None:
 
 def _withheld(name: str) -> bool:
     return bool(_SECRET.search(name) or _NOT_PASSED_ON.match(name))
-
-
-def _tail(log: Path, limit: int) -> str:
-    try:
-        with _regular(log) as output:
-            size = output.seek(0, os.SEEK_END)
-            output.seek(max(0, size - 4 * limit))  # a character takes four bytes at most
-            return output.read(4 * limit).decode("utf-8", "replace")[-limit:]
-    except OSError as error:
-        return f"the output cannot be read: {error.strerror}"
-
-
-def _report(runner: Runner, path: Path, where: Path) -> Report:
-    try:
-        with _regular(path) as file:
-            return runner.read(file.read(REPORT_LIMIT + 1), where)
-    except OSError as error:
-        return Report(problem=f"the test report cannot be read: {error.strerror}")
-
-
-def _regular(path: Path) -> BinaryIO:
-    """Open a file that tests may have replaced: a link is not followed, a pipe not waited for."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file")
-    return os.fdopen(descriptor, "rb")
-
-
-def _paths(where: Path, limit: int) -> list[str]:
-    paths: list[str] = []
-    for directory, below, files in os.walk(where):
-        place = Path(directory).relative_to(where)
-        below[:] = sorted(set(below) - _NOT_SOURCE) if len(place.parts) < _DEPTH else []
-        paths += [(place / file).as_posix() for file in files]
-        if len(paths) >= limit:
-            break
-    return paths
 
 
 def _outcome(runner: Runner, reports: Collection[Report], names: Collection[str], ended: _Ended, tail: str) -> TestRun:

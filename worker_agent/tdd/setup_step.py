@@ -6,13 +6,13 @@ the install scripts of packages where the tool can leave them out. What it made 
 
 from __future__ import annotations
 
+import copy
 import fcntl
 import hashlib
 import os
 import platform
-import shutil
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from shared.errors import Blocked
 from shared.git import directories
 from shared.sandbox.confinement import Confinement
 from worker_agent.tdd import command_line, project_copy
-from worker_agent.tdd.installed import LINKED, NOTHING, Installed
+from worker_agent.tdd.installed import NOTHING, Installed
 
 log = structlog.get_logger()
 
@@ -33,6 +33,12 @@ PYTHON = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pyproject.toml"
 OTHERS = ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "package.json", ".npmrc")
 REQUIREMENTS = ("requirements*.txt", "requirements/*.txt", "constraints*.txt")
 """The files by which one environment differs from another."""
+
+CODE = frozenset({"setup.py"})
+"""Those of them that are programs."""
+
+Export = Callable[[Path], Awaitable[None]]
+"""Writes the files of one commit into an empty directory."""
 
 SETUP_SECONDS = 1800.0
 """How long installing may take."""
@@ -73,6 +79,17 @@ class SetUp:
         self._root = root
         self._environment = dict(environment)
         self._confinement = confinement
+        self._base: Export | None = None
+
+    def based(self, base: Export) -> SetUp:
+        """The same, where the project that is set up is what `base` writes: a base commit, which no coder wrote.
+
+        Of the checkout in hand only its lock files are laid over that: data that say what is installed, which the
+        patch policy lets change as the approved specification says. `setup.py` is code and stays the base's.
+        """
+        bound = copy.copy(self)
+        bound._base = base
+        return bound
 
     async def installed(self, where: Path) -> Installed:
         """What the lock files of the checkout `where` ask for, made when it is not there yet.
@@ -87,17 +104,17 @@ class SetUp:
         self._root.mkdir(mode=0o755, parents=True, exist_ok=True)
         async with _locked(place.with_suffix(".lock")):
             if not (place / "ready").is_file():
-                await self._make(place, where, python=_wants_python(found))
+                await self._make(place, where, found)
             os.utime(place)
         return Installed(place)
 
-    async def _make(self, place: Path, where: Path, *, python: bool) -> None:
+    async def _make(self, place: Path, where: Path, found: Mapping[str, bytes]) -> None:
         log.info("set_up_started", command=self._command, environment=place.name)
-        await to_thread.run_sync(_begin, place, where)
         argv = command_line.split(self._command or "", key="setup_command")
         writable: tuple[Path, ...] = (place / "project", place / "home", place / "venv")
         try:
-            if python:
+            await self._begin(place, where, found)
+            if _wants_python(found):
                 await self._run((sys.executable, "-I", "-m", "venv", str(place / "venv")), place, writable)
             else:
                 (place / "venv").rmdir()
@@ -112,6 +129,16 @@ class SetUp:
         (place / "ready").touch()
         log.info("set_up_completed", environment=place.name)
         await to_thread.run_sync(collect, self._root)
+
+    async def _begin(self, place: Path, where: Path, found: Mapping[str, bytes]) -> None:
+        project = await to_thread.run_sync(_begin, place)
+        if self._base is None:
+            await to_thread.run_sync(project_copy.of, where, project)
+            return
+        project.mkdir()
+        await self._base(project)
+        data = {name: content for name, content in found.items() if name not in CODE}
+        await to_thread.run_sync(project_copy.lay_over, project, data)
 
     async def _run(self, argv: tuple[str, ...], place: Path, writable: tuple[Path, ...]) -> None:
         """One command in the copy of the project; what it says goes to a file beside it."""
@@ -178,17 +205,13 @@ def _wants_python(files: Mapping[str, bytes]) -> bool:
     return not files or any(name in PYTHON or name.endswith(".txt") for name in files)
 
 
-def _begin(place: Path, where: Path) -> None:
+def _begin(place: Path) -> Path:
+    """A fresh `place`; returns where the project goes."""
     directories.renew(place)
     place.chmod(0o755)
     for name in ("home", "venv"):
         (place / name).mkdir()
-    left_out = {".git", *(name for name in LINKED if (where / name).is_symlink())}  # links of an earlier set-up
-
-    def ignored(directory: str, names: list[str]) -> set[str]:
-        return left_out.intersection(names) if Path(directory) == where else set()
-
-    shutil.copytree(where, place / "project", symlinks=True, ignore=ignored)
+    return place / "project"
 
 
 def _tail(said: Path) -> str:

@@ -1,0 +1,28 @@
+"""What a call is told of its specification, and how far it may go (pure)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from shared.llm.port import Limits
+from shared.prompts import Untrusted
+from shared.specification import Settings
+
+if TYPE_CHECKING:
+    from worker_agent.workshop import Job
+
+
+def bounded(limits: Limits, wanted: Settings) -> Limits:
+    """The configured limits of a run, lowered to what a specification asks for; it can raise none of them."""
+    if wanted.timeout_minutes is not None:
+        limits = replace(limits, deadline_seconds=min(limits.deadline_seconds, wanted.timeout_minutes * 60.0))
+    if wanted.max_budget_usd is not None:
+        limits = replace(limits, budget_usd=min(limits.budget_usd, wanted.max_budget_usd))
+    return limits
+
+
+def criteria(job: Job) -> Untrusted:
+    """The acceptance criteria of the cycle as a list for a prompt."""
+    wanted = (job.criterion,) if job.criterion else job.specification.criteria
+    return Untrusted("\n".join(f"- {criterion.id}: {criterion.text}" for criterion in wanted))

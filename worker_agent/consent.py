@@ -1,0 +1,40 @@
+"""What a person says of a refactoring that waits for them: `/approve` takes it, `/reject` goes on without it."""
+
+from __future__ import annotations
+
+from shared.governance.commands import Verb, commands
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence
+from shared.models import Issue
+from shared.workflow import Flag, Labels, Stage
+from worker_agent.decide import Phase
+from worker_agent.ports import Conversation
+from worker_agent.writers import Writers
+
+_MEANS = {Verb.APPROVE: Phase.CONFIRMED, Verb.REJECT: Phase.DECLINED}
+
+WAITS = "its refactoring waits for /approve or /reject by somebody with write access"
+
+
+class Consent:
+    """Reads the threads of issues whose refactoring waits; the newest command that counts decides."""
+
+    def __init__(self, conversation: Conversation, writers: Writers, names: Labels) -> None:
+        self._conversation = conversation
+        self._writers = writers
+        self._names = names
+
+    async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str | None:
+        """What a claim would go on with, or why it waits; None when no refactoring of this issue waits."""
+        labels = self._names.read(issue.labels)
+        if fence is None or fence.stage is not Stage.AWAITING_APPROVAL or labels.stages != {fence.stage}:
+            return None
+        if not issue.open or issue.locked or Flag.PAUSED in labels.flags:
+            return None
+        if fence.phase in set(_MEANS.values()):  # said already, and not carried out
+            return Intent(fence.stage, fence.phase)
+        since = [one for one in await self._conversation.thread(issue.number) if one.created_at >= fence.at]
+        for command in reversed(commands(since)):
+            if command.verb in _MEANS and await self._writers.include(command.author):
+                return Intent(fence.stage, _MEANS[command.verb], approved_by=command.author.login)
+        return WAITS
