@@ -16,6 +16,8 @@ PHASES: Mapping[Call, str] = {
     Call.SUMMARISE: "architect",
     Call.PLAN: "architect",
     Call.REVIEW: "code-reviewer",
+    Call.CHECK_CRITERIA: "qa",
+    Call.DIAGNOSE: "debugger",
 }
 """Which role makes which call, unless the configuration says otherwise."""
 
@@ -52,7 +54,9 @@ class Cast:
         role = self.phases.get(request.call, request.role)
         part = self.parts.get(role) or self.parts.get(GENERALIST) or Part()
         limits, model = lowered(request.limits, part), part.model or request.model
-        return await (part.coder or self.coder).run(replace(request, role=role, model=model, limits=limits))
+        coder = part.coder or self.coder
+        outcome = await coder.run(replace(request, role=role, model=model, limits=limits))
+        return replace(outcome, role=role, backend=coder.name)
 
 
 def lowered(limits: Limits, part: Part) -> Limits:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 
 class Call(StrEnum):
-    """What is asked. The first five edit files in a tree, the last three read and answer JSON."""
+    """What is asked. The first five edit files in a tree, the others read and answer JSON."""
 
     WRITE_TESTS = "write_tests"
     IMPLEMENT = "implement"
@@ -21,11 +21,16 @@ class Call(StrEnum):
     SUMMARISE = "summarise"
     PLAN = "plan"
     REVIEW = "review"
+    CHECK_CRITERIA = "check_criteria"
+    DIAGNOSE = "diagnose"
 
     @property
     def edits(self) -> bool:
         """Whether the work tree, and not the answer, is the evidence."""
-        return self not in {Call.SUMMARISE, Call.PLAN, Call.REVIEW}
+        return self in _EDITING
+
+
+_EDITING = frozenset({Call.WRITE_TESTS, Call.IMPLEMENT, Call.REFACTOR, Call.FIX_CI, Call.RESOLVE_CONFLICT})
 
 
 class Ending(StrEnum):
@@ -121,7 +126,7 @@ class Outcome:
     """What a run led to. `answer` is set only for a structured call that completed.
 
     `notes` are sentences about what did not decide the ending, for example denied tool calls; `log`
-    is the file with everything the backend said, kept for runs that did not complete.
+    is the file with everything the backend said, where it is kept. `role` and `backend` are set by the cast.
     """
 
     ending: Ending
@@ -131,6 +136,8 @@ class Outcome:
     retry_at: datetime | None = None
     notes: tuple[str, ...] = ()
     log: Path | None = None
+    role: str = ""
+    backend: str = ""
 
 
 class Coder(Protocol):

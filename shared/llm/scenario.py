@@ -1,6 +1,7 @@
 """A scenario: a YAML list of answers, each for one call of a coding backend.
 
-    - call: implement            # write_tests implement refactor fix_ci resolve_conflict summarise plan review
+    - call: implement            # write_tests implement refactor fix_ci resolve_conflict
+                                 # summarise plan review check_criteria diagnose
       for: user search           # a part of the title, in any case; left out: every title
       attempt: 1                 # number or `any`; the defaults are attempt 1, round 0, retry 0
       takes: 2                   # seconds, on the engine's clock

@@ -33,8 +33,8 @@ async def test_it_edits_files_and_runs_tests(desk: Desk) -> None:
     assert (outcome.usage.output_tokens, outcome.usage.cached_tokens) == (150, 900)
     assert outcome.usage.cost_source == "claude"
     assert 0 < (outcome.usage.cost_usd or 0) < 1
-    assert outcome.log is None
-    assert not desk.logs.exists()
+    assert outcome.log is not None
+    assert outcome.log.parent == desk.logs / "completed"
 
 
 async def test_the_prompt_may_be_long_and_nothing_of_the_call_stands_in_an_argument(desk: Desk) -> None:

@@ -38,8 +38,8 @@ async def test_it_edits_files_and_runs_tests(codex: Desk) -> None:
     assert (usage.input_tokens, usage.cached_tokens, usage.output_tokens) == (2100, 900, 150)
     assert (usage.model, usage.cost_source) == ("gpt-5.5", "price list")
     assert usage.cost_usd == pytest.approx((2100 * 5 + 900 * 0.5 + 150 * 30) / 1e6)
-    assert outcome.log is None
-    assert not codex.logs.exists()
+    assert outcome.log is not None
+    assert outcome.log.parent == codex.logs / "completed"
 
 
 async def test_the_model_that_it_chooses_by_itself_has_a_price(codex: Desk) -> None:

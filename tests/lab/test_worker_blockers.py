@@ -38,3 +38,21 @@ async def test_two_issues_that_wait_for_each_other_are_told_once(engine: Engine)
     assert "rev=1" in status(engine, one)
     assert [comments(engine, number) for number in (stranger, stranger + 1)] == [[], []]
     assert [acks(engine, number) for number in (one, two)] == [[], []]
+
+
+@pytest.mark.long
+async def test_three_issues_in_a_circle_are_each_told_once(engine: Engine) -> None:
+    engine.script(SLOW)
+    for title, blocker in (("First", 2), ("Second", 3), ("Third", 1)):
+        engine.ready(title, f"Depends on #{blocker}")
+    async with engine.agent(Role.WORKER) as worker:
+        for _ in range(3):
+            await engine.tick(worker)
+            engine.lab.clock.advance(2)
+            engine.lab.comment(REPOSITORY, 2, "Hm.", author=OWNER)
+        assert worker.busy == 0
+    assert "this issue depends on #2, #2 on #3, and #3 on this one" in status(engine, 1)
+    assert "this issue depends on #3, #3 on #1, and #1 on this one" in status(engine, 2)
+    assert "this issue depends on #1, #1 on #2, and #2 on this one" in status(engine, 3)
+    assert all("rev=1" in status(engine, number) for number in (1, 2, 3))
+    assert [acks(engine, number) for number in (1, 2, 3)] == [[], [], []]

@@ -131,7 +131,7 @@ async def test_no_checks_at_all_is_green_only_where_the_configuration_says_so(en
         await engine.until(lambda: bool(worker.resting), worker)
         await engine.tick(worker)
         assert worker.ended == []
-    engine.repository_settings["ci"] = {"none_is_green": True}
+    engine.repository_settings["ci"] = {"none_is_green": True, "timeout": 0.05}
     worker = await once(engine, number)
     assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
 

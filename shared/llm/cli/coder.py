@@ -103,7 +103,7 @@ class CliCoder:
         except OSError as error:
             return Outcome(Ending.CONFIG, f"{self.name} cannot be started: {error.strerror}.")
         outcome = _cut(session.spent(), ran, patience) if ran.cut else session.outcome(ran)
-        log = None if outcome.ending is Ending.COMPLETED else self._launcher.keep(call, _name(request))
+        log = self._launcher.keep(call, _name(request), completed=outcome.ending is Ending.COMPLETED)
         return replace(outcome, log=log)
 
 

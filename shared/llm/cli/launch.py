@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,18 +13,17 @@ from anyio.abc import Process
 
 from shared import process
 from shared.clock import Clock
+from shared.llm.cli import transcripts
 from shared.llm.cli.directory import CallDirectory
 from shared.llm.cli.stream import Event, JsonLines, LogFile, Tail
 from shared.llm.endpoint import Endpoint
 from shared.process import Cut, Patience
 from shared.sandbox.confinement import Confinement
+from shared.sandbox.file_size import limited
 from shared.sandbox.limits import Limits
 from shared.sandbox.view import Outlet, View
 from shared.sandbox.watch import Watch
 from shared.sandbox.wrap import Kind, Wrap
-
-LOGS_KEPT = 200
-"""Logs of calls that did not complete; the oldest go first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ class Launcher:
     """What every call of one daemon has in common.
 
     `environment` is the allow-list of children, `calls` the directory of call directories, `logs`
-    where those of failed calls are kept, `hidden` what no call may see (the state directory), `readable`
+    where their transcripts are kept, `hidden` what no call may see (the state directory), `readable`
     what it sees of that all the same. Without `limits` it may take what it wants of the machine.
     """
 
@@ -113,7 +111,7 @@ class Launcher:
                 lines.feed(chunk)
 
             code, cut = await process.streamed(
-                self.wrap.argv(command.argv, self._view(command, writable, endpoint)),
+                self.wrap.argv(limited(command.argv), self._view(command, writable, endpoint)),
                 cwd=command.cwd,
                 env=self._environment(command, call),
                 stdin=command.stdin,
@@ -136,19 +134,11 @@ class Launcher:
             outlet=outlet,
         )
 
-    def keep(self, call: CallDirectory, name: str) -> Path | None:
-        """Keep a call's events under `name`; None when there are none or they cannot be kept."""
+    def keep(self, call: CallDirectory, name: str, *, completed: bool = False) -> Path | None:
+        """Keep a call's events under `name`, those of completed calls apart; None when there is nothing to keep."""
         at = datetime.fromtimestamp(self.clock.now(), UTC)
-        kept = self.logs / f"{at:%Y%m%dT%H%M%S}-{name}-{call.path.name}.jsonl"
-        with suppress(OSError):
-            if call.events.stat().st_size == 0:
-                return None
-            self.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-            call.events.rename(kept)
-            for old in sorted(self.logs.glob("*.jsonl"))[:-LOGS_KEPT]:
-                old.unlink(missing_ok=True)
-            return kept
-        return None
+        where = self.logs / "completed" if completed else self.logs
+        return transcripts.keep(call.events, where, f"{at:%Y%m%dT%H%M%S}-{name}-{call.path.name}.jsonl")
 
     def _environment(self, command: Command, call: CallDirectory) -> dict[str, str]:
         places = {"HOME": str(call.home), "TMPDIR": str(call.temporary)}

@@ -1,0 +1,58 @@
+"""The counter of tries in an issue's title (`titles.attempts`): shown while code is written, taken off at its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.specification import plain_title
+from shared.text import harmless, redact
+from shared.warrant import Warrant
+
+TITLE_LIMIT = 256
+"""GitHub refuses longer titles."""
+
+
+class Retitling(Protocol):
+    """What this asks of GitHub."""
+
+    async def retitle(self, number: int, title: str, warrant: Warrant) -> Issue: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Which implementation is being written, of how many."""
+
+    attempt: int
+    limit: int
+
+
+def counted(title: str, now: Try | None) -> str:
+    """A title without a counter, with the one for `now`; without any where GitHub would not take it unchanged."""
+    plain = plain_title(title)
+    if now is None:
+        return plain
+    wanted = f"{plain} | attempt {now.attempt}/{now.limit}"
+    return wanted if len(wanted) <= TITLE_LIMIT and redact(harmless(wanted), ()) == wanted else plain
+
+
+class Titles:
+    """Keeps the counter in the title; an approval is bound to the title without it."""
+
+    def __init__(self, issues: Retitling, *, shown: bool) -> None:
+        """Where it is not `shown`, no title is ever edited."""
+        self._issues = issues
+        self._shown = shown
+
+    async def show(self, held: Held, issue: Issue, now: Try | None = None) -> Issue:
+        """Let the title follow; the issue with its own title, which is what prompts and commits are about.
+
+        A title that a person edits between our reading and our writing is overwritten: GitHub has no condition
+        for a write. So it is written only when it is not as it should be: once a try, and at the end.
+        """
+        wanted = counted(issue.title, now)
+        if self._shown and wanted != issue.title:
+            await self._issues.retitle(issue.number, wanted, held)
+        return replace(issue, title=plain_title(issue.title))
