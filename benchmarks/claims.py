@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import anyio
 import psutil
@@ -18,8 +18,7 @@ from benchmarks.tally import Exchange
 from console.assembly import Parts
 from shared.items import Agent, Skip
 from shared.lock.claim import Lease
-from shared.lock.gateway import Gateway
-from shared.lock.port import Operation, PostComment, Reply
+from shared.lock.port import Operation, Port, PostComment, Reply
 from shared.workflow import Role
 
 T = TypeVar("T")
@@ -50,13 +49,13 @@ class StartingLine:
 
     def change(self, parts: Parts) -> Parts:
         """An agent's parts, with the line in its way."""
-        return replace(parts, port=cast("Gateway", Lined(parts.port, self)))
+        return replace(parts, port=Lined(parts.port, self))
 
 
 class Lined:
     """A lock's port behind a starting line."""
 
-    def __init__(self, port: Gateway, line: StartingLine) -> None:
+    def __init__(self, port: Port, line: StartingLine) -> None:
         self._line = line
         self._port = port
         self.sleep, self.now, self.boot = port.sleep, port.now, port.boot

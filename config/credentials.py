@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import structlog
 from pydantic import SecretStr
 
-from config.settings import GitHubSettings, LockSettings
+from config.settings import GitHubSettings, LockSettings, NotifySettings
 from shared.errors import Misconfigured, Unauthorized
 
 log = structlog.get_logger()
@@ -17,6 +18,9 @@ MIN_KEY_BYTES = 32
 """A signing key shorter than its HMAC's output would be its weakest part."""
 
 _OTHERS = 0o077
+
+_HANDED_OVER = 0o040
+"""What a file may be beside its owner's: systemd and Kubernetes give a process root's file to read by its group."""
 
 
 class MissingCredentials(Unauthorized):
@@ -43,11 +47,15 @@ def credentials(github: GitHubSettings, environment: Mapping[str, str], *, revie
     return _token(text, f"the environment variable {github.token_env}")
 
 
-def app_key(github: GitHubSettings) -> SecretStr:
-    """The private key (PEM) of the configured App; raises `MissingCredentials` when it cannot be used."""
-    if github.app is None:
+def app_key(github: GitHubSettings, *, reviewer: bool = False) -> SecretStr:
+    """The private key (PEM) of the configured App; raises `MissingCredentials` when it cannot be used.
+
+    `reviewer` asks for the reviewer's own App, which is the others' where none is named.
+    """
+    app, name = (github.reviewer_app, "github.reviewer_app") if reviewer and github.reviewer_app else (github.app, "")
+    if app is None:
         raise MissingCredentials("No GitHub App is configured (github.app).")
-    file, key = github.app.private_key_file, "github.app.private_key_file"
+    file, key = app.private_key_file, f"{name or 'github.app'}.private_key_file"
     text = _private_text(file, key)
     if "PRIVATE KEY-----" not in text:
         raise MissingCredentials(f"The file {file} ({key}) does not hold a private key in PEM format.")
@@ -63,13 +71,19 @@ def signing_keys(lock: LockSettings) -> tuple[bytes, ...]:
     return tuple(_signing_key(file) for file in lock.key_files)
 
 
+def webhook_secret(notify: NotifySettings) -> bytes:
+    """What signs the messages to `notify.webhook`; raises `Misconfigured`. White space around it does not count."""
+    file = notify.webhook_secret_file
+    return b"" if file is None else _private_text(file, "notify.webhook_secret_file").strip().encode()
+
+
 def _signing_key(file: Path) -> bytes:
     try:
         raw = file.read_bytes()
-        open_to_others = file.stat().st_mode & _OTHERS
+        exposed = _open_to_others(file.stat(), os.geteuid())
     except OSError as error:
         raise Misconfigured(f"The key file {file} (lock.key_files) cannot be read: {error.strerror}.") from None
-    if open_to_others:
+    if exposed:
         log.warning("key_file_open_to_others", file=str(file), next_step=f"chmod 600 {file}")
     key = raw.strip() if raw.isascii() else raw
     if len(key) < MIN_KEY_BYTES:
@@ -81,17 +95,24 @@ def _signing_key(file: Path) -> bytes:
 
 def _private_text(file: Path, key: str) -> str:
     try:
-        mode = file.stat().st_mode
+        status = file.stat()
         text = file.read_text(encoding="ascii")
     except OSError as error:
         raise MissingCredentials(f"The token file {file} ({key}) cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise MissingCredentials(f"The token file {file} ({key}) does not hold a token.") from None
-    if mode & _OTHERS:
+    if _open_to_others(status, os.geteuid()):
+        mode = status.st_mode & 0o777
         raise MissingCredentials(
-            f"The token file {file} ({key}) can be read by others (mode {mode & 0o777:04o}): run chmod 600 {file}."
+            f"The token file {file} ({key}) can be read by others (mode {mode:04o}): run chmod 600 {file}."
         )
     return text
+
+
+def _open_to_others(status: os.stat_result, reader: int) -> bool:
+    """Whether more accounts than it has to serve can read a file, as `reader` (a user id) sees it."""
+    handed_over = status.st_uid == 0 != reader
+    return bool(status.st_mode & (_OTHERS & ~_HANDED_OVER if handed_over else _OTHERS))
 
 
 def _token(text: str, where: str) -> SecretStr:

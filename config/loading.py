@@ -67,7 +67,8 @@ def _validated(document: Document, path: Path, environment: Mapping[str, str]) -
     if isinstance(document.value, dict):
         state_dir = environment.get("STATE_DIRECTORY", "").partition(":")[0]  # set by systemd's StateDirectory
         document.value.setdefault("state_dir", state_dir or str(DEFAULT_STATE_DIR))
-    settings, problems = validate(document, home=environment.get("HOME", ""))
+    places = {"home": environment.get("HOME", ""), "credentials": environment.get("CREDENTIALS_DIRECTORY", "")}
+    settings, problems = validate(document, places=places)
     if problems or settings is None:
         raise _misconfigured(path, problems)
     return settings

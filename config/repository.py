@@ -61,13 +61,56 @@ class CISettings(Section):
     """How the checks of a pull request are watched."""
 
     interval: float = Field(30, gt=0)
-    """Seconds between two looks at the checks."""
+    """Least seconds between two looks at the checks of a pull request; left out, every poll looks."""
     timeout: float = Field(600, gt=0)
     """Seconds after which a pull request goes to review with a warning although checks still run."""
     max_retries: int = Field(3, ge=0)
     """How often a red result is worked on before `status:ci-failed`."""
     none_is_green: bool = False
     """Whether a commit without any check counts as green."""
+    may_edit_workflows: bool = False
+    """Whether a repair may change a workflow file that CI names as the cause; a changed one runs with the
+    repository's secrets as soon as it is pushed, and a person merges it."""
+
+    @property
+    def seconds_between_looks(self) -> float:
+        """`interval` where somebody has given it, else 0: every poll looks."""
+        return self.interval if "interval" in self.model_fields_set else 0.0
+
+
+class TitleSettings(Section):
+    """What the engine shows in titles."""
+
+    attempts: bool = False
+    """Whether an issue's title shows the try that is being written, as in `Add search | attempt 2/5`."""
+
+
+class ReviewSettings(Section):
+    """How often a pull request is reviewed, and how an approval is checked."""
+
+    max_rounds: int = Field(3, ge=1)
+    """How many rounds of changes follow one another before a person decides."""
+    max_commits: int = Field(10, ge=1)
+    """How many commits of one pull request are taken up for a review before a person decides."""
+    second_pass: bool = True
+    """Whether an approval holds only after the role `qa` has checked each criterion against the evidence."""
+
+
+_APP = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\[bot\]")
+
+
+def app_login(login: str) -> str:
+    """`login` when it is an App's, which nobody else can take; raises ValueError with one sentence otherwise."""
+    if not _APP.fullmatch(login):
+        raise ValueError("is not an App's login; write it as on its comments, for example 'linter[bot]'")
+    return login
+
+
+class FeedbackSettings(Section):
+    """Whose remarks on a pull request are worked on."""
+
+    bots: tuple[Annotated[str, AfterValidator(app_login)], ...] = ()
+    """Logins of Apps whose remarks are worked on like those of people with write access, as in `["linter[bot]"]`."""
 
 
 class TddSettings(Section):
@@ -128,5 +171,11 @@ class RepositorySettings(Section):
     """Minutes without any output after which a run is ended."""
     ci: CISettings = CISettings()
     """How the checks of a pull request are watched."""
+    titles: TitleSettings = TitleSettings()
+    """What the engine shows in titles."""
+    review: ReviewSettings = ReviewSettings()
+    """How often a pull request is reviewed, and how an approval is checked."""
+    feedback: FeedbackSettings = FeedbackSettings()
+    """Whose remarks on a pull request are worked on."""
     tdd: TddSettings = TddSettings()
     """How tests and code alternate."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from config.proxies import LOOPBACK
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -44,6 +47,8 @@ def broken(settings: Settings) -> Iterator[Broken]:
     yield from _unique_names(settings)
     yield from _distinct_prefixes(settings)
     yield from _nested_budgets(settings)
+    yield from _whole_notices(settings)
+    yield from _one_reviewer(settings)
     if not settings.github.loopback:
         yield from _safe_times(settings)
         yield from _safe_transport(settings)
@@ -75,6 +80,31 @@ def _nested_budgets(settings: Settings) -> Iterator[Broken]:
         if limit < budgets.run:
             message = f"must be at least budgets.run ({budgets.run:g}), not {limit:g}"
             yield Broken(("budgets", name), message, (("budgets", "run"),))
+
+
+def _whole_notices(settings: Settings) -> Iterator[Broken]:
+    """A message that nobody can check, or that goes nowhere, is no message."""
+    notify = settings.notify
+    if notify.webhook is not None:
+        if notify.webhook_secret_file is None:
+            yield Broken(("notify", "webhook_secret_file"), "is needed with webhook: the receiver checks by it")
+        url = urlsplit(notify.webhook.get_secret_value())
+        if url.scheme != "https" and url.hostname not in LOOPBACK:
+            yield Broken(("notify", "webhook"), "must begin with https://")
+    if notify.smtp is not None:
+        if urlsplit(notify.smtp.get_secret_value()).scheme not in {"smtp", "smtps"}:
+            yield Broken(("notify", "smtp"), "must begin with smtp:// or smtps://")
+        for key, given in (("sender", notify.sender), ("to", notify.to)):
+            if not given:
+                yield Broken(("notify", key), "is needed with smtp")
+
+
+def _one_reviewer(settings: Settings) -> Iterator[Broken]:
+    """The reviewer signs in one way."""
+    github = settings.github
+    if github.reviewer_app is not None and github.reviewer_token_file is not None:
+        path: KeyPath = ("github", "reviewer_app")
+        yield Broken(path, "goes not together with reviewer_token_file", (("github", "reviewer_token_file"),))
 
 
 def _safe_times(settings: Settings) -> Iterator[Broken]:
@@ -127,27 +157,13 @@ def _changed(section: BaseModel, keys: Mapping[str, str]) -> Iterator[str]:
             yield f"{key}: {why} yet; remove the key."
 
 
-WITHOUT_EFFECT: Mapping[str, str] = {
-    "events.retention_days": "events are not stored",
-}
+WITHOUT_EFFECT: Mapping[str, str] = {}
 """Keys that nothing reads yet, and why: whoever sets one must not believe that it holds."""
 
-WITHOUT_EFFECT_PER_REPOSITORY: Mapping[str, str] = {
-    "approval_timeout_hours": "a waiting approval is not escalated",
-    "ci.interval": "checks are read every poll_interval and have no interval of their own",
-}
+WITHOUT_EFFECT_PER_REPOSITORY: Mapping[str, str] = {}
 """The same, of a repository."""
 
 
-_NOT_BUILT_PER_REPOSITORY: tuple[tuple[Callable[[RepositorySettings], bool], str], ...] = (
-    (lambda r: r.refactor == "approve", "refactor: 'approve' is not available yet; choose 'auto' or 'off'."),
-    (lambda r: r.approval == "terminal", "approval: 'terminal' is not available yet; choose 'comment' or 'auto'."),
-    (lambda r: r.tdd.cycles != "whole-spec", "tdd.cycles: 'per-criterion' is not available yet; choose 'whole-spec'."),
-    (lambda r: bool(r.quality_commands), "quality_commands: they are not run yet; remove the key."),
-)
+_NOT_BUILT_PER_REPOSITORY: tuple[tuple[Callable[[RepositorySettings], bool], str], ...] = ()
 
-_NOT_BUILT: tuple[tuple[Callable[[Settings], bool], str], ...] = (
-    (lambda s: s.events.url is not None, "events.url: an event database is not available yet; remove the key."),
-    (lambda s: s.notify.webhook is not None, "notify.webhook: webhooks are not available yet; remove the key."),
-    (lambda s: s.notify.smtp is not None, "notify.smtp: mail is not available yet; remove the key."),
-)
+_NOT_BUILT: tuple[tuple[Callable[[Settings], bool], str], ...] = ()

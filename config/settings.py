@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
+from config.places import UserPath
 from config.repository import Backend, RepositorySettings, Section, Text
 from config.rules import RulesBroken, broken
 from config.spending import BudgetSettings, PriceSettings
@@ -20,24 +21,21 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 DEFAULT_STATE_DIR = Path("~/.workflow-engine")
 
-PhaseName = Literal["write_tests", "implement", "refactor", "fix_ci", "resolve_conflict", "summarise", "plan", "review"]
+PhaseName = Literal[
+    "write_tests",
+    "implement",
+    "refactor",
+    "fix_ci",
+    "resolve_conflict",
+    "summarise",
+    "plan",
+    "review",
+    "check_criteria",
+    "diagnose",
+]
 """The calls of a coding backend."""
 
 RoleName = Literal["architect", "test-automation", "developer", "code-reviewer", "debugger", "qa", "generalist"]
-
-
-def _in_home(path: Path, info: ValidationInfo) -> Path:
-    home = (info.context or {}).get("home")
-    if home and path.parts[:1] == ("~",):
-        return Path(home, *path.parts[1:])
-    try:
-        return path.expanduser()
-    except RuntimeError:
-        raise ValueError("starts with ~, but no home directory is known; write the whole path") from None
-
-
-UserPath = Annotated[Path, AfterValidator(_in_home)]
-"""A path in which a leading `~` stands for the home directory."""
 
 
 def _api_root(url: str) -> str:
@@ -73,6 +71,10 @@ class GitHubSettings(Section):
     """File (mode 0600) with the reviewer's own token; null means that it shares the others' account."""
     app: GitHubApp | None = None
     """The GitHub App to act as; null means a token."""
+    reviewer_app: GitHubApp | None = None
+    """The GitHub App that the reviewer acts as; null means that it shares the others' account."""
+    accounts: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    """Numbers of the engine's other accounts, where its agents have several; `doctor` tells them."""
     api_url: Annotated[Text, AfterValidator(_api_root)] = "https://api.github.com"
     """Root of the REST API."""
     share: float = Field(1.0, gt=0, le=1)
@@ -141,21 +143,38 @@ class SandboxLimits(Section):
 
 
 class NotifySettings(Section):
-    """Where escalations go beside the issue."""
+    """Who is told beside the issue that a person is wanted."""
 
+    mention: tuple[Text, ...] = ()
+    """Logins that are mentioned in a comment when a person is wanted."""
     webhook: SecretStr | None = None
     """URL that receives a signed POST."""
+    webhook_secret_file: UserPath | None = None
+    """File (mode 0600) with the secret by which the POST is signed; needed with `webhook`."""
     smtp: SecretStr | None = None
     """URL of a mail server, as in `smtp://user:password@host:587`."""
+    sender: Text | None = None
+    """The mail address that mail comes from; needed with `smtp`."""
+    to: tuple[Text, ...] = ()
+    """The mail addresses that mail goes to; needed with `smtp`."""
 
 
 class EventSettings(Section):
     """Where the engine's events are kept."""
 
     url: SecretStr | None = None
-    """Database URL; null means a file in the state directory."""
+    """Database URL, as in `postgresql://user:password@host/database`; null means a file in the state directory."""
     retention_days: int = Field(90, ge=1)
     """Days after which events are deleted."""
+
+
+class HealthSettings(Section):
+    """Where metrics and health are answered over HTTP: /metrics, /healthz, /readyz."""
+
+    host: Text = "127.0.0.1"
+    """Address to listen at; at another one than loopback whoever can connect sees figures and sentences."""
+    port: int | None = Field(9464, ge=0, le=65535)
+    """First port to try; agents of one machine take the next free ones. 0 takes any, null answers nothing."""
 
 
 class Settings(Section):
@@ -199,9 +218,11 @@ class Settings(Section):
     llm: LLMSettings = LLMSettings()
     """How the coding backends are run, whichever they are."""
     notify: NotifySettings = NotifySettings()
-    """Where escalations go beside the issue."""
+    """Who is told beside the issue that a person is wanted."""
     events: EventSettings = EventSettings()
     """Where the engine's events are kept."""
+    health: HealthSettings = HealthSettings()
+    """Where metrics and health are answered over HTTP."""
     max_concurrent: int = Field(1, ge=1)
     """How many items one agent works on at a time."""
     max_per_repository: int = Field(3, ge=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,26 +14,26 @@ from config.rules import Broken, KeyPath, RulesBroken, dotted
 from config.settings import Settings
 
 
-def validate(document: Document, *, home: str) -> tuple[Settings | None, list[Problem]]:
-    """The settings, and what is wrong; a leading `~` in a path stands for `home`."""
+def validate(document: Document, *, places: Mapping[str, str]) -> tuple[Settings | None, list[Problem]]:
+    """The settings, and what is wrong; `places` are the directories that paths may begin with (`config.places`)."""
     problems = list(document.problems)
     try:
-        return _model(document.value, home), problems
+        return _model(document.value, places), problems
     except ValidationError as error:
         if rules := _rules(error):
             return None, problems + [_at(document, broken) for broken in rules]
         errors = _errors(error)
     problems += [_problem(document, path, complaint(one, path), _is_key(one)) for path, one in errors]
     wrong = [path for path, _ in errors]
-    for broken in _broken_besides(document, home):
+    for broken in _broken_besides(document, places):
         if not any(path in wrong for path in (broken.path, *broken.depends_on)):
             problems.append(_at(document, broken))
     return None, problems
 
 
-def _model(value: Any, home: str) -> Settings:
+def _model(value: Any, places: Mapping[str, str]) -> Settings:
     # Through JSON, because strict JSON input accepts what YAML has (lists, strings) for tuples and paths.
-    return Settings.model_validate_json(json.dumps(value), context={"home": home})
+    return Settings.model_validate_json(json.dumps(value), context=dict(places))
 
 
 def _rules(error: ValidationError) -> tuple[Broken, ...]:
@@ -56,12 +56,12 @@ def _is_key(error: Any) -> bool:
     return error["type"] == "extra_forbidden" or "[key]" in error["loc"]
 
 
-def _broken_besides(document: Document, home: str) -> Iterator[Broken]:
+def _broken_besides(document: Document, places: Mapping[str, str]) -> Iterator[Broken]:
     """The rules that are broken beside the wrong keys: validates again without those keys."""
     rest = json.loads(json.dumps(document.value))
     for _ in range(3):  # a section that lost a required key goes in the next pass
         try:
-            _model(rest, home)
+            _model(rest, places)
         except ValidationError as error:
             if rules := _rules(error):
                 yield from rules

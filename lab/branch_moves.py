@@ -25,6 +25,15 @@ async def follow(repository: RepositoryRecord, ref: str, new: str | None) -> Non
             await _base_moved(repository, pull, new, actor)
 
 
+async def catch_up(repository: RepositoryRecord) -> None:
+    """After a restart: what git knows of branches and the pull requests do not, because the lab was killed between."""
+    for pull in [one for one in repository.pulls.records.values() if repository.issues.require(one.number).open]:
+        ref = f"{_BRANCHES}{pull.head_branch}"
+        head = await repository.bare.sha(ref)
+        if head != pull.head_sha:
+            await follow(repository, ref, head)
+
+
 async def show_head(repository: RepositoryRecord, pull: PullRecord) -> None:
     """Keep the pull request's head as a ref that whoever clones can fetch: `refs/pull/N/head`."""
     await repository.bare.update_ref(f"refs/pull/{pull.number}/head", pull.head_sha)

@@ -16,9 +16,10 @@ from lab import signed
 from lab.acts import Acts
 from lab.admin import Admin
 from lab.bare import Bare
-from lab.branch_moves import follow
+from lab.branch_moves import catch_up, follow
 from lab.ci import Ci, CiSettings
 from lab.clock import LabClock
+from lab.durable import keeping
 from lab.exchanges import Exchanges
 from lab.faults import Faults
 from lab.git_http import GitHttp
@@ -45,7 +46,8 @@ class Lab(Acts):
     """An embedded GitHub on 127.0.0.1; use it as `async with Lab(directory) as lab`.
 
     `state_dir` keeps the git repositories, and `world.json` between runs. `limit` is the number of
-    charged requests per account and hour.
+    charged requests per account and hour. `durable` writes `world.json` before each change is answered,
+    so that whoever is killed loses nothing that somebody was told.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Lab(Acts):
         unix_socket: Path | None = None,
         clock: LabClock | None = None,
         limit: int = CORE_LIMIT,
+        durable: bool = False,
     ) -> None:
         self.clock = clock or LabClock()
         super().__init__(World(Registrar(self.clock), limit=limit))
@@ -65,6 +68,7 @@ class Lab(Acts):
         self.ci: dict[int, Ci] = {}
         self._state_dir = state_dir.absolute()  # git runs elsewhere
         self._listen = (port, unix_socket)
+        self._durable = durable
         self._host: Host | None = None
         self._service: Service | None = None
 
@@ -75,6 +79,7 @@ class Lab(Acts):
             await store.restore(self.world, store.read(self._world_file), self._open)
             for repository in self.world.repositories.values():
                 self._connect(repository)
+                await catch_up(repository)
         self._host = Host(*self._listen)
         self._service = Service(Site(self._host.url, self.world), self.exchanges)
         await self._host.start(self._application(self._service))
@@ -211,7 +216,8 @@ class Lab(Acts):
             return await signed.serve(self.world, request)
 
         spoiler = Spoiler(self.faults, self.clock, Mishaps(self.world))
-        app = web.Application(middlewares=[service.record, spoiler.spoil], client_max_size=LARGEST_BODY)
+        kept = [keeping(self.save)] if self._durable else []
+        app = web.Application(middlewares=[*kept, service.record, spoiler.spoil], client_max_size=LARGEST_BODY)
         app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
         admin = Admin(self.admin_token, self.faults, self.clock, self.ci_mood)
         app.add_routes([*admin.routes(), web.get(signed.PATH, log)])

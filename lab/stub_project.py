@@ -33,6 +33,7 @@ SETTINGS: dict[str, Any] = {
     "test_command": "sh check.sh",
     "test_report": "report.xml",
     "approval": "auto",
+    "refactor": "off",
     "merge": "auto",
     "poll_interval": 0.5,
 }

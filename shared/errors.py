@@ -18,6 +18,10 @@ class EngineError(Exception):
     """What a person can do about it, where there is more to say than `category`."""
     kept = ""
     """What is left of the work on the agent's machine, where something is."""
+    diagnosable = False
+    """Whether asking a backend for the cause may tell people more than this does."""
+    diagnosis = ""
+    """What a backend says of the cause, where one was asked."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip().split("\n")[0])

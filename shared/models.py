@@ -6,7 +6,7 @@ Times are aware `datetime` values in UTC taken from GitHub's answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -53,6 +53,8 @@ class Issue:
     locked: bool = False
     is_pull_request: bool = False
     closed_at: datetime | None = None
+    comments: int = field(default=0, compare=False)
+    """How many its thread has; one more is no change of the item itself."""
 
     @property
     def untouched(self) -> bool:
@@ -101,7 +103,8 @@ class Permission(StrEnum):
 class PullRequest:
     """A pull request; `head_sha` is what every check, review and merge is bound to.
 
-    `head_repository` and `base_repository` are `owner/repo`; the head's is empty when it was deleted.
+    `head_repository` and `base_repository` are `owner/repo`; the head's is empty when it was deleted. `behind`: the
+    base has moved on, and it requires branches to be up to date.
     """
 
     number: int
@@ -118,6 +121,7 @@ class PullRequest:
     mergeable: bool | None = None
     head_repository: str = ""
     base_repository: str = ""
+    behind: bool = False
 
     @property
     def from_own_branch(self) -> bool:
@@ -132,16 +136,24 @@ class CheckOutcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     NEUTRAL = "neutral"
+    UNKNOWN = "unknown"
+    """It ended without saying either: a person has to let it go on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check run or commit status on one SHA."""
+    """One check run or commit status on one SHA.
+
+    `conclusion` is GitHub's own word for how it ended. `run_id` is the workflow run that a job of GitHub Actions
+    belongs to; what else reports a check has neither job nor run.
+    """
 
     name: str
     outcome: CheckOutcome
     summary: str = ""
     job_id: int | None = None
+    conclusion: str = ""
+    run_id: int | None = None
 
 
 class ReviewState(StrEnum):
@@ -168,7 +180,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class ReviewComment:
-    """One inline comment; `line` is None when it is outdated."""
+    """One inline comment; `line` is None when it is outdated, `hunk` the part of the diff that it was made on."""
 
     id: int
     author: Account
@@ -179,6 +191,7 @@ class ReviewComment:
     updated_at: datetime
     in_reply_to: int | None = None
     review_id: int | None = None
+    hunk: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,14 +101,15 @@ _AS_OURS = (  # an ACK, a marker, a command, a closing keyword
     (re.compile(r"<(?=!--)"), rf"<{JOINER}"),
     (
         re.compile(
-            r"^([^\S\n]*)/(?=(?:approve|reject|edit|merge|retry|reset-attempts|mark-for-spec-review|close-and-reset)\b)",
+            r"^([^\S\n]*)/(?=(?:approve|reject|edit|pause|resume|stop|merge|retry|reset-attempts"
+            r"|(?:mark-for-)?spec-review|close-and-reset)\b)",
             re.MULTILINE | re.IGNORECASE,
         ),
         rf"\1/{JOINER}",
     ),
     _CLOSING,
 )
-_MENTION = re.compile(r"(?<!\w)@(?=\w)")
+_MENTION = re.compile(r"(?<!\w)@(\w[\w/-]*)")
 _OWN_CLOSING = re.compile(r"Closes #\d+(?=\n|\Z)")
 _LOUD = re.compile(
     r"(?P<mention>(?<!\w)@(?=\w))"
@@ -138,16 +139,21 @@ def neutralise(text: str, hosts: Collection[str] = ("github.com",)) -> str:
     return "".join(part.text if part.code else _LOUD.sub(quiet, part.text) for part in parts(text))
 
 
-def harmless(text: str, *, closes: bool = False) -> str:
+def harmless(text: str, *, closes: bool = False, mentions: Collection[str] = ()) -> str:
     """Whatever leaves, ours or not: outside code nobody is mentioned, and no issue is closed by a keyword.
 
-    With `closes` the first line may be `Closes #n`. Applied twice it is as applied once.
+    With `closes` the first line may be `Closes #n`; the logins `mentions` (lower case) may be mentioned. Applied
+    twice it is as applied once.
     """
     own = _OWN_CLOSING.match(text) if closes else None
     head, body = (text[: own.end()], text[own.end() :]) if own else ("", text)
     pattern, broken = _CLOSING
     pieces = parts(pattern.sub(broken, body))
-    return head + "".join(part.text if part.code else _MENTION.sub(rf"\g<0>{JOINER}", part.text) for part in pieces)
+
+    def quiet(found: re.Match[str]) -> str:
+        return found[0] if found[1].casefold() in mentions else found[0].replace("@", f"@{JOINER}", 1)
+
+    return head + "".join(part.text if part.code else _MENTION.sub(quiet, part.text) for part in pieces)
 
 
 def excerpt(text: str, limit_bytes: int) -> str:

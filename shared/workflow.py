@@ -156,6 +156,7 @@ def _pull_request() -> Iterator[tuple[Stage, Event, Stage, Role]]:
     yield Stage.APPROVED, Event.CHANGES_REQUESTED, Stage.CHANGES_REQUESTED, person
     yield Stage.CHANGES_REQUESTED, Event.CLAIMED, Stage.IMPLEMENTING, worker
     yield Stage.CHANGES_REQUESTED, Event.GAVE_UP, Stage.FAILED, worker
+    yield Stage.TESTING, Event.CHANGES_REQUESTED, Stage.IMPLEMENTING, worker
     yield from _building(Stage.REVIEWING)
     for halted in sorted(HALTED):
         yield halted, Event.RETRIED, Stage.CHANGES_REQUESTED, person

@@ -18,6 +18,8 @@ class Aborted(Blocked):
 class CycleAborted(Aborted):
     """A test-first phase could not be completed."""
 
+    diagnosable = True
+
     def __init__(self, error: ErrorType, sentence: str, details: Sequence[str] = ()) -> None:
         listed = "".join(f"\n- {detail}" for detail in details[:10])
         super().__init__(f"{error}: {sentence}{listed}")
@@ -30,8 +32,11 @@ class CycleAborted(Aborted):
 class CiGivenUp(Aborted):
     """CI stays red."""
 
-    def __init__(self, fixes: int) -> None:
-        super().__init__(f"CI stays red after {fixes} repairs.")
+    diagnosable = True
+
+    def __init__(self, fixes: int, explanation: str = "") -> None:
+        """`explanation` says of each failed check why it failed."""
+        super().__init__(f"CI stays red after {fixes} repair{'s' * (fixes != 1)}.{explanation}")
 
 
 class RoundsUsedUp(Aborted):
@@ -51,7 +56,40 @@ class SpecificationEdited(Aborted):
 
 
 class BranchTaken(Aborted):
-    """The pull request's head is not the commit that this engine pushed; it is left untouched."""
+    """Somebody has put commits on the work branch that are not built on ours; it is left untouched."""
+
+    def __init__(self, branch: str, ours: str, theirs: str) -> None:
+        super().__init__(
+            f"`{branch}` was moved to {theirs}, which is not built on our commit {ours}; it is left as it is."
+        )
+        self.ours, self.theirs = ours, theirs
+        self.advice = (
+            f"Decide which one counts: leave {theirs[:12]} there, or put {ours[:12]} back (or a merge of both);"
+        )
+
+
+class BaseGone(Aborted):
+    """The branch into which the pull request goes does not exist."""
+
+    def __init__(self, branch: str) -> None:
+        super().__init__(f"The branch `{branch}`, into which the pull request goes, does not exist any more.")
+        self.advice = "Choose another base for the pull request, or restore that branch."
+
+
+class ConflictUnresolved(Aborted):
+    """The base cannot be merged without a conflict, and the one try to resolve it has failed."""
+
+    category = "merge-conflict"
+    flags = (Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION)
+
+    def __init__(self, sides: tuple[str, str], problems: Sequence[str], left: Sequence[str]) -> None:
+        """`sides` name the base and the branch, `problems` are what collides, `left` is what the try has left."""
+        listed = "".join(f"\n- {problem}" for problem in problems[:10])
+        tried = "".join(f"\n- {one}" for one in left[:10])
+        super().__init__(
+            f"Merging {sides[0]} into {sides[1]} collides:{listed}\nOne try to resolve it was refused:{tried}"
+        )
+        self.advice = "Merge the base into the branch by hand and push that."
 
 
 class BranchExists(Aborted):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from typing import assert_never
 
 import structlog
 
 from shared.claims import Claims
 from shared.errors import Blocked
 from shared.governance.endings import RunEnded
-from shared.items import Candidate, Ended, Rest, Result, Skip, Step
+from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
@@ -21,11 +20,13 @@ from shared.models import Issue
 from shared.reconcile.lost import Item, LostLabels
 from shared.sightings import Sightings
 from shared.workflow import Event, Flag, Role, Stage
-from worker_agent import dossier
-from worker_agent.aborts import Aborted, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
+from worker_agent.aborts import Aborted, CiGivenUp
+from worker_agent.acts import Acts
 from worker_agent.candidates import Candidates
-from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide, of_pull_request, projection
-from worker_agent.feedback import Feedback
+from worker_agent.ci.watch import Watch
+from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide
+from worker_agent.feedback.reading import Ears, Feedback
+from worker_agent.feedback.rounds import Rounds
 from worker_agent.gate import Gate
 from worker_agent.handover import Handover
 from worker_agent.observe import Observer
@@ -33,8 +34,8 @@ from worker_agent.orders import order, paused
 from worker_agent.parts import passed_on, refusal
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.repairs import Repairs
-from worker_agent.tdd.cycle import Cycle
+from worker_agent.projection import of_pull_request, projection
+from worker_agent.siblings import Siblings
 from worker_agent.workshop import Workshop
 from worker_agent.writers import Writers
 
@@ -48,8 +49,15 @@ STAGES = (
     Stage.REVIEWING,
     Stage.IN_REVIEW,
     Stage.APPROVED,
+    Stage.CI_FAILED,
+    Stage.FAILED,
 )
 """Labels under which the worker finds work, and sees whose pull request is still open."""
+
+
+def stages(policy: Policy) -> tuple[Stage, ...]:
+    """The same for one repository: where people confirm refactorings, those wait under a label of their own."""
+    return (*STAGES, Stage.AWAITING_APPROVAL) if policy.refactor == "approve" else STAGES
 
 
 class Worker:
@@ -65,12 +73,16 @@ class Worker:
         self._candidates = Candidates(policy, claimant.agent)
         self._lost = LostLabels(forge.issues, forge.labels, policy.names)
         self._handover = Handover(forge, policy)
-        self._observer = Observer(forge, workshop.worksite, policy)
-        self._cycle = Cycle(workshop, forge.status)
-        writers = Writers(forge.people, claimant.accounts)
+        self._watch = Watch(forge.checks, workshop.worksite.mirror, policy, port.boot)
+        self._observer = Observer(forge, workshop.worksite.history, self._watch, policy)
+        writers = Writers(forge.people, claimant.accounts, claimant.siblings)
+        siblings = Siblings(port, claimant.siblings, claimant.keys)
         self._sightings: Sightings[Issue] = Sightings(port.boot)
-        self._gate = Gate(forge, writers, policy, claimant.keys, self._sightings)
-        self._repairs = Repairs(workshop, forge.checks, Feedback(forge.reviews, writers, claimant.keys))
+        self._gate = Gate(forge, writers, siblings, policy, self._sightings)
+        ears = Ears(writers, policy.bots)
+        feedback = Feedback(forge.reviews, forge.conversation, ears, claimant.accounts, claimant.keys)
+        rounds = Rounds(feedback, forge, workshop.worksite, policy.bounds.rounds)
+        self._acts = Acts(forge, workshop, self._handover, self._observer, rounds, policy)
 
     @property
     def repository(self) -> str:
@@ -80,6 +92,7 @@ class Worker:
     async def discover(self) -> Sequence[Candidate]:
         """Issues with a worker's stage, pull requests that ask for changes, issues whose pull request is gone."""
         known = await self._forge.inbox.look()
+        await self._watch.begin()
         await self._workshop.worksite.tidy(self._claims.numbers)
         return self._candidates.of(known, self._forge.inbox.orphans.values())
 
@@ -89,6 +102,9 @@ class Worker:
         if isinstance(view, Skip):
             return view
         wish = await self._gate.intent(candidate, view.fence)
+        resting = await self._watch.hold(wish)
+        if resting is not None:
+            return resting
         left = "" if isinstance(wish, str) else refusal(wish, view.fence, self._policy)
         return await self._claims.claim(view, left or wish)
 
@@ -145,7 +161,7 @@ class Worker:
         role = passed_on(action, self._policy)
         if role:
             return await self._handover.pass_on(held, role)
-        return await self._act(action, held, seen)
+        return await self._acts.act(action, held, seen)
 
     async def _obey(self, held: Held, said: str) -> Ended:
         await self.stop(held, said)
@@ -155,73 +171,6 @@ class Worker:
         """The issue as the claim has read it: what a fresh start begins with can still be stopped."""
         issue = self._sightings.take(held.fence.key.number)
         return issue if held.fence.phase == Phase.RED else None
-
-    async def _act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
-        match action:
-            case Action.WRITE_TESTS | Action.IMPLEMENT | Action.FIX_CI | Action.ADDRESS_REVIEW:
-                await self._build(action, held, snapshot)
-            case Action.OPEN_PULL_REQUEST:
-                await self._open_pull_request(held, snapshot)
-                return Rest("ci")  # its checks have only just been asked for
-            case Action.WAIT_FOR_CI:
-                return Rest("ci")
-            case Action.REPAIR:
-                await self._handover.repair(held, snapshot)
-            case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
-                return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
-            case Action.FINISH:
-                return await self._handover.finish(held, snapshot)
-            case Action.WITHDRAW:
-                return await self._handover.leave(held, snapshot)
-            case Action.SHOW_HALT:
-                return Ended(Result.FAILED, f"halted at {held.fence.stage}")
-            case (
-                Action.GIVE_UP_ON_ATTEMPTS
-                | Action.GIVE_UP_ON_CI
-                | Action.GIVE_UP_ON_ROUNDS
-                | Action.ASK_ABOUT_HEAD
-                | Action.ASK_ABOUT_EDIT
-            ):
-                raise self._reason(action, held, snapshot)
-            case _:
-                assert_never(action)
-        return None
-
-    async def _build(self, action: Action, held: Held, snapshot: Snapshot) -> None:
-        """The steps that pay a coder."""
-        if action is Action.WRITE_TESTS:
-            await self._handover.assign(held)
-            if await self._cycle.write_tests(held, snapshot.issue):
-                problematic = self._policy.names.of(Flag.PROBLEMATIC_TEST)
-                await self._forge.labels.add(held.fence.key.number, [problematic], held)
-        elif action is Action.IMPLEMENT:
-            await self._cycle.implement(held, snapshot.issue, snapshot.bounds.attempts)
-            self._handover.note_built(held)
-        elif action is Action.FIX_CI:
-            await self._repairs.fix_ci(held, snapshot.issue, snapshot.ci_fixes)
-        else:
-            await self._repairs.address_review(held, snapshot.issue)
-
-    def _reason(self, action: Action, held: Held, snapshot: Snapshot) -> Blocked:
-        bounds = snapshot.bounds
-        if action is Action.GIVE_UP_ON_ATTEMPTS:
-            return self._cycle.attempts_used_up(held, bounds.attempts)
-        if action is Action.GIVE_UP_ON_CI:
-            return CiGivenUp(bounds.ci_fixes)
-        if action is Action.GIVE_UP_ON_ROUNDS:
-            return RoundsUsedUp(bounds.rounds)
-        return BranchTaken() if action is Action.ASK_ABOUT_HEAD else self._edited(snapshot)
-
-    def _edited(self, snapshot: Snapshot) -> Blocked:
-        pull_request, names = snapshot.pull_request, self._policy.names
-        if pull_request is None:
-            return SpecificationEdited(names.of(Stage.READY))
-        return SpecificationEdited(f"{names.of(Stage.CHANGES_REQUESTED)} on #{pull_request.number}")
-
-    async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> None:
-        body = await dossier.pull_request_body(self._workshop, held, snapshot.issue)
-        opened = await self._handover.open_pull_request(held, snapshot, body)
-        self._observer.expect(held, snapshot.issue, opened)
 
     async def stop(self, held: Held, reason: str) -> None:
         """A person's order, noticed between or during steps."""

@@ -8,16 +8,19 @@ from pathlib import Path
 from config.environment import CERTIFICATES, child_environment, for_set_up
 from console.assembly import Parts
 from console.confinement import environments
+from console.desks import attended
 from shared.git.disk import Disk
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
+from shared.items import Agent
 from shared.llm.cast import PHASES
 from shared.llm.port import Call
 from shared.prompts import Prompts
-from worker_agent.agent import STAGES, Worker
+from worker_agent.agent import Worker, stages
 from worker_agent.decide import Bounds
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
+from worker_agent.tdd.observed_bench import ObservedBench
 from worker_agent.tdd.run import TestBench
 from worker_agent.tdd.setup_step import SetUp
 from worker_agent.trade import trade
@@ -27,16 +30,17 @@ from worker_agent.worksite import Places, Worksite
 PROMPTS = Path(__file__).with_name("prompts")
 
 
-def build(parts: Parts) -> Worker:
+def build(parts: Parts) -> Agent:
     """The worker of one repository."""
     policy = policy_of(parts)
     forge = Forge(
-        inbox=parts.inbox(STAGES, trade(parts.names, parts.pulls)),
+        inbox=parts.inbox(stages(policy), trade(parts.names, parts.pulls)),
         issues=parts.issues,
         people=parts.people,
         labels=parts.labels,
         pulls=parts.pulls,
         reviews=parts.reviews,
+        conversation=parts.comments,
         checks=parts.checks,
         status=parts.status,
     )
@@ -47,7 +51,7 @@ def build(parts: Parts) -> Worker:
     worksite = Worksite(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
     bench = bench_of(parts, policy)
     workshop = Workshop(worksite, parts.coder, bench, Prompts(PROMPTS), policy)
-    return Worker(forge, parts.port, parts.claimant, workshop, policy)
+    return attended(parts, Worker(forge, parts.port, parts.claimant, workshop, policy), forge.inbox)
 
 
 def bench_of(parts: Parts, policy: Policy) -> TestBench:
@@ -58,7 +62,7 @@ def bench_of(parts: Parts, policy: Policy) -> TestBench:
     with_network = replace(confinement, readable=(*confinement.readable, *trusted))
     setup = SetUp(parts.configured.name, parts.configured.setup_command, place, installer, with_network)
     deadline = policy.limits.deadline_seconds
-    return TestBench(child_environment(), deadline, confinement=confinement, setup=setup)
+    return ObservedBench(child_environment(), deadline, parts.scribe, confinement=confinement, setup=setup)
 
 
 def policy_of(parts: Parts) -> Policy:
@@ -75,16 +79,24 @@ def policy_of(parts: Parts) -> Policy:
             ci_fixes=repository.ci.max_retries,
             ci_seconds=repository.ci.timeout,
             none_is_green=repository.ci.none_is_green,
+            rounds=repository.review.max_rounds,
         ),
+        ci_interval_seconds=repository.ci.seconds_between_looks,
         test_command=repository.test_command,
         test_report=repository.test_report,
         base_branch=parts.base_branch,
         default_branch=parts.repository.default_branch,
+        title_attempts=repository.titles.attempts,
+        may_edit_workflows=repository.ci.may_edit_workflows,
         pull_request_labels=repository.pr_labels,
         reviewers=repository.reviewers,
         assign=repository.assign,
         slots=settings.max_concurrent,
+        refactor=repository.refactor,
+        cycles=repository.tdd.cycles,
+        quality_commands=repository.quality_commands,
         limits=parts.limits,
         plays=parts.plays,
+        bots=repository.feedback.bots,
         phases={**PHASES, **{Call(call): role for call, role in settings.phases.items()}},
     )

@@ -10,8 +10,9 @@ from shared.order import ordered
 from shared.specification import read
 from shared.workflow import Flag, Stage
 from worker_agent import links
-from worker_agent.decide import WORKING, is_doubled
+from worker_agent.decide import WORKING
 from worker_agent.policy import Policy
+from worker_agent.projection import is_doubled
 
 
 class Candidates:
@@ -61,7 +62,14 @@ class Candidates:
     def _begins(self, issue: Issue) -> bool:
         if not issue.is_pull_request and is_doubled(self._policy.names.read(issue.labels).stages):
             return self._allows(issue)
+        if self._asks(issue):
+            return self._allows(issue)
         return self._admits(issue, WORKING | {Stage.CHANGES_REQUESTED if issue.is_pull_request else Stage.READY})
+
+    def _asks(self, issue: Issue) -> bool:
+        """Whether a specification waits for a person; a story that does is the planner's."""
+        labels = self._policy.names.read(issue.labels)
+        return not issue.is_pull_request and not labels.story and labels.stages == {Stage.AWAITING_APPROVAL}
 
     def _admits(self, issue: Issue, stages: frozenset[Stage]) -> bool:
         return self._allows(issue) and bool(self._policy.names.read(issue.labels).stages & stages)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from shared.errors import Blocked
 from shared.github.status import Status
+from shared.governance.rulings import offered
 from shared.lock.codec import Fence
-from shared.models import Check, Issue, PullRequest
-from shared.text import neutralise, one_line
-from shared.workflow import Labels, Stage
+from shared.models import Issue, PullRequest
+from shared.text import neutralise, one_line, printable
+from shared.workflow import Labels, Stage, Track
 
 TITLE_LIMIT = 256
 """GitHub refuses longer titles."""
@@ -43,7 +44,15 @@ SUMMARY_BYTES = 16_000
 """Of the summary in a pull request, so that proof and claim still fit into what GitHub takes."""
 
 
-def pull_request_body(issue: Issue, summary: str, evidence: str, *, implied_criteria: bool, claim: str = "") -> str:
+def pull_request_body(
+    issue: Issue,
+    summary: str,
+    evidence: str,
+    *,
+    implied_criteria: bool,
+    flagged: Sequence[str] = (),
+    claim: str = "",
+) -> str:
     """What a person who opens the pull request needs: the issue, what was done, the proof, and a line for machines."""
     parts = [
         f"Closes #{issue.number}",
@@ -58,9 +67,19 @@ def pull_request_body(issue: Issue, summary: str, evidence: str, *, implied_crit
     ]
     if implied_criteria:
         parts += ["", "The issue lists no acceptance criteria; its whole text was taken as the only one."]
+    if flagged:
+        parts += ["", "## For a person to look at", "", _flagged(flagged)]
     if claim:
         parts += ["", claim]
     return "\n".join(parts)
+
+
+def _flagged(paths: Sequence[str]) -> str:
+    """Files that the specification names and that decide what is installed, built or run."""
+    named = [f"- `{neutralise(one_line(path, 200)).replace('`', chr(39))}`" for path in paths[:20]]
+    more = [f"- and {len(paths) - 20} more"] if len(paths) > 20 else []
+    why = "These files decide what is installed, or run without being called, so a person merges this change:"
+    return "\n".join([why, "", *named, *more])
 
 
 def _where(fence: Fence) -> tuple[tuple[str, str], ...]:
@@ -76,13 +95,18 @@ def _data(fence: Fence, **more: object) -> dict[str, object]:
     return {"stage": fence.stage, "holder": fence.agent, "attempts": fence.attempt, **more}
 
 
-def tests_written(fence: Fence, new_tests: Sequence[str], left_out: Sequence[str]) -> Status:
-    """The red phase is done; `left_out` says of each test that was not taken why."""
+def progress(fence: Fence, sentence: str, notes: str = "", **more: object) -> Status:
+    """Where an item stands, in one sentence; `more` is for machines."""
+    return Status(sentence, _where(fence), _data(fence, **more), notes)
+
+
+def tests_written(fence: Fence, new_tests: Sequence[str], left_out: Sequence[str], criterion: str) -> Status:
+    """The red phase is done, of one `criterion` or of all; `left_out` says of each test that was not taken why."""
     count = len(new_tests)
     names = ", ".join(f"`{one_line(name, 120)}`" for name in new_tests[:5])
     return Status(
         f"{count} new test{'s' * (count != 1)} written; red on the base. Implementing now.",
-        (*_where(fence), ("New tests", names)),
+        (*_where(fence), *((("Criterion", criterion),) if criterion else ()), ("New tests", names)),
         _data(fence, new_tests=list(new_tests)),
         f"Set aside:\n{_list(left_out)}" if left_out else "",
     )
@@ -94,6 +118,19 @@ def attempt_failed(fence: Fence, limit: int, details: Sequence[str]) -> Status:
     return Status(sentence, _where(fence), _data(fence, error=list(details[:5])), _list(details))
 
 
+def refactoring_waits(fence: Fence, diff: str) -> Status:
+    """Tests pass, and a person says whether the refactoring is published with them."""
+    shown = "\n".join(f"    {line}" for line in printable(diff).splitlines())
+    look = f"`git fetch origin {fence.key.ref} && git show {fence.work_head[:12]}`"
+    return Status(
+        "Tests pass. A refactoring waits for a person before the pull request is opened.",
+        _where(fence),
+        _data(fence, waiting={"why": "approval", "since": fence.at.isoformat()}),
+        "**What to do:** comment `/approve` to take the refactoring, or `/reject` and why to go on without it. "
+        f"Whole: {look}.\n\n{shown}",
+    )
+
+
 def waiting_for_ci(fence: Fence) -> Status:
     """The pull request is open."""
     return Status(
@@ -103,24 +140,9 @@ def waiting_for_ci(fence: Fence) -> Status:
     )
 
 
-def ci_red(fence: Fence, checks: Sequence[Check]) -> Status:
-    """CI is red and is being repaired."""
-    names = ", ".join(one_line(check.name, 60) for check in checks)
-    return Status(f"CI is red ({names}); repairing.", _where(fence), _data(fence))
-
-
 def handed_over(fence: Fence) -> Status:
     """CI is green, review begins."""
     return Status(f"CI is green; #{fence.pr} waits for review.", _where(fence), _data(fence))
-
-
-def handed_over_unchecked(fence: Fence) -> Status:
-    """CI did not finish in time."""
-    return Status(
-        f"CI has not finished in time; #{fence.pr} goes to review **without a green CI** and is not merged before it.",
-        _where(fence),
-        _data(fence, waiting={"why": "ci overdue"}),
-    )
 
 
 def given_up(fence: Fence, error: Blocked, kept: str, names: Labels) -> Status:
@@ -136,7 +158,9 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels) -> Status:
         else ("correct the specification or the code, ")
     )
     lines = [f"**What was kept:** {left}", f"**What to do:** {what}then {again}."]
-    rows = (*_where(fence), ("Category", error.category))
+    lines += [error.diagnosis] if error.diagnosis else []
+    lines += [offered(Track.SPECIFICATION, fence.stage)]
+    rows = (*_where(fence), ("Category", error.category), ("Failed runs", fence.failures or "none"))
     return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(lines))
 
 
@@ -185,14 +209,18 @@ def _afterwards(fence: Fence, names: Labels, pull_request: PullRequest | None) -
     return f"{ready} to start again."
 
 
-def circular(issue: Issue, blocker: Issue) -> Status:
-    """Two issues wait for each other."""
+def circular(circle: Sequence[int]) -> Status:
+    """Issues wait for each other: the first depends on the second, and so on, and the last one on the first."""
+    own, blocker, *_ = circle
+    links = list(zip(circle[1:], [*circle[2:], own], strict=True))
+    chain = "".join(f", #{one} on #{on}" for one, on in links[:-1])
+    last, _ = links[-1]
+    ways = ", or ".join(f"`Depends on #{on}` out of #{one}" for one, on in links)
     return Status(
-        f"Waiting for ever: this issue depends on #{blocker.number}, and #{blocker.number} on this one.",
+        f"Waiting for ever: this issue depends on #{blocker}{chain}, and #{last} on this one.",
         (),
-        {"waiting": {"why": "circular", "by": blocker.number}},
-        f"**What to do:** take `Depends on #{blocker.number}` out of this issue, "
-        f"or `Depends on #{issue.number}` out of #{blocker.number}.",
+        {"waiting": {"why": "circular", "by": blocker}},
+        f"**What to do:** take `Depends on #{blocker}` out of this issue, or {ways}.",
     )
 
 

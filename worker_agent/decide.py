@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from shared.ci import round
+from shared.ci.round import Reading
+from shared.ci.triage import Cause
 from shared.ci.verdict import Verdict
 from shared.lock.codec import Fence
 from shared.models import Issue, PullRequest
-from shared.reconcile import labels
 from shared.specification import body_sha256
-from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track
+from shared.workflow import HALTED, Stage
 
 
 class Phase(StrEnum):
@@ -19,8 +22,12 @@ class Phase(StrEnum):
 
     RED = "red"
     GREEN = "green"
+    REFACTOR = "refactor"
+    CONFIRMED = "confirmed"
+    DECLINED = "declined"
     FIX = "fix"
     FEEDBACK = "feedback"
+    ANSWER = "answer"
     CI = "ci"
     ROUNDS = "rounds"
 
@@ -32,11 +39,20 @@ class Action(StrEnum):
     WITHDRAW = "withdraw"
     WRITE_TESTS = "write tests"
     IMPLEMENT = "implement"
+    REFACTOR = "refactor"
+    AWAIT_APPROVAL = "await approval"
+    KEEP_REFACTORING = "keep the refactoring"
+    DROP_REFACTORING = "drop the refactoring"
     ADDRESS_REVIEW = "address review"
+    ANSWER_REVIEW = "answer review"
     FIX_CI = "fix CI"
     OPEN_PULL_REQUEST = "open pull request"
     WAIT_FOR_CI = "wait for CI"
+    RERUN_CI = "run CI again"
+    WAIT_FOR_BASE = "wait for the base"
     REPAIR = "repair"
+    ADOPT = "adopt the head"
+    SYNC = "bring in step with the base"
     ASK_ABOUT_HEAD = "ask about the head"
     ASK_ABOUT_EDIT = "ask about an edit"
     HAND_OVER = "hand over"
@@ -56,13 +72,13 @@ HANDS_OVER = frozenset({Action.HAND_OVER, Action.HAND_OVER_UNCHECKED})
 NO_LABELS = frozenset({Action.FINISH, Action.WITHDRAW})
 """Actions for what has ended: it keeps the labels that it had."""
 
+RED_BASE = "red-base"
+"""The fence's phase at `testing`, and the reason of its wait, while the base branch fails the same checks."""
+
 UNCHECKED = "unchecked"
 """The fence's phase at `reviewing` when CI did not finish in time: a hand-over that is resumed says the same."""
 
-TAKEN_UP = frozenset({Stage.IN_REVIEW, Stage.APPROVED, Stage.CHANGES_REQUESTED, Stage.FAILED})
-"""Stages that a reviewer gives a pull request after the hand-over."""
-
-SETTLED = frozenset({Stage.REVIEWING}) | HALTED
+SETTLED = frozenset({Stage.REVIEWING, Stage.AWAITING_APPROVAL}) | HALTED
 """Stages that the worker leaves items in; labels that lag behind them are finished by a claim."""
 
 
@@ -71,10 +87,15 @@ ROUNDS = 3
 
 
 class Head(StrEnum):
-    """How the pull request's head relates to the commit that the fence names."""
+    """How the pull request's head relates to the commit that the fence names.
+
+    Somebody else's commits stand on ours (AHEAD), took some of ours away (REWOUND), or neither (FOREIGN).
+    """
 
     OURS = "ours"
     BEHIND = "behind"
+    AHEAD = "ahead"
+    REWOUND = "rewound"
     FOREIGN = "foreign"
 
 
@@ -95,15 +116,23 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one look at a held item showed."""
+    """What one look at a held item showed; `collides`: git cannot merge it into its base, whatever GitHub says."""
 
     fence: Fence
     issue: Issue
     pull_request: PullRequest | None = None
     checks: Verdict = Verdict.NONE
+    ci: Reading = field(default_factory=Reading)
     head: Head = Head.OURS
+    collides: bool = False
     ci_fixes: int = 0
     bounds: Bounds = field(default_factory=Bounds)
+
+    @property
+    def out_of_step(self) -> bool:
+        """Whether the pull request cannot be merged before its base is merged into it."""
+        pull_request = self.pull_request
+        return pull_request is not None and (self.collides or pull_request.behind or pull_request.mergeable is False)
 
 
 def decide(s: Snapshot, *, now: datetime) -> Action:
@@ -118,6 +147,8 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
             return _implementing(s)
         case Stage.TESTING:
             return _testing(s, now)
+        case Stage.AWAITING_APPROVAL:
+            return _ANSWERED.get(s.fence.phase, Action.AWAIT_APPROVAL)
         case Stage.REVIEWING:
             return Action.HAND_OVER_UNCHECKED if s.fence.phase == UNCHECKED else Action.HAND_OVER
         case _:
@@ -139,80 +170,69 @@ def _is_edited(s: Snapshot) -> bool:
     return s.fence.body_sha256 not in {"", body_sha256(s.issue.title, s.issue.body)}
 
 
+_ANSWERED: Mapping[str, Action] = {Phase.CONFIRMED: Action.KEEP_REFACTORING, Phase.DECLINED: Action.DROP_REFACTORING}
+"""What a person has said of a refactoring, as the fence's phase says it."""
+
+
 def _implementing(s: Snapshot) -> Action:
     match Phase(s.fence.phase or Phase.RED):
         case Phase.RED:
             return Action.WRITE_TESTS
         case Phase.GREEN:
             return Action.IMPLEMENT if s.fence.attempt < s.bounds.attempts else Action.GIVE_UP_ON_ATTEMPTS
+        case Phase.REFACTOR | Phase.CONFIRMED | Phase.DECLINED:
+            return Action.REFACTOR
         case Phase.FIX:
             return Action.FIX_CI
         case Phase.ROUNDS:
             return Action.GIVE_UP_ON_ROUNDS
-        case Phase.FEEDBACK | Phase.CI:  # pragma: no branch - mypy sees that nothing is left
+        case Phase.FEEDBACK | Phase.ANSWER | Phase.CI:  # pragma: no branch - mypy sees that nothing is left
             return Action.ADDRESS_REVIEW
 
 
 def _testing(s: Snapshot, now: datetime) -> Action:
     if s.pull_request is None:
         return Action.OPEN_PULL_REQUEST
+    if s.fence.phase == Phase.ANSWER:
+        return Action.ANSWER_REVIEW
     overdue = now - s.fence.at > timedelta(seconds=s.bounds.ci_seconds)
-    if s.head is not Head.OURS:  # GitHub shows a push late; a branch that somebody moved back stays behind
-        return Action.ASK_ABOUT_HEAD if s.head is Head.FOREIGN or overdue else Action.WAIT_FOR_CI
-    match s.checks:
-        case Verdict.GREEN:
-            return Action.HAND_OVER
-        case Verdict.RED:
-            return Action.REPAIR if s.ci_fixes < s.bounds.ci_fixes else Action.GIVE_UP_ON_CI
-        case Verdict.NONE if s.bounds.none_is_green:
-            return Action.HAND_OVER
-        case Verdict.NONE | Verdict.RUNNING:  # pragma: no branch - mypy sees that nothing is left
-            return Action.HAND_OVER_UNCHECKED if overdue else Action.WAIT_FOR_CI
+    if s.head is not Head.OURS:
+        return _moved(s, overdue)
+    if s.out_of_step:
+        return Action.SYNC
+    return _NEXT[
+        round.decide(_round(s, now), round.Limits(s.bounds.ci_fixes, s.bounds.ci_seconds, s.bounds.none_is_green))
+    ]
 
 
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """Which stage labels the issue and its pull request should carry; None leaves one alone."""
-
-    issue: Stage | None
-    pull_request: Stage | None
-
-
-def projection(fence: Fence) -> Projection:
-    """Labels follow the fence; from round 1 on the issue stays at `reviewing` while its pull request moves."""
-    if fence.stage in TERMINAL:
-        return Projection(None, None)
-    if fence.stage in HALTED:
-        return Projection(fence.stage, fence.stage)
-    if fence.round:
-        return Projection(Stage.REVIEWING, fence.stage)
-    return Projection(fence.stage, fence.stage if fence.stage is Stage.REVIEWING else None)
+_NEXT = {
+    round.Next.PASS: Action.HAND_OVER,
+    round.Next.WAIT: Action.WAIT_FOR_CI,
+    round.Next.RERUN: Action.RERUN_CI,
+    round.Next.REPAIR: Action.REPAIR,
+    round.Next.HOLD: Action.WAIT_FOR_BASE,
+    round.Next.PASS_UNCHECKED: Action.HAND_OVER_UNCHECKED,
+    round.Next.GIVE_UP: Action.GIVE_UP_ON_CI,
+}
 
 
-def of_pull_request(fence: Fence, shown: frozenset[Stage]) -> Stage | None:
-    """The stage label that a pull request which shows these should carry; None leaves its labels alone.
-
-    Once it is handed over, its stage is the reviewer's. A label of the worker's own work beside it means
-    that the hand-over is not finished.
-    """
-    if fence.stage is Stage.REVIEWING and shown & TAKEN_UP and not shown & WORKING:
-        return None
-    return projection(fence).pull_request
-
-
-def is_doubled(shown: frozenset[Stage]) -> bool:
-    """Whether an issue in review carries a second stage label: the fence decides which of them stays."""
-    return Stage.REVIEWING in shown and len(shown) > 1
-
-
-def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
-    """Whether the labels on an item are a person's order and not our own lag."""
-    return labels.sign(shown, projected, before(projected)) in labels.ORDERS
+def _round(s: Snapshot, now: datetime) -> round.Round:
+    """What CI says, as the round takes it. What was red because of the base is run again before anybody is blamed."""
+    cause = s.ci.diagnosis.cause if s.ci.diagnosis is not None else Cause.TESTS
+    if s.fence.phase == RED_BASE and s.ci.rerunnable and cause is not Cause.BASE:
+        cause = Cause.FLAKY
+    return round.Round(
+        s.checks,
+        (now - s.fence.at).total_seconds(),
+        cause=cause,
+        rerunnable=s.ci.rerunnable,
+        running=s.ci.running,
+        fixes=s.ci_fixes,
+    )
 
 
-def before(stage: Stage) -> frozenset[Stage]:
-    """The stages from which the worker itself moves to `stage` (the old label of a move whose second half has not
-    happened), and the halt from which a person leads on by the pull request's label.
-    """
-    movers, events = {Role.WORKER, Role.PLANNER}, {Event.RETRIED_PULL_REQUEST}
-    return labels.before(stage, tracks=tuple(Track), movers=movers, events=events)
+def _moved(s: Snapshot, overdue: bool) -> Action:
+    """What to do about a head that is not ours; GitHub shows a push late."""
+    if s.head in {Head.AHEAD, Head.REWOUND}:
+        return Action.ADOPT
+    return Action.ASK_ABOUT_HEAD if s.head is Head.FOREIGN or overdue else Action.WAIT_FOR_CI

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shared.git.notes import Note, Phase
+from shared.git.notes import Note, NoteError, Phase
+from shared.git.patch_policy import Policy, flagged
 from shared.lock.codec import Fence
 from shared.lock.hold import Held
 from shared.models import Issue
 from worker_agent import comments
+from worker_agent.branch.history import HISTORY_LIMIT
 from worker_agent.tdd import claim
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
 from worker_agent.workshop import Cost, Job, Workshop
-from worker_agent.worksite import HISTORY_LIMIT
 
 Phases = Sequence[tuple[str, Note]]
 """The phase commits between the base and the head, oldest first, each with its note."""
@@ -30,8 +31,14 @@ async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str
         evidence = _evidence(held.fence, phases, _cost(notes.values()), _criteria(job))
         told = markdown(evidence)
         line = claim.write(_claim(held.fence, phases, evidence), workshop.worksite.keys)
+    changed = await job.space.changes(held.fence.base, held.fence.work_head)
     return comments.pull_request_body(
-        issue, job.specification.goal or issue.title, told, implied_criteria=_implied(job), claim=line
+        issue,
+        job.specification.goal or issue.title,
+        told,
+        implied_criteria=_implied(job),
+        flagged=flagged(changed, policy=Policy()),
+        claim=line,
     )
 
 
@@ -41,7 +48,7 @@ def _cost(notes: Iterable[Note]) -> Cost:
     known = [usd for usd, _ in costs if usd is not None]
     if len(known) < len(costs):
         return Cost(None, "unknown")
-    return Cost(sum(known), ", ".join(sorted({source for _, source in costs})))
+    return Cost(sum(known), ", ".join(sorted({source for _, source in costs if source})))
 
 
 def _evidence(fence: Fence, phases: Phases, cost: Cost, criteria: Sequence[str]) -> Evidence:
@@ -60,6 +67,8 @@ def _evidence(fence: Fence, phases: Phases, cost: Cost, criteria: Sequence[str])
         green_exit=last.exit_code,
         refused=tuple(_refused(phases)),
         criteria=tuple(criteria),
+        set_aside=tuple(criterion for _, note in phases for criterion in note.set_aside),
+        quality={command: ended for _, note in phases for command, ended in note.quality.items()},
         scanned=True,  # nothing gets into a fence without it
     )
 
@@ -77,10 +86,14 @@ def _run(oid: str, note: Note) -> str:
 
 
 def _refused(phases: Phases) -> Iterator[str]:
+    told: list[NoteError] = []
     for _, note in phases:
-        if note.error is not None:
-            yield f"{note.phase}: {note.error.type}: {note.error.message}"
-            yield from note.error.details.splitlines()
+        yield from (f"{criterion} was set aside: {why}" for criterion, why in note.set_aside.items())
+        for error in filter(None, (note.error, *note.rolled_back)):
+            if error not in told:  # the last refused try stands in the note of both commits
+                told.append(error)
+                yield ": ".join(filter(None, (note.phase, error.type, error.message)))
+                yield from error.details.splitlines()
 
 
 def _claim(fence: Fence, phases: Phases, evidence: Evidence) -> Claim:

@@ -9,18 +9,19 @@ from shared.errors import Gone
 from shared.items import Candidate
 from shared.lock.claim import Intent
 from shared.lock.codec import Fence
-from shared.marks import Keyring
 from shared.models import Account, Issue, LabelEvent, PullRequest
 from shared.order import excluded
 from shared.sightings import Sightings
-from shared.specification import read
 from shared.warrant import Notice
 from shared.workflow import UNLABELLED, Stage
 from worker_agent import comments, links
+from worker_agent.circles import circle_of, waits_for
+from worker_agent.consent import Consent
 from worker_agent.decide import WORKING
 from worker_agent.intents import Cause, asked_in_vain, cause, intent, urged
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
+from worker_agent.siblings import Siblings
 from worker_agent.writers import Writers
 
 
@@ -28,13 +29,14 @@ class Gate:
     """Reads what a claim depends on. A refusal costs no paid call, and a comment only where nothing else tells why."""
 
     def __init__(
-        self, forge: Forge, writers: Writers, policy: Policy, keys: Keyring, sightings: Sightings[Issue]
+        self, forge: Forge, writers: Writers, siblings: Siblings, policy: Policy, sightings: Sightings[Issue]
     ) -> None:
         self._forge = forge
         self._writers = writers
         self._policy = policy
-        self._keys = keys
+        self._siblings = siblings
         self._sightings = sightings
+        self._consent = Consent(forge.conversation, writers, policy.names)
 
     async def intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
         """What a claim of this candidate would begin, or the sentence why it is not claimed."""
@@ -44,7 +46,10 @@ class Gate:
         if barred:
             return barred
         pull_request = await self._pull_request(candidate, fence)
-        wish = intent(issue, pull_request, fence, self._policy, self._keys)
+        said = await self._consent.intent(issue, fence)
+        if said is not None:
+            return said
+        wish = intent(issue, pull_request, fence, self._policy, self._siblings.keys)
         if isinstance(wish, str):
             await self._tell(issue, pull_request, fence)
             return wish
@@ -55,12 +60,13 @@ class Gate:
                 return wish
             return replace(wish, attempt=fence.attempt)  # a new order: neither the wait nor its failures count
         blocker = await self._blocker(issue)
-        if blocker is not None and issue.number not in _waits_for(blocker):
+        circle = await circle_of(issue, blocker, self._forge.issues.issue) if blocker is not None else ()
+        if blocker is not None and not circle:
             return f"blocked by #{blocker.number}"
         refusal = await self._refusal(why, issue, fence)
         if blocker is None or refusal:
             return refusal or wish
-        told = comments.circular(issue, blocker)
+        told = comments.circular(circle)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
         return f"blocked by #{blocker.number}, which depends on it"
 
@@ -88,7 +94,7 @@ class Gate:
 
     async def _blocker(self, issue: Issue) -> Issue | None:
         """The first issue that has to be closed before this one."""
-        for number in _waits_for(issue):
+        for number in waits_for(issue):
             try:
                 blocker = await self._forge.issues.issue(number)
             except Gone:
@@ -103,7 +109,8 @@ class Gate:
             return ""
         events = await self._forge.issues.label_events(why.number)
         newest = self._newest(events, why.stages)
-        refused = await self._distrust(newest.actor if newest else None)
+        known = newest is not None and await self._siblings.asks(newest.actor, why, issue)
+        refused = "" if known else await self._distrust(newest.actor if newest else None)
         if refused or newest is None:
             return refused
         if fence is not None and fence.stage is Stage.WITHDRAWN and newest.at < fence.at:
@@ -134,9 +141,3 @@ class Gate:
         """Why a label of `actor` (None: nobody has set it) asks for nothing."""
         trusted = actor is not None and await self._writers.include(actor)
         return "" if trusted else "the label was not set by somebody with write access"
-
-
-def _waits_for(issue: Issue) -> tuple[int, ...]:
-    """What an issue depends on; never on itself, nor on its own story, which ends only after it."""
-    wanted = read(issue.body)
-    return tuple(number for number in wanted.depends_on if number not in {issue.number, wanted.part_of})

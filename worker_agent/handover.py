@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import structlog
 
+from shared.ci.round import NO_READING, Reading
 from shared.errors import Blocked
 from shared.github.status import Status
 from shared.items import Ended, Result
@@ -17,9 +18,13 @@ from shared.models import Issue, PullRequest
 from shared.reconcile.beginning import Beginning
 from shared.workflow import HALTED, Event, Flag, Stage, Track, move
 from worker_agent import comments
-from worker_agent.decide import HANDS_OVER, UNCHECKED, WORKING, Action, Phase, Snapshot, of_pull_request, projection
+from worker_agent.ci import words
+from worker_agent.decide import HANDS_OVER, UNCHECKED, WORKING, Action, Phase, Snapshot
+from worker_agent.feedback.told import Ignored, with_ignored
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
+from worker_agent.projection import of_pull_request, projection
+from worker_agent.titles import Titles
 
 log = structlog.get_logger()
 
@@ -36,6 +41,8 @@ class Handover:
         self._policy = policy
         self._beginning = Beginning(forge.issues, forge.labels, policy.names)
         self._built: dict[int, tuple[int, str]] = {}
+        self.ignored: dict[int, Ignored] = {}
+        self.titles = Titles(forge.issues, shown=policy.title_attempts)
 
     async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None, *, fresh: bool = False) -> Issue:
         """Make the stage labels follow the fence; returns the issue with the labels that are there then.
@@ -95,7 +102,7 @@ class Handover:
         fresh = held.fence.stage is Stage.TESTING
         if fresh:
             await advance(held, stage=move(_track(held), Stage.TESTING, event).to, phase="" if checked else UNCHECKED)
-            await self._announce(held)
+            await self._announce(held, snapshot.ci)
         await self.show(held, snapshot.issue, snapshot.pull_request, fresh=fresh)
         return Ended(Result.HANDED_OVER, f"pull request #{held.fence.pr} waits for review")
 
@@ -110,12 +117,13 @@ class Handover:
         elif held.fence.stage is Stage.REVIEWING and action in HANDS_OVER and self._stage_of(held, pull_request):
             await self._announce(held)
 
-    async def _announce(self, held: Held) -> None:
+    async def _announce(self, held: Held, ci: Reading = NO_READING) -> None:
         if self._policy.reviewers and not held.fence.round:
             await self._ask_reviewers(held)
         unchecked = held.fence.phase == UNCHECKED
-        status = comments.handed_over_unchecked if unchecked else comments.handed_over
-        await self._forge.status.show(held.fence.key.number, status(held.fence), held)
+        told = words.overdue(held.fence, ci) if unchecked else comments.handed_over(held.fence)
+        status = with_ignored(told, self.ignored.pop(held.fence.key.number, ()))
+        await self._forge.status.show(held.fence.key.number, status, held)
 
     async def _ask_reviewers(self, held: Held) -> None:
         """Whoever cannot be asked (GitHub answers 422 for strangers and for the author) stops nothing."""
@@ -139,9 +147,8 @@ class Handover:
 
     async def repair(self, held: Held, snapshot: Snapshot) -> None:
         """CI is red: back to implementing, so that the next step fixes it."""
-        failed = [check for check in await self._forge.checks.of(held.fence.work_head) if check.outcome == "failed"]
         await advance(held, stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=Phase.FIX)
-        await self._forge.status.show(held.fence.key.number, comments.ci_red(held.fence, failed), held)
+        await self._forge.status.show(held.fence.key.number, words.red(held.fence, snapshot.ci), held)
 
     async def give_up(
         self, held: Held, error: Blocked, flags: Collection[Flag], *, event: Event = Event.GAVE_UP
@@ -154,6 +161,7 @@ class Handover:
         pull_request = await self._forge.pulls.pull_request(held.fence.pr) if held.fence.pr else None
         told = comments.given_up(held.fence, error, _kept(held), self._policy.names)
         await self._forge.status.show(number, told, held)
+        await self.titles.show(held, issue)
         for item in (pull_request, issue):  # the issue's label last: until it is set, a crash is made good
             if item is not None:
                 await self._forge.labels.show(
@@ -179,6 +187,7 @@ class Handover:
         """A person ended it: the fence remembers, nothing else is touched, the branch stays."""
         names = self._policy.names
         told = comments.withdrawn(_withdrawn(held), reason, names, pull_request=seen.pull_request)
+        await self.titles.show(held, seen.issue)
         return await self._withdraw(held, told, reason)
 
     async def leave(self, held: Held, seen: Snapshot) -> Ended:

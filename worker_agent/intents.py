@@ -10,8 +10,9 @@ from shared.marks import Keyring
 from shared.models import Issue, PullRequest
 from shared.specification import Provenance, authentic, body_sha256
 from shared.workflow import HALTED, Event, Flag, Labels, Stage, Track, move
-from worker_agent.decide import SETTLED, WORKING, Phase, is_doubled
+from worker_agent.decide import SETTLED, WORKING, Phase
 from worker_agent.policy import Policy
+from worker_agent.projection import is_doubled
 
 UNAPPROVED = "0" * 64
 """The hash of no text: a plan's text was edited before it was begun, so what stands there nobody has approved."""
@@ -39,6 +40,8 @@ def intent(
         return _fix_round(issue, pull_request, fence, policy)
     if Stage.READY in labels.stages and (fence is None or fence.stage not in WORKING):
         text = _approved(issue, fence, keys)
+        if fence is not None and fence.stage is Stage.READY:  # a command leads on from where it stopped
+            return Intent(Stage.IMPLEMENTING, fence.phase or Phase.RED, body_sha256=text)
         return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="", body_sha256=text)
     if fence is not None and (fence.stage in WORKING or (fence.stage in SETTLED and labels.stages & WORKING)):
         return Intent(fence.stage, fence.phase)
@@ -80,7 +83,8 @@ def _approved(issue: Issue, fence: Fence | None, keys: Keyring) -> str:
 def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, policy: Policy) -> Intent | str:
     """What an item with an open pull request is claimed for; labels of either that lag count as work.
 
-    From a halt only a person leads on, who thereby approves the issue's text as it is, and one more round.
+    From a halt only a person leads on, who thereby approves the issue's text and the branch's head as they are, and
+    one more round. Otherwise git decides what a head means that is not ours, see `branch/people.py`.
     """
     if fence is None:
         return "the pull request is not of this engine's making"
@@ -91,15 +95,17 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
         mislabelled = _is_mislabelled(fence, of_issue)
         return Intent(fence.stage, fence.phase, pr=pull_request.number) if mislabelled else "no changes are requested"
     to = move(Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, Event.CLAIMED).to
-    halted = fence.stage in HALTED
+    halted = fence.stage in HALTED | {Stage.READY}
+    if fence.stage is Stage.READY and not fence.phase:  # a command has CI looked at again
+        to = Stage.TESTING
     if fence.round >= policy.bounds.rounds and not halted:
         return Intent(to, Phase.ROUNDS, pr=pull_request.number)
     return Intent(
         to,
-        Phase.FEEDBACK,
+        "" if to is Stage.TESTING else Phase.FEEDBACK,
         round=fence.round + 1,
         pr=pull_request.number,
-        work_head=pull_request.head_sha,
+        work_head=pull_request.head_sha if halted else None,
         body_sha256=body_sha256(issue.title, issue.body) if halted else "",
     )
 
@@ -128,7 +134,9 @@ def cause(
 ) -> Cause | None:
     """The label that asks for `wish`; None for what goes on without one: work in progress, and what has ended."""
     begins = wish.stage is Stage.IMPLEMENTING
-    if (fence is not None and fence.stage in WORKING) or (pull_request and not pull_request.open and not begins):
+    if (fence is not None and fence.stage in WORKING | {Stage.READY}) or (
+        pull_request and not pull_request.open and not begins
+    ):
         return None
     if begins and pull_request is not None and pull_request.open:
         return Cause(pull_request.number, frozenset({Stage.CHANGES_REQUESTED}))

@@ -19,6 +19,9 @@ from shared.process import CommandFailed
 
 log = structlog.get_logger()
 
+TRANSCRIPT_BYTES = 4 * 2**20
+"""Of a transcript that is kept with an item, its end; the whole one lies in `kept/calls` for a while."""
+
 
 @dataclass(frozen=True, slots=True)
 class Last:
@@ -32,10 +35,10 @@ class Last:
 
 
 async def keep_last(last: Last, why: Blocked, directory: Path, gate: Gate) -> bool:
-    """Write `patch.diff`, `prompt.md` and `outcome.json` into `directory`; whether that worked.
+    """Write `patch.diff`, `prompt.md`, `outcome.json` and, where there is one, `events.jsonl`; whether that worked.
 
     It is never a reason not to give up: what cannot be written is logged. No secret gets into the
-    two texts.
+    texts; the patch is kept as it is.
     """
     told = {
         "error": str(why),
@@ -53,6 +56,8 @@ async def keep_last(last: Last, why: Blocked, directory: Path, gate: Gate) -> bo
     files = {"prompt.md": last.request.prompt, "outcome.json": json.dumps(told, indent=1, default=str)}
     try:
         await keep(last.space.git, last.start, last.tree, directory)
+        if last.outcome.log is not None:
+            files["events.jsonl"] = await to_thread.run_sync(_end_of, last.outcome.log)
         for name, text in files.items():
             await to_thread.run_sync(_write, directory / name, gate.hide(text).encode("utf-8", "replace"))
     except (EngineError, CommandFailed, OSError) as error:
@@ -62,6 +67,24 @@ async def keep_last(last: Last, why: Blocked, directory: Path, gate: Gate) -> bo
     return True
 
 
+def _end_of(log: Path) -> str:
+    """The end of a transcript, from the beginning of a line; empty when it has been tidied away meanwhile."""
+    try:
+        with log.open("rb") as file:
+            left_out = max(0, log.stat().st_size - TRANSCRIPT_BYTES)
+            file.seek(left_out)
+            text = file.read(TRANSCRIPT_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+    return text.partition("\n")[2] if left_out else text
+
+
 def _write(path: Path, content: bytes) -> None:
     directories.remove(path)
     directories.write(path, content)
+
+
+def below_state(path: Path) -> str:
+    """A file in `kept/` without the way there, which is nobody else's business."""
+    parts = path.parts
+    return "/".join(parts[parts.index("kept") :] if "kept" in parts else parts[-1:])

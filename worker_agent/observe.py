@@ -6,13 +6,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from shared.ci.verdict import Verdict, fold
+from shared.ci.round import Reading
+from shared.ci.verdict import Verdict
 from shared.github.listing import brief
 from shared.lock.codec import Fence
 from shared.lock.hold import Held
 from shared.models import Issue, PullRequest
 from shared.specification import read
 from shared.workflow import Stage
+from worker_agent.ci.watch import Watch
 from worker_agent.decide import Action, Bounds, Head, Snapshot, decide
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
@@ -24,21 +26,26 @@ _Versions = tuple[datetime | None, datetime | None]
 class History(Protocol):
     """What git knows of a work branch."""
 
-    async def relation(self, ours: str, head_sha: str) -> Head:
-        """How a pull request's head relates to our commit."""
+    async def relation(self, fence: Fence, head_sha: str) -> Head:
+        """How the branch relates to our commit when GitHub shows another head."""
         ...
 
     async def fixes(self, fence: Fence) -> int:
         """How many CI repairs the current round has committed."""
         ...
 
+    async def collides(self, fence: Fence, base_branch: str) -> bool:
+        """Whether git cannot merge the branch into its base."""
+        ...
+
 
 class Observer:
     """Looks at a held item through GitHub and git."""
 
-    def __init__(self, forge: Forge, history: History, policy: Policy) -> None:
+    def __init__(self, forge: Forge, history: History, watch: Watch, policy: Policy) -> None:
         self._forge = forge
         self._history = history
+        self._watch = watch
         self._policy = policy
         self._waiting: dict[int, tuple[_Versions | None, Snapshot]] = {}
 
@@ -47,6 +54,7 @@ class Observer:
         if opened.head_sha == held.fence.work_head:
             seen = Snapshot(held.fence, issue, opened, bounds=self._bounds(issue))
             self._waiting[issue.number] = None, seen
+            self._watch.expect(held.fence)
 
     def forget(self, number: int) -> None:
         """Have everything of an item read at the next look."""
@@ -66,40 +74,41 @@ class Observer:
             pull_request = await self._forge.pulls.pull_request(fence.pr) if fence.pr else None
             return Snapshot(fence, issue, pull_request, bounds=self._bounds(issue))
         versions = (self._forge.inbox.version(number), self._forge.inbox.version(fence.pr))
-        checks = await self._verdict(fence)
+        reading, fresh = await self._watch.glance(fence)
         before, snapshot = self._waiting.get(number, ((None, None), None))
         if (
             snapshot is not None
             and None not in versions
             and (before == versions or (before is None and self._is_listed(snapshot.issue)))
-            and _still_waits(replace(snapshot, checks=checks), held)
+            and _still_waits(snapshot, reading, held)
         ):
             self._waiting[number] = versions, snapshot
-            return replace(snapshot, checks=checks)
-        snapshot = await self._whole(fence, checks)
+            return replace(snapshot, checks=reading.verdict)
+        snapshot = await self._whole(fence, reading if fresh else await self._watch.read(fence))
         self._waiting[number] = versions, snapshot
         return snapshot
 
-    async def _whole(self, fence: Fence, checks: Verdict) -> Snapshot:
+    async def _whole(self, fence: Fence, reading: Reading) -> Snapshot:
         issue = await self._forge.issues.issue(fence.key.number)
         pull_request = await self._forge.pulls.pull_request(fence.pr)
+        head = await self._head(fence, pull_request)
+        unknown = head is Head.OURS and pull_request.open and pull_request.mergeable is None
         return Snapshot(
             fence,
             issue,
             pull_request,
-            checks=checks,
-            head=await self._head(fence, pull_request),
+            checks=reading.verdict,
+            ci=await self._watch.diagnosed(fence, reading) if head is Head.OURS else reading,
+            head=head,
+            collides=unknown and await self._history.collides(fence, pull_request.base_branch),
             ci_fixes=await self._history.fixes(fence),
             bounds=self._bounds(issue),
         )
 
-    async def _verdict(self, fence: Fence) -> Verdict:
-        return fold(await self._forge.checks.of(fence.work_head))
-
     async def _head(self, fence: Fence, pull_request: PullRequest) -> Head:
         if pull_request.head_sha == fence.work_head:
             return Head.OURS
-        return await self._history.relation(fence.work_head, pull_request.head_sha)
+        return await self._history.relation(fence, pull_request.head_sha)
 
     def _is_listed(self, issue: Issue) -> bool:
         """Whether the change list shows the issue as it was read, but for the time of its last change."""
@@ -111,6 +120,9 @@ class Observer:
         return self._policy.bounds.lowered(read(issue.body).settings.max_attempts)
 
 
-def _still_waits(snapshot: Snapshot, held: Held) -> bool:
-    """Whether nothing follows from it yet; before anything does, everything is read."""
-    return snapshot.fence == held.fence and decide(snapshot, now=held.server_now()) is Action.WAIT_FOR_CI
+def _still_waits(snapshot: Snapshot, reading: Reading, held: Held) -> bool:
+    """Whether nothing follows from it yet; before anything does, and before a red CI is judged, everything is read."""
+    if snapshot.fence != held.fence or (reading.verdict is Verdict.RED and reading.checks != snapshot.ci.checks):
+        return False
+    snapshot = replace(snapshot, checks=reading.verdict)
+    return decide(snapshot, now=held.server_now()) is Action.WAIT_FOR_CI

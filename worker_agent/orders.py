@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared.models import Issue, PullRequest
 from shared.workflow import Flag, Labels, Stage
-from worker_agent.decide import ordered_to_stop
+from worker_agent.projection import ordered_to_stop
 
 
 def order(item: Issue | PullRequest, shown: Stage | None, names: Labels) -> str | None:

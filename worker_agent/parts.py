@@ -15,12 +15,14 @@ from worker_agent.policy import Policy
 _CALLS = {
     Action.WRITE_TESTS: Call.WRITE_TESTS,
     Action.IMPLEMENT: Call.IMPLEMENT,
+    Action.REFACTOR: Call.REFACTOR,
     Action.FIX_CI: Call.FIX_CI,
     Action.ADDRESS_REVIEW: Call.IMPLEMENT,
 }
 _BEGINS: Mapping[str, Call] = {
     Phase.RED: Call.WRITE_TESTS,
     Phase.GREEN: Call.IMPLEMENT,
+    Phase.REFACTOR: Call.REFACTOR,
     Phase.FIX: Call.FIX_CI,
     Phase.FEEDBACK: Call.IMPLEMENT,
     Phase.CI: Call.IMPLEMENT,

@@ -21,15 +21,23 @@ class Policy:
     exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})
     priorities: tuple[str, ...] = ()
     bounds: Bounds = field(default_factory=Bounds)
+    ci_interval_seconds: float = 0.0
     test_command: str | None = None
     test_report: str | None = None
     base_branch: str = ""
     default_branch: str = ""
     title_prefix: str = "auto"
+    title_attempts: bool = False
+    may_edit_workflows: bool = False
     pull_request_labels: tuple[str, ...] = ("automated",)
     reviewers: tuple[str, ...] = ()
     assign: str | None = None
     slots: int = 1
+    refactor: str = "off"
+    cycles: str = "whole-spec"
+    quality_commands: tuple[str, ...] | None = ()
+    """None: detected."""
     limits: Limits = field(default_factory=Limits)
     plays: frozenset[str] = frozenset()
+    bots: tuple[str, ...] = ()
     phases: Mapping[Call, str] = field(default_factory=lambda: PHASES)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from shared.github.status import Status
 from shared.lock.hold import Held
-from shared.models import Check, Issue, LabelEvent, Permission, PullRequest, Review, ReviewComment
+from shared.models import Check, Comment, Issue, LabelEvent, Permission, PullRequest, Review, ReviewComment
 from shared.warrant import Warrant
 from shared.workflow import Flag, Stage
 
@@ -38,6 +38,8 @@ class Issues(Protocol):
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
 
     async def close(self, number: int, warrant: Warrant) -> Issue: ...
+
+    async def retitle(self, number: int, title: str, warrant: Warrant) -> Issue: ...
 
     async def assign(self, number: int, login: str, warrant: Warrant) -> None: ...
 
@@ -94,15 +96,35 @@ class Reviews(Protocol):
 
     async def comments(self, number: int) -> tuple[ReviewComment, ...]: ...
 
+    async def reply(self, number: int, comment_id: int, body: str, held: Held) -> ReviewComment: ...
 
-class Checks(Protocol):
-    """CI of one SHA."""
 
-    async def of(self, sha: str) -> tuple[Check, ...]: ...
+class Conversation(Protocol):
+    """The comments below an issue or a pull request."""
+
+    async def thread(self, number: int) -> tuple[Comment, ...]: ...
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
+
+
+class Logs(Protocol):
+    """What the jobs of CI say of themselves."""
 
     async def log(self, job_id: int) -> str: ...
 
     async def annotations(self, check_run_id: int) -> tuple[str, ...]: ...
+
+
+class Checks(Logs, Protocol):
+    """CI of one SHA."""
+
+    async def of(self, sha: str) -> tuple[Check, ...]: ...
+
+    async def unstarted(self, sha: str) -> tuple[Check, ...]: ...
+
+    async def required(self, branch: str) -> frozenset[str]: ...
+
+    async def rerun(self, run_id: int, warrant: Warrant) -> None: ...
 
 
 class StatusBoard(Protocol):
@@ -123,5 +145,6 @@ class Forge:
     labels: LabelBoard
     pulls: Pulls
     reviews: Reviews
+    conversation: Conversation
     checks: Checks
     status: StatusBoard

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
-from shared.git.notes import Note, Phase
+from shared.git.notes import Answer, Note, Phase
 from shared.llm.port import Call
 from shared.lock.hold import Held
 from shared.models import CheckOutcome, Issue
 from shared.prompts import Untrusted
 from shared.text import excerpt
 from shared.workflow import Event, Stage, Track, move
-from worker_agent import decide
+from worker_agent import ci_logs, decide, workflow_files
 from worker_agent.aborts import CycleAborted
-from worker_agent.ci_logs import told
-from worker_agent.feedback import Feedback
+from worker_agent.feedback import answers, told
+from worker_agent.feedback.items import Item
+from worker_agent.feedback.rounds import Rounds
 from worker_agent.ports import Checks
+from worker_agent.tdd.cleaning import Clean, Cleaning
 from worker_agent.tdd.files import is_test_file
 from worker_agent.tdd.guard import tampering
 from worker_agent.tdd.kept import judge_kept
 from worker_agent.tdd.old_tests import changes_by_file
+from worker_agent.tdd.report import TestRun
+from worker_agent.tdd.strategy import During
 from worker_agent.tdd.verdict import ErrorType
 from worker_agent.workshop import Job, Turn, Workshop
 from worker_agent.worksite import Phased, texts
@@ -30,75 +34,140 @@ _Prompt = Callable[[Sequence[str]], str]
 LOG_BYTES = 12_000
 """How much of the failing jobs' logs a prompt quotes, tail first."""
 
+UNCHANGED = "Nothing was changed."
+
 TRIES = 3
 """How often one repair is asked for again when its result breaks tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """One change that is asked for; `then` is the phase that follows its push, `items` the remarks that it answers."""
+
+    call: Call
+    first: Turn
+    subject: str
+    prompt: _Prompt
+    then: decide.Phase = decide.Phase.CI
+    items: tuple[Item, ...] = ()
 
 
 class Repairs:
     """One more change on top of a green commit; every test that passed there must still pass."""
 
-    def __init__(self, workshop: Workshop, checks: Checks, feedback: Feedback) -> None:
+    def __init__(
+        self,
+        workshop: Workshop,
+        checks: Checks,
+        rounds: Rounds,
+        cleaning: Cleaning,
+        *,
+        may_edit_workflows: bool = False,
+    ) -> None:
+        """`may_edit_workflows`: a repair may change a workflow file of CI where that file is what fails."""
         self._workshop = workshop
+        self._cleaning = cleaning
+        self._may_edit_workflows = may_edit_workflows
         self._checks = checks
-        self._feedback = feedback
+        self._rounds = rounds
 
     async def fix_ci(self, held: Held, issue: Issue, fixes: int) -> None:
         """Repair what the failed checks of the current head say."""
         job = await self._workshop.open(held, issue)
         failed = [c for c in await self._checks.of(held.fence.work_head) if c.outcome is CheckOutcome.FAILED]
-        said = await told(self._checks, failed, LOG_BYTES)
+        said = await ci_logs.told(self._checks, failed, LOG_BYTES)
+        if self._may_edit_workflows:
+            paths = await self._workshop.worksite.mirror.paths(held.fence.work_head)
+            job = replace(job, allowed=workflow_files.blamed(said, paths))
         diff = excerpt(await job.space.diff(job.base, held.fence.work_head), LOG_BYTES)
+        rule = workflow_files.editable(job.allowed)
 
         def prompt(problems: Sequence[str]) -> str:
             return self._workshop.prompt(
-                "fix_ci", job, log=Untrusted(said), failures=Untrusted(_listed(problems)), diff=Untrusted(diff)
+                "fix_ci",
+                job,
+                log=Untrusted(said),
+                failures=Untrusted(_listed(problems)),
+                diff=Untrusted(diff),
+                github=rule,
             )
 
         first = Turn(attempt=fixes + 1, round=held.fence.round)
-        await self._change(held, job, Call.FIX_CI, first, f"Fix CI for {issue.title}", prompt)
+        await self._change(held, job, _Wish(Call.FIX_CI, first, f"Fix CI for {issue.title}", prompt))
 
     async def address_review(self, held: Held, issue: Issue) -> None:
-        """Answer every request for changes that stands."""
+        """Work on everything that was said and is not answered yet; what becomes of it stands in the commit's note."""
         job = await self._workshop.open(held, issue)
-        findings = await self._feedback.findings(held.fence.pr, held.fence.work_head)
+        items = await self._rounds.asked(held)
+        findings = answers.findings(items)
 
         def prompt(problems: Sequence[str]) -> str:
-            told = findings if not problems else f"{findings}\n\nYour last change was refused:\n{_listed(problems)}"
+            text = findings if not problems else f"{findings}\n\nYour last change was refused:\n{_listed(problems)}"
             return self._workshop.prompt(
-                "address_review", job, findings=Untrusted(told), conventions=job.conventions or "none"
+                "address_review", job, findings=Untrusted(text), conventions=job.conventions or "none"
             )
 
         first = Turn(round=held.fence.round)
-        await self._change(held, job, Call.IMPLEMENT, first, f"Address review of {issue.title}", prompt)
+        subject = f"Address review of {issue.title}"
+        await self._change(held, job, _Wish(Call.IMPLEMENT, first, subject, prompt, decide.Phase.ANSWER, items))
 
-    async def _change(self, held: Held, job: Job, call: Call, first: Turn, subject: str, prompt: _Prompt) -> None:
-        """Ask, test, and ask again with what went wrong; then commit and let CI look."""
+    async def answer(self, held: Held) -> told.Ignored:
+        """Post what a round has led to; returns the texts that nobody heeds."""
+        return await self._rounds.answer(held)
+
+    async def _change(self, held: Held, job: Job, wish: _Wish) -> None:
+        """Ask, test, and ask again with what went wrong; then commit and let CI look.
+
+        A coder that explains of everything why it changes nothing is taken at its word: the commit is empty.
+        """
         start = held.fence.work_head
         before = await self._workshop.test(job, start)
         problems: tuple[str, ...] = ()
         for retry in range(TRIES):
-            turn = Turn(first.attempt, first.round, retry)
-            tree = await self._workshop.edit(job, call, start, turn, prompt(problems))
+            turn = Turn(wish.first.attempt, wish.first.round, retry)
+            tree = await self._workshop.edit(job, wish.call, start, turn, wish.prompt(problems))
             held.check()
-            problems = await self._weakened(job, start, tree)
+            said = self._workshop.said(job.issue.number, tree)
+            changed = {change.path for change in await job.space.changes(start, tree)}
+            problems = await self._weakened(job, start, tree, changed)
+            if not changed and not answers.explains(wish.items, said):
+                problems = (UNCHANGED,)
             if not problems:
                 after = await self._workshop.test(job, tree)
                 problems = judge_kept(before, after, may_change=job.specification.may_change).details
             if not problems:
-                cost = self._workshop.take_spent(job.issue.number)
-                note = replace(_note(held, job, after.one_line()), cost_usd=cost.usd, cost_source=cost.source)
-                stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
-                to = {"stage": stage, "phase": decide.Phase.CI}
-                phased = Phased(tree, start, subject, note)
-                await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
-                return
+                given = answers.answers(wish.items, said, changed=bool(changed))
+                return await self._record(held, job, wish, tree, before, given)
         raise CycleAborted(ErrorType.REGRESSION, f"{TRIES} changes in a row broke what worked.", problems)
 
-    async def _weakened(self, job: Job, start: str, tree: str) -> tuple[str, ...]:
-        """What is wrong with a change before any test is run: nothing changed, or old tests touched."""
-        changed = {change.path for change in await job.space.changes(start, tree)}
-        if not changed:
-            return ("Nothing was changed.",)
+    async def _record(
+        self, held: Held, job: Job, wish: _Wish, tree: str, before: TestRun, given: tuple[Answer, ...]
+    ) -> None:
+        """Commit what passed, with what it answers; a coder of the quality commands may have the last word."""
+        clean = await self._clean(job, wish.call, tree, before)
+        after = await self._workshop.test(job, clean.tree)
+        cost = self._workshop.take_spent(job.issue.number)
+        note = replace(_note(held, job, after.one_line()), cost_usd=cost.usd, cost_source=cost.source)
+        note = replace(note, answers=given, quality=clean.results)
+        stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
+        phased = Phased(clean.tree, held.fence.work_head, wish.subject, note, allowed=job.allowed)
+        to = {"stage": stage, "phase": wish.then}
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+
+    async def _clean(self, job: Job, call: Call, tree: str, before: TestRun) -> Clean:
+        """A change whose tests pass, as the quality commands want it."""
+        start, may_change = job.held.fence.work_head, job.specification.may_change
+
+        async def wrong(made: str) -> Sequence[str]:
+            changed = {change.path for change in await job.space.changes(start, made)}
+            weakened = await self._weakened(job, start, made, changed)
+            return weakened or judge_kept(before, await self._workshop.test(job, made), may_change=may_change).details
+
+        during = During.CI if call is Call.FIX_CI else During.REVIEW
+        return await self._cleaning.cleaned(job, start, tree, wrong, during)
+
+    async def _weakened(self, job: Job, start: str, tree: str, changed: Collection[str]) -> tuple[str, ...]:
+        """What is wrong with a change before any test is run: old tests are touched."""
         specification = job.specification
         before, after = await texts(job.space, start, changed), await texts(job.space, tree, changed)
         tests = {path for path in before if is_test_file(path)} - set(specification.may_change)

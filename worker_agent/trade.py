@@ -7,8 +7,9 @@ from shared.lock.codec import Fence
 from shared.reconcile.orphans import Trade
 from shared.workflow import Labels, Role, Stage
 from worker_agent.candidates import mourns
-from worker_agent.decide import WORKING, before, projection
+from worker_agent.decide import WORKING
 from worker_agent.ports import Pulls
+from worker_agent.projection import before, projection
 
 
 def trade(names: Labels, pulls: Pulls) -> Trade:
@@ -26,6 +27,6 @@ def trade(names: Labels, pulls: Pulls) -> Trade:
         projected=lambda fence: projection(fence).issue,
         before=before,
         is_over=is_merged,
-        owns=WORKING | {Stage.REVIEWING},
+        owns=WORKING | {Stage.REVIEWING, Stage.AWAITING_APPROVAL},
         mourns=mourns,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -12,12 +13,13 @@ from shared.errors import Blocked, RunFailed
 from shared.git.workspace import Place, Workspace
 from shared.governance.endings import RunEnded, completed
 from shared.governance.meter import begin_run
-from shared.llm.port import Call, Coder, Limits, Outcome, Request, Usage
+from shared.llm.port import Call, Coder, Outcome, Request, Usage
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
-from shared.specification import Settings, Specification, read
-from worker_agent.keepsake import Last, keep_last
+from shared.specification import Criterion, Specification, read
+from worker_agent.briefing import bounded
+from worker_agent.keepsake import Last, below_state, keep_last
 from worker_agent.policy import Policy
 from worker_agent.tdd.files import is_test_file
 from worker_agent.tdd.first_party import first_party
@@ -26,6 +28,7 @@ from worker_agent.tdd.registry import Choice, choose
 from worker_agent.tdd.report import TestRun
 from worker_agent.tdd.run import TestBench
 from worker_agent.tdd.trial import NOTHING_EXTRA, Extra, Trial
+from worker_agent.vetting import policy_of
 from worker_agent.worksite import Worksite, texts
 
 CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
@@ -39,13 +42,18 @@ RUNNER_FILES = ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", "package
 ROLES: Mapping[Call, str] = {
     Call.WRITE_TESTS: "test-automation",
     Call.IMPLEMENT: "developer",
+    Call.REFACTOR: "code-reviewer",
     Call.FIX_CI: "debugger",
+    Call.RESOLVE_CONFLICT: "developer",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One item as its phases see it; `base` is the commit on which its new tests must be red."""
+    """One item as its phases see it; `base` is the commit on which its new tests must be red.
+
+    A cycle of its own is about one `criterion`; `topic` is what a call is about, when not the whole item.
+    """
 
     held: Held
     issue: Issue
@@ -54,6 +62,16 @@ class Job:
     base: str
     choice: Choice
     conventions: str
+    allowed: frozenset[str] = frozenset()
+    """Protected files that may be changed all the same."""
+    criterion: Criterion | None = None
+    cycle: int = 1
+    topic: str = ""
+
+    @property
+    def title(self) -> str:
+        """The issue's title, and the topic."""
+        return f"{self.issue.title} [{self.topic}]" if self.topic else self.issue.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +97,21 @@ class Workshop:
     def __init__(self, worksite: Worksite, coder: Coder, bench: TestBench, prompts: Prompts, policy: Policy) -> None:
         self.worksite = worksite
         self._coder = coder
-        self._bench = bench
+        self.bench = bench
         self._prompts = prompts
-        self._policy = policy
+        self.policy = policy
         self._runs: dict[tuple[str, str, str], TestRun] = {}
         self._spent: dict[int, list[Usage]] = {}
-        self._made: dict[tuple[int, int, Call, str, Turn], str] = {}
+        self._made: dict[tuple[int, int, Call, str, Turn, str], str] = {}
         self._last: dict[int, Last] = {}
 
     async def open(self, held: Held, issue: Issue) -> Job:
         """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
-        base = held.fence.base or await self.worksite.base(self._policy.base_branch, held.fence)
+        base = held.fence.base or await self.worksite.base(self.policy.base_branch, held.fence)
         space = await self.worksite.open(held.fence)
         paths = await self.worksite.mirror.paths(base)
         read_files = await texts(space, base, RUNNER_FILES + CONVENTIONS)
-        choice = choose(self._policy.test_command, self._policy.test_report, paths, read_files.get)
+        choice = choose(self.policy.test_command, self.policy.test_report, paths, read_files.get)
         conventions = "\n\n".join(
             read_files[name].decode("utf-8", "replace") for name in CONVENTIONS if name in read_files
         )
@@ -112,13 +130,15 @@ class Workshop:
         a write or a try after it fails, nothing is paid twice.
         Raises `RunFailed` or `RunEnded` when the run itself failed, `RunsUsedUp` when too many were begun.
         """
-        key = (job.held.fence.ack_id, job.issue.number, call, start, turn)
+        key = (job.held.fence.ack_id, job.issue.number, call, start, turn, job.topic)
         if key in self._made:
             return self._made[key]
         await begin_run(job.held)
         where = await job.space.reset_tree(start)
-        installed = await self._bench.equip(where)
+        installed = await self.bench_of(job).equip(where)
         request = replace(self._request(job, call, turn, prompt, where), readable=installed.readable)
+        if job.allowed:  # the patch policy keeps the rest of what is protected
+            request = replace(request, protected=())
         outcome = await self._run(job, request, start, installed)
         self._spent.setdefault(job.issue.number, []).append(outcome.usage)
         await self._settle(job, outcome, call, start)
@@ -128,11 +148,15 @@ class Workshop:
         self._made = kept | {key: tree}
         return tree
 
+    def bench_of(self, job: Job) -> TestBench:
+        """The bench for a job: what is set up, is set up from the commit that the item began on."""
+        return self.bench.based(partial(job.space.export, job.held.fence.base or job.base))
+
     def _request(self, job: Job, call: Call, turn: Turn, prompt: str, where: Path) -> Request:
         return Request(
             call=call,
             item=f"#{job.issue.number}",
-            title=job.issue.title,
+            title=job.title,
             body=job.issue.body,
             role=ROLES[call],
             prompt=prompt,
@@ -140,7 +164,7 @@ class Workshop:
             attempt=turn.attempt,
             round=turn.round,
             retry=turn.retry,
-            limits=bounded(self._policy.limits, job.specification.settings),
+            limits=bounded(self.policy.limits, job.specification.settings),
         )
 
     async def _settle(self, job: Job, outcome: Outcome, call: Call, start: str) -> None:
@@ -149,7 +173,7 @@ class Workshop:
             completed(outcome, call)
         except (RunFailed, RunEnded) as error:
             patch = await self.worksite.rescue(job.held.fence, job.space, start)
-            left = [f"`{_below_state(path)}`" for path in (patch, outcome.log) if path is not None]
+            left = [f"`{below_state(path)}`" for path in (patch, outcome.log) if path is not None]
             if left:
                 error.kept = f"{' and '.join(left)} in the state directory of {job.held.fence.agent}"
             raise
@@ -172,7 +196,12 @@ class Workshop:
             return
         directory = self.worksite.kept(held.fence)
         if await keep_last(last, why, directory, self.worksite.keys.outgoing):
-            why.kept = f"`{_below_state(directory)}` in the state directory of {held.fence.agent}"
+            why.kept = f"`{below_state(directory)}` in the state directory of {held.fence.agent}"
+
+    def said(self, number: int, tree: str) -> str:
+        """What the coder said at the end of an item's last run; empty unless that run made `tree`."""
+        last = self._last.get(number)
+        return last.outcome.text if last is not None and last.tree == tree else ""
 
     def take_spent(self, number: int) -> Cost:
         """What the runs for an item have cost since this was last asked; unknown as soon as one of them is."""
@@ -189,9 +218,11 @@ class Workshop:
         *,
         again: bool = False,
         extra: Extra = NOTHING_EXTRA,
+        since: str = "",
     ) -> TestRun:
         """The tests of exactly this commit or tree and `extra`, in a fresh checkout; once per tree unless `again`.
 
+        `since` is the commit or tree that others answer for; what differs from it is the engine's.
         Raises `PatchRefused` before set-up and tests run anything of a tree that the patch policy refuses.
         """
         tree = await job.space.tree_of(commit_or_tree)
@@ -199,8 +230,10 @@ class Workshop:
         known = self._runs.get(key)
         if known is None or again:
             if into == "evidence":
-                await self.worksite.judge(job.held.fence, job.space, job.base, tree, job.specification)
-            trial = Trial(self._bench, job.choice, job.space, first_party(job.specification.files))
+                policy = policy_of(job.specification, job.allowed)
+                since = since or await self.worksite.history.judged_from(job.held.fence, job.base)
+                await self.worksite.judge(job.held.fence, job.space, since, tree, policy)
+            trial = Trial(self.bench_of(job), job.choice, job.space, first_party(job.specification.files))
             known = await trial.run(tree, into, extra)
             self._remember(key, known)
         return known
@@ -214,23 +247,3 @@ class Workshop:
         if len(self._runs) >= 32:
             self._runs.pop(next(iter(self._runs)))
         self._runs[key] = run
-
-
-def _below_state(path: Path) -> str:
-    """A file in `kept/` without the way there, which is nobody else's business."""
-    parts = path.parts
-    return "/".join(parts[parts.index("kept") :] if "kept" in parts else parts[-1:])
-
-
-def bounded(limits: Limits, wanted: Settings) -> Limits:
-    """The configured limits of a run, lowered to what a specification asks for; it can raise none of them."""
-    if wanted.timeout_minutes is not None:
-        limits = replace(limits, deadline_seconds=min(limits.deadline_seconds, wanted.timeout_minutes * 60.0))
-    if wanted.max_budget_usd is not None:
-        limits = replace(limits, budget_usd=min(limits.budget_usd, wanted.max_budget_usd))
-    return limits
-
-
-def criteria(job: Job) -> Untrusted:
-    """The acceptance criteria as a list for a prompt."""
-    return Untrusted("\n".join(f"- {criterion.id}: {criterion.text}" for criterion in job.specification.criteria))

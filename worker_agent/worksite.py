@@ -6,7 +6,7 @@ Nothing here decides anything and nothing here runs what a model wrote.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +31,15 @@ from shared.lock.port import RefUpdate
 from shared.marks import Keyring
 from shared.process import CommandFailed
 from shared.specification import Specification
+from shared.workflow import Stage
 from worker_agent import comments
-from worker_agent.decide import Head
+from worker_agent.branch.history import History
+from worker_agent.vetting import policy_of, vetted
 
 log = structlog.get_logger()
 
 RESCUE_SECONDS = 10.0
 """How long saving the patch of a run that was cut off may take; a stop by signal has 30 seconds in all."""
-
-HISTORY_LIMIT = 500
-"""Commits looked through for the phases of one branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +53,20 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Phased:
-    """A finished phase, ready to be recorded: what was made on top of `parent`, and its note."""
+    """A finished phase, ready to be recorded: what was made on top of `parent`, and its note.
+
+    `merged` is the commit that it merges; then `since` is the tree that git made of both, and only what
+    differs from that is the engine's.
+    """
 
     tree: str
     parent: str
     subject: str
     note: Note
+    merged: str = ""
+    since: str = ""
+    allowed: frozenset[str] = frozenset()
+    """Protected files that it may change all the same."""
 
 
 class Worksite:
@@ -69,6 +76,7 @@ class Worksite:
         self, mirror: Mirror, identity: Identity, publisher: Publisher, places: Places, keys: Keyring, disk: Disk
     ) -> None:
         self.mirror = mirror
+        self.history = History(mirror)
         self._identity = identity
         self._publisher = publisher
         self._places = places
@@ -86,7 +94,7 @@ class Worksite:
     async def base(self, branch: str, fence: Fence) -> str:
         """The head of the base branch as the server has it now; all that `open` needs comes with it."""
         await self.mirror.ensure()
-        await self._renew(fence)
+        await self.renew(fence)
         tip = await self.mirror.tip(branch)
         if tip is None:
             raise Misconfigured(f"The branch '{branch}' does not exist: set base_branch to one that does.")
@@ -94,7 +102,7 @@ class Worksite:
 
     async def is_branch_free(self, fence: Fence, base: str) -> bool:
         """Whether the work branch does not exist yet, or holds nothing that `base` does not have."""
-        tip = await self._tip(fence)
+        tip = await self.tip(fence)
         return tip is None or await self.mirror.is_ancestor(tip, base)
 
     async def open(self, fence: Fence) -> Workspace:
@@ -107,11 +115,11 @@ class Worksite:
                 await self.mirror.refresh(fence.key.ref)
             await space.bring(fence.work_head)
         if not self._is_current(fence):
-            await self._renew(fence)
+            await self.renew(fence)
         await space.follow(_notes_ref(fence))
         return space
 
-    async def _renew(self, fence: Fence) -> None:
+    async def renew(self, fence: Fence) -> None:
         """Bring branches and notes in one fetch. As long as this lease lasts, only its own pushes move the notes."""
         await self.mirror.renew(_notes_ref(fence))
         self._current[fence.key.number] = fence.ack_id, fence.nonce
@@ -119,18 +127,18 @@ class Worksite:
     def _is_current(self, fence: Fence) -> bool:
         return self._current.get(fence.key.number) == (fence.ack_id, fence.nonce)
 
-    async def _tip(self, fence: Fence) -> str | None:
+    async def tip(self, fence: Fence) -> str | None:
         """The work branch as this lease last knew it: if somebody has moved it since, the push fails, and asks anew."""
         ref = f"refs/heads/{comments.branch(fence.key.number)}"
         return await (self.mirror.sha if self._is_current(fence) else self.mirror.refresh)(ref)
 
-    async def judge(self, fence: Fence, space: Workspace, base: str, tree: str, specification: Specification) -> None:
+    async def judge(self, fence: Fence, space: Workspace, base: str, tree: str, policy: Policy) -> None:
         """Judge a tree against its `base`, before anything of it is run; the same as `record` does.
 
         A patch that is refused is kept on disk and raises `PatchRefused`.
         """
         try:
-            await self._publisher.judge(space, base, tree, policy=_policy(specification))
+            await vetted(self._publisher, fence, space, base, tree, policy)
         except PatchRefused as refused:
             raise await self._kept_of(refused, fence, space, base, tree) from refused
 
@@ -151,23 +159,43 @@ class Worksite:
         self, held: Held, space: Workspace, phased: Phased, specification: Specification, to: Mapping[str, Any]
     ) -> str:
         fence = held.fence
-        policy = _policy(specification)
-        await self._publisher.judge(space, phased.note.base, phased.tree, policy=policy)
+        policy = policy_of(specification, phased.allowed)
+        since = phased.since or await self.history.judged_from(fence, phased.note.base)
+        policy = await vetted(self._publisher, fence, space, since, phased.tree, policy)
         message = comments.commit_message(phased.subject, fence=fence, phase=phased.note.phase)
-        commit = await space.commit(phased.tree, (phased.parent,), message, held.server_now())
+        parents = (phased.parent, *filter(None, (phased.merged,)))
+        commit = await space.commit(phased.tree, parents, message, held.server_now())
+        to = {"work_head": commit, "base": phased.note.base, **to}
+        await self._move(held, space, phased.note, policy, to, since=since)
+        return commit
+
+    async def amend(self, held: Held, space: Workspace, note: Note, specification: Specification, **to: object) -> None:
+        """Replace the note of the fence's commit, or of an earlier one (`work_head`) that is gone back to.
+
+        `to` are the fence's new fields; what moves, moves together as with `record`.
+        """
+        moved = {"work_head": held.fence.work_head, **to}
+        tree, policy = await space.tree_of(str(moved["work_head"])), policy_of(specification)
+        since = await self.history.judged_from(replace(held.fence, work_head=str(moved["work_head"])), note.base)
+        policy = await vetted(self._publisher, held.fence, space, since, tree, policy)
+        await self._move(held, space, note, policy, moved, since=since)
+
+    async def _move(
+        self, held: Held, space: Workspace, note: Note, policy: Policy, to: Mapping[str, Any], *, since: str
+    ) -> None:
+        fence, commit = held.fence, to["work_head"]
         notes = _notes_ref(fence)
         before = await self.mirror.sha(notes)
-        noted = await Notes(space.git, self._identity).add(notes, commit, write(phased.note, self.keys))
+        noted = await Notes(space.git, self._identity).add(notes, commit, write(note, self.keys))
         updates = [RefUpdate(notes, before, noted)]
-        if "stage" in to:
-            updates.append(await self._branch(fence, commit))
-        ready = await self._publisher.prepare(space, phased.note.base, commit, updates, policy=policy)
+        if to.get("stage") is Stage.TESTING or note.phase is Phase.SYNC:
+            updates += await self._branch(fence, commit)
+        ready = await self._publisher.prepare(space, note.base, commit, updates, policy=policy, since=since)
         try:
-            await advance(held, updates=ready, work_head=commit, base=phased.note.base, **to)
+            await advance(held, updates=ready, **to)
         except Transient:
             self._current.pop(fence.key.number, None)
             raise
-        return commit
 
     async def rescue(self, fence: Fence, space: Workspace, start: str) -> Path | None:
         """A run was cut off or has failed: keep on disk what it has changed since `start`; where, or None."""
@@ -191,33 +219,16 @@ class Worksite:
             return PatchRefused(refused.refusals, kept=where)
         return PushRefused(f"{refused}\nThe patch is kept in the state directory as `{where}`.")
 
-    async def _branch(self, fence: Fence, commit: str) -> RefUpdate:
-        ref = f"refs/heads/{comments.branch(fence.key.number)}"
-        return RefUpdate(ref, await self._tip(fence), commit)
+    async def _branch(self, fence: Fence, commit: str) -> list[RefUpdate]:
+        """How the work branch moves; not at all when a person has put this very commit there."""
+        tip, ref = await self.tip(fence), f"refs/heads/{comments.branch(fence.key.number)}"
+        return [] if tip == commit else [RefUpdate(ref, tip, commit)]
 
     async def notes(self, space: Workspace, fence: Fence) -> Mapping[str, Note]:
         """The authentic notes of an issue: phase commit -> note."""
         texts = await Notes(space.git, self._identity).all(_notes_ref(fence))
         read_back = {commit: read(text, self.keys) for commit, text in texts.items()}
         return {commit: note for commit, note in read_back.items() if note is not None}
-
-    async def relation(self, ours: str, head_sha: str) -> Head:
-        """How a pull request's head relates to our commit: the same, older (not seen yet), or foreign."""
-        if ours == head_sha:
-            return Head.OURS
-        known = await self.mirror.sha(head_sha)
-        return Head.BEHIND if known and await self.mirror.is_ancestor(head_sha, ours) else Head.FOREIGN
-
-    async def fixes(self, fence: Fence) -> int:
-        """How many CI repairs the current round has committed."""
-        if await self.mirror.sha(fence.work_head) is None:
-            await self.mirror.refresh(fence.key.ref)
-        count = 0
-        for commit in await self.mirror.log(fence.work_head, HISTORY_LIMIT):
-            if commit.oid == fence.base:
-                break
-            count += f"\nPhase: {Phase.FIX}\nRound: {fence.round}" in commit.message and "Fix CI" in commit.subject
-        return count
 
     def kept(self, fence: Fence) -> Path:
         """Where files of this lease are kept that outlive the workspace."""
@@ -230,10 +241,6 @@ async def texts(space: Workspace, commit_or_tree: str, paths: Collection[str]) -
     ordered = sorted(paths)
     found = await objects.read(space.git, [f"{commit_or_tree}:{path}" for path in ordered])
     return {path: content for path, content in zip(ordered, found, strict=True) if content is not None}
-
-
-def _policy(specification: Specification) -> Policy:
-    return Policy(planned=frozenset(specification.files) | frozenset(specification.may_change))
 
 
 def _notes_ref(fence: Fence) -> str:

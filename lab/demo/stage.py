@@ -95,13 +95,14 @@ def _repository(stage: Stage) -> dict[str, object]:
         "poll_interval": 0.5,
         "llm_backend": stage.backend,
         "approval": "comment",
+        "refactor": "off",
         "merge": "auto",
     }
     if not stage.own:
         return settings | {"test_command": f"'{python_in(stage.environment)}' -m pytest -q"}
     if stage.test_command is not None:
         settings["test_command"] = stage.test_command
-    return settings | {"ci": {"none_is_green": True}}
+    return settings | {"ci": {"none_is_green": True, "timeout": 2}}
 
 
 def _private(path: Path, text: str) -> None:

@@ -58,6 +58,10 @@ class Comments:
         known = self._threads.lately(number, self._github.clock.boot(), witness)
         return await self.thread(number) if known is None else known
 
+    def known(self, number: int) -> tuple[Comment, ...] | None:
+        """What is known of a thread without asking: earlier readings and our own writes; None when that has gaps."""
+        return self._threads.known(number)
+
     async def newest(self) -> tuple[Comment, ...]:
         """The hundred comments of all threads that were changed last, the newest first."""
         found = await self._github.get(f"{self._path}/comments", sort="updated", direction="desc", per_page=100)

@@ -11,7 +11,7 @@ from shared.github.client import GitHub
 from shared.github.errors import HeadMoved, Refused
 from shared.lock.hold import Held
 from shared.models import PullRequest
-from shared.warrant import Warrant
+from shared.warrant import Operator, Warrant
 
 
 class Pulls:
@@ -33,7 +33,7 @@ class Pulls:
         # GitHub ignores a head filter that it cannot parse and lists everything.
         return tuple(sorted((p for p in pulls if p.head_branch == branch), key=lambda p: -p.number))
 
-    async def open(self, title: str, body: str, head: str, base: str, held: Held) -> PullRequest:
+    async def open(self, title: str, body: str, head: str, base: str, held: Held | Operator) -> PullRequest:
         """Open a pull request, or adopt the open one that this branch already has."""
         content = {"title": title, "body": body, "head": head, "base": base}
         try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
 from shared import marks
+from shared.github import status_record
 from shared.lock.hold import Held
 from shared.marks import Authenticity, Keyring
 from shared.models import Comment
@@ -72,8 +72,8 @@ class StatusBoard:
         found = self._remembered(number, warrant) or await self._find(number, warrant)
         revision = 1
         if found is not None:
-            mark = marks.find(found.body)
-            revision = int(mark.fields.get("rev", "0")) + 1 if mark else 1
+            revision = _next(found.body)
+            status = replace(status, data={**status_record.kept(found.body), **status.data})
             if _content(found.body) == _content(self._body(number, status, revision)):
                 return
             edited = await self._comments.edit(found.id, self._body(number, status, revision), warrant)
@@ -87,6 +87,39 @@ class StatusBoard:
         """`show`, but only where a status comment stands already: for news that GitHub itself shows to people."""
         if self._remembered(number, warrant) or await self._find(number, warrant):
             await self.show(number, status, warrant)
+
+    async def note(
+        self,
+        number: int,
+        warrant: Warrant,
+        *,
+        commands: Sequence[Mapping[str, Any]] = (),
+        ignored: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Record commands and what was ignored, each by its comment's id; what the comment says beside stays.
+
+        What was only ignored is no reason to post one. Raises `Transient`, `Blocked`.
+        """
+        found, new = await self._find(number), {"commands": commands, "ignored": ignored}
+        if found is None:
+            if commands:
+                await self.show(number, Status("Commands:", data=status_record.merged({}, new)), warrant)
+            return
+        data = {**_data(found.body), **status_record.merged(status_record.kept(found.body), new)}
+        if data == _data(found.body):
+            return
+        lines = [self._head(number, _next(found.body)), status_record.beginning(found.body), *status_record.end(data)]
+        edited = await self._comments.edit(
+            found.id, self._keys.sign(self._purpose(), number, "\n".join(lines)), warrant
+        )
+        lease, _ = self._shown.get(number, (None, None))
+        if lease is not None and edited is not None:
+            self._shown[number] = lease, edited
+
+    def record_in(self, number: int, thread: Iterable[Comment]) -> status_record.Record:
+        """The record of commands in a thread that was read whole."""
+        found = self._pick(number, thread)
+        return status_record.kept(found.body) if found else {}
 
     async def data(self, number: int) -> Mapping[str, Any]:
         """The data of the status comment that stands there; empty when there is none."""
@@ -107,10 +140,11 @@ class StatusBoard:
             thread = await self._comments.lately(number, witness=warrant.ack.id)
         else:
             thread = await self._comments.thread(number)
-        for comment in thread:
-            if comment.author.id in self._accounts and self._is_mine(number, comment.body):
-                return comment
-        return None
+        return self._pick(number, thread)
+
+    def _pick(self, number: int, thread: Iterable[Comment]) -> Comment | None:
+        ours = (one for one in thread if one.author.id in self._accounts and self._is_mine(number, one.body))
+        return next(ours, None)
 
     def _is_mine(self, number: int, body: str) -> bool:
         mark = marks.find(body.partition("\n")[0])
@@ -119,18 +153,18 @@ class StatusBoard:
         return self._keys.verify(self._purpose(), number, body) is Authenticity.VALID
 
     def _body(self, number: int, status: Status, revision: int) -> str:
-        head = marks.render(MARK, {"kind": self._role, "n": str(number), "rev": str(revision)})
-        lines = [head, neutralise(status.sentence)]
+        lines = [self._head(number, revision), neutralise(status.sentence)]
         if status.rows:
             lines += ["", "| | |", "|---|---|", *(f"| {name} | {_cell(value)} |" for name, value in status.rows)]
         if status.notes:
             lines += ["", neutralise(status.notes)]
         if credit := self._credit(number) if self._credit else "":
             lines += ["", _CREDIT, credit, _CREDIT_END]
-        if status.data:
-            data = json.dumps(status.data, indent=1, sort_keys=True, default=str)
-            lines += ["", "<details><summary>For programs</summary>", "", "```json", data, "```", "", "</details>"]
+        lines += status_record.end(status.data)
         return self._keys.sign(self._purpose(), number, "\n".join(lines))
+
+    def _head(self, number: int, revision: int) -> str:
+        return marks.render(MARK, {"kind": self._role, "n": str(number), "rev": str(revision)})
 
     def _purpose(self) -> str:
         return f"status:{self._role}"
@@ -141,9 +175,13 @@ def _cell(value: str) -> str:
 
 
 def _data(body: str) -> Mapping[str, Any]:
-    """What a body of ours says to programs: its last JSON block, in which no line can begin with a back quote."""
-    block = body.replace("\r\n", "\n").rpartition("\n```json\n")[2].partition("\n```")[0]
-    return json.loads(block) if block.startswith("{") else {}
+    return status_record.read(body)
+
+
+def _next(body: str) -> int:
+    """The revision after that of a body."""
+    mark = marks.find(body)
+    return int(mark.fields.get("rev", "0")) + 1 if mark else 1
 
 
 def _content(body: str) -> str:

@@ -67,6 +67,11 @@ class Threads:
         for known in self._known.values():
             known.comments.pop(id, None)
 
+    def known(self, number: int) -> tuple[Comment, ...] | None:
+        """A thread as readings and our own writes have shown it, however long ago; None when it is not known whole."""
+        found = self._known.get(number)
+        return None if found is None else tuple(found.comments[id] for id in sorted(found.comments))
+
     def lately(self, number: int, boot: float, witness: int = 0) -> tuple[Comment, ...] | None:
         """A thread that was read whole in the last 30 seconds, or that has the comment `witness`; None when unknown."""
         known = self._known.get(number)

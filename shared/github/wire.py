@@ -6,7 +6,6 @@ whole answer unusable (`read`, `each`) or a write's outcome unknown (`reply`), n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, TypeVar
@@ -15,8 +14,6 @@ from shared.errors import Transient, UnknownOutcome
 from shared.models import (
     GHOST_ID,
     Account,
-    Check,
-    CheckOutcome,
     Comment,
     Issue,
     LabelEvent,
@@ -32,7 +29,6 @@ T = TypeVar("T")
 GHOST = Account(GHOST_ID, "ghost")
 """Stands for a deleted account."""
 
-_JOB = re.compile(r"/actions/runs/\d+/jobs?/(\d+)")
 _MALFORMED = (KeyError, TypeError, ValueError, AttributeError)
 
 
@@ -102,6 +98,7 @@ def issue(value: Any) -> Issue:
         locked=bool(value.get("locked")),
         is_pull_request=bool(value.get("pull_request")),
         closed_at=_time(value["closed_at"]) if value.get("closed_at") else None,
+        comments=int(value.get("comments") or 0),
     )
 
 
@@ -145,6 +142,7 @@ def pull_request(value: Any) -> PullRequest:
         # Before the merge this field names GitHub's trial merge, which is on no branch.
         merge_sha=value.get("merge_commit_sha") if merged else None,
         mergeable=value.get("mergeable"),
+        behind=value.get("mergeable_state") == "behind",
         head_repository=_full_name(value["head"]),
         base_repository=_full_name(value["base"]),
     )
@@ -179,49 +177,8 @@ def review_comment(value: Any) -> ReviewComment:
         updated_at=_time(value["updated_at"]),
         in_reply_to=value.get("in_reply_to_id"),
         review_id=value.get("pull_request_review_id"),
+        hunk=value.get("diff_hunk") or "",
     )
-
-
-def check_run(value: Any) -> Check:
-    """A check run; `summary` begins with GitHub's conclusion, `job_id` is set for jobs of GitHub Actions."""
-    conclusion, output = value.get("conclusion") or "", value.get("output") or {}
-    texts = (conclusion, output.get("title"), output.get("summary"))
-    return Check(
-        name=str(value["name"]),
-        outcome=_outcome(value["status"], conclusion),
-        summary=": ".join(str(text) for text in texts if text),
-        job_id=_job_id(value),
-    )
-
-
-def annotation(value: Any) -> str:
-    """An annotation of a check run as one line, as compilers write it."""
-    return f"{value['path']}:{value['start_line']}: {value['annotation_level']}: {value['message']}"
-
-
-def commit_status(value: Any) -> Check:
-    """A commit status."""
-    outcomes = {"pending": CheckOutcome.RUNNING, "success": CheckOutcome.PASSED}
-    return Check(
-        name=str(value["context"]),
-        outcome=outcomes.get(value["state"], CheckOutcome.FAILED),
-        summary=value.get("description") or "",
-    )
-
-
-def _outcome(status: str, conclusion: str) -> CheckOutcome:
-    if status != "completed":
-        return CheckOutcome.RUNNING
-    passing = {"success": CheckOutcome.PASSED, "neutral": CheckOutcome.NEUTRAL, "skipped": CheckOutcome.NEUTRAL}
-    return passing.get(conclusion, CheckOutcome.FAILED)
-
-
-def _job_id(value: Any) -> int | None:
-    """A job's check run has the job's id; apps other than Actions have no job."""
-    found = _JOB.search(value.get("details_url") or "")
-    if found is not None:
-        return int(found[1])
-    return int(value["id"]) if (value.get("app") or {}).get("slug") == "github-actions" else None
 
 
 def _time(value: str) -> datetime:

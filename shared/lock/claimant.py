@@ -54,7 +54,10 @@ class Purse(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who claims: one agent of one repository. Without a `purse` nothing that it begins costs money."""
+    """Who claims: one agent of one repository. Without a `purse` nothing that it begins costs money.
+
+    `accounts` are the engine's, of which other agents sign in with `siblings`.
+    """
 
     agent: str
     accounts: frozenset[int]
@@ -62,6 +65,7 @@ class Claimant:
     nonces: Nonces
     terms: Terms = Terms()
     purse: Purse | None = None
+    siblings: frozenset[int] = frozenset()
 
 
 def is_mine(ack: Ack, claimant: Claimant) -> bool:

@@ -32,7 +32,9 @@ _ACK = re.compile(r"\s*ACK(?=:)")
 class Outgoing:
     """Knows the secrets of one process, and lets no text pass that has one."""
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, secrets: Iterable[str] = (), mentions: Iterable[str] = ()) -> None:
+        """`mentions` are the logins that the configuration wants to be called; nobody else is mentioned."""
+        self._mentions = frozenset(login.casefold() for login in mentions)
         self._secrets = tuple(dict.fromkeys(secret.strip() for secret in secrets if secret.strip()))
         self._learned: deque[str] = deque(maxlen=LEARNED)
 
@@ -50,7 +52,7 @@ class Outgoing:
 
     def text(self, text: str) -> str:
         """A body: without secrets, mentions and closing keywords, its own first line apart. Twice is as once."""
-        return harmless(self.hide(text), closes=True)
+        return harmless(self.hide(text), closes=True, mentions=self._mentions)
 
     def title(self, text: str) -> str:
         """A title, which may become the subject of a commit: as `text`, and no keyword closes anything."""

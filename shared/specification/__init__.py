@@ -4,7 +4,7 @@ A body that a person wrote is as good as one that the planner wrote; only `authe
 apart. The format is in `docs/specifications.md`.
 """
 
-from shared.specification.layout import body_sha256
+from shared.specification.layout import body_sha256, plain_title
 from shared.specification.model import BODY_LIMIT, Criterion, Settings, Specification, Trailer
 from shared.specification.reading import read
 from shared.specification.writing import Provenance, TooLong, authentic, write
@@ -19,6 +19,7 @@ __all__ = [
     "Trailer",
     "authentic",
     "body_sha256",
+    "plain_title",
     "read",
     "write",
 ]

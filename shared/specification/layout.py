@@ -92,8 +92,17 @@ def body_sha256(title: str, body: str) -> str:
     """The hash that an approval is bound to, over title and body.
 
     Line ends, trailing space and empty lines at either end do not count: GitHub's editor changes them.
+    Nor does the engine's own counter in the title.
     """
-    return _sha256(f"{title.strip()}\0{_normal(body)}")
+    return _sha256(f"{plain_title(title)}\0{_normal(body)}")
+
+
+_COUNTER = re.compile(r"\s*\| attempt \d{1,3}/\d{1,3}\s*$")
+
+
+def plain_title(title: str) -> str:
+    """A title without the counter of tries that the worker may show there."""
+    return _COUNTER.sub("", title).strip()
 
 
 def _normal(text: str) -> str:

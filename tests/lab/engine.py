@@ -12,6 +12,7 @@ from typing import Any
 from config.settings import Settings
 from config.state import StateDirectory
 from console.assembly import Parts, Process, opened
+from console.chronicle import Chronicle, observed
 from lab import locks, target_project
 from lab.ci import CiSettings
 from lab.demo.stories import STORIES, scenario
@@ -23,6 +24,7 @@ from shared.clock import Clock
 from shared.items import Agent
 from shared.lock.codec import Fence, ItemKey
 from shared.loop import Loop, RealClock
+from shared.slots import Slots
 from shared.workflow import Role
 from worker_agent.build import build as build_worker
 
@@ -66,6 +68,12 @@ class Engine:
     repository_settings: dict[str, Any] = field(default_factory=dict)
     clock: Clock = field(default_factory=RealClock)
     more_settings: dict[str, Any] = field(default_factory=dict)
+    chronicles: dict[Role, Chronicle] = field(default_factory=dict)
+    """What was told of the newest agent of each role."""
+    permissions: dict[str, str] = field(default_factory=dict)
+    """What its tokens may do otherwise than usual."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """What stands in the agents' environment beside their token."""
 
     @classmethod
     @asynccontextmanager
@@ -86,6 +94,7 @@ class Engine:
             "name": REPOSITORY,
             "poll_interval": 0.05,
             "llm_backend": "scripted",
+            "refactor": "off",  # a step of its own: who tells of it turns it on
             "test_command": f"{ALONE} '{sys.executable}' -m pytest -q",
             **self.repository_settings,
         }
@@ -96,6 +105,7 @@ class Engine:
                 "github": {"api_url": self.lab.url, "write_interval_seconds": 0.0},
                 "lock": {"settle": 0.05},
                 "sandbox": "none",
+                **self.more_settings,
                 "llm": {"scenario": self.scenario, **self.more_settings.get("llm", {})},
             },
             strict=False,
@@ -107,14 +117,16 @@ class Engine:
     ) -> AsyncIterator[Loop]:
         """One agent on one machine; the same `state` and `name` again is the same agent restarted."""
         login = REVIEWER if role is Role.REVIEWER else ENGINE
-        environment = {"GITHUB_TOKEN": self.lab.token(login, WRITES)}
+        environment = {"GITHUB_TOKEN": self.lab.token(login, WRITES | self.permissions), **self.variables}
         settings = self.settings(state)
         with ExitStack() as stack:
             directory = StateDirectory(settings.state_dir).open()
             identity = stack.enter_context(directory.claim_identity(role, name))
             process = Process(settings, role, self.clock, identity, environment, frozenset(plays.split()))
+            self.chronicles[role] = process.chronicle
             async with opened(process) as (parts,):
-                loop = Loop(BUILD[role](parts), process.clock, interval_seconds=0.05)
+                agent, slots = observed(BUILD[role](parts), parts), Slots(settings.max_concurrent)
+                loop = Loop(agent, process.clock, slots=slots, interval_seconds=0.05)
                 async with loop.open():
                     yield loop
 

@@ -19,10 +19,11 @@ from console.backends import backend
 from shared.errors import Misconfigured, Unauthorized
 from shared.llm.cast import Cast
 from shared.llm.cli.directory import opened, sweep
-from shared.llm.cli.launch import LOGS_KEPT
+from shared.llm.cli.transcripts import FILES, outdated
 from shared.llm.port import Ending, Limits
 from shared.loop import RealClock
 from shared.sandbox.confinement import Confinement
+from shared.sandbox.file_size import FILE_BYTES
 from shared.workflow import Role
 
 
@@ -45,7 +46,8 @@ async def test_a_call_has_a_home_of_its_own_that_is_gone_afterwards(shop: Shop) 
     assert TOKEN not in " ".join(argv)
     assert "--setting-sources=" in argv
     assert "--strict-mcp-config" in argv
-    assert not shop.logs.exists()
+    (kept,) = shop.logs.iterdir()
+    assert kept.name == "completed", "those of failed calls are not crowded out by it"
 
 
 @pytest.mark.parametrize(
@@ -87,14 +89,38 @@ async def test_a_run_that_goes_on_talking_is_not_silent(shop: Shop) -> None:
 
 async def test_the_log_of_a_failed_run_is_kept_and_the_oldest_go(shop: Shop) -> None:
     shop.logs.mkdir()
-    for number in range(LOGS_KEPT):
+    for number in range(FILES):
         (shop.logs / f"2001-{number:04}.jsonl").touch()
     outcome = await shop.run("print('{\"a\": 1}'); sys.exit(1)")
     assert outcome.log is not None
     assert outcome.log.read_text() == '{"a": 1}\n'
     assert "-42-implement-1.0.0-" in outcome.log.name
-    assert len(list(shop.logs.iterdir())) == LOGS_KEPT
+    assert len(list(shop.logs.iterdir())) == FILES
     assert not (shop.logs / "2001-0000.jsonl").exists()
+
+
+async def test_what_a_completed_run_said_is_kept_too(shop: Shop) -> None:
+    outcome = await shop.run("print('{\"a\": 1}'); result()")
+    assert (outcome.ending, outcome.log) == (Ending.COMPLETED, next((shop.logs / "completed").iterdir()))
+    assert outcome.log is not None
+    assert outcome.log.read_text().startswith('{"a": 1}\n')
+    assert outcome.log.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("sizes", "gone"), [((9,), 0), ((3, 3, 3), 0), ((3, 3, 4, 4), 2), ((1, 20), 1), ((0,) * (FILES + 3), 3)]
+)
+def test_transcripts_go_by_number_and_by_size_but_the_newest_never(sizes: tuple[int, ...], gone: int) -> None:
+    found = [(Path(f"{number:04}.jsonl"), size) for number, size in enumerate(sizes)]
+    assert outdated(found, size=9) == tuple(path for path, _ in found[:gone])
+
+
+async def test_no_call_writes_a_file_that_fills_the_disk(shop: Shop) -> None:
+    ask = "import resource; print('limit', resource.getrlimit(resource.RLIMIT_FSIZE)[0], file=sys.stderr)"
+    body = f"import subprocess; {ask}; subprocess.run(['sh', '-c', 'ulimit -f >&2; ulimit -c >&2']); sys.exit(1)"
+    said = (await shop.run(body)).text
+    assert f"limit {FILE_BYTES}" in said
+    assert f"\n{FILE_BYTES // 512}\n0" in said, "its tools neither, and no core is dumped"
 
 
 @pytest.mark.fault(22)

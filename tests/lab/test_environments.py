@@ -20,10 +20,12 @@ from console.backends import backend
 from console.confinement import confinement, environments
 from shared.llm.port import Ending
 from shared.loop import RealClock
+from shared.sandbox.confinement import Confinement
 from shared.sandbox.fitness import diagnosis, tried
 from shared.workflow import Role
 from worker_agent.tdd.installed import NOTHING, Installed
 from worker_agent.tdd.project_copy import prune
+from worker_agent.tdd.setup_step import SetUp
 
 SEARCH = """
 def tried(path):
@@ -86,6 +88,36 @@ async def test_what_is_verified_is_never_set_up_in_the_workers_environments(tmp_
     assert installed.root.parent == place / "env"
     assert (checkout / "node_modules").is_dir()
     assert not environments(settings).exists()
+
+
+INSTALL = """
+import pathlib
+said = [(name, pathlib.Path(name).read_text()) for name in ("install.py", "setup.py", "requirements.txt")]
+pathlib.Path("node_modules").mkdir()
+pathlib.Path("node_modules/seen").write_text(repr([text[-9:] for _, text in said]))
+# the base"""
+
+
+async def test_nothing_but_data_of_a_tree_is_set_up(tmp_path: Path) -> None:
+    where = tmp_path / "tree"
+    where.mkdir()
+    for name in ("install.py", "setup.py"):
+        (where / name).write_text("raise SystemExit('the coder ran')")
+    (where / "requirements.txt").write_text("# planned")
+
+    async def base(project: Path) -> None:
+        (project / "install.py").write_text(INSTALL)
+        (project / "setup.py").write_text("# the base")
+        (project / "requirements.txt").symlink_to(tmp_path / "elsewhere")
+
+    command = f"'{sys.executable}' install.py"
+    setup = SetUp("ada/public", command, tmp_path / "env", {"PATH": os.defpath}, Confinement())
+    installed = await setup.based(base).installed(where)
+    assert installed.root is not None
+    seen = (installed.root / "project" / "node_modules" / "seen").read_text()
+    assert seen == repr([" the base", " the base", "# planned"])
+    assert not (tmp_path / "elsewhere").exists(), "a link of the base leads nowhere"
+    assert await setup.installed(where) == installed, "the same lock files, the same environment"
 
 
 def test_only_our_own_links_are_taken_back(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import pytest
 from github_bench import NAME, bench
 from github_script import lease
 
+from lab.moods import STARTUP_FAILURE
+from lab.world.repository import Protection
 from shared.errors import Gone, Misconfigured
 from shared.github.checks import Checks
 from shared.github.comments import Comments
@@ -157,6 +159,42 @@ async def test_checks_statuses_and_a_log(tmp_path: Path) -> None:
         assert (await checks.log(job.id)).endswith("FAILED test_x\n")
         with pytest.raises(Gone):
             await checks.log(job.id + 1)
+
+
+@pytest.mark.fault(42)
+async def test_what_a_branch_requires_is_read_once_and_anew_only_after_a_while(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        checks = Checks(b.client("engine"), NAME)
+        b.lab.configure(NAME, protections={"main": Protection(checks=("test", "lint"))})
+        assert await checks.required("main") == {"test", "lint"}
+        seen = len(b.lab.exchanges)
+        assert await checks.required("main") == {"test", "lint"}
+        assert len(b.lab.exchanges) == seen
+        assert await checks.required("not/there") == frozenset()
+
+
+@pytest.mark.fault(42)
+async def test_failed_jobs_are_run_again_where_the_token_may(tmp_path: Path) -> None:
+    async with bench(tmp_path) as b:
+        allowed = {"actions": "write", "checks": "read", "contents": "write", "statuses": "read"}
+        held, checks = lease(b.clock), Checks(b.client("engine", **allowed), NAME)
+        b.lab.ci_jobs(NAME, {"test": "exit 1"})
+        sha = await b.lab.ci_run(NAME)
+        await b.lab.idle()
+        (check,) = await checks.of(sha)
+        assert (check.conclusion, check.outcome) == ("failure", CheckOutcome.FAILED)
+        assert check.run_id is not None
+        await checks.rerun(check.run_id, held)
+        await b.lab.idle()
+        (again,) = await checks.of(sha)
+        assert again.job_id is not None
+        assert check.job_id is not None
+        assert again.job_id > check.job_id, "GitHub gives a job that is run again another id"
+        b.lab.ci_mood(NAME, STARTUP_FAILURE, branch="auto/issue-1")
+        unstarted = await b.branch("auto/issue-1", "a.py", "x\n")
+        assert await checks.of(unstarted) == ()
+        assert [one.conclusion for one in await checks.unstarted(unstarted)] == ["startup_failure"]
+        assert await checks.unstarted(sha) == ()
 
 
 async def test_people_and_the_repository(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ async def test_submitted_reviews_and_inline_comments() -> None:
         "created_at": "2023-11-21T09:00:00Z",
         "updated_at": "2023-11-21T09:00:00Z",
         "in_reply_to_id": 2,
+        "diff_hunk": "@@ -1 +1 @@\n-x",
     }
     draft = review("PENDING")
     del draft["submitted_at"]
@@ -48,6 +49,7 @@ async def test_submitted_reviews_and_inline_comments() -> None:
         (5, ReviewState.DISMISSED, HEAD),
     ]
     assert (comments[0].line, comments[0].in_reply_to, comments[0].author.login) == (None, 2, "ghost")
+    assert comments[0].hunk == "@@ -1 +1 @@\n-x"
 
 
 FINDINGS = [Finding("a.py", 3, "Off by one"), Finding("b.py", 9, "Unused")]

@@ -98,12 +98,14 @@ def run(seeds: Iterable[int], world: str = "") -> Sum:
 
 
 def run_many(first: int, schedules: int, workers: int, world: str = "") -> Sum:
-    """Run `schedules` seeds from `first` on; with one worker in this very process."""
-    if workers == 1:
-        return run(range(first, first + schedules), world)
+    """Run `schedules` seeds from `first` on, a portion at a time; with one worker in this very process."""
     starts = range(first, first + schedules, PORTION)
     portions = [range(start, min(start + PORTION, first + schedules)) for start in starts]
     total = Sum()
+    if workers == 1:
+        for portion in portions:
+            total.add(run(portion, world))
+        return total
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         for part in pool.map(partial(run, world=world), portions):
             total.add(part)

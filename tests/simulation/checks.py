@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shared.lock.codec import read_ack
 from shared.workflow import Stage
-from worker_agent.decide import projection
+from worker_agent.projection import projection
 
 from .epochs import by_ref, epochs, stale_writes, successions
 from .github import BOT, EPOCH, PERSON

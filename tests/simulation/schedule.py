@@ -9,7 +9,7 @@ from random import Random
 from shared.lock.codec import Fence, ItemKey, read_fence
 from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage
-from worker_agent.decide import projection
+from worker_agent.projection import projection
 
 from .agent import Agent
 from .checks import violations

@@ -11,7 +11,7 @@ import pytest
 
 from shared import lock
 from shared.lock import claim, claimant, codec, fence, gateway, hold, view
-from worker_agent import decide
+from worker_agent import projection
 
 from . import rules
 from .mutants import ORDER
@@ -46,7 +46,7 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.Terms is claimant.Terms
     assert PRODUCTION.Intent is claim.Intent
     assert PRODUCTION.ItemKey is codec.ItemKey
-    assert rules.projection is decide.projection
+    assert rules.projection is projection.projection
 
 
 def test_every_module_but_the_task_group_is_simulated() -> None:

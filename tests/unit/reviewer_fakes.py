@@ -102,6 +102,12 @@ class FakeHub:
         outcome = self.world.checks.get(sha)
         return () if outcome is None else (Check("ci", outcome),)
 
+    async def unstarted(self, sha: str) -> tuple[Check, ...]:
+        return self.world.unstarted
+
+    async def required(self, branch: str) -> frozenset[str]:
+        return self.world.required
+
     async def show(self, number: int, status: Status, warrant: Warrant) -> None:
         warrant.check()
         self.world.meet("status")

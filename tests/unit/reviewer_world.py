@@ -16,6 +16,7 @@ from shared.lock.codec import Fence, ItemKey
 from shared.marks import Key, Keyring
 from shared.models import (
     Account,
+    Check,
     CheckOutcome,
     Comment,
     Issue,
@@ -123,6 +124,8 @@ class World:
     events: list[LabelEvent] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     remarks: list[ReviewComment] = field(default_factory=list)
+    required: frozenset[str] = frozenset()
+    unstarted: tuple[Check, ...] = ()
     checks: dict[str, CheckOutcome] = field(default_factory=lambda: {HEAD: CheckOutcome.PASSED})
     files: dict[tuple[str, str], bytes] = field(default_factory=dict)
     diff: str = DIFF

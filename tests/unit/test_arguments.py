@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,42 @@ def test_a_story_file_that_is_no_text_or_empty_is_refused(tmp_path: Path, conten
     with pytest.raises(SystemExit) as ended:
         parse(Role.PLANNER, ["--story-file", str(file)])
     assert ended.value.code == 2
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard input and output are a terminal."""
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize(
+    ("role", "words", "interactive"),
+    [
+        (Role.PLANNER, ["a/b"], True),
+        (Role.PLANNER, [], False),
+        (Role.PLANNER, ["a/b", "--daemon"], False),
+        (Role.PLANNER, ["a/b", "--once"], False),
+        (Role.PLANNER, ["a/b", "--no-wait"], False),
+        (Role.PLANNER, ["a/b", "--story", "x"], False),
+        (Role.WORKER, ["a/b"], False),
+        (Role.REVIEWER, ["a/b"], False),
+    ],
+)
+def test_only_a_planner_that_was_not_told_what_to_do_asks(role: Role, words: list[str], interactive: bool) -> None:
+    got = parse(role, words)
+    assert got.interactive is interactive
+    assert got.once or not interactive
+
+
+def test_without_a_terminal_nobody_is_asked() -> None:
+    assert not parse(Role.PLANNER, ["a/b"]).interactive
+
+
+def test_a_story_comes_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO("Search users\n\nBy name.\n"))
+    assert parse(Role.PLANNER, ["--story-file", "-"]).story == "Search users\n\nBy name.\n"
 
 
 def test_the_version_is_told_even_from_a_checkout(capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,7 +83,7 @@ def test_every_key_is_in_both_tables_with_a_meaning() -> None:
         "| `poll_interval` | `30` | Seconds between two looks at the repository. |",
         "| `state_dir` | `~/.workflow-engine` | ",
         "| `work_dir` | `~/.workflow-engine/workspaces` | ",
-        "| `ci` | `{interval: 30, timeout: 600, max_retries: 3, none_is_green: false}` | ",
+        "| `ci` | `{interval: 30, timeout: 600, max_retries: 3, none_is_green: false, may_edit_workflows: false}` | ",
         "| `merge` | `never` | Who merges an approved pull request: people, the engine after `/merge`, or the engine. "
         "One of `never`, `approve`, `auto`. |",
     ],

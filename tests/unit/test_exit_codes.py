@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from console.launch import FAILED, OK, answer
+from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, LeftOff, answer, complain
+from shared.errors import EngineError, Misconfigured, Transient, Unauthorized
 from shared.items import Ended, Rest, Result
 
 
@@ -23,3 +24,20 @@ from shared.items import Ended, Rest, Result
 )
 def test_each_outcome_has_its_code_and_sentence(outcome: Ended | Rest, code: int, sentence: str) -> None:
     assert answer(outcome) == (code, sentence)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (LeftOff("Nothing was created.", 0), OK),
+        (LeftOff("Cancelled: nothing was created.", 130), 130),
+        (Misconfigured("no repository"), MISCONFIGURED),
+        (Unauthorized("no token"), NOT_ALLOWED),
+        (Transient("502"), FAILED),
+    ],
+)
+def test_each_error_has_its_code_and_is_said_in_one_line(
+    error: EngineError, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert complain(error) == code
+    assert capsys.readouterr().err == f"{error}\n"

@@ -9,7 +9,7 @@ import pytest
 from gidgethub import HTTPException
 
 from shared.errors import Blocked, Transient, UnknownOutcome
-from shared.github import wire
+from shared.github import check_wire, wire
 from shared.github.errors import Refused, failure
 from shared.github.transport import Answer
 from shared.models import GHOST_ID, CheckOutcome
@@ -49,11 +49,13 @@ def test_whatever_is_missing_makes_the_answer_unusable(value: Any) -> None:
         ("completed", "failure", CheckOutcome.FAILED),
         ("completed", "timed_out", CheckOutcome.FAILED),
         ("completed", "cancelled", CheckOutcome.FAILED),
+        ("completed", "startup_failure", CheckOutcome.FAILED),
+        ("completed", "action_required", CheckOutcome.UNKNOWN),
         ("completed", "something new", CheckOutcome.FAILED),
     ],
 )
 def test_conclusions(status: str, conclusion: str | None, outcome: CheckOutcome) -> None:
-    check = wire.check_run({"id": 1, "name": "x", "status": status, "conclusion": conclusion, "output": None})
+    check = check_wire.check_run({"id": 1, "name": "x", "status": status, "conclusion": conclusion, "output": None})
     assert check.outcome is outcome
     assert check.summary == (conclusion or "")
 
@@ -80,6 +82,12 @@ def test_a_head_is_our_own_branch_only_when_it_is_in_the_same_repository(head: A
     found = wire.read(wire.pull_request, ends(head, base))
     assert found.from_own_branch is own
     assert found.head_repository == (head["full_name"] if head else "")
+
+
+@pytest.mark.parametrize("state", ["behind", "dirty", "blocked", "clean", "unknown", None])
+def test_only_github_knows_that_a_base_requires_to_be_merged_first(state: str | None) -> None:
+    found = wire.read(wire.pull_request, {**ends(None, None), "mergeable_state": state})
+    assert found.behind is (state == "behind")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.git.notes import Baseline, Note, NoteError, Phase, read, write
+from shared.git.notes import Answer, Baseline, Note, NoteError, Phase, read, write
 from shared.marks import Key, Keyring
 
 KEYS = Keyring(7, (Key.of(b"secret"),))
@@ -28,6 +28,10 @@ FULL = Note(
     cost_usd=0.25,
     cost_source="result",
     error=NoteError("REGRESSION", "broke\nit mac=x -->", "däta", 1, "2026-01-02T03:04:05+00:00"),
+    quality={"ruff check .": "clean"},
+    set_aside={"AC2": "passes at once"},
+    rolled_back=(NoteError("REGRESSION", "refactor: no changes (tests would break)", "t.py::a", 6),),
+    answers=(Answer(("c12@5-abc", "c13@6-def"), 12, "ada: Rename it.", True, "Renamed it."),),
 )
 BARE = Note(issue=42, cycle=1, phase=Phase.RED, next_phase="green", base="1" * 40)
 
@@ -52,6 +56,10 @@ def test_the_fields_are_those_that_were_agreed() -> None:
         "cost_source",
         "error",
         "exit_code",
+        "answers",
+        "quality",
+        "rolled_back",
+        "set_aside",
         "mac",
     }
     content = json.loads(write(FULL, KEYS))

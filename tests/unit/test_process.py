@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import anyio
+import psutil
 import pytest
 
-from shared.process import CommandFailed, check, end, piped, run, started
+from shared.process import CommandFailed, attended, check, end, piped, run, started
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
@@ -173,3 +175,22 @@ def state(pid: int) -> str:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
         return "X"
+
+
+async def test_a_program_on_our_terminal_gets_its_words_and_environment(tmp_path: Path) -> None:
+    argv = ("/bin/sh", "-c", 'echo "$1 $WHO" > "$0"; exit 7', str(tmp_path / "said"), "hello")
+    assert await attended(argv, env={"WHO": "ada"}) == 7
+    assert (tmp_path / "said").read_text() == "hello ada\n"
+
+
+async def test_a_program_on_our_terminal_ends_when_it_is_cancelled(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    with anyio.move_on_after(5) as scope:
+        async with anyio.create_task_group() as group:
+            argv = ("/bin/sh", "-c", 'echo $$ > "$0"; exec sleep 60', str(note))
+            group.start_soon(partial(attended, argv, env=PATH))
+            while not (note.exists() and note.read_text().strip()):  # noqa: ASYNC110 - the other side is a shell
+                await anyio.sleep(0.01)
+            group.cancel_scope.cancel()
+    assert not scope.cancelled_caught
+    assert not psutil.pid_exists(int(note.read_text()))

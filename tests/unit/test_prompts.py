@@ -18,12 +18,14 @@ AGENTS = (planner_agent, worker_agent, reviewer_agent)
 WANTED = {
     "write_tests": {"title", "specification", "criteria", "conventions", "test_command", "refused"},
     "implement": {"title", "specification", "criteria", "conventions", "test_command", "failures", "attempt"},
-    "fix_ci": {"title", "specification", "log", "failures", "diff"},
+    "fix_ci": {"title", "specification", "log", "failures", "diff", "github"},
     "address_review": {"title", "specification", "findings", "conventions"},
+    "refactor": {"title", "specification", "diff", "conventions", "test_command", "failures"},
+    "clean_up": {"title", "specification", "output", "conventions", "test_command", "failures"},
     "plan": {"title", "story", "context", "conventions", "feedback"},
     "review": {"title", "specification", "criteria", "evidence", "diff", "conventions", "earlier"},
 }
-OURS = {"conventions", "test_command", "attempt", "feedback"}
+OURS = {"conventions", "test_command", "attempt", "feedback", "github"}
 """What the configuration, the base branch and people with write access say; all else is fenced in."""
 
 SHIPPED = [

@@ -17,7 +17,7 @@ from shared.reconcile.lost import LostLabels
 from shared.reconcile.orphans import KEPT, Found, Trade, Verdict, judge, suspects
 from shared.workflow import TERMINAL, Labels, Role, Stage
 from worker_agent.decide import WORKING
-from worker_agent.decide import before as before_of_worker
+from worker_agent.projection import before as before_of_worker
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = Labels()

@@ -7,11 +7,12 @@ import pytest
 from fake_agent import DONE, INTERVAL, FakeAgent, HandClock, lease
 from structlog.testing import capture_logs
 
+from shared.claiming import BARRED_SECONDS
 from shared.errors import Blocked, Misconfigured, Transient, Unauthorized
 from shared.github.acceptance import RETRY_SECONDS, Acceptance
 from shared.github.tokens import Kept
 from shared.items import Ended, Rest, Result
-from shared.loop import BARRED_SECONDS, Loop
+from shared.loop import Loop
 from shared.pursuit import REFUSALS, Pursuit
 
 pytestmark = pytest.mark.fault(5)

@@ -17,7 +17,7 @@ from shared.github.errors import HeadMoved, Refused
 from shared.items import Ended, Result, Skip
 from shared.lock.claim import Lease
 from shared.loop import Loop
-from shared.models import CheckOutcome, ReviewState
+from shared.models import Check, CheckOutcome, ReviewState
 from shared.workflow import Stage
 
 APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}
@@ -50,9 +50,11 @@ async def test_auto_reviews_and_merges_in_one_go() -> None:
         (lambda w: w.change(labels=w.pull.labels | {"flag:manual-intervention"}), Result.HANDED_OVER, "flag"),
         (lambda w: w.answers.__setitem__(0, BREAKING), Result.PARKED, "breaks callers"),
         (lambda w: setattr(w, "diff", DIFF.replace("directory/search", "setup")), Result.PARKED, "protected files"),
+        (lambda w: setattr(w, "diff", DIFF.replace("directory/search.py", "uv.lock")), Result.PARKED, "dependencies"),
+        (lambda w: setattr(w, "diff", DIFF.replace("y/search", "y/conftest")), Result.PARKED, "protected files"),
         (lambda w: w.review(ADA, ReviewState.CHANGES_REQUESTED), Result.HANDED_OVER, "person requests changes"),
     ],
-    ids=["red", "none", "base", "conflict", "manual", "breaking", "protected", "person"],
+    ids=["red", "none", "base", "conflict", "manual", "breaking", "protected", "dependencies", "conftest", "person"],
 )
 async def test_each_guard_alone_blocks_the_merge(
     prepare: Callable[[World], object], result: Result, sentence: str
@@ -68,6 +70,47 @@ async def test_each_guard_alone_blocks_the_merge(
 async def test_no_checks_are_green_only_where_the_configuration_says_so() -> None:
     world = World(answers=[answer()], checks={})
     await tick(world, **auto(bounds=Bounds(none_is_green=True)))
+    assert merges(world) == TIDIED
+
+
+@pytest.mark.fault(42)
+async def test_a_ci_that_could_not_start_is_not_the_same_as_none() -> None:
+    world = World(answers=[answer()], checks={}, unstarted=(Check("CI", CheckOutcome.FAILED),))
+    await tick(world, **auto(bounds=Bounds(none_is_green=True)))
+    assert merges(world) == []
+
+
+@pytest.mark.fault(42)
+async def test_nothing_is_merged_while_a_required_check_is_missing() -> None:
+    world = World(answers=[answer()], required=frozenset({"ci", "security"}))
+    loop = Loop(reviewer(world, **auto()), HandClock(world.server))
+    async with loop.open():
+        await loop.tick()
+        await loop.quiet()
+        assert merges(world) == []
+        assert "checks have not finished" in world.statuses[-1].sentence
+        world.required = frozenset({"ci"})
+        await loop.tick()
+        await loop.quiet()
+    assert merges(world) == TIDIED
+
+
+async def test_a_red_base_is_told_once_and_waited_for_in_the_fence() -> None:
+    world = World(answers=[answer()])
+    world.checks[BASE] = CheckOutcome.FAILED
+    await tick(world, **auto())
+    told = len(world.statuses)
+    assert world.fence is not None
+    assert world.fence.wait is not None
+    assert world.fence.wait.reason == "red-base"
+    for _ in range(2):
+        world.server.seconds += 301
+        await tick(world, **auto())
+    assert merges(world) == []
+    assert len(world.statuses) == told
+    world.checks[BASE] = CheckOutcome.PASSED
+    world.server.seconds += 301
+    await tick(world, **auto())
     assert merges(world) == TIDIED
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from reviewer_fakes import PUSHED_AND_ASKED, look, reviewer, tick
-from reviewer_world import ADA, BASE, HEAD, KEY, MALLORY, NEXT, PULL, World, answer, changes, finding
+from reviewer_world import ADA, BASE, HEAD, KEY, KEYS, MALLORY, NEXT, PULL, World, answer, changes, finding
 
+from shared import marks
 from shared.items import Ended, Result
 from shared.llm.port import Call
 from shared.lock.claim import Lease
@@ -198,3 +199,19 @@ async def test_a_later_round_without_any_earlier_request_is_told_so() -> None:
     await next_round(world, NEXT)
     assert world.requests[1].round == 1
     assert "(none)" in world.requests[1].prompt.partition("## Earlier rounds")[2].partition("##")[0]
+
+
+async def test_what_the_worker_answered_is_known_in_the_next_round() -> None:
+    world = World(answers=[changes(), answer()])
+    await tick(world)
+    (remark,) = world.remarks
+    number = remark.id
+    mark = marks.render("engine-answer", {"of": f"c{number}"})
+    given = KEYS.sign("answer", world.pull.number, f"{mark}\nNot changed: it is public.")
+    ours = world.pull.author
+    for id, author, body in ((801, ours, given), (802, MALLORY, given), (803, ours, "Forged.")):
+        world.remarks.append(replace(remark, id=id, author=author, body=body, in_reply_to=number, review_id=900))
+    await next_round(world, NEXT)
+    told = world.requests[1].prompt
+    assert told.count("The worker answered: Not changed: it is public.") == 1
+    assert "Forged" not in told

@@ -11,6 +11,7 @@ from fake_agent import DONE, INTERVAL, FakeAgent, HandClock
 from structlog.testing import capture_logs
 
 from config.state import StateDirectory
+from shared.admission import Admission
 from shared.errors import Misconfigured
 from shared.items import Rest
 from shared.loop import Loop
@@ -30,8 +31,8 @@ class Disk:
 
 
 def loop_of(agent: FakeAgent, disk: Disk, *places: Path) -> Loop:
-    room = Room(places or (Path("/"),), free=disk)
-    return Loop(agent, HandClock(), interval_seconds=INTERVAL, room=room)
+    room = Room(places or (Path("/"),), free=disk, writable=lambda _: True)
+    return Loop(agent, HandClock(), interval_seconds=INTERVAL, admission=Admission(room))
 
 
 @pytest.mark.fault(29)

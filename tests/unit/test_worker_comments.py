@@ -11,9 +11,10 @@ from shared.errors import Blocked
 from shared.github.status import Status
 from shared.governance.endings import RunEnded
 from shared.governance.failures import Category
+from shared.governance.rulings import offered
 from shared.lock.codec import Fence, ItemKey, Wait
-from shared.models import Account, Check, CheckOutcome, Issue, PullRequest
-from shared.workflow import Labels, Role, Stage
+from shared.models import Account, Issue, PullRequest
+from shared.workflow import Labels, Role, Stage, Track
 from worker_agent import comments
 
 AT = datetime(2026, 1, 5, 10, 32, tzinfo=UTC)
@@ -62,19 +63,29 @@ def test_a_title_is_one_line_that_github_takes(title: str, shown: str) -> None:
 def test_a_pull_request_body() -> None:
     body = comments.pull_request_body(ISSUE, "Closes #1, says @ada", "| proof |", implied_criteria=False)
     assert body == ("Closes #42\n\n## What this does\n\nC\u200dloses #1, says @\u200dada\n\n## Evidence\n\n| proof |")
+    assert "person to look at" not in body
     implied = comments.pull_request_body(ISSUE, "Text", "Proof", implied_criteria=True)
     assert implied.endswith(
         "Proof\n\nThe issue lists no acceptance criteria; its whole text was taken as the only one."
     )
 
 
+def test_a_pull_request_body_names_the_files_that_a_person_looks_at() -> None:
+    named = ["pyproject.toml", "tests/`@ada`/conftest.py", *(f"{number}.lock" for number in range(30))]
+    body = comments.pull_request_body(ISSUE, "Text", "Proof", implied_criteria=False, flagged=named, claim="<!-- c -->")
+    assert "- `pyproject.toml`\n" in body
+    assert "so a person merges this change" in body
+    assert "`@" not in body
+    assert body.endswith("- and 12 more\n\n<!-- c -->")
+
+
 def test_tests_written() -> None:
-    assert comments.tests_written(FENCE, ["t.py::a"], ()) == Status(
+    assert comments.tests_written(FENCE, ["t.py::a"], (), "") == Status(
         "1 new test written; red on the base. Implementing now.",
         (*ROWS, ("New tests", "`t.py::a`")),
         DATA | {"new_tests": ["t.py::a"]},
     )
-    many = comments.tests_written(FENCE, [f"t{n}" for n in range(7)], ["t9: repeats t1"])
+    many = comments.tests_written(FENCE, [f"t{n}" for n in range(7)], ["t9: repeats t1"], "AC2")
     assert many.sentence == "7 new tests written; red on the base. Implementing now."
     assert many.rows[-1] == ("New tests", "`t0`, `t1`, `t2`, `t3`, `t4`")
 
@@ -96,13 +107,6 @@ def test_waiting_for_ci() -> None:
     )
 
 
-def test_ci_red() -> None:
-    checks = [Check("lint", CheckOutcome.FAILED), Check("test\n(3.11)", CheckOutcome.FAILED)]
-    assert comments.ci_red(OPENED, checks) == Status(
-        "CI is red (lint, test (3.11)); repairing.", OPENED_ROWS, OPENED_DATA
-    )
-
-
 def test_handed_over() -> None:
     assert comments.handed_over(replace(OPENED, round=1)) == Status(
         "CI is green; #57 waits for review.",
@@ -111,24 +115,16 @@ def test_handed_over() -> None:
     )
 
 
-@pytest.mark.fault(42)
-def test_handed_over_unchecked() -> None:
-    assert comments.handed_over_unchecked(OPENED) == Status(
-        "CI has not finished in time; #57 goes to review **without a green CI** and is not merged before it.",
-        OPENED_ROWS,
-        OPENED_DATA | {"waiting": {"why": "ci overdue"}},
-    )
-
-
 def test_given_up_before_there_was_a_pull_request() -> None:
     status = comments.given_up(FENCE, Blocked("It failed."), "nothing was written yet", Labels(status_prefix="s/"))
     assert status == Status(
         "It failed.",
-        (*ROWS, ("Category", "needs-a-person")),
+        (*ROWS, ("Category", "needs-a-person"), ("Failed runs", "none")),
         DATA | {"error": "It failed.", "category": "needs-a-person"},
         "**What was kept:** nothing was written yet\n\n"
         "**What to do:** correct the specification or the code, "
-        "then set the label `s/ready` on the issue again to start over.",
+        "then set the label `s/ready` on the issue again to start over.\n\n"
+        + offered(Track.SPECIFICATION, FENCE.stage),
     )
 
 
@@ -138,7 +134,7 @@ def test_given_up_with_a_pull_request() -> None:
         "**What was kept:** branch `auto/issue-42` and #57\n\n"
         "**What to do:** correct the specification or the code, then set the label `status:changes-requested` on #57 "
         "to go on from its branch; or close #57, delete its branch and set the label `status:ready` on the issue "
-        "again to start over."
+        "again to start over.\n\n" + offered(Track.SPECIFICATION, OPENED.stage)
     )
 
 
@@ -187,10 +183,16 @@ def test_ready_beside_an_open_pull_request_is_answered() -> None:
 
 
 def test_two_issues_that_wait_for_each_other() -> None:
-    told = comments.circular(ISSUE, replace(ISSUE, number=43))
+    told = comments.circular((42, 43))
     assert told.sentence == "Waiting for ever: this issue depends on #43, and #43 on this one."
     assert told.notes == ("**What to do:** take `Depends on #43` out of this issue, or `Depends on #42` out of #43.")
     assert told.data == {"waiting": {"why": "circular", "by": 43}}
+
+
+def test_three_issues_that_wait_for_each_other() -> None:
+    told = comments.circular((42, 43, 44))
+    assert told.sentence == "Waiting for ever: this issue depends on #43, #43 on #44, and #44 on this one."
+    assert told.notes.endswith("out of this issue, or `Depends on #44` out of #43, or `Depends on #42` out of #44.")
 
 
 def test_a_failed_run_names_what_fits_and_what_is_left() -> None:

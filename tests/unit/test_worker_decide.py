@@ -12,20 +12,9 @@ from shared.lock.codec import Fence, ItemKey
 from shared.models import Account, Issue, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Labels, Role, Stage
-from worker_agent.decide import (
-    UNCHECKED,
-    Action,
-    Bounds,
-    Head,
-    Phase,
-    Projection,
-    Snapshot,
-    decide,
-    of_pull_request,
-    ordered_to_stop,
-    projection,
-)
+from worker_agent.decide import UNCHECKED, Action, Bounds, Head, Phase, Snapshot, decide
 from worker_agent.links import issue_named_by, issue_of
+from worker_agent.projection import Projection, of_pull_request, ordered_to_stop, projection
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 NAMES = Labels()
@@ -79,6 +68,7 @@ def test_what_has_ended_comes_first(stage: Stage, facts: dict[str, object], acti
         (Phase.GREEN, 0, Action.IMPLEMENT),
         (Phase.GREEN, 2, Action.IMPLEMENT),
         (Phase.GREEN, 3, Action.GIVE_UP_ON_ATTEMPTS),
+        (Phase.REFACTOR, 3, Action.REFACTOR),
         (Phase.FIX, 3, Action.FIX_CI),
         (Phase.FEEDBACK, 3, Action.ADDRESS_REVIEW),
         (Phase.CI, 0, Action.ADDRESS_REVIEW),
@@ -120,17 +110,60 @@ def test_an_issue_that_says_something_else_now_is_asked_about_before_anything_is
         ({"checks": Verdict.GREEN, "head": Head.FOREIGN}, Action.ASK_ABOUT_HEAD),
         ({"checks": Verdict.GREEN, "head": Head.BEHIND}, Action.WAIT_FOR_CI),
         ({"checks": Verdict.GREEN, "head": Head.BEHIND, "late": True}, Action.ASK_ABOUT_HEAD),
+        ({"checks": Verdict.GREEN, "head": Head.AHEAD}, Action.ADOPT),
+        ({"checks": Verdict.RED, "head": Head.REWOUND, "late": True}, Action.ADOPT),
     ],
 )
 def test_an_open_pull_request_waits_for_what_ci_says_of_our_own_head(facts: dict[str, object], action: Action) -> None:
     assert done(fence(TESTING, Phase.CI, pr=57), pull_request=pull(), **facts) is action
 
 
+@pytest.mark.parametrize("checks", Verdict)
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"pull_request": replace(pull(), mergeable=False)},
+        {"pull_request": replace(pull(), behind=True)},
+        {"pull_request": pull(), "collides": True},
+    ],
+    ids=["a conflict", "behind", "git says so"],
+)
+def test_what_cannot_be_merged_is_brought_in_step_whatever_ci_says(
+    facts: dict[str, object], checks: Verdict, late: bool
+) -> None:
+    held = fence(TESTING, Phase.CI, pr=57)
+    assert done(held, checks=checks, late=late, **facts) is Action.SYNC
+    assert done(held, checks=checks, late=late, head=Head.AHEAD, **facts) is Action.ADOPT
+    assert done(held, checks=checks, late=late, **facts | {"pull_request": pull(merged=True)}) is Action.FINISH
+
+
+@pytest.mark.parametrize("checks", Verdict)
+@pytest.mark.parametrize("head", Head)
+def test_what_a_round_has_led_to_is_answered_before_ci_is_looked_at(checks: Verdict, head: Head) -> None:
+    answering = fence(TESTING, Phase.ANSWER, pr=57, round=1)
+    assert done(answering, pull_request=pull(), checks=checks, head=head) is Action.ANSWER_REVIEW
+    assert done(answering, pull_request=pull(merged=True), checks=checks, head=head) is Action.FINISH
+
+
 def test_green_tests_without_a_pull_request_open_one() -> None:
     assert done(fence(TESTING, Phase.CI)) is Action.OPEN_PULL_REQUEST
 
 
-@pytest.mark.parametrize("stage", sorted(set(Stage) - {IMPLEMENTING, TESTING, REVIEWING}))
+@pytest.mark.parametrize(
+    ("phase", "action"),
+    [
+        (Phase.REFACTOR, Action.AWAIT_APPROVAL),
+        (Phase.CONFIRMED, Action.KEEP_REFACTORING),
+        (Phase.DECLINED, Action.DROP_REFACTORING),
+    ],
+)
+def test_a_refactoring_that_a_person_is_asked_about_waits_for_a_word(phase: Phase, action: Action) -> None:
+    assert done(fence(Stage.AWAITING_APPROVAL, phase)) is action
+    assert projection(fence(Stage.AWAITING_APPROVAL, phase)) == Projection(Stage.AWAITING_APPROVAL, None)
+
+
+@pytest.mark.parametrize("stage", sorted(set(Stage) - {IMPLEMENTING, TESTING, REVIEWING, Stage.AWAITING_APPROVAL}))
 def test_where_the_worker_has_nothing_to_do_it_only_shows_that(stage: Stage) -> None:
     assert decide(Snapshot(fence(stage), issue()), now=AT) is Action.SHOW_HALT
 

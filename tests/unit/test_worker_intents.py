@@ -52,10 +52,17 @@ FRESH = Intent(IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_
 
 
 @pytest.mark.parametrize(
-    "old", [None, *(fence(stage, "x", attempt=3) for stage in (READY, FAILED, CI_FAILED, WITHDRAWN, Stage.DONE))]
+    "old", [None, *(fence(stage, "x", attempt=3) for stage in (FAILED, CI_FAILED, WITHDRAWN, Stage.DONE))]
 )
 def test_ready_begins_anew(old: Fence | None) -> None:
     assert intent(issue(READY), None, old) == FRESH
+
+
+def test_after_a_command_it_goes_on_where_it_stopped_and_without_anybody_s_label() -> None:
+    green, begun = fence(READY, Phase.GREEN, attempt=2), fence(READY, "")
+    assert intent(issue(READY), None, green) == Intent(IMPLEMENTING, Phase.GREEN, body_sha256=TEXT)
+    assert intent(issue(READY), None, begun) == Intent(IMPLEMENTING, Phase.RED, body_sha256=TEXT)
+    assert cause(Intent(IMPLEMENTING, Phase.GREEN), issue(READY), None, green, Labels()) is None
 
 
 @pytest.mark.fault(17)
@@ -82,7 +89,8 @@ def test_a_working_label_without_any_fence_begins_as_ready_would() -> None:
 def test_requested_changes_begin_the_next_round_from_the_head(stage: Stage) -> None:
     got = intent(issue(REVIEWING), pull(CHANGES), fence(stage, round=1, pr=57))
     text = "" if stage is REVIEWING else TEXT  # from a halt, whoever leads on approves the text as it is
-    assert got == Intent(IMPLEMENTING, Phase.FEEDBACK, round=2, pr=57, work_head="b" * 40, body_sha256=text)
+    head = None if stage is REVIEWING else "b" * 40  # and the branch as it is
+    assert got == Intent(IMPLEMENTING, Phase.FEEDBACK, round=2, pr=57, work_head=head, body_sha256=text)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 from shared.llm.port import Limits
 from shared.specification import Settings
+from worker_agent.briefing import bounded
 from worker_agent.decide import Bounds
-from worker_agent.workshop import bounded
 
 CONFIGURED = Limits(max_turns=7, budget_usd=5.0, deadline_seconds=2700.0)
 

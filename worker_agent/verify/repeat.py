@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from shared.git.mirror import Mirror
 from shared.git.output import fields, joined
@@ -97,7 +98,8 @@ class Repeat:
         await self._space.bring(ask.head)
         change = await self._change()
         choice = choose(ask.test_command, ask.test_report, change.paths, change.old.get)
-        trial = Trial(self._bench, choice, self._space, first_party(change.announced))
+        bench = self._bench.based(partial(self._space.export, ask.base))
+        trial = Trial(bench, choice, self._space, first_party(change.announced))
         first = await trial.run(ask.base, "base")
         sound = judge_baseline(first)
         if not sound.ok:

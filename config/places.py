@@ -1,0 +1,30 @@
+"""Paths as people write them in the configuration: beginning with `~`, or with the directory of systemd's secrets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, ValidationInfo
+
+CREDENTIALS = "$CREDENTIALS_DIRECTORY"
+"""What systemd calls the directory into which `LoadCredential=` of a unit puts its secrets."""
+
+
+def _absolute(path: Path, info: ValidationInfo) -> Path:
+    """`path` with its first word replaced; the validation's context says by what."""
+    known, first = info.context or {}, path.parts[:1]
+    if first == (CREDENTIALS,):
+        if not known.get("credentials"):
+            raise ValueError(f"starts with {CREDENTIALS}, which is not set; set it to the directory of the secrets")
+        return Path(known["credentials"], *path.parts[1:])
+    if known.get("home") and first == ("~",):
+        return Path(known["home"], *path.parts[1:])
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError("starts with ~, but no home directory is known; write the whole path") from None
+
+
+UserPath = Annotated[Path, AfterValidator(_absolute)]
+"""A path in which a leading `~` or `$CREDENTIALS_DIRECTORY` stands for that directory."""

@@ -1,0 +1,76 @@
+"""The part of a status comment that stays whatever else it says: commands given, and what was ignored (pure)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from shared.text import neutralise, one_line
+
+KEPT = ("commands", "ignored")
+"""Keys of the data that later status comments carry on."""
+
+MOST = 20
+"""So many entries of each kind are kept, the newest; what is older belongs to stages that are over."""
+
+SHOWN = 5
+"""So many commands are told to people."""
+
+_BEGIN, _END = "<!-- commands -->", "<!-- end of commands -->"
+_DETAILS = "\n<details><summary>For programs</summary>\n"
+
+Record = Mapping[str, Sequence[Mapping[str, Any]]]
+"""`commands`: `{id, by, command, outcome}`; `ignored`: `{id, why}`."""
+
+
+def read(body: str) -> Mapping[str, Any]:
+    """What a body of ours says to programs: its last JSON block, in which no line can begin with a back quote."""
+    block = body.replace("\r\n", "\n").rpartition("\n```json\n")[2].partition("\n```")[0]
+    return json.loads(block) if block.startswith("{") else {}
+
+
+def kept(body: str) -> Record:
+    """The record that a body carries."""
+    data = read(body)
+    return {key: data[key] for key in KEPT if data.get(key)}
+
+
+def merged(old: Record, new: Record) -> Record:
+    """Both, each entry once by its comment, the newest last."""
+    found = {}
+    for key in KEPT:
+        entries = {one["id"]: one for one in (*old.get(key, ()), *new.get(key, ()))}
+        if entries:
+            found[key] = list(entries.values())[-MOST:]
+    return found
+
+
+def end(data: Mapping[str, Any]) -> list[str]:
+    """The last lines of a body: commands for people, then everything for programs."""
+    lines = list(_told(data))
+    if lines:
+        lines = ["", _BEGIN, *lines, _END]
+    if data:
+        text = json.dumps(data, indent=1, sort_keys=True, default=str)
+        lines += ["", *_DETAILS.strip("\n").split("\n"), "", "```json", text, "```", "", "</details>"]
+    return lines
+
+
+def beginning(body: str) -> str:
+    """A body of ours without its first line and without `end`."""
+    text = body.replace("\r\n", "\n").partition("\n")[2]
+    for mark in (f"\n{_BEGIN}\n", _DETAILS):
+        text = text.partition(mark)[0]
+    return text.rstrip("\n")
+
+
+def _told(data: Mapping[str, Any]) -> Iterator[str]:
+    for one in list(data.get("commands", ()))[-SHOWN:]:
+        said = one_line(str(one.get("outcome", "")), 200)
+        where = f" (comment {one['id']})" if isinstance(one.get("id"), int) else ""
+        yield f"- `{one.get('command')}` by {one.get('by')}{where}: {neutralise(said)}"
+    ignored = list(data.get("ignored", ()))
+    if ignored:
+        which = ", ".join(str(one.get("id")) for one in ignored[-SHOWN:])
+        yield f"- Ignored: comment {which}: {neutralise(one_line(str(ignored[-1].get('why', '')), 120))}"

@@ -1,0 +1,174 @@
+"""What the worker does for each action: one line per action; new actions are added here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from shared.errors import Blocked
+from shared.items import Ended, Rest, Result, Step
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.workflow import Flag, Stage
+from worker_agent import dossier
+from worker_agent.aborts import BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
+from worker_agent.branch.upkeep import Upkeep
+from worker_agent.ci import words
+from worker_agent.ci.deeds import Deeds
+from worker_agent.decide import Action, Snapshot
+from worker_agent.feedback.rounds import Rounds
+from worker_agent.handover import Handover
+from worker_agent.observe import Observer
+from worker_agent.policy import Policy
+from worker_agent.ports import Forge
+from worker_agent.repairs import Repairs
+from worker_agent.tdd.cleaning import Cleaning
+from worker_agent.tdd.cycle import Cycle
+from worker_agent.tdd.refactoring import Refactoring
+from worker_agent.titles import Try
+from worker_agent.workshop import Workshop
+
+UPKEPT = frozenset({Action.IMPLEMENT, Action.REFACTOR, Action.FIX_CI, Action.ADDRESS_REVIEW})
+"""Steps that are paid for what stands on the branch: other people's commits and the base come first."""
+
+
+class Acts:
+    """Carries out what was decided on a snapshot."""
+
+    def __init__(
+        self,
+        forge: Forge,
+        workshop: Workshop,
+        handover: Handover,
+        observer: Observer,
+        rounds: Rounds,
+        policy: Policy,
+    ) -> None:
+        self._forge = forge
+        self._workshop = workshop
+        self._handover = handover
+        self._observer = observer
+        self._policy = policy
+        self._upkeep = Upkeep(workshop, forge, policy)
+        cleaning = Cleaning(workshop)
+        self._cycle = Cycle(workshop, forge.status, cleaning=cleaning)
+        self._refactoring = Refactoring(workshop, forge.status, cleaning)
+        self._deeds = Deeds(forge.checks, forge.status)
+        self._repairs = Repairs(workshop, forge.checks, rounds, cleaning, may_edit_workflows=policy.may_edit_workflows)
+
+    async def act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
+        """Carry out one action. Raises `Blocked` with the reason for those that give an item to a person."""
+        issue = await self._handover.titles.show(held, snapshot.issue, _try(action, snapshot))
+        snapshot = replace(snapshot, issue=issue)
+        match action:
+            case (
+                Action.WRITE_TESTS
+                | Action.IMPLEMENT
+                | Action.REFACTOR
+                | Action.KEEP_REFACTORING
+                | Action.DROP_REFACTORING
+                | Action.FIX_CI
+                | Action.ADDRESS_REVIEW
+                | Action.ANSWER_REVIEW
+            ):
+                await self._build(action, held, snapshot)
+            case Action.OPEN_PULL_REQUEST:
+                await self._open_pull_request(held, snapshot)
+                return Rest("ci")  # its checks have only just been asked for
+            case Action.WAIT_FOR_CI | Action.RERUN_CI | Action.WAIT_FOR_BASE:
+                return await self._watch_ci(action, held, snapshot)
+            case Action.REPAIR:
+                await self._handover.repair(held, snapshot)
+            case Action.ADOPT | Action.SYNC:
+                return await self._upkeep.tend(held, snapshot)
+            case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
+                return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
+            case Action.FINISH | Action.WITHDRAW | Action.SHOW_HALT | Action.AWAIT_APPROVAL:
+                return await self._end(action, held, snapshot)
+            case (
+                Action.GIVE_UP_ON_ATTEMPTS
+                | Action.GIVE_UP_ON_CI
+                | Action.GIVE_UP_ON_ROUNDS
+                | Action.ASK_ABOUT_HEAD
+                | Action.ASK_ABOUT_EDIT
+            ):
+                raise self._reason(action, held, snapshot)
+            case _:
+                assert_never(action)
+        return None
+
+    async def _end(self, action: Action, held: Held, snapshot: Snapshot) -> Ended:
+        """The steps after which nothing is left to do."""
+        if action is Action.FINISH:
+            return await self._handover.finish(held, snapshot)
+        if action is Action.WITHDRAW:
+            return await self._handover.leave(held, snapshot)
+        if action is Action.AWAIT_APPROVAL:
+            await self._refactoring.wait(held, snapshot.issue)
+            return Ended(Result.PARKED, f"the refactoring of #{snapshot.issue.number} waits for a person")
+        return Ended(Result.FAILED, f"halted at {held.fence.stage}")
+
+    async def _watch_ci(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
+        """The steps after which CI or the base is waited for."""
+        if action is Action.RERUN_CI:
+            return await self._deeds.rerun(held, snapshot)
+        return await self._deeds.hold(held, snapshot) if action is Action.WAIT_FOR_BASE else Rest("ci")
+
+    async def _build(self, action: Action, held: Held, snapshot: Snapshot) -> None:
+        """The steps that pay a coder; ahead of them the branch is looked after, which may be all there is to do."""
+        if action is Action.ANSWER_REVIEW:  # what follows such a step: nothing is paid for it
+            self._handover.ignored[snapshot.issue.number] = await self._repairs.answer(held)
+            return
+        if action in {Action.KEEP_REFACTORING, Action.DROP_REFACTORING}:
+            await self._confirm(action, held, snapshot.issue)
+            return
+        if action in UPKEPT and await self._upkeep.before(held, snapshot):
+            return
+        if action is Action.WRITE_TESTS:
+            await self._handover.assign(held)
+            if await self._cycle.write_tests(held, snapshot.issue):
+                problematic = self._policy.names.of(Flag.PROBLEMATIC_TEST)
+                await self._forge.labels.add(held.fence.key.number, [problematic], held)
+        elif action is Action.IMPLEMENT:
+            await self._cycle.implement(held, snapshot.issue, snapshot.bounds.attempts)
+            self._handover.note_built(held)
+        elif action is Action.REFACTOR:
+            await self._refactoring.refactor(held, snapshot.issue)
+            self._handover.note_built(held)
+        elif action is Action.FIX_CI:
+            await self._repairs.fix_ci(held, snapshot.issue, snapshot.ci_fixes)
+        elif action is Action.ADDRESS_REVIEW:
+            await self._repairs.address_review(held, snapshot.issue)
+
+    async def _confirm(self, action: Action, held: Held, issue: Issue) -> None:
+        """What a person has said of a refactoring."""
+        await (self._refactoring.keep if action is Action.KEEP_REFACTORING else self._refactoring.drop)(held, issue)
+        self._handover.note_built(held)
+
+    def _reason(self, action: Action, held: Held, snapshot: Snapshot) -> Blocked:
+        bounds = snapshot.bounds
+        if action is Action.GIVE_UP_ON_ATTEMPTS:
+            return self._cycle.attempts_used_up(held, bounds.attempts)
+        if action is Action.GIVE_UP_ON_CI:
+            return CiGivenUp(bounds.ci_fixes, words.unrepaired(snapshot.ci))
+        if action is Action.GIVE_UP_ON_ROUNDS:
+            return RoundsUsedUp(bounds.rounds)
+        if action is Action.ASK_ABOUT_HEAD and snapshot.pull_request is not None:
+            return BranchTaken(snapshot.pull_request.head_branch, held.fence.work_head, snapshot.pull_request.head_sha)
+        return self._edited(snapshot)
+
+    def _edited(self, snapshot: Snapshot) -> Blocked:
+        pull_request, names = snapshot.pull_request, self._policy.names
+        if pull_request is None:
+            return SpecificationEdited(names.of(Stage.READY))
+        return SpecificationEdited(f"{names.of(Stage.CHANGES_REQUESTED)} on #{pull_request.number}")
+
+    async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> None:
+        body = await dossier.pull_request_body(self._workshop, held, snapshot.issue)
+        opened = await self._handover.open_pull_request(held, snapshot, body)
+        self._observer.expect(held, snapshot.issue, opened)
+
+
+def _try(action: Action, s: Snapshot) -> Try | None:
+    """The implementation that this step writes, for the issue's title."""
+    return Try(s.fence.attempt + 1, s.bounds.attempts) if action is Action.IMPLEMENT else None
