@@ -55,6 +55,17 @@ def was_taken_off(events: Sequence[LabelEvent], label: str) -> bool:
     return newest is None or not newest.added
 
 
+def is_half_a_move(events: Sequence[LabelEvent], old: Collection[str], ours: Collection[int]) -> bool:
+    """Whether the last that happened to a stage label, oldest first, was that one of `ours` took off an `old` one.
+
+    An engine takes off the label of the stage before last, so none is left only when an earlier write of its own
+    came late, or the later one never did. `events` are of stage labels alone.
+    """
+    if not events or events[-1].added or events[-1].actor.id not in ours:
+        return False
+    return events[-1].label.casefold() in {label.casefold() for label in old}
+
+
 def unknown(names: Labels, labels: Iterable[str]) -> frozenset[str]:
     """The labels that look like a stage and are none; nothing is ever done about them."""
     prefix = names.status_prefix.casefold()

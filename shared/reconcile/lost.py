@@ -1,16 +1,18 @@
-"""Labels that vanished with their definition: nobody took them off, so nobody ordered anything."""
+"""Labels that vanished with their definition, or by a late write of ours: nobody ordered anything."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 import structlog
 
+from shared.errors import Transient
 from shared.models import Issue, LabelEvent, PullRequest
-from shared.reconcile.labels import was_taken_off
-from shared.workflow import Labels, Stage
+from shared.reconcile.labels import is_half_a_move, was_taken_off
+from shared.workflow import UNLABELLED, Labels, Stage
 
 Item = TypeVar("Item", Issue, PullRequest)
 
@@ -35,12 +37,24 @@ class Definitions(Protocol):
 
 
 class LostLabels:
-    """Tells a stage label that was lost from one that a person took off; a doubt counts for the person."""
+    """Tells a stage label that was lost from one that a person took off; a doubt counts for the person.
 
-    def __init__(self, threads: Threads, definitions: Definitions, names: Labels) -> None:
+    `ours` are the ids of the engine's accounts, `before` the stages from which an agent of this kind moves to one.
+    """
+
+    def __init__(
+        self,
+        threads: Threads,
+        definitions: Definitions,
+        names: Labels,
+        ours: Collection[int],
+        before: Callable[[Stage], frozenset[Stage]],
+    ) -> None:
         self._threads = threads
         self._definitions = definitions
         self._names = names
+        self._ours = ours
+        self._before = before
 
     async def restored(self, item: Item, recorded: Stage | None, now: datetime) -> Item:
         """`item`, with the label of the `recorded` stage if that was lost; `now` is server time.
@@ -50,11 +64,22 @@ class LostLabels:
         if recorded is None or not item.open or self._names.read(item.labels).stages:
             return item
         label = self._names.of(recorded)
-        if was_taken_off(await self._threads.label_events(item.number), label):
+        events = await self._threads.label_events(item.number)
+        halved = is_half_a_move(self._of_stages(events), self._old(recorded), self._ours)
+        if not halved and was_taken_off(events, label):
             return item
-        if await self._definitions.is_defined(recorded):
+        if halved or await self._definitions.is_defined(recorded):
             fresh = await self._threads.issue(item.number)
             if now - fresh.updated_at < QUIET:
+                if halved:
+                    raise Transient("A label of ours was taken off late; its events are read again in a minute.")
                 return item
         log.warning("label_lost", outcome="retrying", number=item.number, label=label)
         return replace(item, labels=item.labels | {label})
+
+    def _of_stages(self, events: tuple[LabelEvent, ...]) -> tuple[LabelEvent, ...]:
+        stages = {self._names.of(stage).casefold() for stage in Stage if stage not in UNLABELLED}
+        return tuple(event for event in events if event.label.casefold() in stages)
+
+    def _old(self, recorded: Stage) -> frozenset[str]:
+        return frozenset(self._names.of(stage) for stage in self._before(recorded) - UNLABELLED - {recorded})

@@ -54,6 +54,11 @@ def by_person(change: LabelChange | None) -> bool:
     return change is not None and change.actor != BOT
 
 
+def last_of_people(timeline: Sequence[LabelChange]) -> LabelChange | None:
+    """The newest change that a person made: a late write of ours after it takes nothing back."""
+    return next((change for change in reversed(timeline) if by_person(change)), None)
+
+
 def asked_again(change: LabelChange | None) -> bool:
     """Whether the last word of a person was to begin."""
     return by_person(change) and change is not None and change.added and change.label == Stage.READY

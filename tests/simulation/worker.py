@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.errors import Transient
 from shared.lock.port import RefUpdate
+from shared.reconcile.burial import bury
 from shared.workflow import Role, Stage
 
 from .agent import SKIP_SECONDS, SWEEP_SECONDS, Agent
@@ -21,6 +22,7 @@ from .rules import (
     by_person,
     halted,
     is_odd,
+    last_of_people,
     newest,
     projection,
     stages_of,
@@ -44,6 +46,8 @@ class Worker:
         boot = agent.process.boot()
         seen = await agent.forge.item(ISSUE)
         sweeps = agent.process.kernel.now >= agent.sweep_at
+        if not seen.open and sweeps and agent.fate.world.fenced:
+            await self._bury(agent)
         if not seen.open or not (sweeps or stages_of(seen.labels) & (WORKING | READY)):
             return None
         if not sweeps and boot < agent.skip_until and seen == agent.skipped:
@@ -63,6 +67,14 @@ class Worker:
             return None
         return view, intent
 
+    async def _bury(self, agent: Agent) -> None:
+        """End the fence of what was merged while this kind held it, after `shared.reconcile.sweep`."""
+        agent.sweep_at = agent.process.kernel.now + SWEEP_SECONDS
+        fence = (await agent.look(self.key)).fence
+        if fence is not None and fence.stage is Stage.REVIEWING and _merged(await agent.forge.pulls_of(WORK_BRANCH)):
+            buried = await bury(agent.port, agent.claimant, fence, Stage.DONE)
+            agent.fate.journal.counts["fence of a merged issue ended"] += buried
+
     async def _wanted(self, agent: Agent, seen: Item, fence: Any) -> Any:
         """What a claim would begin, after `worker_agent.intents`."""
         stages, intent = stages_of(seen.labels), self._intent
@@ -75,8 +87,11 @@ class Worker:
         if Stage.READY in stages:
             if not halted(fence):
                 return fresh if fence is None else None if stages == READY else intent(fence.stage, fence.phase)
-            return fresh if asked_again(newest_or_transient(await agent.forge.timeline(ISSUE), seen)) else None
-        if fence is not None and fence.stage is Stage.REVIEWING and stages and stages != {Stage.REVIEWING}:
+            newest_or_transient(timeline := await agent.forge.timeline(ISSUE), seen)
+            return fresh if asked_again(last_of_people(timeline)) else None
+        if fence is not None and fence.stage is Stage.REVIEWING and stages != {Stage.REVIEWING}:
+            if not stages and by_person(newest_or_transient(await agent.forge.timeline(ISSUE), seen)):
+                return None
             return intent(fence.stage, fence.phase)
         return fresh if fence is None and stages & WORKING else None
 
@@ -178,6 +193,10 @@ class Worker:
         if pull is None:
             raise Transient("GitHub says that there is a pull request, and does not show it yet.")
         await agent.lock.advance(held, pr=pull.number)
+
+
+def _merged(pulls: Any) -> bool:
+    return any(pull.merged for pull in pulls)
 
 
 def newest_or_transient(timeline: Any, seen: Item) -> Any:

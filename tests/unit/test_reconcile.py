@@ -10,6 +10,7 @@ import pytest
 
 from planner_agent.trade import trade as of_planner
 from reviewer_agent.admission import before as before_of_reviewer
+from shared.errors import Transient
 from shared.lock.codec import Fence, ItemKey
 from shared.models import Account, Issue, LabelEvent
 from shared.reconcile.labels import Sign, sign, unknown, was_taken_off
@@ -52,8 +53,8 @@ def fence(stage: Stage, *, role: Role = Role.WORKER, age: timedelta = timedelta(
     return Fence(ItemKey(role, 42), 7, "a" * 32, "agent-1", stage, NOW - age, oid="f" * 40)
 
 
-def event(label: str, added: bool, number: int = 1) -> LabelEvent:
-    return LabelEvent(number, label, added, BOT, NOW)
+def event(label: str, added: bool, actor: Account = ADA) -> LabelEvent:
+    return LabelEvent(1, label, added, actor, NOW)
 
 
 @pytest.mark.fault(16)
@@ -126,7 +127,7 @@ class FakeGitHub:
 
 
 async def restored(github: FakeGitHub, stage: Stage | None = TESTING) -> frozenset[str]:
-    lost = LostLabels(github, github, NAMES)
+    lost = LostLabels(github, github, NAMES, {BOT.id}, before_of_worker)
     return (await lost.restored(github.issue_now, stage, NOW)).labels
 
 
@@ -149,6 +150,35 @@ async def test_a_label_that_nobody_took_off_was_lost(defined: bool) -> None:
 )
 async def test_a_doubt_counts_for_the_person(github: FakeGitHub) -> None:
     assert await restored(github) == frozenset()
+
+
+LATE = event("status:implementing", False, BOT)
+"""The removal that ends our move from implementing to testing: it leaves a label unless another write came late."""
+
+
+@pytest.mark.fault(15)
+async def test_a_label_that_only_a_late_write_of_ours_took_off_was_lost() -> None:
+    assert await restored(FakeGitHub(item(), [LATE], defined=True)) == {"status:testing"}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [event("status:implementing", False)],
+        [event("status:testing", True, BOT), event("status:testing", False, BOT)],
+        [LATE, event("status:testing", True, BOT), event("status:testing", False)],
+        [event("status:ready", True)],
+    ],
+    ids=["a person's", "by the shared account, what it shows", "a person's after ours", "never shown"],
+)
+async def test_any_other_removal_is_a_person_s_order(events: list[LabelEvent]) -> None:
+    assert await restored(FakeGitHub(item(), events, defined=True)) == frozenset()
+
+
+async def test_a_late_write_is_believed_only_when_its_events_have_settled() -> None:
+    just_now = replace(item(), updated_at=NOW - timedelta(seconds=5))
+    with pytest.raises(Transient, match="in a minute"):
+        await restored(FakeGitHub(just_now, [LATE], defined=True))
 
 
 @pytest.mark.parametrize(("labels", "stage"), [((TESTING,), TESTING), ((READY,), TESTING), ((), None)])
