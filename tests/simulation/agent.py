@@ -163,6 +163,7 @@ class Agent:
             except Transient as error:
                 self.say(f"will try again: {error}")
                 self.fate.journal.counts["own late write adopted"] += "arrived late" in str(error)
+                self.fate.journal.counts["step tried again"] += 1
                 failures += 1
                 await Sleep(min(RETRY_SECONDS * 2.0 ** (failures - 1), BACKOFF_SECONDS))
 

@@ -12,7 +12,7 @@ from shared import lock
 from .protocol import Protocol, of_package
 from .schedule import Variation
 
-ORDER = ("codec", "fold", "port", "claimant", "view", "hold", "fence", "claim", "gateway")
+ORDER = ("trailer", "codec", "fold", "port", "claimant", "view", "hold", "fence", "claim", "gateway")
 """The modules of the lock, each after those that it imports."""
 
 Change = tuple[str, str, str]
@@ -21,13 +21,7 @@ Change = tuple[str, str, str]
 SOURCES: dict[str, tuple[Change, ...]] = {
     "any author trusted": (("codec", "comment.author.id in accounts", "True"),),
     "no settle wait": (("claim", "port.sleep(claimant.terms.settle)", "port.sleep(0)"),),
-    "prev ignored": (
-        (
-            "fold",
-            "ack.id > holder and (ack.prev == holder or (holder < ack.prev < ack.id and ack.prev in deleted))",
-            "ack.id > holder",
-        ),
-    ),
+    "prev ignored": (("fold", "ack.id > holder and names", "ack.id > holder"),),
     "self-fence off": (
         ("hold", "held.port.boot() >= held.deadline", "held.port.boot() < 0"),
         ("hold", "max(0.0, min(pause, held.deadline - held.port.boot()))", "pause"),
