@@ -11,21 +11,22 @@ from typing import assert_never
 import structlog
 
 from reviewer_agent.aborts import ReviewsUsedUp, RoundsUsedUp, TooLarge
-from reviewer_agent.admission import ordered_to_stop, projection
+from reviewer_agent.admission import before, projection
 from reviewer_agent.decide import Action, Snapshot, decide
 from reviewer_agent.demand import Demand
-from reviewer_agent.draft import Draft
-from reviewer_agent.examine import Examiner
+from reviewer_agent.drafts import Drafts
 from reviewer_agent.gate import Gate
 from reviewer_agent.handover import Handover
+from reviewer_agent.merging import Merging
 from reviewer_agent.observe import Observer
 from reviewer_agent.opinion import Reader
+from reviewer_agent.orders import order
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
+from reviewer_agent.recollection import Recollection
 from shared.claims import Claims
 from shared.errors import Blocked
 from shared.governance.endings import RunEnded
-from shared.governance.meter import begin_run
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.lock.claim import Intent, Lease
 from shared.lock.claimant import Claimant
@@ -33,7 +34,7 @@ from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.lock.view import View
 from shared.models import Issue, PullRequest
-from shared.order import ordered
+from shared.order import excluded, ordered
 from shared.reconcile.lost import Item, LostLabels
 from shared.sightings import Sightings
 from shared.workflow import TERMINAL, Flag, Role, Stage
@@ -46,19 +47,21 @@ class Reviewer:
 
     role = Role.REVIEWER
 
-    def __init__(self, forge: Forge, port: Port, claimant: Claimant, examiner: Examiner, policy: Policy) -> None:
+    def __init__(self, forge: Forge, port: Port, claimant: Claimant, drafts: Drafts, policy: Policy) -> None:
         self._forge = forge
         self._agent = claimant.agent
         self._claims = Claims(Role.REVIEWER, port, claimant)
-        self._examiner = examiner
+        self._drafts = drafts
         self._policy = policy
-        self._lost = LostLabels(forge.issues, forge.labels, policy.names)
+        self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         self._handover = Handover(forge, policy)
-        demand = Demand(forge, port, claimant.accounts, policy.names)
-        self._observer = Observer(forge, demand, examiner.source, Reader(claimant.keys, claimant.accounts), policy)
+        demand = Demand(forge, port, claimant.accounts, policy.names, claimant.siblings)
+        reader = Reader(claimant.keys, claimant.accounts)
+        self._observer = Observer(forge, demand, drafts.library.source, reader, policy)
+        self._recollection = Recollection(forge.reviews, reader, self._observer.requests)
+        self._merging = Merging(forge, self._observer, policy)
         self._gate = Gate(claimant, demand, self._observer, policy)
         self._sightings: Sightings[PullRequest] = Sightings(port.boot)
-        self._drafts: dict[int, Draft] = {}
         self._closed: dict[int, Issue] = {}
         self._settled: set[int] = set()
 
@@ -70,6 +73,7 @@ class Reviewer:
     async def discover(self) -> Sequence[Candidate]:
         """Pull requests with a reviewer's stage; once more when they were closed, because some were merged."""
         known = await self._forge.inbox.look()
+        await self._observer.begin()
         policy, gone = self._policy, self._forge.inbox.gone
         self._closed |= {number: gone[number] for number in gone.keys() - self._settled}
         self._settled -= gone.keys()
@@ -77,12 +81,12 @@ class Reviewer:
         listed = {**self._closed, **known}.items()
         wanted = {**orphans, **{number: issue for number, issue in listed if self._gate.wanted(issue)}}.values()
         queue = ordered(wanted, agent=self._agent, priorities=policy.priorities, slots=policy.slots)
-        return tuple(Candidate(item.number, item.updated_at.isoformat()) for item in queue)
+        return tuple(Candidate(one.number, f"{one.updated_at.isoformat()} {one.comments}") for one in queue)
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock and pull request; claim when there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
-        wish = view if isinstance(view, Skip) else await self._wish(view, candidate.version)
+        wish = view if isinstance(view, Skip) else await self._wish(view, candidate.version.partition(" ")[0])
         self._closed.pop(candidate.number, None)  # not before the look succeeded: its closing is told once
         return view if isinstance(view, Skip) else await self._claims.claim(view, wish)
 
@@ -100,13 +104,13 @@ class Reviewer:
                 yield held
             finally:
                 number = held.fence.key.number
-                self._drafts.pop(number, None)
-                self._handover.forget(number)
+                self._drafts.forget(number)
+                self._merging.forget(number)
                 (self._settled.add if held.fence.stage in TERMINAL else self._settled.discard)(number)
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, or a stage label that a person moved or removed."""
-        if number in self._handover.ending:
+        if number in self._merging.ending:
             return None
         listed = self._forge.inbox.known.get(number)
         return await self._claims.revoked(number, listed, self._read, self._order)
@@ -120,15 +124,7 @@ class Reviewer:
         return await self._lost.restored(item, projection(held.fence), held.server_now())
 
     def _order(self, item: Issue | PullRequest, held: Held) -> str | None:
-        labels = self._policy.names.read(item.labels)
-        shown = projection(held.fence)
-        if not item.open or (isinstance(item, Issue) and item.locked):
-            return "the pull request was closed or locked"
-        if Flag.PAUSED in labels.flags:
-            return f"'{self._policy.names.of(Flag.PAUSED)}' was set"
-        if shown is not None and ordered_to_stop(labels.stages, shown):
-            return "a person moved or removed the stage label"
-        return None
+        return order(item, held.fence, self._policy.names)
 
     async def step(self, held: Held) -> Step:
         """Observe, let the label follow the fence, decide, act."""
@@ -136,10 +132,13 @@ class Reviewer:
         if seen.pull_request.open:
             order = self._order(await self._restored(seen.pull_request, held), held)
             # The reply to a label says what is there now: it is newer than any reading.
-            order = order or self._order(await self._handover.show(held, seen.pull_request), held)
+            shown = seen.pull_request if order else await self._handover.show(held, seen.pull_request)
+            order = order or self._order(shown, held)
             if order:
                 await self.stop(held, order)
                 return Ended(Result.WITHDRAWN, order)
+            if barred := excluded(shown.labels, self._policy.exclude):
+                return Ended(Result.PARKED, barred)
         return await self._act(decide(seen, now=held.server_now()), held, seen)
 
     def _just_read(self, held: Held) -> PullRequest | None:
@@ -149,7 +148,11 @@ class Reviewer:
         """
         number, stage = held.fence.key.number, held.fence.stage
         seen = self._sightings.take(number)
-        return seen if stage is Stage.IN_REVIEW or (stage is Stage.APPROVED and number in self._drafts) else None
+        return (
+            seen
+            if stage is Stage.IN_REVIEW or (stage is Stage.APPROVED and self._drafts.of(number) is not None)
+            else None
+        )
 
     async def _act(self, action: Action, held: Held, seen: Snapshot) -> Step:
         log.info("step", action=str(action), stage=str(held.fence.stage), round=held.fence.round)
@@ -165,7 +168,7 @@ class Reviewer:
                 by_person = action is Action.YIELD
                 return await self._handover.request_changes(held, seen.pull_request, by_person=by_person)
             case Action.MERGE:
-                return await self._handover.merge(held, seen.pull_request)
+                return await self._merging.merge(held, seen)
             case Action.WAIT:
                 return await self._handover.wait(held, seen)
             case Action.HAND_OVER | Action.PARK:
@@ -180,7 +183,7 @@ class Reviewer:
     async def _go_on(self, action: Action, held: Held, pull_request: PullRequest) -> None:
         """The moves after which the next look decides."""
         if action is Action.REOPEN:
-            await self._examiner.bring(pull_request)
+            await self._drafts.library.bring(pull_request)
             await self._handover.reopen(held, pull_request)
         elif action is Action.BEGIN:
             await self._handover.begin(held)
@@ -189,7 +192,7 @@ class Reviewer:
 
     async def _end(self, action: Action, held: Held, pull_request: PullRequest) -> Ended:
         if action is Action.FINISH:
-            return await self._handover.finish(held, pull_request)
+            return await self._merging.finish(held, pull_request)
         if action is Action.WITHDRAW:
             return await self._handover.withdraw(held, "the pull request was closed")
         if action is Action.HAND_BACK:
@@ -201,17 +204,17 @@ class Reviewer:
             return RoundsUsedUp(held.fence.round + 1)
         if action is Action.GIVE_UP_ON_REVIEWS:
             return ReviewsUsedUp(held.fence.attempt)
-        draft = self._drafts.get(held.fence.key.number)
+        draft = self._drafts.of(held.fence.key.number)
         return TooLarge(draft.patch.missing if draft else ())
 
     async def _review(self, held: Held, seen: Snapshot) -> Step:
-        """One paid call for one commit; the verdict is dropped when the head has moved meanwhile."""
-        draft = await self._draft(held, seen.pull_request)
+        """At most two paid calls for one commit; the verdict is dropped when the head has moved meanwhile."""
+        draft = await self._drafts.made(held, seen.pull_request, self._observer, self._recollection)
         if draft is None:
             return await self._handover.hold_off(held)
         held.check()
         now = await self._forge.pulls.pull_request(seen.pull_request.number)
-        if now.head_sha != draft.sha or not now.open:
+        if (now.head_sha, now.base_branch, now.open) != (draft.sha, draft.onto, True):
             return None  # the next look sees it and decides
         self._sightings.keep(now.number, now)
         opinion = await self._handover.submit(held, draft)
@@ -219,25 +222,11 @@ class Reviewer:
         seen = replace(seen, opinion=opinion)
         return await self._act(decide(seen, now=held.server_now()), held, seen)
 
-    async def _draft(self, held: Held, pull_request: PullRequest) -> Draft | None:
-        """The review of this head, kept while the lease lasts: it is paid for once; None when its issue is stopped."""
-        number, fence = pull_request.number, held.fence
-        kept = self._drafts.get(number)
-        if kept is not None and (kept.sha, kept.round) == (fence.work_head, fence.round):
-            return kept
-        earlier = await self._observer.earlier(pull_request)
-        subject = await self._observer.subject(pull_request)
-        if subject is None:
-            return None
-        await begin_run(held)
-        self._drafts[number] = await self._examiner.examine(pull_request, subject, fence.round, earlier)
-        return self._drafts[number]
-
     async def stop(self, held: Held, reason: str) -> None:
         """A person's order, noticed between or during steps."""
         seen = await self._observer.look(held.fence)
         if decide(seen, now=held.server_now()) is Action.FINISH:
-            await self._handover.finish(held, seen.pull_request)
+            await self._merging.finish(held, seen.pull_request)
         elif Flag.PAUSED in seen.flags:
             await self._handover.pause(held)
         else:

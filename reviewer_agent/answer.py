@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -42,6 +43,14 @@ class CriterionAnswer(_Part):
     note: str = Field(description="by which code and which test, or what is missing")
 
 
+class EarlierAnswer(_Part):
+    """One finding of an earlier round, looked at again."""
+
+    id: str = Field(description="F1, F2, ... as listed under 'Earlier rounds'")
+    resolved: bool
+    note: str = Field(description="by what it is resolved, or what is still missing")
+
+
 class BreakingChange(_Part):
     """Whether a caller has to change."""
 
@@ -57,30 +66,55 @@ class Answer(_Part):
     findings: tuple[FindingAnswer, ...]
     criteria: tuple[CriterionAnswer, ...] = Field(description="every acceptance criterion exactly once")
     breaking_change: BreakingChange
+    earlier: tuple[EarlierAnswer, ...] = Field((), description="every finding of the earlier rounds exactly once")
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """The criteria that are not met, by id."""
+        return tuple(criterion.id for criterion in self.criteria if not criterion.met)
+
+    @property
+    def unresolved(self) -> tuple[EarlierAnswer, ...]:
+        """What earlier rounds asked for and is not done."""
+        return tuple(one for one in self.earlier if not one.resolved)
 
 
 SCHEMA: Mapping[str, Any] = Answer.model_json_schema()
 """The JSON schema that a coder is given."""
 
 
-def parse(raw: Mapping[str, Any] | None, criteria: Sequence[str]) -> Answer:
+def schema(listed: Sequence[str]) -> Mapping[str, Any]:
+    """The schema of a review that has to judge these findings of earlier rounds."""
+    made: dict[str, Any] = copy.deepcopy(dict(SCHEMA))
+    if listed:
+        made["required"] = [*made["required"], "earlier"]
+        made["properties"]["earlier"].pop("default", None)
+        made["$defs"]["EarlierAnswer"]["properties"]["id"]["enum"] = list(listed)
+    else:
+        del made["properties"]["earlier"], made["$defs"]["EarlierAnswer"]
+    return made
+
+
+def parse(raw: Mapping[str, Any] | None, criteria: Sequence[str], listed: Sequence[str] = ()) -> Answer:
     """The answer, when it is complete and does not contradict itself; raises `Unusable`.
 
-    `criteria` are the ids that have to be checked.
+    `criteria` are the ids that have to be checked, `listed` those of the earlier rounds' findings.
     """
     if raw is None:
         raise Unusable(["The answer was not a JSON object."])
     try:
         answer = Answer.model_validate_json(json.dumps(dict(raw)))
     except (ValueError, TypeError, RecursionError) as error:  # pydantic's ValidationError is a ValueError
-        raise Unusable(_sentences(error)) from error
-    problems = [*_incomplete(answer, criteria), *_contradictions(answer)]
+        raise Unusable(sentences(error)) from error
+    answer = answer.model_copy(update={"earlier": tuple(one for one in answer.earlier if one.id in listed)})
+    problems = [*_incomplete(answer, criteria), *_unjudged(answer, listed), *_contradictions(answer)]
     if problems:
         raise Unusable(problems)
     return answer
 
 
-def _sentences(error: Exception) -> list[str]:
+def sentences(error: Exception) -> list[str]:
+    """What is wrong with an answer's shape, for whoever corrects it."""
     if not isinstance(error, ValidationError):
         return ["The answer is not JSON."]
     found = error.errors(include_url=False, include_context=False, include_input=False)
@@ -103,12 +137,22 @@ def _incomplete(answer: Answer, criteria: Sequence[str]) -> Iterator[str]:
         yield "findings: one has no reason"
 
 
+def _unjudged(answer: Answer, listed: Sequence[str]) -> Iterator[str]:
+    judged = [one.id for one in answer.earlier]
+    if missing := [id for id in listed if id not in judged]:
+        yield one_line(f"earlier: {', '.join(missing)} not judged", 200)
+    if len(set(judged)) < len(judged):
+        yield "earlier: one is judged twice"
+
+
 def _contradictions(answer: Answer) -> Iterator[str]:
-    unmet = [criterion.id for criterion in answer.criteria if not criterion.met]
+    unmet, unresolved = answer.unmet, [one.id for one in answer.unresolved]
     if answer.verdict == "approved":
         if unmet:
             yield one_line(f"verdict: approved although {', '.join(unmet)} is not met", 200)
+        if unresolved:
+            yield one_line(f"verdict: approved although {', '.join(unresolved)} is not resolved", 200)
         if any(finding.severity in HOLDING for finding in answer.findings):
             yield "verdict: approved with a critical or major finding"
-    elif not unmet and not answer.findings:
+    elif not unmet and not unresolved and not answer.findings:
         yield "verdict: changes requested, but nothing says which"

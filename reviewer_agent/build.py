@@ -5,25 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 
 from console.assembly import Parts
+from console.desks import attended
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Bounds, Merge
+from reviewer_agent.drafts import Drafts
+from reviewer_agent.evidence import Runs
 from reviewer_agent.examine import Examiner
+from reviewer_agent.material import Library
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.trade import trade
+from reviewer_agent.turns import Turns
 from shared.git.branches import Branches
+from shared.git.notes import Notes
+from shared.items import Agent
 from shared.prompts import Prompts
 from shared.workflow import Stage
 
 PROMPTS = Path(__file__).with_name("prompts")
 
-STAGES = (Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED)
-"""Labels under which the reviewer finds work."""
+STAGES = (Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED, Stage.FAILED)
+"""Labels under which the reviewer finds work, and what people may have a command for."""
 
 
-def build(parts: Parts) -> Reviewer:
+def build(parts: Parts) -> Agent:
     """The reviewer of one repository."""
     policy = policy_of(parts)
+    source = parts.mirror
     forge = Forge(
         inbox=parts.inbox(STAGES, trade(parts.names, parts.pulls), lambda item: item.is_pull_request),
         issues=parts.issues,
@@ -34,10 +42,14 @@ def build(parts: Parts) -> Reviewer:
         reviews=parts.reviews,
         checks=parts.checks,
         status=parts.status,
-        branches=Branches(parts.mirror),
+        branches=Branches(source),
+        turns=Turns(parts.fences, source, parts.server_time),
     )
-    examiner = Examiner(parts.mirror, parts.coder, Prompts(PROMPTS), policy)
-    return Reviewer(forge, parts.port, parts.claimant, examiner, policy)
+    runs = Runs(source, Notes(source.git, parts.identity), parts.keys)
+    library = Library(source, runs, policy.diff_bytes)
+    examiner = Examiner(parts.coder, Prompts(PROMPTS), policy)
+    drafts = Drafts(library, examiner, second_pass=parts.configured.review.second_pass)
+    return attended(parts, Reviewer(forge, parts.port, parts.claimant, drafts, policy), forge.inbox)
 
 
 def policy_of(parts: Parts) -> Policy:
@@ -48,7 +60,13 @@ def policy_of(parts: Parts) -> Policy:
         names=parts.names,
         exclude=frozenset(repository.labels.exclude),
         priorities=repository.priority_labels,
-        bounds=Bounds(ci_seconds=repository.ci.timeout, none_is_green=repository.ci.none_is_green),
+        bounds=Bounds(
+            rounds=repository.review.max_rounds,
+            reviews=repository.review.max_commits,
+            ci_seconds=repository.ci.timeout,
+            none_is_green=repository.ci.none_is_green,
+        ),
+        base_branch=parts.base_branch,
         merge=Merge(repository.merge),
         merge_method=repository.merge_method,
         delete_branch=repository.delete_branch,

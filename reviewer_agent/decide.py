@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from reviewer_agent.opinion import Care, Judgement, Opinion
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import Verdict, is_green
 from shared.lock.codec import Fence
 from shared.models import PullRequest
 from shared.workflow import Flag, Stage
@@ -55,20 +55,29 @@ class Hindrance(StrEnum):
     NOT_ORDERED = "it waits for `/merge`"
     BREAKING = "it breaks callers, so a person merges"
     PROTECTED = "it touches protected files or dependencies, so a person merges"
+    DISPUTED = "its review objects to what an earlier one had let pass, so a person merges"
     CHECKS_RED = "its checks are red"
     CHECKS_MISSING = "it has no checks"
     CHECKS_RUNNING = "its checks have not finished"
     BASE_RED = "the checks of the base branch are red"
+    BASE_RUNNING = "the checks of the base branch have not finished since the last merge"
     STOPPED = "its issue was closed, paused or taken back"
 
 
 IDLE = frozenset({Action.HAND_OVER, Action.PARK})
 """Actions that only say why nothing happens: no reason to claim."""
 
-ON_ORDER = frozenset({Hindrance.NOT_ORDERED, Hindrance.FORK, Hindrance.BREAKING, Hindrance.PROTECTED})
+OF_CARE = {
+    Care.BREAKING: Hindrance.BREAKING,
+    Care.PROTECTED: Hindrance.PROTECTED,
+    Care.DISPUTED: Hindrance.DISPUTED,
+}
+"""What a review says of a change that only a person merges."""
+
+ON_ORDER = frozenset({Hindrance.NOT_ORDERED, Hindrance.FORK, *OF_CARE.values()})
 """What a person's `/merge` clears."""
 
-PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING})
+PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING, Hindrance.BASE_RUNNING})
 """What is worth waiting for with the lease kept."""
 
 UNANNOUNCED = PASSING | {
@@ -82,6 +91,9 @@ UNANNOUNCED = PASSING | {
 
 STOPPED = "stopped"
 """The reason in the fence of a review that waits for its issue."""
+
+RED_BASE = "red-base"
+"""The reason in the fence of an approved pull request that waits for its base branch."""
 
 HOLDING = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION, Flag.PAUSED})
 """Flags with which nothing is merged."""
@@ -103,7 +115,9 @@ class Snapshot:
 
     `asked`: somebody who may asks for a review of a head that the fence does not name. `person_asks`:
     somebody requests changes of what we approved. `requested`: any such request stands, however old.
-    `stopped`: a person stopped its issue; only read when nothing else keeps it from being merged.
+    `base_tip` is the commit of the base branch that `base_checks` are about; `settling`: the last merge made it
+    and its checks have not ended. `stopped`: a person stopped its issue; only read when nothing else keeps it
+    from being merged.
     """
 
     fence: Fence
@@ -116,6 +130,8 @@ class Snapshot:
     ordered: bool = False
     checks: Verdict = Verdict.NONE
     base_checks: Verdict = Verdict.NONE
+    base_tip: str = ""
+    settling: bool = False
     stopped: bool = False
     merge: Merge = Merge.NEVER
     bounds: Bounds = field(default_factory=Bounds)
@@ -197,16 +213,16 @@ def _missing_order(s: Snapshot, care: Care) -> Hindrance | None:
         return None
     if not s.pull_request.from_own_branch:
         return Hindrance.FORK
-    if care is not Care.NONE:
-        return Hindrance.BREAKING if care is Care.BREAKING else Hindrance.PROTECTED
-    return Hindrance.NOT_ORDERED
+    return OF_CARE.get(care, Hindrance.NOT_ORDERED)
 
 
 def _ci(s: Snapshot) -> Hindrance | None:
     if s.checks is Verdict.RED:
         return Hindrance.CHECKS_RED
-    if s.checks is Verdict.RUNNING:
+    if s.checks in {Verdict.RUNNING, Verdict.UNKNOWN}:
         return Hindrance.CHECKS_RUNNING
-    if s.checks is Verdict.NONE and not s.bounds.none_is_green:
+    if not is_green(s.checks, none_is_green=s.bounds.none_is_green):
         return Hindrance.CHECKS_MISSING
-    return Hindrance.BASE_RED if s.base_checks is Verdict.RED else None
+    if s.base_checks is Verdict.RED:
+        return Hindrance.BASE_RED
+    return Hindrance.BASE_RUNNING if s.settling else None

@@ -15,11 +15,15 @@ from shared.workflow import Labels, Role, Stage
 class Demand:
     """Asks GitHub who set the label, and the worker's fence whose commit the head is."""
 
-    def __init__(self, forge: Forge, port: Port, accounts: Collection[int], names: Labels) -> None:
+    def __init__(
+        self, forge: Forge, port: Port, accounts: Collection[int], names: Labels, siblings: Collection[int] = ()
+    ) -> None:
+        """`accounts` are the engine's; what those that its other agents sign in with ask for is in their fences."""
         self._forge = forge
         self._port = port
         self._accounts = accounts
         self._names = names
+        self._siblings = siblings
 
     async def first(self, pull_request: PullRequest, fence: Fence | None) -> bool:
         """Whether the label that a claim would begin with was set by somebody with write, for this review.
@@ -52,22 +56,26 @@ class Demand:
         newest = next((e for e in reversed(events) if e.added or e.actor.id not in self._accounts), None)
         return newest if newest is not None and newest.added else None
 
+    async def trusts(self, account: Account) -> bool:
+        """Whether what `account` wrote only people with write access can have changed. Raises `Transient`."""
+        return account.id in self._accounts or await self._may_ask(account)
+
     async def _may_ask(self, account: Account) -> bool:
-        if account.id in self._accounts:
+        if account.id in self._accounts and account.id not in self._siblings:
             return True  # ours, so that it may write is known
         return (await self._forge.people.permission(account.login)).may_write
 
     async def _pushed_by_worker(self, pull_request: PullRequest) -> bool:
-        return await self._by_worker(pull_request) is not None
+        return await self.by_worker(pull_request) is not None
 
     async def _handed_over(self, pull_request: PullRequest, since: Fence | None) -> bool:
         """Whether our worker asks for it: its fence, which nobody without write moves, rests with this very commit."""
-        fence = await self._by_worker(pull_request)
+        fence = await self.by_worker(pull_request)
         if fence is None or fence.stage is not Stage.REVIEWING:
             return False
         return since is None or fence.at > since.at
 
-    async def _by_worker(self, pull_request: PullRequest) -> Fence | None:
+    async def by_worker(self, pull_request: PullRequest) -> Fence | None:
         """The worker's fence, if it names this pull request and its head."""
         issue = links.issue_of(pull_request)
         if issue is None:

@@ -1,134 +1,108 @@
-"""One paid review: what it is given, the call, and the answer repaired at most once."""
+"""The paid calls of a review: the review itself and the second pass over its approval, each repaired at most once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from reviewer_agent import links, patch
-from reviewer_agent.answer import SCHEMA, Answer, parse
+from reviewer_agent import answer, links, second_pass
+from reviewer_agent.answer import Answer
+from reviewer_agent.convergence import divided
 from reviewer_agent.draft import Draft
-from reviewer_agent.patch import Patch
+from reviewer_agent.material import Material
 from reviewer_agent.placement import place
 from reviewer_agent.policy import Policy
-from reviewer_agent.ports import Source
-from shared.errors import Blocked, Gone
-from shared.git.failures import NoSuchRef, TooMuchOutput
+from reviewer_agent.second_pass import Checked
 from shared.governance.endings import completed
 from shared.governance.repair import Unusable, asked
 from shared.llm.port import Call, Coder, Ending, Outcome, Request
-from shared.markdown import heading, lines
-from shared.models import PullRequest
 from shared.prompts import Prompts
-from shared.specification import read
 from shared.text import excerpt
 
-CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
-"""Instruction files; read from the base commit only, so that no change can instruct its own reviewer."""
-
-CONVENTIONS_CHARS = 8000
 EVIDENCE_BYTES = 20_000
 EARLIER_BYTES = 20_000
 """How much of each a prompt quotes."""
 
 
-class NothingToReview(Blocked):
-    """The pull request changes nothing: close it, or push the change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a change is judged against: an issue, or the pull request's own description."""
-
-    title: str
-    body: str
-
-
 class Examiner:
-    """Reads a change from git and asks a coder for its review; the coder gets text, no tree and no token."""
+    """Asks a coder about a change; the coder gets text, no tree and no token."""
 
-    def __init__(self, source: Source, coder: Coder, prompts: Prompts, policy: Policy) -> None:
-        self.source = source
+    def __init__(self, coder: Coder, prompts: Prompts, policy: Policy) -> None:
         self._coder = coder
         self._prompts = prompts
         self._policy = policy
 
-    async def bring(self, pull_request: PullRequest) -> str:
-        """Have the head and the base here; returns the commit of the base as the server has it now."""
-        await self.source.ensure()
-        base = await self.source.refresh(f"refs/heads/{pull_request.base_branch}")
-        if base is None:
-            raise Blocked(f"The base branch '{pull_request.base_branch}' does not exist any more.")
-        if await self.source.sha(pull_request.head_sha) is None:
-            try:
-                await self.source.fetch(pull_request.head_sha)
-            except NoSuchRef as error:
-                raise Gone(f"The commit {pull_request.head_sha[:12]} is not in the repository any more.") from error
-        return base
-
-    async def examine(self, pull_request: PullRequest, subject: Subject, round: int, earlier: str) -> Draft:
-        """Review the head. Raises `RunFailed`, `RunEnded`, `AnswerUnusable` and `NothingToReview`."""
-        base = await self.bring(pull_request)
-        change = await self._change(base, pull_request.head_sha)
-        specification = read(subject.body)
-        variables = {
-            "title": subject.title,
-            "specification": subject.body,
-            "criteria": "\n".join(f"- {criterion.id}: {criterion.text}" for criterion in specification.criteria),
-            "evidence": excerpt(evidence(pull_request.body), EVIDENCE_BYTES),
-            "diff": change.text,
-            "conventions": await self._conventions(base),
-            "earlier": excerpt(earlier, EARLIER_BYTES),
+    async def examine(self, material: Material, round: int) -> Draft:
+        """Review the head. Raises `RunFailed`, `RunEnded` and `AnswerUnusable`."""
+        listed, since = material.earlier.listed, material.since
+        variables = _told(material) | {
+            "conventions": material.conventions,
+            "earlier": excerpt(material.earlier.text, EARLIER_BYTES),
+            "since": "" if since is None else since.text,
         }
-        request = Request(
-            call=Call.REVIEW,
-            item=f"#{pull_request.number}",
-            title=subject.title,
-            role="code-reviewer",
-            prompt="",
-            round=round,
-            schema=SCHEMA,
-            limits=self._policy.limits,
-            account="" if (issue := links.issue_of(pull_request)) is None else f"#{issue}",
-        )
-        criteria = [criterion.id for criterion in specification.criteria]
-        answer = await asked(
+        request = self._request(Call.REVIEW, "code-reviewer", material, round, answer.schema(listed))
+        criteria = [id for id, _ in material.criteria]
+        given = await asked(
             self._coder,
             request,
             lambda faults: self._prompts.render("review", **variables, problems=faults),
-            lambda outcome: _usable(outcome, criteria),
+            lambda outcome: _review(outcome, criteria, listed),
             "The backend's review cannot be used, and its correction cannot either:",
         )
-        return Draft(pull_request.head_sha, round, answer, place(answer.findings, change), change)
+        counting, late = divided(given.findings, material.change, since)
+        placed = place(counting, material.change)
+        pull = material.pull_request
+        draft = Draft(pull.head_sha, round, given, placed, material.change, removed=material.removed, late=late)
+        return replace(draft, onto=pull.base_branch)
 
-    async def _change(self, base: str, head: str) -> Patch:
-        try:
-            diff = await self.source.diff(base, head)
-        except TooMuchOutput as error:
-            raise Blocked("The change is too large to be reviewed by the engine: a person reviews it.") from error
-        if not diff.strip():
-            raise NothingToReview
-        return patch.read(diff, self._policy.diff_bytes)
+    async def check(self, material: Material, draft: Draft) -> Draft:
+        """The second pass: each criterion against the evidence. Raises as `examine`."""
+        variables = _told(material) | {"runs": excerpt(material.runs, EVIDENCE_BYTES)}
+        request = self._request(Call.CHECK_CRITERIA, "qa", material, draft.round, second_pass.SCHEMA)
+        criteria = [id for id, _ in material.criteria]
+        checked = await asked(
+            self._coder,
+            request,
+            lambda faults: self._prompts.render("check_criteria", **variables, problems=faults),
+            lambda outcome: _check(outcome, criteria),
+            "The backend's check of the criteria cannot be used, and its correction cannot either:",
+        )
+        return replace(draft, checked=checked)
 
-    async def _conventions(self, base: str) -> str:
-        found = [await self.source.show(base, name) for name in CONVENTIONS]
-        return "\n\n".join(text.decode("utf-8", "replace") for text in found if text)[:CONVENTIONS_CHARS]
+    def _request(self, call: Call, role: str, material: Material, round: int, schema: Mapping[str, object]) -> Request:
+        issue = links.issue_of(material.pull_request)
+        return Request(
+            call=call,
+            item=f"#{material.pull_request.number}",
+            title=material.subject.title,
+            role=role,
+            prompt="",
+            round=round,
+            schema=schema,
+            limits=self._policy.limits,
+            account="" if issue is None else f"#{issue}",
+        )
 
 
-def _usable(outcome: Outcome, criteria: Sequence[str]) -> Answer:
+def _told(material: Material) -> dict[str, str]:
+    return {
+        "title": material.subject.title,
+        "specification": material.subject.body,
+        "criteria": "\n".join(f"- {id}: {text}" for id, text in material.criteria),
+        "evidence": excerpt(material.subject.evidence, EVIDENCE_BYTES),
+        "diff": material.change.text,
+    }
+
+
+def _review(outcome: Outcome, criteria: Sequence[str], listed: Sequence[str]) -> Answer:
+    return answer.parse(_answered(outcome, Call.REVIEW), criteria, listed)
+
+
+def _check(outcome: Outcome, criteria: Sequence[str]) -> Checked:
+    return second_pass.parse(_answered(outcome, Call.CHECK_CRITERIA), criteria)
+
+
+def _answered(outcome: Outcome, call: Call) -> Mapping[str, object] | None:
     if outcome.ending is Ending.MALFORMED:
         raise Unusable(["The answer was not JSON by the schema."])
-    return parse(completed(outcome, Call.REVIEW).answer, criteria)
-
-
-def evidence(body: str) -> str:
-    """The section `Evidence` of a pull request's body; empty when there is none."""
-    found: list[str] = []
-    inside = False
-    for line in lines(body.replace("\r\n", "\n")):
-        title = heading(line)
-        if title is not None and title[0] <= 2:
-            inside = title[1].casefold() == "evidence"
-        elif inside:
-            found.append(line.text)
-    return "\n".join(found).strip()
+    return completed(outcome, call).answer

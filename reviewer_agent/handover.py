@@ -1,4 +1,4 @@
-"""What the reviewer does to pull requests: the review, labels after the fence, the merge, giving up."""
+"""What the reviewer does to pull requests: the review, labels after the fence, giving up; merges are in `merging`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from datetime import timedelta
 
 import structlog
 
-from reviewer_agent import comments, links
+from reviewer_agent import comments, review_text
 from reviewer_agent.aborts import Unpostable
 from reviewer_agent.admission import projection, reopening
-from reviewer_agent.decide import ON_ORDER, STOPPED, Hindrance, Snapshot, hindrance
+from reviewer_agent.decide import ON_ORDER, RED_BASE, STOPPED, Hindrance, Snapshot, hindrance
 from reviewer_agent.draft import Draft
-from reviewer_agent.opinion import Judgement, Opinion, mark
+from reviewer_agent.opinion import Judgement, Opinion, branch_key, mark
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
-from shared.errors import Blocked
+from shared.errors import Blocked, Unexplained
 from shared.items import Ended, Rest, Result
-from shared.lock.codec import Fence, ItemKey, Wait
-from shared.lock.fence import advance, bury, conclude
+from shared.lock.codec import Wait
+from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.lock.port import ReadFence, RefUpdate
 from shared.models import PullRequest, ReviewState
 from shared.reconcile.beginning import Beginning
-from shared.workflow import TERMINAL, Event, Flag, Role, Stage, Track, move
+from shared.workflow import HALTED, TERMINAL, Event, Flag, Stage, Track, move
 
 log = structlog.get_logger()
 
@@ -35,47 +34,58 @@ _STATES = {
 }
 
 
+_COMES_FROM = {Stage.IN_REVIEW: Stage.REVIEWING, Stage.APPROVED: Stage.IN_REVIEW}
+"""Whose label has to be there still when that of the next stage is set; what follows costs money or merges."""
+
+
 class Handover:
     """The reviewer's effects on GitHub; every one is convergent or looked up before it is repeated."""
 
     def __init__(self, forge: Forge, policy: Policy) -> None:
         self._forge = forge
         self._policy = policy
-        self._beginning = Beginning(forge.issues, forge.labels, policy.names)
-        self._ending: set[int] = set()
-
-    @property
-    def ending(self) -> Collection[int]:
-        """Pull requests that are merged and being tidied up: that they are closed is no order any more."""
-        return self._ending
-
-    def forget(self, number: int) -> None:
-        """The lease on a pull request has ended."""
-        self._ending.discard(number)
+        self._begun = {stage: Beginning(forge.issues, forge.labels, policy.names) for stage in _COMES_FROM}
 
     async def show(self, held: Held, pull_request: PullRequest) -> PullRequest:
         """Make the stage label follow the fence; returns the pull request with the labels that are there then.
 
-        None of them when the label that asked for a review was taken off meanwhile: an order to stop.
+        None of them when the label that it comes from was taken off meanwhile: an order to stop.
         """
         stage = projection(held.fence)
         if stage is None:
             return pull_request
-        if stage is Stage.IN_REVIEW:
-            asked = self._policy.names.of(Stage.REVIEWING)
-            begun = await self._beginning.label(held, pull_request, asked, stage)
+        if stage in HALTED:
+            await self._explain(held)
+        if stage in _COMES_FROM:
+            asked = self._policy.names.of(_COMES_FROM[stage])
+            begun = await self._begun[stage].label(held, pull_request, asked, stage)
             if begun is None:
                 return replace(pull_request, labels=frozenset())
             pull_request = begun
-        labels = await self._forge.labels.show(pull_request.number, stage, held, known=pull_request.labels)
+        flags = (Flag.MANUAL_INTERVENTION,) if stage in HALTED else ()
+        labels = await self._forge.labels.show(
+            pull_request.number, stage, held, known=pull_request.labels, flags_on=flags
+        )
         return replace(pull_request, labels=labels)
+
+    async def _explain(self, held: Held) -> None:
+        """It was given up, and whoever did that may have ended before saying why: then say so now, before the label.
+
+        By the label that still lags, the pull request is found again.
+        """
+        told = comments.given_up(held.fence, Unexplained(), self._policy.names)
+        known = await self._forge.status.data(held.fence.key.number)
+        if any(known.get(name) != told.data[name] for name in ("stage", "head", "round")):
+            await self._forge.status.show(held.fence.key.number, told, held)
 
     async def submit(self, held: Held, draft: Draft) -> Opinion:
         """Post the one review of this commit; raises `Unpostable` when GitHub does not take it."""
-        number, body = held.fence.key.number, comments.review_body(draft)
-        opinion = Opinion(draft.sha, draft.round, draft.judgement, draft.care, 0, held.server_now())
+        number, body = held.fence.key.number, review_text.review_body(draft)
+        opinion = Opinion(
+            draft.sha, draft.round, draft.judgement, draft.care, 0, held.server_now(), branch_key(draft.onto)
+        )
         text = f"{mark(held.claimant.keys, number, opinion)}\n{body}"
-        findings = comments.inline(draft)
+        findings = review_text.inline(draft)
         try:
             review = await self._forge.reviews.submit(number, draft.sha, _STATES[draft.judgement], text, findings, held)
         except Blocked as error:
@@ -122,6 +132,8 @@ class Handover:
     async def leave(self, held: Held, seen: Snapshot) -> Ended:
         """Approved and not merged now: say why, and let go."""
         reason = await self._announce(held, seen)
+        if reason is Hindrance.BASE_RED:  # told once: until the base is green again, nobody claims it
+            await advance(held, wait=_soon(held, RED_BASE))
         return Ended(Result.PARKED if reason in ON_ORDER else Result.HANDED_OVER, f"approved; {reason}")
 
     async def wait(self, held: Held, seen: Snapshot) -> Rest:
@@ -135,78 +147,6 @@ class Handover:
         status = comments.approved(held.fence, reason, self._policy.names)
         await self._forge.status.show(held.fence.key.number, status, held)
         return reason
-
-    async def merge(self, held: Held, pull_request: PullRequest) -> Ended:
-        """Merge exactly the commit that was judged. Raises `HeadMoved`, or `Blocked` with GitHub's sentence."""
-        title, sha, method = comments.merge_title(pull_request), held.fence.work_head, self._policy.merge_method
-        merged = await self._forge.pulls.merge(pull_request.number, sha, method, title, held)
-        log.info("merged", outcome="completed", sha=merged)
-        return await self.finish(held, pull_request)
-
-    async def finish(self, held: Held, pull_request: PullRequest) -> Ended:
-        """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge."""
-        self._forge.inbox.dismiss(pull_request.number)
-        self._ending.add(pull_request.number)
-        await self._say_merged(held, pull_request.number)
-        if not await self._end_together(held, pull_request):
-            try:
-                await self._tidy(held, pull_request)
-            except Blocked as error:
-                log.warning("tidying_refused", outcome="skipped", error=str(error))
-            await advance(held, stage=Stage.DONE)
-        return Ended(Result.FINISHED, f"pull request #{pull_request.number} is merged")
-
-    async def _say_merged(self, held: Held, number: int) -> None:
-        """Before the tombstone, after which nobody looks again."""
-        try:
-            await self._forge.status.revise(number, comments.merged(replace(held.fence, stage=Stage.DONE)), held)
-        except Blocked as error:
-            log.warning("merge_not_told", outcome="skipped", error=str(error))
-
-    async def _end_together(self, held: Held, pull_request: PullRequest) -> bool:
-        """Close the issue, then end both fences and the branch in one push.
-
-        False when something stands in the way of one of them: what remains is done one by one.
-        """
-        number = links.issue_of(pull_request)
-        if number is None:
-            return False
-        fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, number)))).value
-        if not _is_ours(held, fence, pull_request):
-            return False
-        gone = RefUpdate(f"refs/heads/{pull_request.head_branch}", pull_request.head_sha, "")
-        resting = fence if fence is not None and fence.stage is Stage.REVIEWING else None
-        try:
-            await self._close_issue(held, number, pull_request)
-            return await conclude(held, resting, (gone,) if self._policy.delete_branch else ())
-        except Blocked:
-            return False
-
-    async def _tidy(self, held: Held, pull_request: PullRequest) -> None:
-        number = links.issue_of(pull_request)
-        if number is None:
-            return
-        fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, number)))).value
-        if not _is_ours(held, fence, pull_request):
-            return
-        for tidy in (self._delete_branch, self._close_issue, self._bury_issue):
-            try:
-                await tidy(held, number, pull_request)
-            except Blocked as error:
-                log.warning("tidying_refused", outcome="skipped", error=str(error))
-
-    async def _delete_branch(self, held: Held, issue: int, pull_request: PullRequest) -> None:
-        if self._policy.delete_branch:
-            await self._forge.branches.delete_branch(pull_request.head_branch, pull_request.head_sha, held)
-
-    async def _close_issue(self, held: Held, issue: int, pull_request: PullRequest) -> None:
-        """GitHub closes it itself when the base is the default branch."""
-        if (await self._forge.issues.issue(issue)).open:
-            await self._forge.issues.close(issue, held)
-
-    async def _bury_issue(self, held: Held, issue: int, pull_request: PullRequest) -> None:
-        """The issue's own fence ends with its pull request; claiming a closed issue for that would be noise."""
-        await bury(held, ItemKey(Role.WORKER, issue), Stage.REVIEWING)
 
     async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
         """To a person: fence, label and flags, and one comment that says why."""
@@ -229,7 +169,7 @@ class Handover:
 
     async def hold_off(self, held: Held) -> Ended:
         """A person stopped its issue: the stage stays, and the fence says what has to be looked at before a claim."""
-        await advance(held, wait=Wait(STOPPED, held.server_now() + timedelta(seconds=held.claimant.terms.heartbeat)))
+        await advance(held, wait=_soon(held, STOPPED))
         await self._forge.status.show(held.fence.key.number, comments.stopped(held.fence, self._policy.names), held)
         return Ended(Result.PARKED, str(Hindrance.STOPPED))
 
@@ -244,7 +184,5 @@ class Handover:
         await advance(held, stage=move(Track.PULL_REQUEST, held.fence.stage, event).to)
 
 
-def _is_ours(held: Held, fence: Fence | None, pull_request: PullRequest) -> bool:
-    """A branch's name alone says nothing: we opened the pull request, or the worker's fence names it."""
-    named = fence is not None and fence.pr == pull_request.number
-    return named or pull_request.author.id in held.claimant.accounts
+def _soon(held: Held, reason: str) -> Wait:
+    return Wait(reason, held.server_now() + timedelta(seconds=held.claimant.terms.heartbeat))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 
+from shared.git.names import issue_of_branch
 from shared.models import PullRequest
 
-_CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
-_BRANCH = re.compile(r"auto/issue-(\d{1,10})")
+_CLOSES = re.compile(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? +#(\d{1,10})\b", re.IGNORECASE)
+"""GitHub's own words for it."""
+
+_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+"""What a template says to its reader is no link."""
 
 
 def issue_named_by(pull_request: PullRequest) -> int | None:
     """The issue that the body says is closed by the merge: what the change is judged against."""
-    found = _CLOSES.search(pull_request.body)
+    found = _CLOSES.search(_HIDDEN.sub("", pull_request.body))
     return int(found[1]) if found else None
 
 
 def issue_of(pull_request: PullRequest) -> int | None:
     """The issue whose work branch is the head; None for a person's branch and for a fork's of any name."""
-    found = _BRANCH.fullmatch(pull_request.head_branch) if pull_request.from_own_branch else None
-    return int(found[1]) if found else None
+    return issue_of_branch(pull_request.head_branch) if pull_request.from_own_branch else None

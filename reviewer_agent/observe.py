@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reviewer_agent import links
+from reviewer_agent import links, trust
 from reviewer_agent.admission import STAGES
 from reviewer_agent.decide import Merge, Snapshot, hindrance
 from reviewer_agent.demand import Demand
-from reviewer_agent.examine import Subject
-from reviewer_agent.opinion import Judgement, Opinion, Reader, standing_requests
+from reviewer_agent.material import Subject
+from reviewer_agent.opinion import Opinion, Reader, standing_requests
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
 from shared import marks
@@ -32,6 +32,7 @@ class Observer:
         self._source = source
         self._reader = reader
         self._policy = policy
+        self._begun = False
 
     async def look(self, fence: Fence, seen: PullRequest | None = None) -> Snapshot:
         """The pull request as it is now; raises `Transient` or `Gone`. `seen` is what was read of it just now."""
@@ -49,25 +50,43 @@ class Observer:
         if snapshot.head_moved:
             return replace(snapshot, asked=await self._demand.again(pull_request, fence))
         reviews = await self._forge.reviews.of(number)
-        snapshot = replace(snapshot, opinion=self._reader.newest(number, reviews, fence.work_head))
+        snapshot = replace(
+            snapshot, opinion=self._reader.newest(number, reviews, fence.work_head, pull_request.base_branch)
+        )
         return snapshot if fence.stage is Stage.IN_REVIEW else await self._before_merging(snapshot, reviews)
 
     async def _before_merging(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
-        requests = await self._requests(s.pull_request.number, reviews)
+        requests = await self.requests(s.pull_request.number, reviews)
         s = replace(s, requested=bool(requests), person_asks=any(_is_news(s, request) for request in requests))
         if s.merge is Merge.NEVER or s.requested or s.opinion is None:
             return s
         if s.needs_order:
             s = replace(s, ordered=await self._ordered(s.opinion, s.pull_request))
-        checks = fold(await self._forge.checks.of(s.fence.work_head))
-        if checks in {Verdict.RED, Verdict.RUNNING}:
+        checks = await self._checks(s.fence.work_head, s.pull_request.base_branch)
+        if checks in {Verdict.RED, Verdict.RUNNING, Verdict.UNKNOWN}:
             return replace(s, checks=checks)
-        s = replace(s, checks=checks, base_checks=await self._base_checks(s.pull_request))
-        # Last, so that it is as new as can be, and read only for what would be merged now.
+        s = await self._with_base(replace(s, checks=checks))
+        # Last, because it is read only for what would be merged now.
         return s if hindrance(s) else replace(s, stopped=await self.stopped(s.pull_request))
 
-    async def _requests(self, number: int, reviews: Sequence[Review]) -> tuple[Review, ...]:
-        """The standing requests for changes by people with write, of whichever commit."""
+    async def begin(self) -> None:
+        """Learn ahead of need what the base branch requires of a merge: later on, that is free. Raises `Transient`."""
+        if not self._begun and self._policy.merge is not Merge.NEVER and self._policy.base_branch:
+            await self._forge.checks.required(self._policy.base_branch)
+        self._begun = True
+
+    async def _checks(self, sha: str, base: str) -> Verdict:
+        """What is required is asked only where it can matter: nothing failed and nothing runs."""
+        checks = await self._forge.checks.of(sha)
+        if not checks and self._policy.bounds.none_is_green:  # none may be a CI that could not start
+            checks = await self._forge.checks.unstarted(sha)
+        verdict = fold(checks)
+        if verdict not in {Verdict.GREEN, Verdict.NONE}:
+            return verdict
+        return fold(checks, await self._forge.checks.required(base))
+
+    async def requests(self, number: int, reviews: Sequence[Review]) -> tuple[Review, ...]:
+        """The standing requests for changes by people with write, of whichever commit. Raises `Transient`."""
         standing = standing_requests(self._reader.by_people(number, reviews))
         return tuple([review for review in standing if await self._may_write(review.author.login)])
 
@@ -79,11 +98,19 @@ class Observer:
         orders = [command for command in commands(spoken) if command.verb is Verb.MERGE]
         return any([await self._may_write(order.author.login) for order in orders])
 
-    async def _base_checks(self, pull_request: PullRequest) -> Verdict:
-        """Nothing is merged on a red base, whatever the head is built on."""
+    async def _with_base(self, s: Snapshot) -> Snapshot:
+        """Nothing is merged on a red base, whatever the head is built on, or on one whose last merge is untested."""
+        branch = s.pull_request.base_branch
         await self._source.ensure()
-        tip = await self._source.refresh(f"refs/heads/{pull_request.base_branch}")
-        return fold(await self._forge.checks.of(tip)) if tip else Verdict.NONE
+        tip = await self._source.refresh(f"refs/heads/{branch}")
+        if tip is None:
+            return s
+        checks = fold(await self._forge.checks.of(tip))
+        s = replace(s, base_tip=tip, base_checks=checks)
+        if checks not in {Verdict.RUNNING, Verdict.NONE}:
+            return s
+        patience = self._policy.bounds.ci_seconds
+        return replace(s, settling=await self._forge.turns.settling(branch, tip, checks, seconds=patience))
 
     async def _may_write(self, login: str) -> bool:
         return (await self._forge.people.permission(login)).may_write
@@ -113,27 +140,7 @@ class Observer:
         # The body names the issue of our own branch, so that one reading is for both, unless somebody edited it.
         if self._is_stopped(issue) if own is not None and own == number else await self.stopped(pull_request):
             return None
-        told = pull_request if issue is None or issue.is_pull_request else issue
-        return Subject(told.title, told.body)
-
-    async def earlier(self, pull_request: PullRequest) -> str:
-        """What earlier reviews asked for: our newest request, and every standing one of a person with write."""
-        number = pull_request.number
-        reviews = await self._forge.reviews.of(number)
-        asking = [review for review in reviews if self._asked(number, review)][-1:]
-        asking += await self._requests(number, reviews)
-        if not asking:
-            return ""
-        remarks = await self._forge.reviews.comments(number)
-        blocks = []
-        for review in asking:
-            inline = [f"- {c.path}:{c.line or '?'}: {c.body}" for c in remarks if c.review_id == review.id]
-            blocks.append("\n".join([f"Of commit {review.head_sha[:12]}:", review.body, *inline]))
-        return "\n\n".join(blocks)
-
-    def _asked(self, number: int, review: Review) -> bool:
-        opinion = self._reader.read(number, review)
-        return opinion is not None and opinion.judgement is Judgement.CHANGES_REQUESTED
+        return await trust.subject(self._demand, pull_request, issue)
 
 
 def _is_news(s: Snapshot, request: Review) -> bool:

@@ -5,6 +5,7 @@ A later process, on any machine, knows from the mark alone what was decided abou
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,6 +33,8 @@ class Care(StrEnum):
     NONE = "none"
     BREAKING = "breaking"
     PROTECTED = "protected"
+    DISPUTED = "disputed"
+    """A later round objects to what an earlier one had let pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,13 @@ class Opinion:
     care: Care
     review_id: int
     at: datetime
+    onto: str = ""
+    """Which branch it was to be merged into, as `branch_key` writes it: another one is another change."""
+
+
+def branch_key(branch: str) -> str:
+    """A branch's name as a word that fits into a mark."""
+    return hashlib.sha256(branch.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +67,17 @@ class Reader:
         """The opinion that a review of pull request `number` carries; None when it is not ours or not authentic."""
         return _opinion(review) if review.author.id in self.accounts and self._marked(number, review) else None
 
-    def newest(self, number: int, reviews: Iterable[Review], sha: str) -> Opinion | None:
-        """Our newest opinion on the commit `sha`; one that a person has dismissed no longer counts."""
+    def newest(self, number: int, reviews: Iterable[Review], sha: str, onto: str) -> Opinion | None:
+        """Our newest opinion on merging `sha` into the branch `onto`; a dismissed one no longer counts."""
         standing = (review for review in reviews if review.state is not ReviewState.DISMISSED)
         found = [opinion for review in standing if (opinion := self.read(number, review)) is not None]
-        return next((opinion for opinion in reversed(found) if opinion.sha == sha), None)
+        fitting = (one for one in reversed(found) if (one.sha, one.onto) == (sha, branch_key(onto)))
+        return next(fitting, None)
+
+    def last(self, number: int, reviews: Iterable[Review], but: str) -> Opinion | None:
+        """Our newest opinion on any other commit than `but`, a dismissed one as well: that commit was seen."""
+        found = [opinion for review in reviews if (opinion := self.read(number, review)) is not None]
+        return next((opinion for opinion in reversed(found) if opinion.sha != but), None)
 
     def by_people(self, number: int, reviews: Iterable[Review]) -> tuple[Review, ...]:
         """The reviews that no engine wrote, whichever account submitted them."""
@@ -80,7 +96,13 @@ def mark(keys: Keyring, number: int, opinion: Opinion) -> str:
 
     Its MAC covers this line alone: GitHub's adapter adds findings to a body when their lines are refused.
     """
-    fields = {"sha": opinion.sha, "round": str(opinion.round), "verdict": opinion.judgement, "care": opinion.care}
+    fields = {
+        "sha": opinion.sha,
+        "onto": opinion.onto,
+        "round": str(opinion.round),
+        "verdict": opinion.judgement,
+        "care": opinion.care,
+    }
     return keys.sign(PURPOSE, number, marks.render(MARK, fields))
 
 
@@ -102,6 +124,7 @@ def _opinion(review: Review) -> Opinion | None:
             care=Care(mark.fields["care"]),
             review_id=review.id,
             at=review.submitted_at,
+            onto=mark.fields.get("onto", ""),
         )
     except (KeyError, ValueError):
         return None

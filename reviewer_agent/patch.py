@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
-from shared.git.patch_policy import MANIFESTS, PROTECTED, matches
+from shared.git.patch_policy import FLAGGED, MANIFESTS, PROTECTED, matches
 from shared.text import one_line
 
 _SECTION = re.compile(r"^(?=diff --git )", re.MULTILINE)
 _SAME = re.compile(r"diff --git a/(?P<path>.*) b/(?P=path)")
 _NAMED = re.compile(r"^(?:--- a/|\+\+\+ b/|(?:rename|copy) (?:from|to) )([^\t\n]+)", re.MULTILINE)
+
+_OLD = re.compile(r"^(?P<how>--- a/|rename from )(?P<path>[^\t\n]+)", re.MULTILINE)
 
 NAMES = 20
 """How many missing files are named."""
@@ -30,11 +32,13 @@ class Patch:
     paths: frozenset[str]
     lines: Mapping[str, frozenset[int]]
     missing: tuple[str, ...] = ()
+    lessened: frozenset[str] = frozenset()
+    """Files, by their old path, that lose lines or their place."""
 
     @property
     def sensitive(self) -> tuple[str, ...]:
-        """Files that only a person's merge may change: CI, ownership, instructions, dependencies."""
-        patterns = (*PROTECTED, *MANIFESTS)
+        """Files that only a person's merge may change: CI, ownership, instructions, dependencies, code nobody calls."""
+        patterns = (*PROTECTED, *MANIFESTS, *FLAGGED)
         return tuple(sorted(path for path in self.paths if path == UNREADABLE or _any(path, patterns)))
 
     def has(self, path: str, line: int | None) -> bool:
@@ -61,6 +65,7 @@ def read(diff: str, limit_bytes: int) -> Patch:
         frozenset(path for section in sections for path in _paths(section)),
         {path: lines for section in shown for path, lines in _lines(section)},
         tuple(missing),
+        frozenset(path for section in sections for path in _lessened(section)),
     )
 
 
@@ -81,6 +86,13 @@ def _paths(section: str) -> frozenset[str]:
     same = _SAME.fullmatch(first)
     found = frozenset(_NAMED.findall(header)) | ({same["path"]} if same else frozenset())
     return found or frozenset({UNREADABLE})
+
+
+def _lessened(section: str) -> Iterator[str]:
+    header, _, body = section.partition("\n@@ ")
+    old = _OLD.search(header)
+    if old is not None and (old["how"] == "rename from " or "\n-" in body):
+        yield old["path"]
 
 
 def _lines(section: str) -> Iterator[tuple[str, frozenset[int]]]:

@@ -18,6 +18,7 @@ class Policy:
     exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})
     priorities: tuple[str, ...] = ()
     bounds: Bounds = field(default_factory=Bounds)
+    base_branch: str = ""
     merge: Merge = Merge.NEVER
     merge_method: str = "squash"
     delete_branch: bool = True

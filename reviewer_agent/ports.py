@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
+from reviewer_agent.turns import Turns
 from shared.github.status import Status
 from shared.lock.hold import Held
 from shared.models import (
@@ -114,6 +115,10 @@ class Checks(Protocol):
 
     async def of(self, sha: str) -> tuple[Check, ...]: ...
 
+    async def unstarted(self, sha: str) -> tuple[Check, ...]: ...
+
+    async def required(self, branch: str) -> frozenset[str]: ...
+
 
 class StatusBoard(Protocol):
     """The reviewer's one status comment per thread."""
@@ -121,6 +126,8 @@ class StatusBoard(Protocol):
     async def show(self, number: int, status: Status, warrant: Warrant) -> None: ...
 
     async def revise(self, number: int, status: Status, warrant: Warrant) -> None: ...
+
+    async def data(self, number: int) -> Mapping[str, Any]: ...
 
 
 class Branches(Protocol):
@@ -145,6 +152,7 @@ class Forge:
     checks: Checks
     status: StatusBoard
     branches: Branches
+    turns: Turns
 
 
 class Source(Protocol):
@@ -172,4 +180,12 @@ class Source(Protocol):
 
     async def show(self, commit: str, path: str) -> bytes | None:
         """A file at a commit; None when there is none."""
+        ...
+
+
+class Records(Protocol):
+    """What the engine itself recorded of a pull request's test runs."""
+
+    async def of(self, pull_request: PullRequest, base: str) -> str:
+        """As text, empty when it recorded nothing; `base` is the commit that the branch is compared with."""
         ...

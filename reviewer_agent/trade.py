@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from reviewer_agent import comments
 from reviewer_agent.admission import STAGES, before, projection
 from reviewer_agent.ports import Pulls
 from shared.errors import Gone
+from shared.github.status import Status
 from shared.lock.codec import Fence
 from shared.reconcile.orphans import Trade
 from shared.workflow import Labels, Role, Stage
@@ -22,12 +24,16 @@ def trade(names: Labels, pulls: Pulls) -> Trade:
         except Gone:
             return False
 
+    async def told(fence: Fence, reason: str) -> Status:
+        return comments.withdrawn(fence, reason)
+
     return Trade(
         Role.REVIEWER,
         names,
         projected=projection,
         before=before,
         is_over=is_merged,
+        told=told,
         owns=frozenset({Stage.REVIEWING, Stage.IN_REVIEW}),
         tidies=STAGES,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,15 +15,20 @@ from reviewer_world import ISSUE, KEYS, NAMES, NEXT, PULL, FakeCoder, FakeSource
 
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Merge
+from reviewer_agent.drafts import Drafts
 from reviewer_agent.examine import Examiner
+from reviewer_agent.material import Library
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
+from reviewer_agent.turns import Turns
 from shared.errors import Gone
+from shared.github.errors import HeadMoved
 from shared.github.status import Status
 from shared.items import Ended, Skip
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
+from shared.lock.port import RefUpdate
 from shared.loop import Loop
 from shared.models import (
     Check,
@@ -118,6 +124,9 @@ class FakeHub:
         if self.world.statuses:
             await self.show(number, status, warrant)
 
+    async def data(self, number: int) -> Mapping[str, Any]:
+        return self.world.statuses[-1].data if self.world.statuses else {}
+
     async def delete_branch(self, branch: str, sha: str, held: Held) -> None:
         held.check()
         self.world.act(f"delete {branch} {sha}")
@@ -153,14 +162,15 @@ class FakeLabels:
     ) -> frozenset[str]:
         warrant.check()
         assert number == PULL
-        kept = {name for name in self.world.pull.labels if not name.startswith("status:") or stage in UNLABELLED}
-        wanted = frozenset(
-            kept | {NAMES.of(flag) for flag in flags_on} | (set() if stage in UNLABELLED else {NAMES.of(stage)})
-        )
-        if wanted != self.world.pull.labels:
-            self.world.act(f"label {' '.join(sorted(wanted))}")
-            self.world.change(labels=wanted, by=BOT)
-        return wanted
+        before = self.world.pull.labels if known is None else known
+        on = {NAMES.of(flag) for flag in flags_on} | (set() if stage in UNLABELLED else {NAMES.of(stage)})
+        current = before if on <= before else self.world.pull.labels | on
+        off = {name for name in current - on if name.startswith("status:") and stage not in UNLABELLED}
+        shown = (self.world.pull.labels | (on - before)) - off
+        if current - off != before:
+            self.world.act(f"label {' '.join(sorted(shown))}")
+            self.world.change(labels=shown, by=BOT)
+        return current - off
 
 
 @dataclass
@@ -176,8 +186,9 @@ class FakePulls:
 
     async def merge(self, number: int, sha: str, method: str, title: str, held: Held) -> str:
         held.check()
+        if sha != self.world.pull.head_sha:
+            raise HeadMoved(f"The head is no longer {sha}.")
         self.world.act(f"merge {sha} {method} {title}")
-        assert sha == self.world.pull.head_sha
         self.world.change(open=False, merged=True, merge_sha="d" * 40)
         return "d" * 40
 
@@ -208,10 +219,42 @@ class FakeReviews:
         return review
 
 
-def reviewer(world: World, name: str = "reviewer-1", **policy: Any) -> Reviewer:
-    """A reviewer process with a state directory of its own."""
+@dataclass
+class FakeRefs:
+    """The engine's own refs on the git server, and a commit for each value."""
+
+    world: World
+
+    async def read(self, ref: str) -> tuple[str, str] | None:
+        return self.world.turns.get(ref)
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None:
+        self.world.meet("turn")
+        found = self.world.turns.get(ref)
+        if (found and found[0]) != expected:
+            return None
+        oid = hashlib.sha1(message.encode()).hexdigest()
+        self.world.turns[ref] = oid, message
+        return oid
+
+
+@dataclass
+class FakeRecords:
+    """What the engine recorded of its runs."""
+
+    world: World
+
+    async def of(self, pull_request: PullRequest, base: str) -> str:
+        assert (pull_request.number, base) == (PULL, self.world.tips[f"refs/heads/{pull_request.base_branch}"])
+        return self.world.runs
+
+
+def forge_of(world: World) -> Forge:
+    """Every port over one world but git's."""
     hub = FakeHub(world)
-    forge = Forge(
+    return Forge(
         inbox=FakeInbox(world),
         issues=hub,
         comments=hub,
@@ -222,11 +265,22 @@ def reviewer(world: World, name: str = "reviewer-1", **policy: Any) -> Reviewer:
         checks=hub,
         status=hub,
         branches=hub,
+        turns=Turns(FakeRefs(world), FakeSource(world), lambda: world.now),
     )
+
+
+def reviewer(
+    world: World, name: str = "reviewer-1", *, forge: Forge | None = None, source: Any = None, **policy: Any
+) -> Reviewer:
+    """A reviewer process with a state directory of its own."""
+    second_pass = policy.pop("second_pass", True)
     rules = Policy("o/r", **policy)
     claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
-    examiner = Examiner(FakeSource(world), FakeCoder(world), Prompts(PROMPTS), rules)
-    return Reviewer(forge, FakePort(world.server), claimant, examiner, rules)
+    examiner = Examiner(FakeCoder(world), Prompts(PROMPTS), rules)
+    drafts = Drafts(
+        Library(source or FakeSource(world), FakeRecords(world), rules.diff_bytes), examiner, second_pass=second_pass
+    )
+    return Reviewer(forge or forge_of(world), FakePort(world.server), claimant, drafts, rules)
 
 
 async def tick(world: World, /, agent: Reviewer | None = None, **policy: Any) -> list[Ended]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -10,8 +11,9 @@ from typing import Any
 
 from fake_server import BOT, EPOCH, Server
 
+from shared.git.failures import NoSuchRef
 from shared.github.status import Status
-from shared.llm.port import Ending, Outcome, Request
+from shared.llm.port import Call, Ending, Outcome, Request
 from shared.lock.codec import Fence, ItemKey
 from shared.marks import Key, Keyring
 from shared.models import (
@@ -90,6 +92,21 @@ def answer(verdict: str = "approved", *findings: Any, unmet: Collection[str] = (
     } | changes
 
 
+def second(request: Request, *unmet: str) -> dict[str, Any]:
+    """What a second pass finds: every criterion that its prompt lists, met but for `unmet`."""
+    ids = dict.fromkeys(re.findall(r"^- (AC\d+): ", request.prompt, re.MULTILINE))
+    return {"criteria": [{"id": id, "met": id not in unmet, "note": "test_search"} for id in ids]}
+
+
+def judged(planned: Any, request: Request) -> Any:
+    """A planned review that says of every listed finding what fits its verdict, unless it says so itself."""
+    listed = (request.schema or {}).get("$defs", {}).get("EarlierAnswer", {}).get("properties", {}).get("id", {})
+    if not isinstance(planned, dict) or "earlier" in planned or "enum" not in listed:
+        return planned
+    resolved = planned.get("verdict") == "approved"
+    return planned | {"earlier": [{"id": id, "resolved": resolved, "note": "seen"} for id in listed["enum"]]}
+
+
 def changes() -> dict[str, Any]:
     """A review that asks for changes, with one finding on a line of the diff."""
     return answer("changes_requested", finding())
@@ -129,9 +146,18 @@ class World:
     checks: dict[str, CheckOutcome] = field(default_factory=lambda: {HEAD: CheckOutcome.PASSED})
     files: dict[tuple[str, str], bytes] = field(default_factory=dict)
     diff: str = DIFF
+    diffs: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Between two commits, where it is another one."""
+    gone: set[str] = field(default_factory=set)
+    """Commits that the server has no more."""
     tips: dict[str, str] = field(default_factory=lambda: {"refs/heads/main": BASE})
     answers: list[Any] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    checked: list[Any] = field(default_factory=list)
+    """What the second passes find; every criterion met when nothing is planned."""
+    checks_asked: list[Request] = field(default_factory=list)
+    runs: str = ""
+    turns: dict[str, tuple[str, str]] = field(default_factory=dict)
     statuses: list[Status] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
     refuse: dict[str, Exception] = field(default_factory=dict)
@@ -218,16 +244,18 @@ class FakeSource:
         return self.world.tips.get(ref)
 
     async def sha(self, ref: str) -> str | None:
-        return ref if ref in self.fetched else None
+        return ref if ref in self.fetched and ref not in self.world.gone else None
 
     async def fetch(self, *refspecs: str) -> None:
         self.world.meet("fetch")
+        if self.world.gone & set(refspecs):
+            raise NoSuchRef
         self.fetched += refspecs
 
     async def diff(self, base: str, head: str) -> str:
         assert head in self.fetched
         self.world.meet("diff")
-        return self.world.diff
+        return self.world.diffs.get((base, head), self.world.diff)
 
     async def show(self, commit: str, path: str) -> bytes | None:
         return self.world.files.get((commit, path))
@@ -235,7 +263,7 @@ class FakeSource:
 
 @dataclass
 class FakeCoder:
-    """Gives the world's answers in order; a call that nobody planned fails the test."""
+    """Gives the world's answers in order; a review that nobody planned fails the test."""
 
     world: World
 
@@ -244,10 +272,15 @@ class FakeCoder:
         return "fake"
 
     async def run(self, request: Request) -> Outcome:
-        self.world.requests.append(request)
-        planned = self.world.answers.pop(0)
-        self.world.server.seconds += 60
-        self.world.change(**self.world.during_call)
+        if request.call is Call.CHECK_CRITERIA:
+            self.world.checks_asked.append(request)
+            planned = self.world.checked.pop(0) if self.world.checked else second(request)
+        else:
+            self.world.requests.append(request)
+            planned = self.world.answers.pop(0)
+            self.world.server.seconds += 60
+            self.world.change(**self.world.during_call)
         if isinstance(planned, Outcome):
             return planned
+        planned = judged(planned, request)
         return Outcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)

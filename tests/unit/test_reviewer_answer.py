@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from reviewer_world import answer, changes, finding
 
-from reviewer_agent.answer import FINDINGS_LIMIT, SCHEMA, parse
+from reviewer_agent.answer import FINDINGS_LIMIT, parse, schema
 from shared.governance.repair import Unusable
 
 CRITERIA = ("AC1", "AC2")
@@ -71,9 +71,12 @@ def test_a_malformed_answer_says_what_is_wrong(raw: Mapping[str, Any] | None, pr
     assert all("\n" not in sentence and len(sentence) <= 200 for sentence in caught.value.faults)
 
 
-def test_the_schema_requires_everything_and_allows_nothing_else() -> None:
-    shapes = [SCHEMA, *SCHEMA["$defs"].values()]
-    assert len(shapes) == 4
+@pytest.mark.parametrize(("listed", "count"), [((), 4), (("F1", "F2"), 5)])
+def test_the_schema_requires_everything_and_allows_nothing_else(listed: tuple[str, ...], count: int) -> None:
+    made = schema(listed)
+    shapes = [made, *made["$defs"].values()]
+    assert len(shapes) == count
+    assert ("earlier" in made["properties"]) is bool(listed)
     for shape in shapes:
         assert shape["additionalProperties"] is False
         assert sorted(shape["required"]) == sorted(shape["properties"])

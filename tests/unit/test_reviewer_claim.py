@@ -125,4 +125,4 @@ async def test_a_label_that_lags_behind_a_failure_is_finished() -> None:
     world.server.seconds += 3600
     (ended,) = await tick(world)
     assert ended.result is Result.FAILED
-    assert world.pull.labels == {"status:failed"}
+    assert world.pull.labels == {"status:failed", "flag:manual-intervention"}

@@ -9,12 +9,12 @@ import pytest
 from fake_server import EPOCH
 from reviewer_world import ADA, DIFF, HEAD, KEY, NAMES, OPENED, PULL, answer, finding
 
-from reviewer_agent import comments
+from reviewer_agent import comments, review_text
 from reviewer_agent.aborts import RoundsUsedUp, TooLarge, Unpostable
 from reviewer_agent.answer import parse
 from reviewer_agent.decide import Hindrance
 from reviewer_agent.draft import Draft
-from reviewer_agent.examine import evidence
+from reviewer_agent.evidence import stated
 from reviewer_agent.patch import read
 from reviewer_agent.placement import place
 from shared import marks
@@ -37,7 +37,7 @@ def draft(raw: dict[str, Any], diff: str = DIFF, limit: int = 100_000) -> Draft:
 
 
 def test_an_approval() -> None:
-    assert comments.review_body(draft(answer())) == (
+    assert review_text.review_body(draft(answer())) == (
         "**Approved** at aaaaaaaaaaaa (round 2).\n"
         "\n"
         "It finds users.\n"
@@ -58,7 +58,7 @@ def test_a_request_for_changes() -> None:
         unmet=["AC2"],
         breaking_change={"breaks": True, "why": "search() is gone."},
     )
-    assert comments.review_body(draft(raw)) == (
+    assert review_text.review_body(draft(raw)) == (
         "**Changes requested** at aaaaaaaaaaaa (round 2).\n"
         "\n"
         "It finds users.\n"
@@ -75,13 +75,13 @@ def test_a_request_for_changes() -> None:
         "\n"
         "**Breaking change:** search() is gone. Only a person merges this."
     )
-    (inline,) = comments.inline(draft(raw))
+    (inline,) = review_text.inline(draft(raw))
     assert (inline.path, inline.line) == ("directory/search.py", 2)
     assert inline.body == "**major:** Case is not ignored.\n\n**Suggestion:** casefold()"
 
 
 def test_a_change_that_was_too_large_and_one_that_is_protected() -> None:
-    body = comments.review_body(draft(answer(), DIFF.replace("directory/search.py", "uv.lock"), limit=5))
+    body = review_text.review_body(draft(answer(), DIFF.replace("directory/search.py", "uv.lock"), limit=5))
     assert body.startswith("**Not approved: only a part of the change was seen** at aaaaaaaaaaaa (round 2).")
     assert body.endswith(
         "**Protected files or dependencies:** `uv.lock`. Only a person merges this.\n"
@@ -100,12 +100,12 @@ def test_what_a_model_writes_does_nothing() -> None:
         breaking_change={"breaks": True, "why": HOSTILE},
     )
     made = draft(raw)
-    for text in (comments.review_body(made), comments.inline(made)[0].body):
+    for text in (review_text.review_body(made), review_text.inline(made)[0].body):
         assert marks.find(text) is None
         assert commands([Comment(1, PULL, ADA, text, EPOCH, EPOCH)]) == ()
         for active in ("<!--", "\n/merge", "ACK:", "Closes #1", " @ada", "![x]", "https://evil", "ghp_a"):
             assert active not in text
-    assert comments.review_body(made).count("\n```") == 2
+    assert review_text.review_body(made).count("\n```") == 2
 
 
 def test_the_longest_review_fits_into_a_body() -> None:
@@ -118,7 +118,7 @@ def test_the_longest_review_fits_into_a_body() -> None:
         criteria=[{"id": id, "met": True, "note": long} for id in ids],
     )
     found, patch = parse(raw, ids), read(DIFF, 100_000)
-    body = comments.review_body(Draft(HEAD, 0, found, place(found.findings, patch), patch))
+    body = review_text.review_body(Draft(HEAD, 0, found, place(found.findings, patch), patch))
     assert len(body) < 65_536
 
 
@@ -212,4 +212,4 @@ def test_the_short_ones() -> None:
     ],
 )
 def test_the_evidence_section_of_a_pull_request(body: str, found: str) -> None:
-    assert evidence(body) == found
+    assert stated(body) == found

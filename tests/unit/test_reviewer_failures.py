@@ -118,3 +118,21 @@ async def test_a_failure_after_the_verdict_keeps_the_verdict() -> None:
     assert ended.result is Result.FAILED
     assert world.stage is Stage.CHANGES_REQUESTED
     assert world.pull.labels == {"status:changes-requested", "flag:manual-intervention"}
+
+
+@pytest.mark.fault(38)
+async def test_a_review_that_was_given_up_says_so_once_wherever_the_reviewer_was_killed() -> None:
+    world = World(answers=[answer("lgtm"), answer("lgtm")])
+    world.refuse["status"] = UnknownOutcome("killed before the comment")
+    await tick(world)
+    assert (world.stage, world.statuses, world.pull.labels) == (Stage.FAILED, [], {"status:in-review"})
+    world.refuse["label"] = UnknownOutcome("killed between comment and label")
+    await tick(world)
+    assert world.pull.labels == {"status:in-review"}
+    await tick(world)
+    (status,) = world.statuses
+    assert "before it could say why" in status.sentence
+    assert world.pull.labels == {"status:failed", "flag:manual-intervention"}
+    assert await tick(world) == []
+    assert len(world.requests) == 2
+    assert reviews(world) == []

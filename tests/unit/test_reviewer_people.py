@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from fake_server import BOT, EPOCH
 from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, World, answer
+from reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, OPENED, World, answer
 
 from reviewer_agent.decide import Merge
+from reviewer_agent.links import issue_named_by
 from shared.items import Result, Skip
 from shared.lock.claim import Lease
 from shared.models import Account, CheckOutcome, Review, ReviewState
@@ -173,3 +174,19 @@ async def test_an_old_comment_that_becomes_an_order_by_an_edit_does_not_count() 
     await approved(world, **APPROVE)
     assert world.server.edit(old.id, "/merge") is not None
     assert isinstance(await look(reviewer(world, **APPROVE)), Skip)
+
+
+@pytest.mark.parametrize(
+    ("body", "number"),
+    [
+        ("Closes #42", 42),
+        ("It fixes: #42 at last.", 42),
+        ("Text\nresolved #42, closes #43", 42),
+        ("<!-- Closes #41 --> CLOSE #42", 42),
+        ("<!-- Closes #41", None),
+        ("It encloses #42", None),
+        ("See #42", None),
+    ],
+)
+def test_which_issue_a_pull_request_closes(body: str, number: int | None) -> None:
+    assert issue_named_by(replace(OPENED, body=body)) == number

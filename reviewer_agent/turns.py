@@ -1,0 +1,128 @@
+"""Whose turn it is to merge: one merge at a time in a repository, each on a base that was read after the last one.
+
+The turn is a ref of the engine's own, moved by compare-and-swap, so it holds between machines too.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from shared.ci.verdict import Verdict
+from shared.lock.codec import FENCE_NAMESPACE
+from shared.lock.hold import Held
+from shared.lock.port import RefUpdate
+
+REF = f"{FENCE_NAMESPACE}/merges"
+
+TURN_SECONDS = 120.0
+"""So long a turn keeps others from merging, unless its merge has moved the base before."""
+
+FRESH_SECONDS = 60.0
+"""A merge is sent within this time after its turn was taken, or the turn is renewed first."""
+
+
+class Refs(Protocol):
+    """Refs of the engine's own on the git server, moved by compare-and-swap."""
+
+    async def read(self, ref: str) -> tuple[str, str] | None:
+        """Commit id and message as the server has them now; None when there is none."""
+        ...
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None:
+        """Move it to a new commit; None when it was not at `expected`."""
+        ...
+
+
+class Tips(Protocol):
+    """What tells a branch's head."""
+
+    async def refresh(self, ref: str) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Who merges what, on which commit of which branch, whose checks stood how; `at` is server time."""
+
+    pull_request: int
+    branch: str
+    tip: str
+    checks: Verdict
+    at: datetime
+
+    def write(self, nonce: str) -> str:
+        """The commit message; `nonce` makes it unlike any other."""
+        trailers = {
+            "Engine-Merge": "1",
+            "Pr": str(self.pull_request),
+            "Branch": self.branch,
+            "Base": self.tip,
+            "Checks": self.checks,
+            "Nonce": nonce,
+            "At": self.at.isoformat(),
+        }
+        return f"merge #{self.pull_request}\n\n" + "".join(f"{name}: {value}\n" for name, value in trailers.items())
+
+    @classmethod
+    def read(cls, message: str) -> Turn | None:
+        """The turn that a commit message spells; None when it is none."""
+        lines = (line.partition(": ") for line in message.splitlines())
+        trailers = {name: value.strip() for name, _, value in lines if value}
+        try:
+            at = datetime.fromisoformat(trailers["At"])
+            found = cls(int(trailers["Pr"]), trailers["Branch"], trailers["Base"], Verdict(trailers["Checks"]), at)
+        except (KeyError, ValueError):
+            return None
+        return found if at.tzinfo is not None else None
+
+    def settling(self, branch: str, tip: str, checks: Verdict, *, now: datetime, seconds: float) -> bool:
+        """Whether the last merge is so new that the checks of what it made of the base have not ended.
+
+        None at all may only be late, if the base had some before.
+        """
+        if (self.branch, now - self.at < timedelta(seconds=seconds)) != (branch, True) or self.tip == tip:
+            return False
+        return checks is Verdict.RUNNING or (checks is Verdict.NONE and self.checks is not Verdict.NONE)
+
+
+class Turns:
+    """The one turn of a repository."""
+
+    def __init__(self, refs: Refs, tips: Tips, server_time: Callable[[], datetime]) -> None:
+        self._refs = refs
+        self._tips = tips
+        self._server_time = server_time
+
+    async def settling(self, branch: str, tip: str, checks: Verdict, *, seconds: float) -> bool:
+        """Whether the last merge made this tip of a branch, less than `seconds` ago, and its checks have not ended.
+
+        Raises `Transient`.
+        """
+        found = await self._refs.read(REF)
+        last = None if found is None else Turn.read(found[1])
+        return last is not None and last.settling(branch, tip, checks, now=self._server_time(), seconds=seconds)
+
+    async def take(self, held: Held, turn: Turn) -> bool:
+        """Take it for the held pull request, on a reading of the base; False while it is somebody else's.
+
+        Raises `Lost` and `Transient`.
+        """
+        found = await self._refs.read(REF)
+        last = None if found is None else Turn.read(found[1])
+        if last is not None and await self._is_taken(last, turn):
+            return False
+        held.check()
+        message = turn.write(secrets.token_hex(8))
+        return await self._refs.advance(REF, message, found and found[0], (), ()) is not None
+
+    async def _is_taken(self, last: Turn, wanted: Turn) -> bool:
+        """A turn is over with its time, or when the base has moved on."""
+        if last.pull_request == wanted.pull_request or wanted.at - last.at >= timedelta(seconds=TURN_SECONDS):
+            return False
+        tip = wanted.tip if last.branch == wanted.branch else await self._tips.refresh(f"refs/heads/{last.branch}")
+        return tip == last.tip
