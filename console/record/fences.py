@@ -1,0 +1,103 @@
+"""Fences as a mirror has them: the newest of each item, and the chain of all that it ever said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from shared.git.mirror import Mirror
+from shared.lock.codec import FENCE_NAMESPACE, Fence, ItemKey, read_fence
+from shared.workflow import Role
+
+_REF = re.compile(rf"{FENCE_NAMESPACE}/(planner|worker|reviewer)/([1-9][0-9]{{0,9}})")
+
+MOST_BYTES = 256 * 2**20
+"""So much text of fences is read at most; one has less than a kibibyte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """What the fence of one item has said, oldest first; never empty.
+
+    `foreign` are commits that travelled with it and that the engine did not make.
+    """
+
+    fences: tuple[Fence, ...]
+    foreign: tuple[str, ...] = ()
+
+    @property
+    def newest(self) -> Fence:
+        """What it says now."""
+        return self.fences[-1]
+
+
+def newest(refs: Mapping[str, tuple[str, str]]) -> dict[ItemKey, Fence]:
+    """The fences among refs below `refs/ack/`, each with its commit id and message."""
+    found = ((key_of(ref), oid, message) for ref, (oid, message) in refs.items())
+    read = (read_fence(key, oid, message) for key, oid, message in found if key is not None)
+    return {fence.key: fence for fence in read if fence is not None}
+
+
+def key_of(ref: str) -> ItemKey | None:
+    """Whose fence a ref is; None for another ref, such as the ledger's."""
+    found = _REF.fullmatch(ref)
+    return None if found is None else ItemKey(Role(found[1]), int(found[2]))
+
+
+async def chains(mirror: Mirror) -> dict[ItemKey, Chain]:
+    """Every chain that the mirror has, by two commands of git however many there are."""
+    listed = (await mirror.git.run("for-each-ref", "--format=%(refname) %(objectname)", FENCE_NAMESPACE)).text
+    rows = (line.split(" ") for line in listed.splitlines())
+    tips = {key: oid for ref, oid in rows if (key := key_of(ref)) is not None}
+    if not tips:
+        return {}
+    commits = await _commits(mirror, tips)
+    fences = {key: tuple(_back(commits, key, oid)) for key, oid in tips.items()}
+    carried = {key: _carried(commits, of) for key, of in fences.items()}
+    foreign = await _without_trailer(mirror, frozenset(one for of in carried.values() for one in of))
+    return {
+        key: Chain(of[::-1], tuple(one for one in carried[key] if one in foreign)) for key, of in fences.items() if of
+    }
+
+
+_Commits = Mapping[str, tuple[tuple[str, ...], str]]
+"""Commit id -> parents and message."""
+
+
+async def _commits(mirror: Mirror, tips: Mapping[ItemKey, str]) -> _Commits:
+    """What first parents lead to, except what is on a branch: there no fence ever is."""
+    stdin = "".join(f"{oid}\n" for oid in tips.values()).encode()
+    verb = ("log", "--first-parent", "-z", "--format=%H%n%P%n%B", "--stdin", "--not", "--branches")
+    told = (await mirror.git.run(*verb, stdin=stdin, cap=MOST_BYTES)).stdout.decode("utf-8", "replace")
+    found = (entry.split("\n", 2) for entry in told.split("\0") if entry)
+    return {oid: (tuple(parents.split()), message) for oid, parents, message in found}
+
+
+def _back(commits: _Commits, key: ItemKey, oid: str) -> Iterator[Fence]:
+    """The chain from its tip back."""
+    while oid in commits:
+        parents, message = commits[oid]
+        fence = read_fence(key, oid, message)
+        if fence is None:
+            return
+        yield fence
+        oid = parents[0] if parents else ""
+
+
+def _carried(commits: _Commits, fences: tuple[Fence, ...]) -> tuple[str, ...]:
+    """The commits that fences have as parents and that are no fences."""
+    own = {fence.oid for fence in fences}
+    parents = (parent for fence in fences for parent in commits[fence.oid][0])
+    return tuple(dict.fromkeys(parent for parent in parents if parent not in own))
+
+
+async def _without_trailer(mirror: Mirror, commits: frozenset[str]) -> frozenset[str]:
+    """Those in which no agent names itself, as it does in each commit that it makes."""
+    if not commits:
+        return frozenset()
+    stdin = "".join(f"{oid}\n" for oid in sorted(commits)).encode()
+    verb = ("log", "--no-walk=unsorted", "-z", "--format=%H %(trailers:key=Agent,valueonly,separator=%x2C)", "--stdin")
+    told = (await mirror.git.run(*verb, stdin=stdin, cap=MOST_BYTES)).stdout.decode("utf-8", "replace")
+    rows = (entry.strip().partition(" ") for entry in told.split("\0") if entry.strip())
+    return frozenset(oid for oid, _, agent in rows if not agent.strip())

@@ -1,0 +1,56 @@
+"""Repositories opened to be looked at: signed in, their mirrors here, under no agent's name."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from config.credentials import signing_keys
+from config.repository import RepositorySettings
+from config.settings import Settings
+from config.state import StateDirectory
+from console.assembly import Process, mirror_of, web_session
+from console.hub import Hub, hub
+from console.sign_in import SignedIn, signed_in
+from shared.clock import Clock
+from shared.git.mirror import Mirror
+from shared.marks import Key, Keyring
+from shared.workflow import Role
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One repository. `server_time` is GitHub's, by its last answer."""
+
+    configured: RepositorySettings
+    hub: Hub
+    mirror: Mirror
+    keys: Keyring
+    server_time: Callable[[], datetime]
+
+
+@asynccontextmanager
+async def visits(settings: Settings, environment: Mapping[str, str], clock: Clock) -> AsyncIterator[tuple[Visit, ...]]:
+    """Every configured repository, in its order. Two requests for each; its mirror is made where there is none.
+
+    Raises `Misconfigured`, `Unauthorized`, `NotAllowed`, `Gone` and `Transient`.
+    """
+    with ExitStack() as stack:  # an identity of its own, never that of an agent
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="visit-")))
+        agent = stack.enter_context(StateDirectory(place).open().claim_identity(Role.WORKER))
+        process = Process(settings, Role.WORKER, clock, agent, environment)
+        keys = tuple(Key.of(secret) for secret in signing_keys(settings.lock))
+        async with web_session(settings, environment) as session, signed_in(process, session) as known:
+            yield tuple([await _visit(process, known[one.name], one, keys) for one in settings.repositories])
+
+
+async def _visit(process: Process, me: SignedIn, one: RepositorySettings, keys: tuple[Key, ...]) -> Visit:
+    seen = await hub(process.role, me, one)
+    mirror = mirror_of(process, me.answers, one.name)
+    await mirror.ensure()
+    ring = Keyring(seen.repository.id, keys, outgoing=process.outgoing)
+    return Visit(one, seen, mirror, ring, lambda: me.github.server_time)

@@ -1,0 +1,187 @@
+"""The figures of a report: pieces of work, notes and ledger folded to rates, means and sums (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from statistics import mean, median
+from typing import TypeVar
+
+from console.report.item import Durations, Item, Outcome, Touch
+from console.report.rework import WINDOW, Reason
+from shared.governance import ledger_lines
+from shared.governance.ledger_lines import Entry, Settlement
+from shared.workflow import Stage, Track
+
+T = TypeVar("T", int, Touch, Reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What was read of one repository. `notes` maps a merged item to what its notes say its worker's runs cost,
+
+    None where a run's cost is not known; `setbacks` counts the errors in notes by their type.
+    """
+
+    since: datetime
+    until: datetime
+    items: Sequence[Item] = ()
+    stories: Sequence[tuple[datetime, Durations]] = ()
+    rework: Mapping[int, Reason] = field(default_factory=dict)
+    ledger: Sequence[Entry] = ()
+    notes: Mapping[int, float | None] = field(default_factory=dict)
+    setbacks: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """US dollars. `total` is everything that was spent in the period, `per_merged` that over what was merged in it,
+
+    `own` the mean of the merged items' own runs, whenever they were made. `source` is `ledger` or `notes`, which
+    know the worker's runs alone; `unknown_runs` count what the configuration says.
+    """
+
+    source: str
+    total: float | None
+    per_merged: float | None
+    own: float | None
+    unknown_runs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """Seconds that items spent in one stage."""
+
+    track: Track
+    stage: Stage
+    items: int
+    median_seconds: float
+    mean_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The paid runs of one role by one backend in the period; `completed` of those whose ending is known."""
+
+    role: str
+    backend: str
+    runs: int
+    completed: int
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One repository's report."""
+
+    repository: str
+    since: datetime
+    until: datetime
+    outcomes: Mapping[Outcome, int]
+    zero_touch: int
+    touches: Mapping[Touch, int]
+    tries: Mapping[int, int]
+    rounds: Mapping[int, int]
+    rework: Mapping[Reason, int]
+    too_young: int
+    """Merged items whose week is not over."""
+    cost: Cost
+    lead_median_seconds: float | None
+    spells: tuple[Spell, ...]
+    casts: tuple[Cast, ...]
+    setbacks: Mapping[str, int]
+
+    @property
+    def merged(self) -> int:
+        """Items merged in the period."""
+        return self.outcomes[Outcome.MERGED]
+
+    @property
+    def zero_touch_rate(self) -> float | None:
+        """The part of them that nobody had to help; None when none was merged."""
+        return self.zero_touch / self.merged if self.merged else None
+
+    @property
+    def rework_rate(self) -> float | None:
+        """The part of them that was put right within the week."""
+        return sum(self.rework.values()) / self.merged if self.merged else None
+
+    @property
+    def tries_mean(self) -> float | None:
+        """Implementations per merged item."""
+        return sum(n * count for n, count in self.tries.items()) / self.merged if self.merged else None
+
+
+def within(items: Iterable[Item], since: datetime, until: datetime) -> tuple[Item, ...]:
+    """The items that belong to a period: they ended in it, or are open."""
+    return tuple(item for item in items if item.outcome is Outcome.OPEN or since <= item.ended_at <= until)
+
+
+def figures(repository: str, facts: Facts, unknown_run: float) -> Figures:
+    """Everything about the items of the period; `unknown_run` is what a run counts whose cost nobody knows."""
+    period = within(facts.items, facts.since, facts.until)
+    merged = [item for item in period if item.outcome is Outcome.MERGED]
+    counted = Counter(item.outcome for item in period)
+    return Figures(
+        repository=repository,
+        since=facts.since,
+        until=facts.until,
+        outcomes={outcome: counted[outcome] for outcome in Outcome},
+        zero_touch=sum(not item.touches for item in merged),
+        touches=_sorted(touch for item in merged for touch in item.touches),
+        tries=_sorted(item.tries for item in merged),
+        rounds=_sorted(item.rounds for item in merged),
+        rework=_sorted(facts.rework[item.number] for item in merged if item.number in facts.rework),
+        too_young=sum(facts.until - item.ended_at < WINDOW for item in merged),
+        cost=_cost(facts, merged, unknown_run),
+        lead_median_seconds=median(item.lead.total_seconds() for item in merged) if merged else None,
+        spells=_spells(facts, merged),
+        casts=_casts(facts),
+        setbacks=dict(sorted(facts.setbacks.items())),
+    )
+
+
+def _sorted(values: Iterable[T]) -> dict[T, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _cost(facts: Facts, merged: Sequence[Item], unknown_run: float) -> Cost:
+    if not facts.ledger:
+        known = [usd for item in merged if (usd := facts.notes.get(item.number)) is not None]
+        unknown = len(merged) - len(known)
+        total = sum(known) if merged and not unknown else None
+        each = total / len(merged) if total is not None else None
+        return Cost("notes", total, each, each, unknown)
+    runs = ledger_lines.runs(facts.ledger, facts.until, unknown_run)
+    recent = [run for run in runs if facts.since <= run.at <= facts.until and not run.open]
+    total = sum(run.usd for run in recent)
+    numbers = {f"#{item.number}" for item in merged}
+    own = sum(run.usd for run in runs if run.item in numbers)
+    unknown = sum(run.source == "unknown" for run in recent)
+    count = len(merged)
+    return Cost("ledger", total, total / count if count else None, own / count if count else None, unknown)
+
+
+def _spells(facts: Facts, merged: Sequence[Item]) -> tuple[Spell, ...]:
+    told = [(Track.STORY, spans) for at, spans in facts.stories if facts.since <= at <= facts.until]
+    told += [(track, spans) for item in merged for track, spans in item.stages.items()]
+    found: dict[tuple[Track, Stage], list[float]] = {}
+    for track, spans in told:
+        for stage, span in spans.items():
+            found.setdefault((track, stage), []).append(span.total_seconds())
+    order = [(track, stage) for track in Track for stage in Stage if (track, stage) in found]
+    return tuple(Spell(*key, len(found[key]), median(found[key]), mean(found[key])) for key in order)
+
+
+def _casts(facts: Facts) -> tuple[Cast, ...]:
+    """By the ledger's settlements; those that name no ending tell nothing of success."""
+    found: dict[tuple[str, str], list[Settlement]] = {}
+    for entry in facts.ledger:
+        if isinstance(entry, Settlement) and entry.played.ending and facts.since <= entry.at <= facts.until:
+            found.setdefault((entry.played.role, entry.played.backend), []).append(entry)
+    return tuple(
+        Cast(*key, len(runs), sum(run.played.ending == "completed" for run in runs), sum(run.usd for run in runs))
+        for key, runs in sorted(found.items())
+    )

@@ -1,0 +1,101 @@
+"""Whether what was merged had to be put right within a week: the base branch's history, read and judged (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from console.report.item import Item
+
+WINDOW = timedelta(days=7)
+"""For so long after a merge what happens to it counts as rework."""
+
+_FIX = re.compile(r"(?:\[[^\]]*\]\s*)?(?:(?:hot|bug)?fix(?:es|ed|up)?|revert(?:s|ed)?)\b", re.IGNORECASE)
+_REPAIR = "Fix CI for "
+"""How a commit of the engine begins that gets its own pull request's checks green."""
+
+_REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
+
+
+class Reason(StrEnum):
+    """Why a merged item counts as reworked."""
+
+    REVERTED = "reverted"
+    FIXED = "fixed"
+    REOPENED = "reopened"
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """One commit of the base branch, with the files that it changed."""
+
+    oid: str
+    at: datetime
+    message: str
+    files: frozenset[str] = frozenset()
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+
+def read(told: str) -> tuple[Landed, ...]:
+    """What `git log` says in the layout `LAYOUT`, oldest first; what cannot be read is left out."""
+    found = []
+    for entry in told.split("\x01")[1:]:
+        parts = entry.split("\x02")
+        if len(parts) == 4:
+            files = frozenset(name for name in parts[3].strip("\0\n").split("\0") if name.strip())
+            found.append(Landed(parts[0], datetime.fromisoformat(parts[1]), parts[2], files))
+    return tuple(found[::-1])
+
+
+LAYOUT = "%x01%H%x02%cI%x02%B%x02"
+"""For `git log --format`, with the names of files after it, each ended by NUL."""
+
+
+def rework(merged: Iterable[Item], history: Sequence[Landed]) -> Mapping[int, Reason]:
+    """Which items were put right within `WINDOW` of their merge, and how; `history` is the base's, oldest first."""
+    reasons = ((item.number, _reason(item, history)) for item in merged)
+    return {number: reason for number, reason in reasons if reason is not None}
+
+
+def _reason(item: Item, history: Sequence[Landed]) -> Reason | None:
+    own = [place for place, commit in enumerate(history) if _is_of(item, commit)]
+    if own:
+        files = frozenset().union(*(history[place].files for place in own))
+        oids, subjects = [history[place].oid for place in own], [history[place].subject for place in own]
+        end = history[own[-1]].at + WINDOW
+        later = [commit for commit in history[own[-1] + 1 :] if commit.at <= end]
+        if any(_undoes(commit, oids, subjects) for commit in later):
+            return Reason.REVERTED
+        if any(_mends(commit) and commit.files & files for commit in later):
+            return Reason.FIXED
+    reopened = item.reopened_at
+    return Reason.REOPENED if reopened is not None and reopened - item.ended_at <= WINDOW else None
+
+
+def _is_of(item: Item, commit: Landed) -> bool:
+    """A squash or merge names the pull request, a phase commit that was rebased its issue."""
+    if not item.pull_request:
+        return False
+    named = commit.subject.rstrip().endswith(f"(#{item.pull_request})")
+    merge = commit.subject.startswith(f"Merge pull request #{item.pull_request} ")
+    lines = commit.message.splitlines()
+    phase = f"Issue: #{item.number}" in lines and any(line.startswith("Agent: ") for line in lines)
+    return named or merge or phase
+
+
+def _undoes(commit: Landed, oids: Sequence[str], subjects: Sequence[str]) -> bool:
+    named = _REVERTS.findall(commit.message)
+    if any(oid.startswith(one) for one in named for oid in oids):
+        return True
+    return any(commit.subject.startswith(f'Revert "{subject}"') for subject in subjects)
+
+
+def _mends(commit: Landed) -> bool:
+    return _FIX.match(commit.subject) is not None and not commit.subject.startswith(_REPAIR)

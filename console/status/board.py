@@ -1,0 +1,147 @@
+"""What was read of a repository, folded to its board (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from console.status.row import Row, Seen, Terms
+from console.status.waiting import Standing, waiting
+from shared.governance.rulings import fitting
+from shared.lock.codec import Fence, ItemKey, read_ack
+from shared.models import Issue
+from shared.specification import read
+from shared.workflow import HALTED, TERMINAL, Flag, Role, Stage, StageLabels, Track
+
+_ORDER = (Track.STORY, Track.SPECIFICATION, Track.PULL_REQUEST)
+
+_WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
+"""Stages of the worker's fence at which a pull request is its business."""
+
+
+def rows(seen: Seen, terms: Terms) -> tuple[Row, ...]:
+    """One row for each open item that the engine has to do with: stories, specifications, pull requests, by number."""
+    fold = _Fold(seen, terms)
+    found = [row for issue in seen.issues if (row := fold.row(issue)) is not None]
+    return tuple(sorted(found, key=lambda row: (_ORDER.index(row.track), row.number)))
+
+
+def heads(seen: Seen, terms: Terms) -> tuple[str, ...]:
+    """The commits of open pull requests for whose checks the board asks: those that their fences name."""
+    fold = _Fold(seen, terms)
+    fences = (fold.fence_of(issue)[1] for issue in seen.issues if issue.is_pull_request)
+    named = (fence for fence in fences if fence is not None and fence.stage not in TERMINAL)
+    return tuple(dict.fromkeys(fence.work_head for fence in named if fence.work_head))
+
+
+def claimed(seen: Seen, terms: Terms) -> tuple[int, ...]:
+    """The ACK comments of open items whose fences do not rest for good: who may hold them."""
+    fold = _Fold(seen, terms)
+    fences = (fold.fence_of(issue)[1] for issue in seen.issues)
+    return tuple(sorted({f.ack_id for f in fences if f is not None and f.stage not in TERMINAL | HALTED}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lease:
+    agent: str = ""
+    since: datetime | None = None
+
+
+class _Fold:
+    """One look at one repository."""
+
+    def __init__(self, seen: Seen, terms: Terms) -> None:
+        self._seen = seen
+        self._terms = terms
+        self._open = {issue.number: issue for issue in seen.issues}
+        workers = (fence for key, fence in seen.fences.items() if key.kind is Role.WORKER and fence.pr)
+        self._of_pull: Mapping[int, Fence] = {fence.pr: fence for fence in workers}
+
+    def row(self, issue: Issue) -> Row | None:
+        """The row of one open item; None for what is none of the engine's business."""
+        labels = self._terms.names.read(issue.labels)
+        track, fence = self.fence_of(issue, labels)
+        if not (labels.story or labels.stages or labels.flags or (fence and fence.stage not in TERMINAL)):
+            return None
+        stage = _stage(labels, fence)
+        lease = self._lease(fence)
+        row = Row(
+            track=track,
+            number=issue.number,
+            title=issue.title,
+            stage=stage,
+            moved_at=fence.at if fence is not None else issue.updated_at,
+            holder=lease.agent,
+            held_since=lease.since,
+            usd=None if self._seen.usd is None else self._seen.usd.get(f"#{issue.number}", 0.0),
+            flags=tuple(flag for flag in Flag if flag in labels.flags),
+            commands=fitting(track, stage, paused=Flag.PAUSED in labels.flags),
+        )
+        row = self._of_pull_request(row, fence) if track is Track.PULL_REQUEST else self._of_issue(row, fence, labels)
+        return replace(row, waiting=waiting(self._standing(row, issue, fence)))
+
+    def fence_of(self, issue: Issue, labels: StageLabels | None = None) -> tuple[Track, Fence | None]:
+        """What kind of item it is, and the fence that says its stage."""
+        if issue.is_pull_request:
+            working = self._of_pull.get(issue.number)
+            if working is not None and working.stage in _WORKERS:
+                return Track.PULL_REQUEST, working
+            return Track.PULL_REQUEST, self._fence(Role.REVIEWER, issue.number) or working
+        story = (labels or self._terms.names.read(issue.labels)).story
+        if story:
+            return Track.STORY, self._fence(Role.PLANNER, issue.number)
+        return Track.SPECIFICATION, self._fence(Role.WORKER, issue.number)
+
+    def _of_pull_request(self, row: Row, fence: Fence | None) -> Row:
+        working = self._of_pull.get(row.number)
+        return replace(
+            row,
+            issue=working.key.number if working is not None else 0,
+            round=max((one.round for one in (working, fence) if one is not None), default=0),
+            ci=self._seen.ci.get(fence.work_head) if fence is not None else None,
+        )
+
+    def _of_issue(self, row: Row, fence: Fence | None, labels: StageLabels) -> Row:
+        if fence is None or row.track is Track.STORY:
+            return row
+        row = replace(row, attempts=(fence.attempt, self._terms.max_attempts))
+        if fence.pr not in self._open:
+            return row
+        stage = labels.stage if labels.stage not in {None, Stage.NEW} else fence.stage
+        return replace(row, pull_request=fence.pr, stage=stage or fence.stage, holder="", held_since=None, commands=())
+
+    def _standing(self, row: Row, issue: Issue, fence: Fence | None) -> Standing:
+        needed = read(issue.body).depends_on if row.track is Track.SPECIFICATION else ()
+        return Standing(
+            track=row.track,
+            stage=row.stage,
+            at=self._seen.at,
+            fence=fence,
+            held=bool(row.holder),
+            flags=row.flags,
+            blockers=[number for number in needed if number in self._open],
+            pull_request=row.pull_request,
+            merge=self._terms.merge,
+            ours=bool(row.issue) or row.track is not Track.PULL_REQUEST,
+        )
+
+    def _lease(self, fence: Fence | None) -> _Lease:
+        """Who holds it: the fence names the ACK, and the ACK says whether it lives."""
+        comment = self._seen.acks.get(fence.ack_id) if fence is not None else None
+        ack = read_ack(comment) if comment is not None else None
+        if fence is None or comment is None or ack is None or not ack.live(self._seen.at):
+            return _Lease()
+        return _Lease(ack.agent, comment.created_at) if ack.nonce == fence.nonce else _Lease()
+
+    def _fence(self, kind: Role, number: int) -> Fence | None:
+        return self._seen.fences.get(ItemKey(kind, number))
+
+
+def _stage(labels: StageLabels, fence: Fence | None) -> Stage:
+    """The fence's word. After an end it is the label's: somebody has set it again."""
+    shown = labels.stage
+    if fence is None:
+        return shown or Stage.NEW
+    again = fence.stage in TERMINAL | HALTED and shown not in {None, Stage.NEW}
+    return shown if again and shown is not None else fence.stage

@@ -1,0 +1,123 @@
+"""Runs `workflow-engine status`: one look, or one after the other until somebody stops it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+from rich.console import Console
+from rich.live import Live
+
+from config.loading import load
+from config.settings import Settings
+from console.launch import OK, complain
+from console.record.visit import visits
+from console.sign_in import completed
+from console.signals import Orders, attend
+from console.status.document import document
+from console.status.gather import Looking
+from console.status.row import Board
+from console.status.table import View, shown
+from shared.clock import Clock
+from shared.errors import EngineError, Transient
+
+PIPED_COLUMNS = 160
+"""How wide a table is that no terminal shows."""
+
+
+class Look(Protocol):
+    """One repository that can be looked at again: `console.status.gather.Looking`."""
+
+    async def look(self) -> Board: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked for; `interval` is in seconds, None for a single look."""
+
+    repository: str | None = None
+    config: Path | None = None
+    json: bool = False
+    interval: float | None = None
+
+
+def told(wishes: Wishes, environment: Mapping[str, str], clock: Clock) -> int:
+    """Print the board; 0, or 1 when GitHub did not answer, 2 for configuration, 4 for rights, 128+n for a signal."""
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_COLUMNS)
+    try:
+        settings = load(wishes.config, repository=wishes.repository, environment=environment)
+        return anyio.run(_told, wishes, settings, completed(settings, environment), clock, console)
+    except EngineError as error:
+        return complain(error)
+
+
+async def _told(
+    wishes: Wishes, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
+) -> int:
+    orders = Orders()
+    code = OK
+    async with anyio.create_task_group() as group:
+        scope = anyio.CancelScope()
+        group.start_soon(partial(attend, orders, scope, clock, daemon=False))
+        with scope:
+            try:
+                await _look(wishes, settings, environment, clock, console)
+            except EngineError as error:  # before the group wraps it
+                code = complain(error)
+            except BrokenPipeError:  # as when the reader is `head`
+                sys.stderr.close()
+        group.cancel_scope.cancel()
+    return 128 + orders.stopped_by if orders.stopped_by else code
+
+
+async def _look(
+    wishes: Wishes, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
+) -> None:
+    budgets, timeout = settings.budgets, settings.lock.timeout
+    async with visits(settings, environment, clock) as opened:
+        looks = [Looking(visit, timeout=timeout, unknown_run=budgets.unknown_run) for visit in opened]
+        boards = [await look.look() for look in looks]
+        if wishes.interval is None or wishes.json or not console.is_terminal:
+            _print(console, boards, json=wishes.json)
+            if wishes.interval is not None:
+                await follow(looks, boards, clock, wishes.interval, lambda new: _print(console, new, json=wishes.json))
+            return
+        view = View(clock.boot)
+        view.show(boards)
+        with Live(view, console=console, screen=True, refresh_per_second=1):
+            await follow(looks, boards, clock, wishes.interval, view.show)
+
+
+async def follow(
+    looks: Sequence[Look],
+    boards: Sequence[Board],
+    clock: Clock,
+    interval: float,
+    show: Callable[[Sequence[Board]], None],
+) -> None:
+    """Look again for ever; what cannot be read just now stays as it was, with the reason."""
+    while True:
+        await clock.sleep(interval)
+        boards = [await _again(look.look, board) for look, board in zip(looks, boards, strict=True)]
+        show(boards)
+
+
+async def _again(look: Callable[[], Awaitable[Board]], before: Board) -> Board:
+    try:
+        return await look()
+    except Transient as error:
+        return replace(before, complaint=str(error))
+
+
+def _print(console: Console, boards: Sequence[Board], *, json: bool) -> None:
+    if json:
+        sys.stdout.write(f"{document(boards)}\n")
+        sys.stdout.flush()
+        return
+    for board in boards:
+        console.print(shown(board, console.width))

@@ -1,0 +1,55 @@
+"""The board for programs: JSON of a shape that stays ([docs/status.md] lists its fields)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from console.status.row import Board, Row
+
+VERSION = 1
+
+
+def document(boards: Iterable[Board]) -> str:
+    """One line of JSON with every board."""
+    repositories = [
+        {
+            "repository": board.repository,
+            "at": _time(board.at),
+            "complaint": board.complaint or None,
+            "items": [_item(row) for row in board.rows],
+        }
+        for board in boards
+    ]
+    return json.dumps({"version": VERSION, "repositories": repositories})
+
+
+def _item(row: Row) -> dict[str, Any]:
+    waiting = row.waiting
+    return {
+        "kind": row.track,
+        "number": row.number,
+        "title": row.title,
+        "stage": row.stage,
+        "moved_at": _time(row.moved_at),
+        "holder": row.holder or None,
+        "held_since": _time(row.held_since),
+        "attempt": row.attempts[0] if row.attempts else None,
+        "max_attempts": row.attempts[1] if row.attempts else None,
+        "round": row.round,
+        "cost_usd": None if row.usd is None else round(row.usd, 4),
+        "ci": row.ci,
+        "waits_for": None
+        if waiting is None
+        else {"whom": waiting.whom, "why": waiting.why, "until": _time(waiting.until)},
+        "flags": list(row.flags),
+        "commands": [f"/{verb}" for verb in row.commands],
+        "issue": row.issue or None,
+        "pull_request": row.pull_request or None,
+    }
+
+
+def _time(at: datetime | None) -> str | None:
+    return None if at is None else at.astimezone(UTC).isoformat(timespec="seconds")

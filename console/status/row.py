@@ -1,0 +1,100 @@
+"""The board as values: one row for each open item of the engine's, and what GitHub and git showed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from shared.ci.verdict import Verdict
+from shared.governance.commands import Verb
+from shared.lock.codec import Fence, ItemKey
+from shared.models import Comment, Issue
+from shared.workflow import Flag, Labels, Stage, Track
+
+
+class Whom(StrEnum):
+    """Who or what an item waits for."""
+
+    PERSON = "person"
+    PLANNER = "planner"
+    WORKER = "worker"
+    REVIEWER = "reviewer"
+    CI = "ci"
+    ITEM = "item"
+    """Another issue or pull request."""
+    TIME = "time"
+    """A limit's reset or the next try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What for, and until when at the latest it is looked at again, where that is known (server time)."""
+
+    whom: Whom
+    why: str
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One item. `moved_at` is its fence's last move, else its last change on GitHub; times are the server's.
+
+    `holder` is the agent whose lease lives, empty when nobody holds it; `held_since` is when it was claimed.
+    `attempts` are the tries of the implementation of so many; `usd` what its runs count in the ledger, None
+    where there is none. `ci` is None where it was not asked for.
+    """
+
+    track: Track
+    number: int
+    title: str
+    stage: Stage
+    moved_at: datetime
+    holder: str = ""
+    held_since: datetime | None = None
+    attempts: tuple[int, int] | None = None
+    round: int = 0
+    usd: float | None = None
+    ci: Verdict | None = None
+    waiting: Waiting | None = None
+    flags: tuple[Flag, ...] = ()
+    commands: tuple[Verb, ...] = ()
+    issue: int = 0
+    """Of a pull request: the issue that it implements; 0 when it is not of the engine's making."""
+    pull_request: int = 0
+    """Of an issue: its pull request; 0 while there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was read of one repository. `issues` are the open ones, `acks` comments by their id.
+
+    `usd` maps items such as `#42` to what they have cost, None without a ledger; `ci` commits to verdicts.
+    """
+
+    at: datetime
+    issues: tuple[Issue, ...] = ()
+    fences: Mapping[ItemKey, Fence] = field(default_factory=dict)
+    acks: Mapping[int, Comment] = field(default_factory=dict)
+    usd: Mapping[str, float] | None = None
+    ci: Mapping[str, Verdict] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What of the configuration a board depends on."""
+
+    names: Labels = field(default_factory=Labels)
+    merge: str = "never"
+    max_attempts: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """One repository at server time `at`; `complaint` says why it could not be read again since."""
+
+    repository: str
+    at: datetime
+    rows: tuple[Row, ...] = ()
+    complaint: str = ""

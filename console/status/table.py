@@ -1,0 +1,164 @@
+"""The board for people: a table that fits the terminal, and the view that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from console.status.row import Board, Row, Whom
+from shared.ci.verdict import Verdict
+from shared.workflow import HALTED, Track
+
+WIDE = 130
+"""Columns from which on everything has one of its own; below, figures stand in a line under the title."""
+
+_KIND = {Track.STORY: "story", Track.SPECIFICATION: "spec", Track.PULL_REQUEST: "PR"}
+_CI = {Verdict.GREEN: "green", Verdict.RED: "red", Verdict.RUNNING: "yellow"}
+
+
+def shown(board: Board, width: int) -> RenderableType:
+    """One repository's board, for a terminal of so many columns."""
+    parts: list[RenderableType] = [_heading(board)]
+    if board.complaint:
+        parts.append(Text(f"Not read again: {plain(board.complaint)}", style="red"))
+    if board.rows:
+        parts.append(_wide(board) if width >= WIDE else _narrow(board))
+    return Group(*parts)
+
+
+def _heading(board: Board) -> Text:
+    told = f"{len(board.rows)} open" if board.rows else "nothing open that the engine has to do with"
+    return Text.assemble((board.repository, "bold"), f"  {told}  {board.at:%Y-%m-%d %H:%M:%S} UTC")
+
+
+def _wide(board: Board) -> Table:
+    """A column for each thing that any row has."""
+    cells = [list(_cells(row, board.at)) for row in board.rows]
+    used = [place for place, name in enumerate(_COLUMNS) if any(one[place].plain for one in cells)]
+    table = _table(*(_COLUMNS[place] for place in used))
+    for one in cells:
+        table.add_row(*(one[place] for place in used))
+    return table
+
+
+_COLUMNS = ("", "kind", "title", "stage", "for", "held by", "waits for", "tries", "cost", "CI", "commands")
+
+
+def _cells(row: Row, at: datetime) -> Iterator[Text]:
+    yield Text(f"#{row.number}")
+    yield Text(_KIND[row.track])
+    yield Text(plain(row.title))
+    yield _stage(row)
+    yield Text(ago(at - row.moved_at))
+    yield Text(_holder(row, at))
+    yield _waits(row, at)
+    yield Text(f"{row.attempts[0]}/{row.attempts[1]}" if row.attempts else f"round {row.round}" * bool(row.round))
+    yield Text(_cost(row))
+    yield Text("") if row.ci is None else Text(row.ci, style=_CI.get(row.ci, ""))
+    yield Text(" ".join(f"/{verb}" for verb in row.commands), style="dim")
+
+
+def _narrow(board: Board) -> Table:
+    table = _table("", "title", "stage", "held by, or waits for")
+    for row in board.rows:
+        what = Text.assemble(plain(row.title), *((f"\n{line}", "dim") for line in _details(row)))
+        since = Text(f"\nfor {ago(board.at - row.moved_at)}", style="dim")
+        held, waits = _holder(row, board.at), _waits(row, board.at)
+        both = Text("\n").join([Text(held)] * bool(held) + [waits] * bool(waits))
+        table.add_row(Text(f"#{row.number}"), what, _stage(row) + since, both)
+    return table
+
+
+def _details(row: Row) -> Iterator[str]:
+    figures = [
+        _KIND[row.track],
+        f"try {row.attempts[0]} of {row.attempts[1]}" if row.attempts and row.attempts[0] else "",
+        f"round {row.round}" if row.round else "",
+        _cost(row),
+        f"CI {row.ci}" if row.ci is not None else "",
+    ]
+    yield ", ".join(filter(None, figures))
+    if row.commands:
+        yield " ".join(f"/{verb}" for verb in row.commands)
+
+
+def _table(*names: str) -> Table:
+    table = Table(expand=False, box=None, pad_edge=False, header_style="dim")
+    for name in names:
+        table.add_column(name, no_wrap=name in {"", "kind", "stage", "for", "tries", "CI"}, overflow="fold")
+    return table
+
+
+def _stage(row: Row) -> Text:
+    """With the flags beneath it."""
+    style = "red" if row.stage in HALTED else "cyan" if row.holder else ""
+    return Text.assemble((str(row.stage), style), *((f"\n{flag}", "red") for flag in row.flags))
+
+
+def _holder(row: Row, at: datetime) -> str:
+    since = f" ({ago(at - row.held_since)})" if row.held_since is not None else ""
+    return f"{plain(row.holder)}{since}" if row.holder else ""
+
+
+def _waits(row: Row, at: datetime) -> Text:
+    """In bold what a person has to do."""
+    if row.waiting is None:
+        return Text()
+    told = f"{row.waiting.whom}: {plain(row.waiting.why)}"
+    if row.waiting.until is not None:
+        until = row.waiting.until.astimezone(UTC)
+        told += f" until {until:%H:%M}" if until.date() == at.date() else f" until {until:%Y-%m-%d %H:%M}"
+    return Text(told, style="bold" if row.waiting.whom is Whom.PERSON else "")
+
+
+def _cost(row: Row) -> str:
+    return "" if row.usd is None else f"${row.usd:.2f}"
+
+
+def ago(span: timedelta) -> str:
+    """How long, in the two units that matter: `40s`, `12m`, `3h 5m`, `4d 2h`."""
+    seconds = max(0, int(span.total_seconds()))
+    if seconds < 60:
+        return f"{seconds}s"
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if hours < 1:
+        return f"{minutes}m"
+    return f"{hours}h {minutes % 60}m" if days < 1 else f"{days}d {hours % 24}h"
+
+
+def plain(text: str) -> str:
+    """Text of strangers without what could drive a terminal or turn its writing around."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+@dataclass
+class View:
+    """The boards on a whole screen: ages go on between two looks, and what does not fit is said."""
+
+    boot: Callable[[], float]
+    boards: Sequence[Board] = ()
+    looked: float = 0.0
+
+    def show(self, boards: Sequence[Board]) -> None:
+        """What was read just now."""
+        self.boards, self.looked = boards, self.boot()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        passed = timedelta(seconds=self.boot() - self.looked)
+        now = [replace(board, at=board.at + passed) for board in self.boards]
+        parts: list[RenderableType] = [shown(board, options.max_width) for board in now] or [Text("Looking ...")]
+        height = console.size.height
+        lines = console.render_lines(Group(*parts, Text("Ctrl-C ends.", style="dim")), options.update(height=None))
+        if len(lines) > height:
+            hidden = len(lines) - height + 1
+            more = Text(f"{hidden} lines more: make the window taller, or name one repository.", style="dim")
+            lines = [*lines[: height - 1], *console.render_lines(more, options.update(height=None))]
+        for line in lines:
+            yield from line
+            yield Segment.line()

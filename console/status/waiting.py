@@ -1,0 +1,93 @@
+"""What an item waits for: its stage, its fence and its flags -> whom, why and until when (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from console.status.row import Waiting, Whom
+from shared.lock.codec import Fence
+from shared.workflow import HALTED, Flag, Role, Stage, Track, owner
+
+_AGENTS = {Role.PLANNER: Whom.PLANNER, Role.WORKER: Whom.WORKER, Role.REVIEWER: Whom.REVIEWER}
+
+_FOR_CI = frozenset({"ci", "red-base"})
+"""Reasons of a fence's wait that end when CI says something else."""
+
+_MERGE = {
+    "never": Waiting(Whom.PERSON, "merge it"),
+    "approve": Waiting(Whom.PERSON, "/merge"),
+    "auto": Waiting(Whom.REVIEWER, "merges it"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An item as it stands. `blockers` are open items that it depends on, `merge` the configured word."""
+
+    track: Track
+    stage: Stage
+    at: datetime
+    fence: Fence | None = None
+    held: bool = False
+    flags: Collection[Flag] = ()
+    blockers: Collection[int] = ()
+    pull_request: int = 0
+    merge: str = "never"
+    ours: bool = True
+
+
+def waiting(s: Standing) -> Waiting | None:
+    """What for; None while an agent works on it."""
+    asked = _person(s)
+    if asked is not None:
+        return asked
+    if s.pull_request:
+        return Waiting(Whom.ITEM, f"pull request #{s.pull_request}")
+    wait = s.fence.wait if s.fence is not None else None
+    if wait is not None and wait.until > s.at:
+        return Waiting(Whom.CI if wait.reason in _FOR_CI else Whom.TIME, wait.reason, wait.until)
+    if s.stage is Stage.TESTING:
+        return Waiting(Whom.CI, "its checks")
+    if s.held:
+        return None
+    if s.blockers:
+        return Waiting(Whom.ITEM, ", ".join(f"#{number}" for number in sorted(s.blockers)))
+    return _next(s)
+
+
+def _person(s: Standing) -> Waiting | None:
+    """What a person has to do before anything goes on."""
+    if Flag.PAUSED in s.flags:
+        return Waiting(Whom.PERSON, "paused")
+    if Flag.NEEDS_ANSWER in s.flags:
+        return Waiting(Whom.PERSON, "questions to answer")
+    if s.stage in HALTED:
+        return Waiting(Whom.PERSON, next((_FLAGS[flag] for flag in s.flags if flag in _FLAGS), "it has failed"))
+    if s.stage is Stage.AWAITING_APPROVAL:
+        return Waiting(Whom.PERSON, "the plan" if s.track is Track.STORY else "the refactoring")
+    if s.stage is Stage.WITHDRAWN:
+        return Waiting(Whom.PERSON, "it was stopped")
+    return None
+
+
+_FLAGS: Mapping[Flag, str] = {
+    Flag.SPEC_REVIEW_NEEDED: "its text to be corrected",
+    Flag.BUDGET_EXCEEDED: "its budget is used up",
+    Flag.PROBLEMATIC_TEST: "does it exist already?",
+}
+
+
+def _next(s: Standing) -> Waiting:
+    """Who goes on with what nobody holds."""
+    if s.stage is Stage.SPECIFIED:
+        return Waiting(Whom.ITEM, "its specifications")
+    if s.stage is Stage.APPROVED:
+        return _MERGE[s.merge]
+    if s.stage is Stage.CHANGES_REQUESTED and not s.ours:
+        return Waiting(Whom.PERSON, "its author")
+    role = owner(s.track, s.stage)
+    if role is None:  # a new or `ready` specification: only its worker can begin it
+        role = Role.WORKER
+    return Waiting(_AGENTS[role], "a free one")

@@ -1,0 +1,294 @@
+"""The report: chains of fences, the base's history, notes and ledger become figures."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from console.record.fences import Chain
+from console.report.document import document
+from console.report.figures import Cost, Facts, Figures, figures
+from console.report.item import Item, Outcome, Touch, items, stories
+from console.report.rework import Landed, Reason, read, rework
+from console.report.table import shown
+from shared.governance.ledger_lines import Entry, Played, Reservation, Settlement
+from shared.lock.codec import Fence, ItemKey
+from shared.workflow import Role, Stage, Track
+
+START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
+UNTIL = START + timedelta(days=20)
+WORKER, REVIEWER = ItemKey(Role.WORKER, 7), ItemKey(Role.REVIEWER, 9)
+
+IMPLEMENTING, TESTING, REVIEWING = Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
+IN_REVIEW, APPROVED, ASKED, DONE = Stage.IN_REVIEW, Stage.APPROVED, Stage.CHANGES_REQUESTED, Stage.DONE
+
+Said = tuple[int, Stage] | tuple[int, Stage, dict[str, Any]]
+"""Minutes after the start, the stage, and other fields of a fence."""
+
+
+def chain(key: ItemKey, *said: Said, foreign: tuple[str, ...] = ()) -> Chain:
+    more: dict[str, Any] = {"pr": 9} if key.kind is Role.WORKER else {}
+    fences = tuple(
+        Fence(
+            key, 1, "a" * 32, "x", one[1], START + timedelta(minutes=one[0]), **more | (one[2] if len(one) > 2 else {})
+        )
+        for one in said
+    )
+    return Chain(fences, foreign)
+
+
+WORK: tuple[Said, ...] = ((0, IMPLEMENTING), (20, TESTING, {"attempt": 1}), (30, REVIEWING, {"attempt": 1}))
+REVIEW: tuple[Said, ...] = ((30, IN_REVIEW), (36, APPROVED), (40, DONE))
+
+
+def item(
+    work: tuple[Said, ...] = (*WORK, (40, DONE, {"attempt": 1})), review: tuple[Said, ...] = REVIEW, **more: Any
+) -> Item:
+    chains = {WORKER: chain(WORKER, *work, **more)}
+    if review:
+        chains[REVIEWER] = chain(REVIEWER, *review)
+    (found,) = items(chains)
+    return found
+
+
+def test_an_item_that_went_through_by_itself() -> None:
+    found = item()
+    assert (found.number, found.pull_request, found.outcome, found.tries, found.rounds) == (7, 9, Outcome.MERGED, 1, 0)
+    assert (found.touches, found.reopened_at, found.lead) == (frozenset(), None, timedelta(minutes=40))
+    minutes = {track: {stage: span.seconds // 60 for stage, span in of.items()} for track, of in found.stages.items()}
+    assert minutes == {
+        Track.SPECIFICATION: {IMPLEMENTING: 20, TESTING: 10, REVIEWING: 10},
+        Track.PULL_REQUEST: {IN_REVIEW: 6, APPROVED: 4},
+    }
+
+
+def test_a_pull_request_that_people_merged_is_known_by_the_reviewers_fence_alone() -> None:
+    found = item(work=WORK)
+    assert (found.outcome, found.ended_at) == (Outcome.MERGED, START + timedelta(minutes=40))
+
+
+@pytest.mark.parametrize(
+    ("last", "outcome"),
+    [
+        (REVIEWING, Outcome.OPEN),
+        (Stage.FAILED, Outcome.HALTED),
+        (Stage.CI_FAILED, Outcome.HALTED),
+        (Stage.WITHDRAWN, Outcome.WITHDRAWN),
+    ],
+)
+def test_what_was_not_merged(last: Stage, outcome: Outcome) -> None:
+    found = item(work=(*WORK, (50, last)), review=())
+    assert (found.outcome, found.ended_at) == (outcome, START + timedelta(minutes=50))
+
+
+@pytest.mark.parametrize(
+    ("counters", "tries"),
+    [((0, 1), 1), ((0, 1, 2, 3), 3), ((0, 1, 2, 3, 2, 3), 4), ((0, 1, 2, 0, 1), 3), ((0, 0), 0)],
+    ids=["one", "three", "one more after a retry", "counted anew", "none"],
+)
+def test_tries_are_steps_up_of_the_counter(counters: tuple[int, ...], tries: int) -> None:
+    work = tuple((place, IMPLEMENTING, {"attempt": n}) for place, n in enumerate(counters))
+    assert item(work=work, review=()).tries == tries
+
+
+@pytest.mark.parametrize(
+    ("work", "review", "more", "touches"),
+    [
+        ((*WORK, (40, DONE)), ((30, IN_REVIEW), (34, ASKED), (35, IN_REVIEW), (36, APPROVED), (40, DONE)), {}, set()),
+        ((*WORK, (35, TESTING, {"round": 1}), (40, DONE)), ((30, IN_REVIEW), (34, ASKED), (40, DONE)), {}, set()),
+        ((*WORK, (35, TESTING, {"round": 1}), (40, DONE)), REVIEW, {}, {Touch.REQUEST}),
+        ((*WORK, (40, DONE)), ((30, IN_REVIEW), (34, APPROVED), (35, ASKED), (40, DONE)), {}, {Touch.REQUEST}),
+        ((*WORK, (40, DONE)), REVIEW, {"foreign": ("f" * 40,)}, {Touch.COMMIT}),
+        (
+            (*WORK, (35, TESTING, {"approved_by": "ada"}), (40, DONE, {"approved_by": "ada"})),
+            REVIEW,
+            {},
+            {Touch.COMMAND},
+        ),
+        (((0, IMPLEMENTING), (5, Stage.FAILED), *WORK[1:], (40, DONE)), REVIEW, {}, {Touch.RESUMPTION}),
+        (((0, IMPLEMENTING), (5, Stage.WITHDRAWN), *WORK[1:], (40, DONE)), REVIEW, {}, {Touch.RESUMPTION}),
+        ((*WORK, (40, DONE), (50, TESTING, {"approved_by": "ada"})), REVIEW, {}, set()),
+    ],
+    ids=[
+        "a round of its own review",
+        "a fix round that its review asked for",
+        "a round that nobody of ours asked for",
+        "a person overruled the approval",
+        "a commit of somebody else",
+        "a consent in the fence",
+        "it had failed",
+        "it was stopped",
+        "only after the merge",
+    ],
+)
+def test_whose_help_it_needed(
+    work: tuple[Said, ...], review: tuple[Said, ...], more: dict[str, Any], touches: set[Touch]
+) -> None:
+    assert item(work, review, **more).touches == touches
+
+
+def test_an_item_taken_up_after_its_merge_is_reopened_and_merged_once() -> None:
+    found = item(work=(*WORK, (40, DONE), (1000, IMPLEMENTING), (1100, DONE)))
+    assert (found.ended_at, found.reopened_at) == (START + timedelta(minutes=40), START + timedelta(minutes=1000))
+
+
+def landed(days: float, message: str, *files: str, oid: str = "") -> Landed:
+    return Landed(oid or f"{days * 1000:040.0f}", START + timedelta(days=days), message, frozenset(files))
+
+
+OWN = landed(1, "[auto] Search (#9)", "search.py", "test_search.py", oid="c" * 40)
+
+
+@pytest.mark.parametrize(
+    ("later", "reason"),
+    [
+        (landed(2, "fix: empty search", "search.py"), Reason.FIXED),
+        (landed(2, "[auto] Fixes the search (#11)", "search.py"), Reason.FIXED),
+        (landed(2, "Hotfix", "search.py"), Reason.FIXED),
+        (landed(2, f"Take it back\n\nThis reverts commit {'c' * 40}.", "search.py"), Reason.REVERTED),
+        (landed(2, 'Revert "[auto] Search (#9)" (#12)', "search.py"), Reason.REVERTED),
+        (landed(2, "fix: something else", "other.py"), None),
+        (landed(2, "Add fixtures", "search.py"), None),
+        (landed(2, "Fixture for search", "search.py"), None),
+        (landed(2, "Fix CI for Sorting", "search.py"), None),
+        (landed(8.1, "fix: empty search", "search.py"), None),
+        (landed(2, f"This reverts commit {'d' * 40}.", "other.py"), None),
+    ],
+)
+def test_what_counts_as_rework(later: Landed, reason: Reason | None) -> None:
+    assert rework([item()], [landed(0, "fix: before it", "search.py"), OWN, later]).get(7) == reason
+
+
+def test_commits_that_were_rebased_are_known_by_their_trailers() -> None:
+    phase = landed(1, "Implement Search\n\nIssue: #7\nAgent: worker-1\nPhase: green\n", "search.py")
+    other = landed(1, "Implement Sort\n\nIssue: #70\nAgent: worker-1\n", "sort.py")
+    fix = landed(2, "fix: search", "search.py")
+    assert rework([item()], [other, phase, fix]) == {7: Reason.FIXED}
+    assert rework([item()], [other, landed(2, "fix: sort", "sort.py")]) == {}
+
+
+@pytest.mark.parametrize(("minutes", "found"), [(41, {7: Reason.REOPENED}), (40 + 7 * 1440 + 1, {})])
+def test_taken_up_again_within_the_week(minutes: int, found: dict[int, Reason]) -> None:
+    assert rework([item(work=(*WORK, (40, DONE), (minutes, IMPLEMENTING)))], []) == found
+
+
+def test_a_log_is_read_oldest_first_and_what_cannot_be_read_is_left_out() -> None:
+    told = (
+        f"\x01{'b' * 40}\x022026-11-02T10:00:00+00:00\x02Second\n\nBody\n\x02\0b.py\0c d.py\0\0"
+        f"\x01broken\x01{'a' * 40}\x022026-11-01T10:00:00+00:00\x02First\n\x02\0a.py\0"
+    )
+    first, second = read(told)
+    assert (first.oid, first.subject, first.files) == ("a" * 40, "First", frozenset({"a.py"}))
+    assert (second.at, second.files) == (datetime(2026, 11, 2, 10, tzinfo=UTC), frozenset({"b.py", "c d.py"}))
+
+
+def run(name: str, of: str, day: float, usd: float, played: Played | None = None) -> list[Entry]:
+    at = START + timedelta(days=day)
+    return [
+        Reservation(name, "worker", of, 5, at + timedelta(hours=1), at),
+        Settlement(name, usd, "claude", at, Played("developer", "claude", "completed") if played is None else played),
+    ]
+
+
+def facts(**more: Any) -> Facts:
+    return Facts(START - timedelta(days=1), UNTIL, **more)
+
+
+def test_costs_are_the_ledgers_and_a_run_of_unknown_cost_counts_what_the_configuration_says() -> None:
+    lost = Reservation("r4", "worker", "#8", 5, START + timedelta(hours=3), START + timedelta(hours=2))
+    ledger = [*run("r0", "#7", -5, 1), *run("r1", "#7", 0, 2), *run("r2", "#1", 0, 3), *run("r3", "#7", 0, 4), lost]
+    found = figures("a/b", facts(items=(item(),), ledger=ledger, notes={7: 99.0}), 15)
+    assert found.cost == Cost("ledger", 24, 24, 7, 1)
+
+
+@pytest.mark.parametrize(
+    ("notes", "cost"),
+    [({7: 1.5}, Cost("notes", 1.5, 1.5, 1.5)), ({7: None}, Cost("notes", None, None, None, 1))],
+)
+def test_without_a_ledger_costs_are_those_of_notes(notes: dict[int, float | None], cost: Cost) -> None:
+    assert figures("a/b", facts(items=(item(),), notes=notes), 15).cost == cost
+
+
+def test_success_is_counted_for_each_role_and_backend_where_its_ending_is_known() -> None:
+    failed, unknown = Played("developer", "codex", "timed_out"), Played()
+    ledger = [
+        *run("r1", "#7", 0, 1),
+        *run("r2", "#7", 0, 2),
+        *run("r3", "#7", 0, 3, failed),
+        *run("r4", "#7", 0, 4, unknown),
+        *run("r5", "#7", -5, 5),
+    ]
+    found = figures("a/b", facts(items=(item(),), ledger=ledger), 15)
+    assert [(c.role, c.backend, c.runs, c.completed, c.usd) for c in found.casts] == [
+        ("developer", "claude", 2, 2, 3),
+        ("developer", "codex", 1, 0, 3),
+    ]
+
+
+def test_rates_are_of_what_was_merged_in_the_period() -> None:
+    helped = item((*WORK, (40, DONE)), REVIEW, foreign=("f" * 40,))
+    early = item(tuple((minutes - 90 * 1440, stage) for minutes, stage, *_ in (*WORK, (40, DONE))), ())
+    halted = item((*WORK, (50, Stage.FAILED)), ())
+    told = facts(items=(item(), helped, early, halted), rework={7: Reason.FIXED})
+    found = figures("a/b", told, 15)
+    assert (found.merged, found.zero_touch, found.zero_touch_rate) == (2, 1, 0.5)
+    assert (found.touches, found.outcomes[Outcome.HALTED]) == ({Touch.COMMIT: 1}, 1)
+    assert (found.rework_rate, found.rework, found.too_young) == (1.0, {Reason.FIXED: 2}, 0)
+    assert (found.tries, found.tries_mean, found.lead_median_seconds) == ({1: 2}, 1.0, 2400)
+    assert figures("a/b", Facts(told.since, START + timedelta(days=1), told.items), 15).too_young == 2
+
+
+def test_time_in_stages_is_told_of_stories_as_well() -> None:
+    key = ItemKey(Role.PLANNER, 1)
+    planned = chain(key, (0, Stage.PLANNING), (4, Stage.AWAITING_APPROVAL), (64, Stage.SPECIFIED))
+    found = figures("a/b", facts(items=(item(),), stories=stories({key: planned})), 15)
+    spans = [(s.track, s.stage, s.items, s.median_seconds) for s in found.spells if s.track is Track.STORY]
+    assert spans == [(Track.STORY, Stage.PLANNING, 1, 240), (Track.STORY, Stage.AWAITING_APPROVAL, 1, 3600)]
+
+
+def printed(found: Figures, width: int = 80) -> str:
+    out = StringIO()
+    Console(file=out, width=width, force_terminal=False).print(shown(found))
+    return out.getvalue()
+
+
+def test_a_repository_in_which_nothing_happened_is_reported_without_rates() -> None:
+    found = figures("a/b", facts(), 15)
+    assert (found.zero_touch_rate, found.tries_mean, found.rework_rate) == (None, None, None)
+    told = json.loads(document(found))
+    assert (told["zero_touch"]["rate"], told["cost_usd"]["per_merged"], told["stages"]) == (None, None, [])
+    assert "merged  0 (0 withdrawn, 0 halted, 0 open)" in printed(found)
+
+
+def test_people_and_programs_are_told_the_same() -> None:
+    ledger = [*run("r1", "#7", 0, 2), *run("r2", "#7", 0, 1, Played("developer", "claude", "timed_out"))]
+    found = figures("a/b", facts(items=(item(),), ledger=ledger, setbacks={"REGRESSION": 2}), 15)
+    told = json.loads(document(found))
+    assert told["version"] == 1
+    assert told["zero_touch"] == {"items": 1, "rate": 1.0, "touches": {}}
+    assert told["tries"] == {"mean": 1.0, "distribution": {"1": 1}}
+    assert told["rework"] == {"rate": 0.0, "reasons": {}, "week_not_over": 0}
+    assert told["cost_usd"] == {
+        "source": "ledger",
+        "total": 3.0,
+        "per_merged": 3.0,
+        "own_mean": 3.0,
+        "unknown_runs": 0,
+    }
+    one = {"role": "developer", "backend": "claude", "runs": 2, "completed": 1, "rate": 0.5, "cost_usd": 3.0}
+    assert told["runs"] == [one]
+    text = printed(found)
+    for line in (
+        "100 % (1 of 1)",
+        "1.00 on average; 1 in 1 item",
+        "$3.00 per merged pull request (its own runs $3.00), $3.00 in",
+        "REGRESSION 2",
+        "1 (50 %)",
+    ):
+        assert line in text
+    assert max(len(line) for line in text.splitlines()) <= 80

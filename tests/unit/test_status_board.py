@@ -1,0 +1,295 @@
+"""The board: what was read of a repository becomes rows that say who holds what, and what waits for whom."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from console.status.board import claimed, heads, rows
+from console.status.command import follow
+from console.status.document import document
+from console.status.row import Board, Row, Seen, Terms, Waiting, Whom
+from console.status.table import View, ago, shown
+from console.status.waiting import Standing, waiting
+from shared.ci.verdict import Verdict
+from shared.errors import Transient, Unauthorized
+from shared.lock.codec import Ack, AckState, Fence, ItemKey, Wait, write_ack
+from shared.marks import Keyring
+from shared.models import Account, Comment, Issue
+from shared.workflow import Flag, Role, Stage, Track
+
+AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
+NONCE = "a" * 32
+HEAD = "1" * 40
+ADA = Account(1, "ada")
+
+
+def issue(number: int, *labels: str, title: str = "Search", body: str = "", pull: bool = False) -> Issue:
+    begun = AT - timedelta(hours=2)
+    return Issue(number, title, body, frozenset(labels), ADA, begun, begun, is_pull_request=pull)
+
+
+def fence(kind: Role, number: int, stage: Stage, **more: Any) -> Fence:
+    return Fence(ItemKey(kind, number), 900 + number, NONCE, f"{kind}-1", stage, AT - timedelta(minutes=5), **more)
+
+
+def ack(of: Fence, *, state: AckState = AckState.ACTIVE, age: int = 60, nonce: str = NONCE) -> Comment:
+    one = Ack(of.key, of.agent, 1_700_000_000_000, 0, nonce, 1800, state, id=of.ack_id)
+    text = write_ack(one, Keyring(1, ()))
+    at = AT - timedelta(seconds=age)
+    return Comment(of.ack_id, of.key.number, ADA, text, AT - timedelta(minutes=12), at)
+
+
+def board(*issues: Issue, fences: tuple[Fence, ...] = (), acks: tuple[Comment, ...] = (), **more: Any) -> list[Row]:
+    terms = Terms(merge=more.pop("merge", "never"))
+    known = {one.key: one for one in fences}
+    return list(rows(Seen(AT, issues, known, {one.id: one for one in acks}, **more), terms))
+
+
+def test_a_new_story_waits_for_a_planner_and_other_issues_are_no_business_of_the_engine() -> None:
+    (row,) = board(issue(1, "story"), issue(2, "bug"), issue(3, title="A person's pull request", pull=True))
+    assert (row.track, row.number, row.stage) == (Track.STORY, 1, Stage.NEW)
+    assert row.waiting == Waiting(Whom.PLANNER, "a free one")
+    assert (row.holder, row.attempts, row.usd) == ("", None, None)
+
+
+def test_who_holds_an_item_is_said_by_its_fence_and_shown_while_its_ack_lives() -> None:
+    working = fence(Role.WORKER, 7, Stage.IMPLEMENTING, attempt=1)
+    (row,) = board(issue(7, "status:implementing"), fences=(working,), acks=(ack(working),))
+    assert (row.holder, row.held_since) == ("worker-1", AT - timedelta(minutes=12))
+    assert (row.waiting, row.attempts) == (None, (1, 3))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"state": AckState.RELEASED}, {"age": 1801}, {"nonce": "b" * 32}],
+    ids=["released", "run out", "of an earlier life"],
+)
+def test_nobody_holds_it_by_an_ack_that_is(change: dict[str, Any]) -> None:
+    working = fence(Role.WORKER, 7, Stage.IMPLEMENTING)
+    (row,) = board(issue(7, "status:implementing"), fences=(working,), acks=(ack(working, **change),))
+    assert (row.holder, row.held_since) == ("", None)
+    assert row.waiting == Waiting(Whom.WORKER, "a free one")
+
+
+def test_a_pull_request_shows_its_round_and_checks_and_its_issue_waits_for_it() -> None:
+    working = fence(Role.WORKER, 7, Stage.TESTING, attempt=2, round=1, pr=9, work_head=HEAD, phase="ci")
+    items = (issue(7, "status:reviewing"), issue(9, "status:testing", pull=True))
+    spec, pull = board(*items, fences=(working,), acks=(ack(working),), ci={HEAD: Verdict.RUNNING})
+    assert (spec.stage, spec.pull_request, spec.holder, spec.commands) == (Stage.REVIEWING, 9, "", ())
+    assert spec.waiting == Waiting(Whom.ITEM, "pull request #9")
+    assert (pull.stage, pull.issue, pull.round, pull.ci) == (Stage.TESTING, 7, 1, Verdict.RUNNING)
+    assert (pull.holder, pull.waiting) == ("worker-1", Waiting(Whom.CI, "its checks"))
+
+
+def test_a_pull_request_in_review_goes_by_the_reviewers_fence() -> None:
+    working = fence(Role.WORKER, 7, Stage.REVIEWING, pr=9, work_head="2" * 40)
+    reviewing = fence(Role.REVIEWER, 9, Stage.APPROVED, work_head=HEAD)
+    seen = Seen(AT, (issue(9, "status:approved", pull=True),), {one.key: one for one in (working, reviewing)})
+    assert heads(seen, Terms()) == (HEAD,)
+    assert claimed(seen, Terms()) == (909,)
+    (row,) = rows(seen, Terms(merge="approve"))
+    assert (row.stage, row.waiting) == (Stage.APPROVED, Waiting(Whom.PERSON, "/merge"))
+
+
+def test_an_item_that_was_taken_up_again_by_label_stands_where_the_label_says() -> None:
+    (row,) = board(issue(7, "status:ready"), fences=(fence(Role.WORKER, 7, Stage.FAILED),))
+    assert (row.stage, row.waiting) == (Stage.READY, Waiting(Whom.WORKER, "a free one"))
+
+
+def test_costs_are_the_items_own_and_nothing_where_there_is_no_ledger() -> None:
+    found = board(issue(7, "status:ready"), issue(8, "status:ready"), usd={"#7": 1.25})
+    assert [row.usd for row in found] == [1.25, 0.0]
+
+
+def test_only_open_items_hold_an_item_back() -> None:
+    needing = issue(8, "status:ready", body="## Goal\n\nSearch.\n\nDepends on #6, #7\n")
+    *_, row = board(issue(7, "status:ready"), needing)
+    assert row.waiting == Waiting(Whom.ITEM, "#7")
+
+
+UNTIL = AT + timedelta(minutes=30)
+WAITING = Wait("usage-limit", UNTIL)
+
+
+@pytest.mark.parametrize(
+    ("track", "stage", "more", "expected"),
+    [
+        (Track.STORY, Stage.AWAITING_APPROVAL, {}, Waiting(Whom.PERSON, "the plan")),
+        (Track.SPECIFICATION, Stage.AWAITING_APPROVAL, {}, Waiting(Whom.PERSON, "the refactoring")),
+        (Track.STORY, Stage.SPECIFIED, {}, Waiting(Whom.ITEM, "its specifications")),
+        (Track.SPECIFICATION, Stage.FAILED, {}, Waiting(Whom.PERSON, "it has failed")),
+        (
+            Track.SPECIFICATION,
+            Stage.FAILED,
+            {"flags": (Flag.BUDGET_EXCEEDED,)},
+            Waiting(Whom.PERSON, "its budget is used up"),
+        ),
+        (
+            Track.SPECIFICATION,
+            Stage.IMPLEMENTING,
+            {"flags": (Flag.PAUSED,), "held": True},
+            Waiting(Whom.PERSON, "paused"),
+        ),
+        (Track.STORY, Stage.PLANNING, {"flags": (Flag.NEEDS_ANSWER,)}, Waiting(Whom.PERSON, "questions to answer")),
+        (Track.SPECIFICATION, Stage.WITHDRAWN, {}, Waiting(Whom.PERSON, "it was stopped")),
+        (Track.SPECIFICATION, Stage.IMPLEMENTING, {"wait": WAITING}, Waiting(Whom.TIME, "usage-limit", UNTIL)),
+        (Track.SPECIFICATION, Stage.IMPLEMENTING, {"wait": Wait("usage-limit", AT), "held": True}, None),
+        (Track.SPECIFICATION, Stage.TESTING, {"wait": Wait("red-base", UNTIL)}, Waiting(Whom.CI, "red-base", UNTIL)),
+        (Track.PULL_REQUEST, Stage.REVIEWING, {}, Waiting(Whom.REVIEWER, "a free one")),
+        (Track.PULL_REQUEST, Stage.APPROVED, {"merge": "auto"}, Waiting(Whom.REVIEWER, "merges it")),
+        (Track.PULL_REQUEST, Stage.APPROVED, {}, Waiting(Whom.PERSON, "merge it")),
+        (Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, {}, Waiting(Whom.WORKER, "a free one")),
+        (Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, {"ours": False}, Waiting(Whom.PERSON, "its author")),
+    ],
+)
+def test_what_waits_for_whom(track: Track, stage: Stage, more: dict[str, Any], expected: Waiting | None) -> None:
+    kind = {Track.STORY: Role.PLANNER, Track.SPECIFICATION: Role.WORKER, Track.PULL_REQUEST: Role.REVIEWER}[track]
+    of = fence(kind, 7, stage, wait=more.pop("wait", None))
+    assert waiting(Standing(track, stage, AT, of, **more)) == expected
+
+
+@pytest.mark.parametrize("track", list(Track))
+@pytest.mark.parametrize("stage", list(Stage))
+def test_every_stage_of_every_track_has_an_answer(track: Track, stage: Stage) -> None:
+    found = waiting(Standing(track, stage, AT))
+    assert found is not None
+    assert found.why
+
+
+def printed(*boards: Board, width: int, height: int = 100) -> str:
+    out = StringIO()
+    console = Console(file=out, width=width, height=height, color_system=None, force_terminal=False)
+    for one in boards:
+        console.print(shown(one, width))
+    return out.getvalue()
+
+
+def a_row(**more: Any) -> Row:
+    return Row(Track.SPECIFICATION, 7, more.pop("title", "Search"), Stage.FAILED, AT - timedelta(minutes=5), **more)
+
+
+@pytest.mark.parametrize("width", [40, 80, 160])
+def test_what_strangers_write_neither_drives_a_terminal_nor_poses_as_markup(width: int) -> None:
+    told = printed(Board("a/b", AT, (a_row(title="[red]x[/red] \x1b[2J\u202eevil\r\n"),)), width=width)
+    assert "[red]" in told
+    assert not {"\x1b", "\u202e", "\r"} & set(told)
+
+
+@pytest.mark.parametrize("width", [60, 80, 130, 160])
+def test_a_table_is_no_wider_than_its_terminal(width: int) -> None:
+    found = Waiting(Whom.PERSON, "questions to answer", AT + timedelta(days=1))
+    row = a_row(title="A long title " * 9, holder="worker-" + "a" * 30, waiting=found, flags=tuple(Flag)[:2], usd=3.5)
+    told = printed(Board("a/b", AT, (row,)), width=width)
+    assert max(len(line) for line in told.splitlines()) <= width
+    assert "$3.50" in told
+    assert "manual-intervention" in told
+
+
+def test_a_wide_table_leaves_out_columns_that_nothing_is_in() -> None:
+    assert "cost" not in printed(Board("a/b", AT, (a_row(),)), width=160)
+    assert "cost" in printed(Board("a/b", AT, (a_row(usd=0.0),)), width=160)
+
+
+def test_nothing_open_is_said_and_so_is_what_could_not_be_read() -> None:
+    told = printed(Board("a/b", AT, complaint="GitHub answered 502"), width=80)
+    assert "nothing open that the engine has to do with" in told
+    assert "Not read again: GitHub answered 502" in told
+
+
+def test_a_view_says_how_much_does_not_fit_and_lets_ages_go_on() -> None:
+    clock = [0.0]
+    view = View(lambda: clock[0])
+    view.show([Board("a/b", AT, tuple(a_row() for _ in range(30)))])
+    clock[0] = 120.0
+    out = StringIO()
+    Console(file=out, width=80, height=12, force_terminal=False).print(view)
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 12
+    assert "lines more: make the window taller" in lines[-1]
+    assert "for 7m" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (0, "0s"),
+        (59, "59s"),
+        (60, "1m"),
+        (3599, "59m"),
+        (3600, "1h 0m"),
+        (86399, "23h 59m"),
+        (90000, "1d 1h"),
+        (-5, "0s"),
+    ],
+)
+def test_how_long_is_told_in_two_units(seconds: int, told: str) -> None:
+    assert ago(timedelta(seconds=seconds)) == told
+
+
+def test_the_document_has_the_shape_that_is_promised() -> None:
+    row = a_row(attempts=(2, 3), usd=1.23456, waiting=Waiting(Whom.TIME, "usage-limit", UNTIL), ci=Verdict.GREEN)
+    (found,) = json.loads(document([Board("a/b", AT, (row,))]))["repositories"]
+    assert (found["repository"], found["at"], found["complaint"]) == ("a/b", "2026-11-22T10:00:00+00:00", None)
+    (item,) = found["items"]
+    assert item == {
+        "kind": "specification",
+        "number": 7,
+        "title": "Search",
+        "stage": "failed",
+        "moved_at": "2026-11-22T09:55:00+00:00",
+        "holder": None,
+        "held_since": None,
+        "attempt": 2,
+        "max_attempts": 3,
+        "round": 0,
+        "cost_usd": 1.2346,
+        "ci": "green",
+        "waits_for": {"whom": "time", "why": "usage-limit", "until": "2026-11-22T10:30:00+00:00"},
+        "flags": [],
+        "commands": [],
+        "issue": None,
+        "pull_request": None,
+    }
+
+
+class Again:
+    """A repository whose looks end as a test says, and a clock on which time only passes in sleeps."""
+
+    def __init__(self, *ends: Board | Exception) -> None:
+        self.ends = list(ends)
+        self.slept: list[float] = []
+
+    async def look(self) -> Board:
+        end = self.ends.pop(0)
+        if isinstance(end, Exception):
+            raise end
+        return end
+
+    def now(self) -> float:
+        return 0.0
+
+    def boot(self) -> float:
+        return sum(self.slept)
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+async def test_what_cannot_be_read_just_now_stays_as_it_was_until_it_can() -> None:
+    first, later = Board("a/b", AT, (a_row(),)), Board("a/b", AT + timedelta(minutes=1))
+    one = Again(Transient("GitHub answered 502"), Transient("GitHub answered 503"), later, Unauthorized("no"))
+    seen: list[Board] = []
+    with pytest.raises(Unauthorized):
+        await follow([one], [first], one, 7.0, lambda boards: seen.extend(boards))
+    assert [(board.rows, board.complaint) for board in seen] == [
+        (first.rows, "GitHub answered 502"),
+        (first.rows, "GitHub answered 503"),
+        ((), ""),
+    ]
+    assert one.slept == [7.0] * 4
