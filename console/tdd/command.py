@@ -1,0 +1,197 @@
+"""`workflow-engine tdd`: from the command line to an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from config.model_access import model_secrets
+from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
+from console.signals import Orders, attend
+from console.tdd import preflight, report
+from console.tdd.checkout import Checkout
+from console.tdd.course import Course
+from console.tdd.findings import Unready
+from console.tdd.preflight import Ready
+from console.tdd.task import ENDED, Records, Task
+from console.tdd.wishes import Wishes
+from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+from shared.loop import RealClock
+from shared.sandbox.fitness import conceal
+from shared.telemetry.logging import configure
+
+
+def done(wishes: Wishes, environment: Mapping[str, str]) -> int:
+    """Do it and print. 0 done, 1 failed, 2 arguments, 4 credentials, 5 rounds used up, 130 or 143 interrupted."""
+    _log(environment, environment.get("GITHUB_TOKEN", ""))
+    try:
+        wishes.check()
+        conceal()
+        return anyio.run(_interruptible, _Command(wishes, environment, Path.cwd()))
+    except EngineError as error:
+        return _refused(wishes, error)
+
+
+def _log(environment: Mapping[str, str], token: str) -> None:
+    """Warnings alone: what happens is told in sentences."""
+    secrets = [*model_secrets(environment), *filter(None, [token])]
+    configure(json=not sys.stderr.isatty(), verbose=False, secrets=secrets, quiet=True)
+
+
+class _Command:
+    """One call of the command; `task` is what it has begun or goes on with."""
+
+    def __init__(self, wishes: Wishes, environment: Mapping[str, str], directory: Path) -> None:
+        self.wishes = wishes
+        self._environment = environment
+        self._directory = directory
+        self.task: Task | None = None
+        self._records = Records(directory)
+        self._warnings: tuple[str, ...] = ()
+
+    async def run(self) -> int:
+        """The exit code; raises `EngineError` for what was never begun."""
+        wishes, checkout = self.wishes, await self._checkout()
+        if wishes.listing:
+            return self._list()
+        if wishes.resume is not None:
+            self.task = self._records.read(wishes.resume)
+            if self.task.state in ENDED:
+                return self._end(self.task)
+            await self._left_there(self.task)
+            ready = await preflight.again(self.task, checkout, self._environment, local=wishes.local)
+        else:
+            ready = await preflight.ready(wishes, checkout, self._environment)
+            self.task = await self._begun(ready, checkout)
+        _log(self._environment, ready.environment.get(ready.settings.github.token_env, ""))
+        self._introduce(ready, self.task)
+        return await self._course(ready, checkout)
+
+    async def _left_there(self, task: Task) -> None:
+        """Say that there is nothing to go on with; raises `Misconfigured` when the work was there already."""
+        if await anyio.Path(task.place).exists():
+            return
+        if task.head:
+            raise Misconfigured(f"The files of {task.id} ({task.place}) are gone; its work is {task.head[:12]}.")
+        self.say(f"The files of {task.id} ({task.place}) are gone or were never made: it begins anew.")
+
+    async def _checkout(self) -> Checkout:
+        """The work tree around; where there is none, everything else that is wrong is said with it."""
+        try:
+            checkout = await Checkout.around(self._directory, self._environment)
+        except Misconfigured as error:
+            if self.wishes.listing or self.wishes.resume is not None:
+                raise
+            await preflight.ready(self.wishes, None, self._environment)
+            raise AssertionError("without a work tree nothing is ready") from error
+        self._records = Records(checkout.top)
+        return checkout
+
+    async def _begun(self, ready: Ready, checkout: Checkout) -> Task:
+        place = ready.settings.state_dir.absolute() / "tdd" / ready.task_id
+        task = Task(ready.task_id, datetime.fromtimestamp(RealClock().now(), UTC).isoformat(), str(place), ready.order)
+        await checkout.exclude()
+        self._records.write(task)
+        return task
+
+    async def _course(self, ready: Ready, checkout: Checkout) -> int:
+        course = Course(ready, checkout, self._records, self.say)
+        if self.task is None:
+            raise AssertionError("a course has a task")
+        try:
+            self.task = await course.run(self.task)
+        except EngineError as error:
+            return self.left(_code(error), str(error))
+        except ExceptionGroup as group:
+            meant = _meant(group)
+            return self.left(_code(meant), str(meant))
+        return self._end(self.task)
+
+    def say(self, sentence: str) -> None:
+        """What happens, for a person who watches; never on standard output."""
+        sys.stderr.write(f"{sentence}\n")
+
+    def left(self, code: int, why: str) -> int:
+        """It stopped before its end: say why, and how to go on. Without a task there is nothing to go on with."""
+        task = self._records.read(self.task.id) if self.task else None
+        if task is not None and self.wishes.json:
+            sys.stdout.write(f"{report.as_json(task, self._records, code, self._warnings, why)}\n")
+        self.say(why if task is None else f"{why}\n{report.again(task)}")
+        return code
+
+    def _introduce(self, ready: Ready, task: Task) -> None:
+        self._warnings = ready.warnings
+        order, budgets = task.order, ready.settings.budgets
+        for warning in ready.warnings:
+            self.say(f"warning: {warning}")
+        coder = ready.settings.repositories[0].llm_backend
+        self.say(f"Task {task.id}: '{order.title}', from {order.base} at {order.commit[:12]}, by {coder}.")
+        if coder != "scripted":
+            self.say(f"One run may cost ${budgets.run:g}, the whole task ${budgets.issue:g} (key `budgets`).")
+        self.say(f"Ctrl-C stops it. {report.again(task)}")
+
+    def _list(self) -> int:
+        tasks = self._records.all()
+        shown = report.listed_as_json(tasks, self._records) if self.wishes.json else report.listed(tasks)
+        sys.stdout.write(f"{shown}\n")
+        return OK
+
+    def _end(self, task: Task) -> int:
+        code = report.code_of(task)
+        as_json = self.wishes.json
+        shown = report.as_json(task, self._records, code, self._warnings) if as_json else report.told(task)
+        sys.stdout.write(f"{shown}\n")
+        return code
+
+
+async def _interruptible(command: _Command) -> int:
+    """The first signal stops it in order, a second one at once."""
+    orders, clock, code = Orders(), RealClock(), FAILED
+    failure: EngineError | None = None
+    async with anyio.create_task_group() as group:
+        scope = anyio.CancelScope()
+        group.start_soon(partial(attend, orders, scope, clock, daemon=False))
+        with scope:
+            try:
+                code = await command.run()
+            except EngineError as error:  # carried past the group, which would wrap it
+                failure = error
+        group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return command.left(128 + orders.stopped_by, "Interrupted.") if scope.cancelled_caught else code
+
+
+def _meant(group: ExceptionGroup[Exception]) -> EngineError:
+    """The first error of a group and of the groups in it; raises the group if any of them is a bug."""
+    first: Exception = group
+    while isinstance(first, ExceptionGroup):
+        first = first.exceptions[0]
+    if group.split(EngineError)[1] is not None or not isinstance(first, EngineError):
+        raise group
+    return first
+
+
+def _refused(wishes: Wishes, error: Exception) -> int:
+    """Say what kept it from beginning."""
+    code = _code(error)
+    if wishes.json:
+        errors = error.errors if isinstance(error, Unready) else (str(error),)
+        warnings = error.warnings if isinstance(error, Unready) else ()
+        sys.stdout.write(f"{report.refused_as_json(code, errors, warnings)}\n")
+    else:
+        sys.stderr.write(f"{error}\n")
+    return code
+
+
+def _code(error: Exception) -> int:
+    if isinstance(error, Unready):
+        return NOT_ALLOWED if error.credentials else MISCONFIGURED
+    if isinstance(error, Misconfigured):
+        return MISCONFIGURED
+    return NOT_ALLOWED if isinstance(error, Unauthorized | NotAllowed) else FAILED

@@ -1,0 +1,77 @@
+"""What a task is made of: the specification, the commit to start from, and a branch for the result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from console.tdd.checkout import Checkout
+from console.tdd.findings import Findings
+from shared.specification import BODY_LIMIT, read
+from shared.text import one_line
+
+TITLE_LIMIT = 200
+"""Characters of the specification's first heading that become the title."""
+
+
+def specification(file: Path | None, found: Findings) -> tuple[str, str]:
+    """Title and text: the first heading, if the file begins with one, else its name."""
+    if file is None:
+        found.wrong("Name the file with the specification, as in `workflow-engine tdd SPEC.md`.")
+        return "", ""
+    try:
+        whole = file.read_text(encoding="utf-8-sig").strip()
+    except OSError as error:
+        found.wrong(f"The specification {file} cannot be read: {error.strerror}.")
+        return "", ""
+    except UnicodeDecodeError:
+        found.wrong(f"The specification {file} is not UTF-8 text.")
+        return "", ""
+    first, _, rest = whole.partition("\n")
+    headed = first.startswith("# ")
+    title = one_line(first.removeprefix("# ") if headed else file.stem, TITLE_LIMIT)
+    text = (rest.strip() or title) if headed else whole
+    if not text:
+        found.wrong(f"The specification {file} is empty: say in it what should be built.")
+    elif len(text) > BODY_LIMIT:
+        found.wrong(f"The specification {file} has {len(text)} characters; {BODY_LIMIT} are the most.")
+    elif waits := read(text).depends_on:
+        found.wrong(f"The specification depends on #{waits[0]}: here there are no issues; take that line out.")
+    return title, text
+
+
+async def start(checkout: Checkout, wanted: str | None, found: Findings) -> tuple[str, str]:
+    """The base branch and its commit; empty where there is none."""
+    current = await checkout.branch()
+    base = wanted or current
+    if await checkout.commit("HEAD") is None and wanted is None:
+        found.wrong(f"{checkout.top} has no commit yet, so there is nothing to start from.")
+        return "", ""
+    if base is None:
+        found.wrong("No branch is checked out (HEAD is detached): say with --base from which branch to start.")
+        return "", ""
+    commit = await checkout.tip(base)
+    if commit is None:
+        found.wrong(f"There is no branch '{base}' to start from.")
+    if await checkout.shallow():
+        found.wrong(f"{checkout.top} is a shallow clone: run `git fetch --unshallow` there first.")
+    if await checkout.dirty():
+        found.warnings.append(f"What is not committed in {checkout.top} is not part of the work; it stays as it is.")
+    return base, commit or ""
+
+
+async def target(checkout: Checkout, branch: str, commit: str, found: Findings) -> None:
+    """Look whether the result can become this branch: a new one, or one that moves forward."""
+    if not await checkout.allows(branch):
+        found.wrong(f"'{branch}' is no name for a branch: choose another --branch.")
+        return
+    there = await checkout.branches()
+    parents = {str(parent) for parent in Path(branch).parents}
+    clash = next((one for one in sorted(there) if one in parents or one.startswith(f"{branch}/")), None)
+    if clash is not None:
+        found.wrong(f"git cannot have the branches '{clash}' and '{branch}' at a time: choose another --branch.")
+    if branch in await checkout.checked_out():
+        found.wrong(f"The branch '{branch}' is checked out, and is therefore never moved: choose another --branch.")
+    elif branch in there and not (commit and await checkout.contains(commit, f"refs/heads/{branch}")):
+        found.wrong(f"The branch '{branch}' exists and has commits of its own: choose another --branch.")
+    elif branch in there:
+        found.warnings.append(f"The branch '{branch}' exists and will be moved forward.")

@@ -1,0 +1,58 @@
+"""The command line of `workflow-engine tdd`; what it does is loaded when it is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def tdd(  # noqa: PLR0913 - each is an option of the command line
+    specification: Annotated[
+        Path | None, typer.Argument(metavar="SPEC.md", help="What should be built, in Markdown.")
+    ] = None,
+    max_reviews: Annotated[int, typer.Option(metavar="N", help="Reviews before a person decides.")] = 3,
+    branch: Annotated[str | None, typer.Option(metavar="NAME", help="The new branch; else tdd/<task>.")] = None,
+    base: Annotated[str | None, typer.Option(metavar="BRANCH", help="Where to start; else the current branch.")] = None,
+    no_cleanup: Annotated[bool, typer.Option("--no-cleanup", help="Keep the engine's own files afterwards.")] = False,
+    local: Annotated[bool, typer.Option("--local", help="Only a branch here; no pull request on origin.")] = False,
+    resume: Annotated[str | None, typer.Option(metavar="TASK", help="Go on with a task that was interrupted.")] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="Show the tasks of this work tree.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
+    llm: Annotated[str | None, typer.Option(metavar="claude|codex|scripted", help="Who codes.")] = None,
+    test_command: Annotated[str | None, typer.Option(help="What runs the tests; else configured or detected.")] = None,
+    sandbox: Annotated[
+        str | None, typer.Option(metavar="bubblewrap|container|none", help="How tests and coder are kept apart.")
+    ] = None,
+) -> None:
+    """Build a specification in the repository around you: tests first, code, review. GitHub is not needed.
+
+    The engine works on a copy. Your work tree, index, branches, stash and configuration stay as they are; what it
+    adds is one new branch, and a pull request on origin unless --local. Tasks are recorded in .workflow/, which git
+    is told to ignore.
+
+    Exit code 0 when the review approves, 1 when it failed, 2 for arguments or configuration, 4 for missing
+    credentials, 5 when the reviews are used up (the branch is kept), 130 when interrupted (--resume goes on).
+    """
+    from config.environment import snapshot
+    from console.tdd.command import done
+    from console.tdd.wishes import Wishes
+
+    wishes = Wishes(
+        specification,
+        max_reviews,
+        branch,
+        base,
+        cleanup=not no_cleanup,
+        local=local,
+        resume=resume,
+        listing=show_list,
+        json=json,
+        config=config,
+        llm=llm,
+        test_command=test_command,
+        sandbox=sandbox,
+    )
+    raise typer.Exit(done(wishes, snapshot()))

@@ -1,0 +1,178 @@
+"""What has to be right before anything is begun: everything that is wrong is said at once, and nothing is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import anyio.to_thread
+
+from config.loading import source
+from config.rules import unsupported
+from config.settings import Settings
+from console.confinement import confinement
+from console.sign_in import completed
+from console.tdd import terms
+from console.tdd.checkout import RECORDS, Checkout
+from console.tdd.findings import Findings
+from console.tdd.material import specification, start, target
+from console.tdd.origin import Origin, api_of, parse
+from console.tdd.task import Order, Task, new_id
+from console.tdd.upstream import upstream
+from console.tdd.wishes import Wishes
+from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a task begins with; `pull_settings` are those for origin, None without a pull request."""
+
+    task_id: str
+    order: Order
+    settings: Settings
+    pull_settings: Settings | None
+    environment: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+
+
+async def ready(wishes: Wishes, checkout: Checkout | None, environment: Mapping[str, str]) -> Ready:
+    """Everything that a new task begins with; raises `Unready` with all that is wrong."""
+    found = Findings()
+    title, text = specification(wishes.specification, found)
+    if checkout is None:
+        found.wrong("This is no git work tree: start inside a checkout of your repository.")
+        found.check()
+        raise AssertionError("what is wrong was raised")
+    task_id = new_id(title)
+    base, commit = await start(checkout, wishes.base, found)
+    origin = None if wishes.local else await _origin(checkout, found)
+    name = origin.name if origin is not None else terms.local_name(checkout.top)
+    order = replace(
+        _order(wishes, title, text, source(wishes.config, environment=environment)),
+        name=name,
+        base=base,
+        commit=commit,
+        branch=wishes.branch or f"tdd/{task_id}",
+        pull_request=origin is not None,
+    )
+    await target(checkout, order.branch, commit, found)
+    return await _looked_over(task_id, order, origin, Scene(checkout, environment, found))
+
+
+async def again(task: Task, checkout: Checkout, environment: Mapping[str, str], *, local: bool) -> Ready:
+    """What a task goes on with that was left; raises `Unready` with all that is wrong. `local`: no pull request now."""
+    found = Findings()
+    order = replace(task.order, pull_request=task.order.pull_request and not local)
+    origin = await _origin(checkout, found) if order.pull_request else None
+    return await _looked_over(task.id, order, origin, Scene(checkout, environment, found))
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where it is looked, and what was found there."""
+
+    checkout: Checkout
+    environment: Mapping[str, str]
+    found: Findings
+
+
+async def _looked_over(task_id: str, order: Order, origin: Origin | None, scene: Scene) -> Ready:
+    """The rest of what old and new tasks need: the configuration, this machine, GitHub."""
+    settings = await _settings(order, scene.checkout, scene.environment, scene.found)
+    pull_settings, known = None, scene.environment
+    if settings is not None and origin is not None:
+        pull_settings, known = await _admitted(settings, origin, order, scene.environment, scene.found)
+    scene.found.check()
+    if settings is None:
+        raise AssertionError("settings that cannot be read are an error")
+    return Ready(task_id, order, settings, pull_settings, known, tuple(scene.found.warnings))
+
+
+def _order(wishes: Wishes, title: str, text: str, config: Path | None) -> Order:
+    """What the command line says; what the repository has to say comes later."""
+    return Order(
+        name="",
+        specification=str(wishes.specification),
+        title=title,
+        text=text,
+        base="",
+        commit="",
+        branch="",
+        max_reviews=wishes.max_reviews,
+        cleanup=wishes.cleanup,
+        pull_request=False,
+        config=str(config.absolute()) if config else None,
+        llm=wishes.llm,
+        test_command=wishes.test_command,
+        sandbox=wishes.sandbox,
+    )
+
+
+async def _origin(checkout: Checkout, found: Findings) -> Origin | None:
+    url = await checkout.push_url("origin")
+    if url is None:
+        found.warnings.append("There is no remote called origin: there will be a branch and no pull request.")
+        return None
+    try:
+        return parse(url)
+    except Misconfigured as error:
+        found.caught(error)
+        return None
+
+
+async def _settings(
+    order: Order, checkout: Checkout, environment: Mapping[str, str], found: Findings
+) -> Settings | None:
+    """The configuration, if it can be read; what it asks of this machine is tried."""
+    try:
+        settings = terms.configured(order, environment)
+    except Misconfigured as error:
+        found.caught(error)
+        return None
+    for sentence in unsupported(settings):
+        found.wrong(sentence)
+    for needs in (terms.programs, terms.keys):
+        try:
+            needs(settings, environment)
+        except EngineError as error:
+            found.caught(error)
+    try:
+        await confinement(settings, environment)
+    except Misconfigured as error:
+        found.wrong(f"{error} Or give --sandbox none: then tests and the coder run with your rights.")
+    if settings.sandbox == "none":
+        found.warnings.append("sandbox: none: tests and the coder run with your rights on this machine.")
+    _writable(settings, checkout, found)
+    return settings
+
+
+def _writable(settings: Settings, checkout: Checkout, found: Findings) -> None:
+    """Every directory that is written to; the nearest one that exists stands for one that does not yet."""
+    if settings.state_dir.absolute().is_relative_to(checkout.top):
+        found.wrong(f"state_dir ({settings.state_dir}) lies inside your work tree: name another one.")
+    for place in (checkout.top / RECORDS, checkout.common / "objects", settings.state_dir / "tdd"):
+        there = next(one for one in (place, *place.parents) if one.exists())
+        if not os.access(there, os.W_OK | os.X_OK):
+            found.wrong(f"{there} cannot be written to: make it writable for this account.")
+
+
+async def _admitted(
+    settings: Settings, origin: Origin, order: Order, environment: Mapping[str, str], found: Findings
+) -> tuple[Settings | None, Mapping[str, str]]:
+    """The settings for origin, and the environment with its token; GitHub is asked."""
+    try:
+        own = terms.for_origin(settings, origin.name, api_of(origin, settings.github.api_url))
+        known = await anyio.to_thread.run_sync(completed, own, environment)
+        async with upstream(own, known) as there:
+            tip = await there.admitted(order.base)
+    except EngineError as error:
+        hint = " Without a pull request nothing of this is needed: --local."
+        found.errors.append((f"{error}{hint}", isinstance(error, Unauthorized | NotAllowed)))
+        return None, environment
+    if order.commit and tip != order.commit:
+        found.warnings.append(
+            f"'{order.base}' is at {order.commit[:12]} here and at {tip[:12]} on origin: the pull request shows both."
+        )
+    return own, known

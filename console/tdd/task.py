@@ -1,0 +1,132 @@
+"""One task and its record: `.workflow/task-<id>.json` at the top of the work tree, replaced as a whole."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from console.tdd.checkout import RECORDS
+from shared.errors import Misconfigured
+from shared.git import directories
+from shared.text import slug
+
+VERSION = 1
+"""Of the record's format; another version is refused."""
+
+_ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,60}[a-z0-9])?")
+
+
+class State(StrEnum):
+    """How far a task is."""
+
+    WORKING = "working"
+    APPROVED = "approved, not handed out yet"
+    DONE = "done"
+    FAILED = "failed"
+    ROUNDS_USED_UP = "rounds used up"
+
+
+ENDED = frozenset({State.DONE, State.FAILED, State.ROUNDS_USED_UP})
+"""Nothing follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What was asked for, as far as a resumed task needs it.
+
+    `name` is what the repository is called in the task's own GitHub, `base` and `commit` are where the work
+    starts, and `pull_request` says whether one is wanted.
+    """
+
+    name: str
+    specification: str
+    title: str
+    text: str
+    base: str
+    commit: str
+    branch: str
+    max_reviews: int
+    cleanup: bool
+    pull_request: bool
+    config: str | None = None
+    llm: str | None = None
+    test_command: str | None = None
+    sandbox: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task. `place` has its copy of the repository and everything else of the engine; `head` is the result."""
+
+    id: str
+    created_at: str
+    place: str
+    order: Order
+    state: State = State.WORKING
+    reviews: int = 0
+    head: str = ""
+    url: str = ""
+    sentence: str = ""
+    version: int = VERSION
+
+
+def new_id(title: str) -> str:
+    """A name for a task that a person can type: words of its title and four random characters."""
+    return f"{slug(title)[:24].rstrip('-')}-{secrets.token_hex(2)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of one work tree."""
+
+    top: Path
+
+    @property
+    def directory(self) -> Path:
+        """Where they lie."""
+        return self.top / RECORDS
+
+    def file(self, task_id: str) -> Path:
+        """One record's file."""
+        return self.directory / f"task-{task_id}.json"
+
+    def write(self, task: Task) -> None:
+        """Replace the record; a reader, and a crash, see the old one or the new one."""
+        file = self.file(task.id)
+        draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+        try:
+            directories.write(draft, _RECORD.dump_json(task, indent=2) + b"\n", durable=True)
+            draft.replace(file)
+        except OSError as error:
+            raise Misconfigured(f"The record {file} cannot be written: {error.strerror}.") from None
+
+    def read(self, task_id: str) -> Task:
+        """The record of one task; raises `Misconfigured` when there is none that this version can read."""
+        if not _ID.fullmatch(task_id) or not self.file(task_id).is_file():
+            known = ", ".join(task.id for task in self.all()) or "none here"
+            raise Misconfigured(f"There is no task '{task_id}' in {self.directory}; there is {known}.")
+        try:
+            task = _RECORD.validate_json(self.file(task_id).read_bytes())
+        except (OSError, ValidationError):
+            raise Misconfigured(f"{self.file(task_id)} is not a task's record of this version.") from None
+        if task.version != VERSION:
+            raise Misconfigured(f"{self.file(task_id)} was written by another version of the engine.")
+        return task
+
+    def all(self) -> tuple[Task, ...]:
+        """Every readable record, oldest first."""
+        found: list[Task] = []
+        for file in self.directory.glob("task-*.json"):
+            try:
+                found.append(_RECORD.validate_json(file.read_bytes()))
+            except (OSError, ValidationError):
+                continue  # somebody else's file, or another version's
+        return tuple(sorted(found, key=lambda task: task.created_at))
+
+
+_RECORD = TypeAdapter(Task)

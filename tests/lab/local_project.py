@@ -1,0 +1,176 @@
+"""A person's own repository for `workflow-engine tdd`, and a photograph of everything that must stay as it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lab import stub_project
+from lab.git_command import Git, signed
+from shared import process
+from shared.process import Finished
+
+ME = ("Me", "me@example.org")
+
+SPECIFICATION = """\
+# Greet people
+
+## Acceptance criteria
+
+- [ ] AC1: greeting.txt says `Hello`.
+"""
+
+TESTS = """
+- call: write_tests
+  edits: [{path: tests/test_greeting.sh, content: "grep -q Hello greeting.txt\\n"}]
+"""
+
+CODE = """
+- call: implement
+  edits: [{path: greeting.txt, content: "Hello, everybody!\\n"}]
+"""
+
+NEVER_ENDS = """
+- {call: implement, takes: 600, edits: [{path: greeting.txt, content: ""}]}
+"""
+
+_JUDGED = """\
+    criteria: [{id: AC1, met: true, note: test_greeting.sh}]
+    breaking_change: {breaks: false, why: ""}
+"""
+
+APPROVES = f"""
+- call: review
+  answer:
+    verdict: approved
+    summary: It greets.
+    findings: []
+{_JUDGED}"""
+
+CHECKED = """
+- call: check_criteria
+  answer: {criteria: [{id: AC1, met: true, note: "test_greeting.sh: red before, green after"}]}
+"""
+
+REQUESTS_CHANGES = f"""
+- call: review
+  answer:
+    verdict: changes_requested
+    summary: It names nobody.
+    findings:
+      - {{severity: major, path: greeting.txt, line: 1, why: Nobody is named., suggestion: Name Ada.}}
+{_JUDGED}"""
+
+
+@dataclass
+class Project:
+    """One work tree at `top`, and beside it the engine's state, a scenario and a configuration."""
+
+    top: Path
+    outside: Path
+    configuration: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    async def made(cls, directory: Path) -> Project:
+        """One commit on `trunk`, in a directory with spaces in its name."""
+        project = cls(directory / "my own project", directory)
+        for name, text in stub_project.FILES.items():
+            project.write(name, text)
+        await project.git("init", "--quiet", "--initial-branch=trunk")
+        await project.commit("One")
+        project.text("SPEC.md", SPECIFICATION)
+        return project
+
+    def write(self, name: str, text: str) -> None:
+        """A file in the work tree."""
+        path = self.top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def text(self, name: str, text: str) -> Path:
+        """A file beside it."""
+        path = self.outside / name
+        path.write_text(text)
+        return path
+
+    async def git(self, *arguments: str) -> str:
+        """git in the work tree, as the person would."""
+        done = await Git(self.top).check(*arguments, env=signed(ME, ME))
+        return done.text.strip()
+
+    async def commit(self, message: str) -> str:
+        """Commit everything; its id."""
+        await self.git("add", "--all")
+        await self.git("commit", "--quiet", "--message", message)
+        return await self.git("rev-parse", "HEAD")
+
+    async def commit_empty(self, message: str) -> str:
+        """A commit without a change; its id."""
+        await self.git("commit", "--quiet", "--allow-empty", "--message", message)
+        return await self.git("rev-parse", "HEAD")
+
+    def configured(self, scenario: str, **more: Any) -> Path:
+        """The configuration file, with a coder that answers from `scenario`; `more` are further keys."""
+        repository = {
+            "name": "local/any",
+            "llm_backend": "scripted",
+            "refactor": "off",
+            "test_command": stub_project.SETTINGS["test_command"],
+            "test_report": stub_project.SETTINGS["test_report"],
+        }
+        settings = {
+            "repositories": [repository],
+            "state_dir": str(self.outside / "state"),
+            "sandbox": "none",
+            "llm": {"scenario": str(self.text("scenario.yml", scenario)), "record": str(self.outside / "record")},
+            **more,
+        }
+        return self.text("config.yml", json.dumps(settings))
+
+    def command(self, *words: str, scenario: str = "") -> tuple[str, ...]:
+        """The command line of a process of its own."""
+        config = self.configured(scenario) if scenario else self.outside / "config.yml"
+        return (sys.executable, "-m", "console", "tdd", *words, "--config", str(config))
+
+    async def tdd(self, *words: str, scenario: str = "", token: str = "") -> Finished:
+        """Run it to its end."""
+        return await process.run(self.command(*words, scenario=scenario), cwd=self.top, env=self.variables(token))
+
+    def variables(self, token: str = "") -> dict[str, str]:
+        """The environment of such a process: no login of whoever runs the tests is in it."""
+        return {
+            "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "HOME": str(self.outside),
+            **({"GITHUB_TOKEN": token} if token else {}),
+        }
+
+    def calls(self, call: str) -> int:
+        """How often the coder was called for this, over all processes."""
+        return len(list((self.outside / "record").glob(f"*-{call}.json")))
+
+    async def photograph(self, *, without: Sequence[str] = ()) -> dict[str, object]:
+        """Everything that a task must not change; `without` names branches that it may make."""
+        shown = await self.git("for-each-ref", "--format=%(refname) %(objectname)")
+        git = self.top / ".git"
+        made = {f"refs/heads/{branch}" for branch in without}
+        whole = {name: (git / name).read_bytes() for name in ("HEAD", "index", "config")}
+        return {
+            **whole,
+            "files": {
+                path.relative_to(self.top).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in sorted(self.top.rglob("*"))
+                if path.is_file() and {".git", ".workflow"}.isdisjoint(path.relative_to(self.top).parts)
+            },
+            "refs": [line for line in shown.splitlines() if line.split()[0] not in made],
+            "fetched": (git / "FETCH_HEAD").exists(),
+            "stash": await self.git("stash", "list"),
+            "status": await self.git("--no-optional-locks", "status", "--porcelain", "--untracked-files=all"),
+            "trees": await self.git("worktree", "list"),
+        }
