@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from shared.git.workspace import Place
+from shared.pending.source import activated, path_of
 from shared.prompts import Untrusted
 from worker_agent.aborts import CycleAborted
 from worker_agent.keepsake import below_state
-from worker_agent.tdd import quality
+from worker_agent.tdd import activation, quality
 from worker_agent.tdd.quality import Ran
 from worker_agent.tdd.strategy import QUALITY_TRIES, During, Red, answer
 from worker_agent.tdd.verdict import ErrorType
@@ -97,7 +98,17 @@ class Cleaning:
         return await self._run(job, tree, quality.binding(await self._on_base(job)), "evidence")
 
     async def _on_base(self, job: Job) -> tuple[Ran, ...]:
-        return await self._run(job, job.base, await self.commands(job), "base")
+        """On what the change began with: a pending test's marker is out there, so what that leaves binds nobody."""
+        return await self._run(job, await self._began_with(job), await self.commands(job), "base")
+
+    async def _began_with(self, job: Job) -> str:
+        test = activation.wanted(job.issue, job.held.claimant)
+        files = await texts(job.space, job.base, {path_of(test)}) if test else {}
+        marked = activation.waiting(files, test)
+        if marked is None or marked.bare:
+            return job.base
+        path = path_of(test)
+        return await job.space.with_file(job.base, path, activated(files[path], marked))
 
     async def _run(self, job: Job, commit_or_tree: str, commands: tuple[str, ...], into: Place) -> tuple[Ran, ...]:
         """Each command in the same fresh checkout, one after the other; once per tree."""

@@ -8,6 +8,7 @@ from shared.errors import Blocked
 from shared.lock.hold import Held
 from shared.models import Issue
 from worker_agent.ports import StatusBoard
+from worker_agent.tdd.activation_phase import ActivationPhase
 from worker_agent.tdd.cleaning import Cleaning
 from worker_agent.tdd.green_phase import GreenPhase
 from worker_agent.tdd.jury import Jury
@@ -34,11 +35,14 @@ class Cycle:
         self, workshop: Workshop, status: StatusBoard, retries: Retries | None = None, cleaning: Cleaning | None = None
     ) -> None:
         retries, jury = retries or Retries(), Jury(workshop)
+        self._activation = ActivationPhase(workshop, status, jury)
         self._red = RedPhase(workshop, status, jury, retries.tests)
         self._green = GreenPhase(workshop, status, jury, cleaning or Cleaning(workshop), retries.regression)
 
     async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
-        """The red phase of the next cycle; see `RedPhase.write_tests`."""
+        """The red phase of the next cycle; see `RedPhase.write_tests`, and for a pending test `ActivationPhase`."""
+        if await self._activation.begin(held, issue):
+            return ()
         return await self._red.write_tests(held, issue)
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> None:

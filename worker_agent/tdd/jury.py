@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from shared.pending.marked import Marked
 from worker_agent.aborts import CycleAborted
-from worker_agent.tdd import stubs_javascript
+from worker_agent.tdd import activation, stubs_javascript
 from worker_agent.tdd.control import neighbour
 from worker_agent.tdd.duplicates import duplicate_tests
 from worker_agent.tdd.files import is_test_file
@@ -30,6 +31,8 @@ class Red:
     run: TestRun
     verdict: RedVerdict
     files: Mapping[str, bytes]
+    waiting: Marked | None = None
+    """The pending test of the base that the issue is about."""
 
 
 class Jury:
@@ -57,6 +60,8 @@ class Jury:
             return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, tuple(why)), files)
         paths = await self._workshop.worksite.mirror.paths(job.base)
         before = await texts(job.space, job.base, {path for path in paths if is_test_file(path)})
+        waiting = activation.waiting(before, activation.wanted(job.issue, job.held.claimant))
+        before = activation.laid(before, files, waiting)
         old = {path: content for path, content in before.items() if path in set(changed)}
         tricks = tampering(old, files, job.specification.may_change)
         if tricks:
@@ -64,17 +69,17 @@ class Jury:
             return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, tuple(why)), files)
         run = await self._workshop.test(job, commit_or_tree, extra=Extra(near=neighbour(files)))
         verdict = judge_red(
-            baseline,
+            activation.settled(baseline, run, waiting),
             run,
             changed_files=files.keys(),
             may_change=job.specification.may_change,
             old_test_files_changed=changes_by_file(old, files),
             duplicates=duplicate_tests(before, files),
         )
-        if verdict.worth_implementing:
+        if verdict.worth_implementing and (waiting is None or waiting.bare):  # a person's own test is taken as it is
             stubbed = await self._with_stand_ins(job, commit_or_tree, files, paths)
             verdict = hollowed(verdict, without_assertion(before, files), stubbed, run)
-        return Red(run, verdict, files)
+        return Red(run, verdict, files, waiting)
 
     async def _with_stand_ins(
         self, job: Job, commit_or_tree: str, files: Mapping[str, bytes], paths: Collection[str]
@@ -104,6 +109,7 @@ class Jury:
     async def green(self, job: Job, baseline: TestRun, red: Red, tree: str) -> GreenVerdict:
         """Judge an implementation; before an old test counts as broken, the base is asked once more."""
         green = await self.tested(job, red, tree)
+        baseline = activation.settled(baseline, red.run, red.waiting)
 
         def judged(unstable: Collection[str]) -> GreenVerdict:
             files, may = red.files.keys(), job.specification.may_change
@@ -113,6 +119,7 @@ class Jury:
         if not verdict.regressions:
             return verdict
         again = await self._workshop.test(job, job.base, "base", again=True)
+        again = activation.settled(again, red.run, red.waiting)
         return judged({*red.verdict.skip, *unstable_tests(baseline, again)})
 
     async def tested(self, job: Job, red: Red, tree: str) -> TestRun:

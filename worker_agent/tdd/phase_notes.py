@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from shared.git.notes import Baseline, Note, NoteError, Phase
+from shared.pending.mark import TITLE
 from worker_agent.decide import Phase as Next
 from worker_agent.tdd.evidence import Proof, proofs
 from worker_agent.tdd.jury import Red
@@ -73,7 +74,7 @@ def spent(note: Note, cost: Cost) -> Note:
 def subject(job: Job, verb: str) -> str:
     """The first line of a phase's commit: `Implement <title>`, with the cycle's criterion."""
     about = f" ({job.criterion.id})" if job.criterion else ""
-    return f"{verb} {job.issue.title}{about}"
+    return f"{verb} {job.issue.title.removeprefix(TITLE)}{about}"
 
 
 def counted(run: TestRun) -> Baseline:

@@ -1,0 +1,199 @@
+"""Opens the issue of the next pending test, when none is in the way; safe with any number of planners.
+
+What is about to be created stands in the register before; what was created is found again by its hidden line.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+import structlog
+
+from planner_agent.pending import words
+from planner_agent.pending.finding import Files, pending_tests
+from planner_agent.pending.register import Entry, Register
+from shared.errors import Gone
+from shared.marks import Keyring
+from shared.models import Account, Issue
+from shared.pending import mark
+from shared.pending.marked import Marked
+from shared.warrant import Entered, Warrant
+from shared.workflow import HALTED, UNLABELLED, Event, Labels, Stage, Track, move
+
+log = structlog.get_logger()
+
+SEND_SECONDS = 60.0
+"""How long after its entry an issue may be sent. Much shorter than `LOST`, so that two are never sent."""
+
+LOST = timedelta(minutes=10)
+"""After so long an entry without an issue is nobody's any more, and is renewed."""
+
+SLACK = timedelta(minutes=5)
+"""An issue is looked for from so long before its entry."""
+
+IDLE_SECONDS = 60.0
+"""How long nothing is looked for while nothing was found and no issue has come or gone."""
+
+_EVER = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class Issues(Protocol):
+    """Where issues are read and opened."""
+
+    async def issue(self, number: int) -> Issue: ...
+
+    async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
+
+    async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue: ...
+
+
+class Source(Files, Protocol):
+    """The repository's code."""
+
+    async def refresh(self, ref: str) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which pending tests get issues: `order` is "globs" or "path", `attempts` is what titles count up to.
+
+    `labels` are set beside the stage, so that agents that are restricted to a label find the issue.
+    """
+
+    globs: tuple[str, ...]
+    order: str = "globs"
+    open_at_once: int = 1
+    attempts: int = 3
+    base_branch: str = "main"
+    names: Labels = field(default_factory=Labels)
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes the issues: the agent's id, its account, its keys, and its clocks."""
+
+    agent: str
+    account: Account
+    keys: Keyring
+    server_time: Callable[[], datetime]
+    boot: Callable[[], float]
+
+
+class Opening:
+    """The issues about pending tests of one repository."""
+
+    def __init__(self, issues: Issues, source: Source, register: Register, writer: Writer, wanted: Wanted) -> None:
+        self._issues = issues
+        self._source = source
+        self._register = register
+        self._writer = writer
+        self._wanted = wanted
+        self._opened: set[int] = set()
+        self._searched = False
+        self._idle: tuple[frozenset[int], float] | None = None
+        self._found: tuple[str, tuple[Marked, ...]] = ("", ())
+
+    async def look(self, listed: Mapping[int, Issue]) -> int | None:
+        """Open the next issue if there is room for one; its number. `listed` are the open items with our labels.
+
+        Raises `Transient` or `Blocked`; the next look goes on where this one ended.
+        """
+        there = frozenset(listed)
+        if self._is_full(listed) or self._is_idle(there):
+            return None
+        self._idle = None
+        number = await self._open_next(listed)
+        if number is None:
+            self._idle = there, self._writer.boot() + IDLE_SECONDS
+        return number
+
+    def _is_full(self, listed: Mapping[int, Issue]) -> bool:
+        """Whether the list alone shows that there is no room: what we opened is still worked on."""
+        known = sum(number in listed and self._works(listed[number]) for number in self._opened)
+        return known >= self._wanted.open_at_once
+
+    def _is_idle(self, there: frozenset[int]) -> bool:
+        """Whether nothing was found a short while ago, and no issue has come or gone since."""
+        return self._idle is not None and self._idle[0] == there and self._writer.boot() < self._idle[1]
+
+    async def _open_next(self, listed: Mapping[int, Issue]) -> int | None:
+        entries = await self._known(await self._register.read())
+        self._opened |= {entry.issue for entry in entries.values() if entry.issue}
+        lost = [entry for entry in entries.values() if not entry.issue]
+        late = {entry.test for entry in lost if self._writer.server_time() - entry.at >= LOST}
+        busy = len(lost) - len(late) + await self._in_the_way(entries, listed)
+        if busy >= self._wanted.open_at_once:
+            return None
+        for one in await self._pending():
+            if one.test in late or one.test not in entries:
+                return await self._open(one)
+        return None
+
+    async def _known(self, entries: Mapping[str, Entry]) -> Mapping[str, Entry]:
+        """The entries with the issues that were created and not noted; once, all that were ever created count."""
+        lost = [entry for entry in entries.values() if not entry.issue]
+        if self._searched and not lost:
+            return entries
+        since = min(entry.at for entry in lost) - SLACK if self._searched else _EVER
+        changed = False
+        for issue in await self._issues.created_by(self._writer.account.login, since):
+            found = None if issue.is_pull_request else mark.read(issue.body, self._writer.keys)
+            entry = entries.get(found.test) if found else None
+            if found is not None and (entry is None or not entry.issue):
+                changed |= await self._register.append(self._entry(found.test, issue.number))
+        self._searched = True
+        return await self._register.read() if changed else entries
+
+    async def _in_the_way(self, entries: Mapping[str, Entry], listed: Mapping[int, Issue]) -> int:
+        """How many issues are still worked on. The newest are read singly where the list lacks them: it may lag."""
+        numbers = [entry.issue for entry in entries.values() if entry.issue]
+        newest, count = numbers[-self._wanted.open_at_once :], 0
+        for number in numbers:
+            issue = listed.get(number)
+            if issue is None and number in newest:
+                issue = await self._single(number)
+            count += issue is not None and self._works(issue)
+        return count
+
+    async def _single(self, number: int) -> Issue | None:
+        try:
+            return await self._issues.issue(number)
+        except Gone:
+            return None
+
+    def _works(self, issue: Issue) -> bool:
+        """Whether an issue is still on its way: neither closed nor merged nor handed to a person."""
+        stages = self._wanted.names.read(issue.labels).stages
+        return issue.open and bool(stages - HALTED - UNLABELLED)
+
+    async def _pending(self) -> tuple[Marked, ...]:
+        tip = await self._source.refresh(f"refs/heads/{self._wanted.base_branch}")
+        if tip is None:
+            return ()
+        if tip != self._found[0]:
+            self._found = tip, await pending_tests(self._source, tip, self._wanted.globs, self._wanted.order)
+        return self._found[1]
+
+    async def _open(self, one: Marked) -> int | None:
+        """Enter the test, then create its issue; nothing when somebody else was first."""
+        begun = self._writer.boot()
+        if not await self._register.append(self._entry(one.test)):
+            return None
+        warrant = Entered(one.test, begun + SEND_SECONDS, self._writer.boot)
+        ready = self._wanted.names.of(move(Track.SPECIFICATION, Stage.NEW, Event.CREATED).to)
+        body = words.body(one, self._found[0], self._writer.keys)
+        title, labels = words.title(one, self._wanted.attempts), [ready, *self._wanted.labels]
+        number = (await self._issues.create(title, body, labels, warrant)).number
+        self._opened.add(number)
+        log.info("pending_test_opened", outcome="completed", issue=number, test=one.test)
+        await self._register.append(self._entry(one.test, number))  # else the next look finds it by its line
+        return number
+
+    def _entry(self, test: str, issue: int = 0) -> Entry:
+        now = self._writer.server_time()
+        return Entry(test, self._writer.agent, secrets.token_hex(8), now, issue)

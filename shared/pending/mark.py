@@ -1,0 +1,71 @@
+"""The last line of an issue about a pending test: hidden, signed, and bound to the text above it (pure).
+
+A person may edit the text and approve it again; the test that the line names stays the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from shared import marks
+from shared.marks import Authenticity, Keyring
+
+NAME = "engine-pending"
+_PURPOSE = "pending"
+_LINE = re.compile(rf"^<!-- {NAME}/1 .* -->[ \t]*$", re.MULTILINE)
+
+TITLE = "[TDD] Implement "
+"""How the title of such an issue begins; the test's id follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingMark:
+    """`test` as `Marked.test`, found on commit `base`; `edited`: the text is not the one that the engine wrote.
+
+    `signed` says that a key of ours vouches for it; without keys nothing does, and its author has to.
+    """
+
+    test: str
+    base: str
+    edited: bool
+    signed: bool
+
+
+def write(content: str, test: str, base: str, keys: Keyring) -> str:
+    """`content` with the line below it."""
+    content = _normal(keys.outgoing.text(content))
+    fields = {"test": quote(test, safe="/:.,_-[]()"), "base": base, "body": _digest(content)}
+    return f"{content}\n\n{keys.sign(_PURPOSE, 0, marks.render(NAME, fields))}"
+
+
+def read(body: str, keys: Keyring) -> PendingMark | None:
+    """What the line says; None when there is none, more than one, or one that none of our keys has signed."""
+    lines = _LINE.findall(body.replace("\r\n", "\n"))
+    if len(lines) != 1:
+        return None
+    line = lines[0].strip()
+    mark = marks.find(line)
+    if mark is None or mark.name != NAME or keys.verify(_PURPOSE, 0, line) is not Authenticity.VALID:
+        return None
+    test, base = unquote(mark.fields.get("test", "")), mark.fields.get("base", "")
+    content, _, below = body.replace("\r\n", "\n").rpartition(line)
+    edited = bool(below.strip()) or _digest(_normal(content)) != mark.fields.get("body")
+    return PendingMark(test, base, edited, signed=bool(keys.keys)) if test else None
+
+
+def is_pending(body: str) -> bool:
+    """Whether a body looks like one of an issue about a pending test, whoever wrote it."""
+    return _LINE.search(body.replace("\r\n", "\n")) is not None
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _normal(text: str) -> str:
+    """As GitHub's editor leaves it."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(line.rstrip() for line in lines).strip("\n")

@@ -1,0 +1,28 @@
+"""One pending test: its id, why it is pending, and which bytes are its marker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SPEC = "spec:"
+"""What the reason of a marker begins with when it stands for a specification, in either case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A test that waits for its code. `test` is its id as runs report it, or that of a class: then of all its tests.
+
+    `cuts` are the byte ranges of its markers in the file; `line` counts from 1. A `bare` one is a
+    placeholder without a body: there is nothing to run when its statement is taken out.
+    """
+
+    test: str
+    reason: str
+    line: int
+    cuts: tuple[tuple[int, int], ...]
+    bare: bool = False
+
+
+def is_spec(reason: str) -> bool:
+    """Whether a reason says that the code is still to be written."""
+    return reason.strip().casefold().startswith(SPEC)

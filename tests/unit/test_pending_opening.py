@@ -1,0 +1,336 @@
+"""Which pending test gets its issue next, and that none ever gets two: several planners, lost replies, crashes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from planner_agent.pending.finding import Globs, pending_tests
+from planner_agent.pending.opening import LOST, SEND_SECONDS, Opening, Wanted, Writer
+from planner_agent.pending.register import Entry, Register, read, write
+from shared.errors import Gone, Transient, UnknownOutcome
+from shared.git.failures import TooMuchOutput
+from shared.lock.port import RefUpdate
+from shared.marks import Key, Keyring
+from shared.models import Account, Issue
+from shared.pending import mark
+from shared.warrant import Warrant
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+KEYS = Keyring(99, (Key.of(b"p" * 32),))
+ENGINE = Account(7, "engine-bot")
+SKIP = "@pytest.mark.skip(reason='spec: x')\n"
+
+
+def file(*names: str) -> bytes:
+    return ("import pytest\n" + "".join(f"{SKIP}def test_{name}(): pass\n" for name in names)).encode()
+
+
+@dataclass(frozen=True)
+class Line:
+    oid: str
+    parents: tuple[str, ...]
+    message: str
+
+
+@dataclass
+class World:
+    """One repository: its register, its issues, its base, and the clocks."""
+
+    files: dict[str, bytes] = field(default_factory=lambda: {"tests/test_x.py": file("a", "b", "c")})
+    tip: str = "a" * 40
+    lines: dict[str, Line] = field(default_factory=dict)
+    head: str | None = None
+    issues: dict[int, Issue] = field(default_factory=dict)
+    now: datetime = AT
+    asked: list[str] = field(default_factory=list)
+    trouble: dict[str, Exception] = field(default_factory=dict)
+    rival: list[str] = field(default_factory=list)
+
+    def boot(self) -> float:
+        return (self.now - AT).total_seconds()
+
+    def _stumble(self, where: str) -> None:
+        error = self.trouble.pop(where, None)
+        if error is not None:
+            raise error
+
+    async def read(self, ref: str) -> tuple[str, str] | None:
+        self.asked.append("register")
+        return None if self.head is None else (self.head, self.lines[self.head].message)
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None:
+        assert (ref, tuple(updates), list(parents)) == ("refs/ack/pending", (), [expected] if expected else [])
+        if self.rival:
+            other, self.rival = self.rival[0], self.rival[1:]
+            self._put(other)
+        if self.head != expected:
+            return None
+        self._stumble("before the line")
+        oid = self._put(message)
+        self._stumble("after the line")
+        return oid
+
+    def _put(self, message: str) -> str:
+        oid = f"{len(self.lines) + 1:040x}"
+        self.lines[oid] = Line(oid, (self.head,) if self.head else (), message)
+        self.head = oid
+        return oid
+
+    async def log(self, ref: str, limit: int) -> Sequence[Line]:
+        found: list[Line] = []
+        at = self.lines.get(ref)
+        while at is not None and len(found) < min(limit, 3):
+            found.append(at)
+            at = self.lines.get(at.parents[0]) if at.parents else None
+        return found
+
+    async def refresh(self, ref: str) -> str | None:
+        assert ref == "refs/heads/main"
+        return self.tip
+
+    async def paths(self, commit: str) -> tuple[str, ...]:
+        self.asked.append("paths")
+        return tuple(self.files)
+
+    async def contents(self, commit: str, paths: Sequence[str]) -> tuple[bytes | None, ...]:
+        if len(paths) > 1 and any(self.files[path] == b"huge" for path in paths):
+            raise TooMuchOutput
+        return tuple(self.files[path] for path in paths)
+
+    async def issue(self, number: int) -> Issue:
+        self.asked.append(f"#{number}")
+        if number not in self.issues:
+            raise Gone
+        return self.issues[number]
+
+    async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
+        self.asked.append("all issues" if since.year < 2026 else "new issues")
+        return tuple(one for one in self.issues.values() if one.author.login == login and one.updated_at >= since)
+
+    async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue:
+        self._stumble("slow")
+        warrant.check()
+        self._stumble("before the issue")
+        number = len(self.issues) + 1
+        self.issues[number] = Issue(number, title, body, frozenset(labels), ENGINE, self.now, self.now)
+        self._stumble("after the issue")
+        return self.issues[number]
+
+    def planner(self, agent: str = "planner-1", **more: Any) -> Opening:
+        writer = Writer(agent, ENGINE, KEYS, lambda: self.now, self.boot)
+        return Opening(self, self, Register(self, self), writer, replace(Wanted(("tests/**/test_*.py",)), **more))
+
+    @property
+    def listed(self) -> Mapping[int, Issue]:
+        return {number: one for number, one in self.issues.items() if one.open}
+
+    @property
+    def tests(self) -> list[str]:
+        """The tests that have issues, by their last letter, in the order of creation."""
+        found = [mark.read(one.body, KEYS) for one in self.issues.values()]
+        return [one.test[-1] for one in found if one is not None]
+
+    def change(self, number: int, **changes: Any) -> None:
+        self.issues[number] = replace(self.issues[number], **changes)
+
+
+async def test_one_after_the_other_each_with_what_it_is_about() -> None:
+    world = World()
+    planner = world.planner()
+    assert await planner.look(world.listed) == 1
+    assert world.issues[1].title == "[TDD] Implement tests/test_x.py::test_a | attempt 1/3"
+    assert world.issues[1].labels == {"status:ready"}
+    assert "`tests/test_x.py`, line 2, at aaaaaaaaaaaa" in world.issues[1].body
+    world.asked.clear()
+    assert await planner.look(world.listed) is None
+    assert world.asked == [], "while it is worked on, the list says all"
+    world.change(1, open=False)
+    assert await planner.look(world.listed) == 2
+    assert world.tests == ["a", "b"]
+
+
+async def test_agents_that_are_restricted_to_a_label_find_the_issue() -> None:
+    world = World()
+    await world.planner(labels=("engine",)).look(world.listed)
+    assert world.issues[1].labels == {"status:ready", "engine"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "more"),
+    [
+        ({"open": False}, ["a", "b"]),
+        ({"labels": frozenset({"status:failed", "flag:manual-intervention"})}, ["a", "b"]),
+        ({"labels": frozenset({"status:ci-failed"})}, ["a", "b"]),
+        ({"labels": frozenset()}, ["a", "b"]),
+        ({"labels": frozenset({"status:reviewing"})}, ["a"]),
+        ({"labels": frozenset({"status:awaiting-approval"})}, ["a"]),
+        ({"labels": frozenset({"status:implementing", "flag:paused"})}, ["a"]),
+    ],
+)
+async def test_the_next_one_starts_when_the_last_is_over_or_a_persons(changes: dict[str, Any], more: list[str]) -> None:
+    world = World()
+    await world.planner().look(world.listed)
+    world.change(1, **changes)
+    await world.planner("planner-2").look(world.listed)
+    assert world.tests == more
+
+
+async def test_as_many_as_are_allowed_are_open_at_once() -> None:
+    world = World()
+    planner = world.planner(open_at_once=2)
+    for _ in range(4):
+        await planner.look(world.listed)
+    assert world.tests == ["a", "b"]
+
+
+async def test_a_list_that_lags_opens_nothing() -> None:
+    world = World()
+    await world.planner().look({})
+    assert await world.planner("planner-2").look({}) is None
+    assert world.tests == ["a"]
+    del world.issues[1]
+    assert await world.planner("planner-2").look({}) == 1, "a deleted issue is in nobody's way"
+
+
+async def test_of_two_planners_at_once_one_writes_the_issue() -> None:
+    world = World()
+    rival = Entry("tests/test_x.py::test_a", "planner-2", "r1", AT)
+    world.rival = [write(rival)]
+    assert await world.planner().look(world.listed) is None
+    assert world.tests == []
+    assert await world.planner().look(world.listed) is None, "what another is about to create is in the way"
+    assert world.tests == []
+
+
+@pytest.mark.parametrize("where", ["before the line", "after the line", "before the issue", "after the issue"])
+async def test_after_a_lost_reply_or_a_crash_there_is_one_issue_in_the_end(where: str) -> None:
+    world = World()
+    world.trouble[where] = UnknownOutcome("lost")
+    planner = world.planner()
+    for wait in (0, 30, 30):
+        world.now += timedelta(seconds=wait)
+        try:
+            await planner.look(world.listed)
+        except UnknownOutcome:
+            assert "issue" in where
+    world.now += LOST
+    await planner.look(world.listed)
+    await world.planner("planner-2").look(world.listed)
+    assert world.tests == ["a"]
+    assert (await Register(world, world).read())["tests/test_x.py::test_a"].issue == 1
+
+
+async def test_an_issue_that_was_entered_too_long_ago_is_not_sent_any_more() -> None:
+    class Slow(World):
+        async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue:
+            self.now += timedelta(seconds=SEND_SECONDS)
+            return await super().create(title, body, labels, warrant)
+
+    world = Slow()
+    with pytest.raises(Transient):
+        await world.planner().look(world.listed)
+    assert world.issues == {}
+    assert LOST.total_seconds() / 2 > SEND_SECONDS
+
+
+async def test_without_the_register_the_issues_themselves_are_known() -> None:
+    world = World()
+    await world.planner().look(world.listed)
+    world.change(1, open=False)
+    world.lines.clear()
+    world.head = None
+    await world.planner("planner-2").look(world.listed)
+    assert world.tests == ["a", "b"]
+    body = world.issues[2].body.replace("test_b", "test_c")
+    world.change(2, open=False)
+    world.issues[3] = replace(world.issues[2], number=3, body=body)
+    await world.planner("planner-3").look(world.listed)
+    assert world.tests == ["a", "b", "c"], "a line that nobody signed names no test"
+
+
+async def test_a_test_that_is_gone_is_not_created_late() -> None:
+    world = World()
+    await Register(world, world).append(Entry("tests/test_x.py::test_gone", "planner-9", "r", AT))
+    assert await world.planner().look(world.listed) is None
+    world.now += LOST
+    assert await world.planner().look(world.listed) == 1
+    assert world.tests == ["a"]
+
+
+async def test_nothing_is_asked_for_a_while_after_nothing_was_found() -> None:
+    world = World(files={"tests/test_x.py": b"def test_a(): pass\n"})
+    planner = world.planner()
+    await planner.look({})
+    world.asked.clear()
+    await planner.look({})
+    assert world.asked == []
+    world.now += timedelta(seconds=61)
+    await planner.look({})
+    assert world.asked == ["register"], "the same commit is not looked through again"
+    world.tip, world.files = "b" * 40, {"tests/test_x.py": file("z")}
+    world.now += timedelta(seconds=61)
+    assert await planner.look({}) == 1
+
+
+OWN = ["a/tests/test_a.py::test_a", "a/tests/test_a.py::test_b"]
+
+
+@pytest.mark.parametrize(
+    ("order", "found"),
+    [
+        ("globs", ["e2e/test_z.py::test_z", "tests/b/test_c.py::test_c", *OWN]),
+        ("path", [*OWN, "e2e/test_z.py::test_z", "tests/b/test_c.py::test_c"]),
+    ],
+)
+async def test_the_configured_order(order: str, found: list[str]) -> None:
+    files = {
+        "tests/b/test_c.py": file("c"),
+        "e2e/test_z.py": file("z"),
+        "a/tests/test_huge.py": b"huge",
+        "a/tests/test_a.py": file("a", "b"),
+        "docs/test_no.py": file("no"),
+    }
+    globs = ["e2e/*.py", "tests/**/test_*.py", "**/tests/test_?*.py"]
+    tests = await pending_tests(World(files), "a" * 40, globs, order)
+    assert [one.test for one in tests] == found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    [
+        ("tests/*.py", "tests/a.py", True),
+        ("tests/*.py", "tests/b/a.py", False),
+        ("tests/**/*.py", "tests/a.py", True),
+        ("tests/**/*.py", "tests/b/c/a.py", True),
+        ("**/*.test.ts", "a.test.ts", True),
+        ("./tests/**", "tests/b/a.py", True),
+        ("tests/?.py", "tests/ab.py", False),
+        ("tests/[a].py", "tests/a.py", False),
+        ("a.py", "xa.py", False),
+    ],
+)
+def test_globs(pattern: str, path: str, fits: bool) -> None:
+    assert (Globs([pattern]).rank(path) == 0) is fits
+
+
+async def test_the_register_reads_only_its_own_lines_and_however_many() -> None:
+    world = World()
+    one = Register(world, world)
+    world._put("something else")
+    world._put('{"v": 1, "test": "t", "agent": "a", "run": "r", "at": "2026-01-05T00:00:00"}')
+    await one.read()
+    for number in range(1, 8):
+        assert await one.append(Entry(f"t{number}", "planner-1", f"r{number}", AT, number))
+    again = Register(world, world)
+    assert [entry.issue for entry in (await again.read()).values()] == [1, 2, 3, 4, 5, 6, 7]
+    assert await one.append(Entry("t1", "planner-1", "late", AT))
+    assert (await again.read())["t1"].issue == 1, "what has its issue keeps it"
+    assert read(write(Entry("t", "a", "r", AT, 4))) == Entry("t", "a", "r", AT, 4)
+    assert [read(text) for text in ("", "[]", "{}", '{"v": 2}', "1")] == [None] * 5
