@@ -11,27 +11,20 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
+from shared.admission import Admission
+from shared.claiming import BROKEN_ITEM_SECONDS, Claiming
 from shared.clock import Clock
 from shared.complaints import Complaints
-from shared.errors import EngineError, Misconfigured, NotAllowed, Transient, Unauthorized
-from shared.items import Agent, Candidate, Ended, Rest, Result, Skip
+from shared.errors import EngineError, Transient
+from shared.items import Agent, Candidate, Ended, Rest, Result
 from shared.lock.claim import Lease
-from shared.pursuit import Pursuit, own_fault
-from shared.room import Room
-from shared.skipped import Skipped
+from shared.pursuit import Pursuit
 from shared.slots import Slots
-from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()
 
-LOST_CLAIMS_PER_TICK = 3
-"""After so many lost races the rest of the candidates waits for the next tick."""
-
-BROKEN_ITEM_SECONDS = 900.0
-"""How long an item is left alone at which the engine met an error of its own."""
-
-BARRED_SECONDS = 300.0
-"""Nothing is claimed for so long after a claim whose token was refused; GitHub locks out who goes on trying."""
+POKED_SECONDS = 3.0
+"""However often somebody knows of news, there is so much time between two ticks."""
 
 JITTER = 0.1
 """The part of the interval by which a poll may be late, so that agents do not poll in step."""
@@ -71,20 +64,20 @@ class Loop:
         slots: Slots | None = None,
         interval_seconds: float = 30.0,
         cooldown_seconds: float = 0.0,
-        room: Room | None = None,
+        admission: Admission | None = None,
     ) -> None:
-        """`cooldown_seconds` pass between the end of an item and the next claim; `room` is where it writes."""
+        """`cooldown_seconds` pass between the end of an item and the next claim; `admission` says when to hold back."""
         self._agent, self._clock = agent, clock
         self._slots = slots or Slots(1)
         self._slots.join(self)
         self._interval = interval_seconds
         self._cooldown = cooldown_seconds
-        self._room = room or Room(())
-        self._not_before = 0.0
+        self._admission = admission or Admission()
+        self._admission.join(self.poke)
         self._complaints = Complaints()
         self._items: dict[int, Pursuit] = {}
-        self._skipped = Skipped(clock)
-        self._changed = anyio.Event()
+        self._claiming = Claiming(agent, clock, self._admission, interval_seconds)
+        self._changed, self._poked = anyio.Event(), anyio.Event()
         self._group: TaskGroup | None = None
         self.ended: list[Ended] = []
 
@@ -116,7 +109,7 @@ class Loop:
     @property
     def skipped(self) -> tuple[str, ...]:
         """Which candidates were not claimed, and why: a sentence for each."""
-        return tuple(f"{self._agent.repository}#{n}: {why}" for n, why in self._skipped.reasons.items())
+        return tuple(f"{self._agent.repository}#{n}: {why}" for n, why in self._claiming.skipped.reasons.items())
 
     async def tick(self, *, claims: int | None = None, strict: bool = False) -> int:
         """One look at everything; returns how many items are in work. Errors of one item stay there.
@@ -136,18 +129,24 @@ class Loop:
             await self._changed.wait()
 
     async def run(self, stop: anyio.Event, *, most_ticks: int = 0) -> None:
-        """Tick until `stop`, or `most_ticks` times; a bad tick is logged and the loop goes on."""
+        """Tick until `stop`, until nothing is held after the admission was shut, or `most_ticks` times.
+
+        A bad tick is logged and the loop goes on.
+        """
         ticks = 0
-        while not stop.is_set() and (not most_ticks or ticks < most_ticks):
+        while not self._over(stop) and (not most_ticks or ticks < most_ticks):
             ticks += 1
+            began = anyio.current_time()
             try:
                 await self.tick()
                 self._complaints.settled()
             except EngineError as error:
+                self._slots.leave(self)
                 self._complaints.hear(error)
             except Exception:
+                self._slots.leave(self)
                 log.exception("tick_failed", outcome="retrying")
-            await self._pause(stop)
+            await self._pause(stop, began)
 
     async def once(self, stop: anyio.Event, *, wait: bool) -> Ended | Rest | None:
         """Work on exactly one item; None when there was nothing to do, and `skipped` says why.
@@ -163,7 +162,7 @@ class Loop:
                     raise
                 log.warning("tick_failed", outcome="retrying", error=str(error))
             if not self._items and not self.ended:
-                failure = self._skipped.failure
+                failure = self._claiming.skipped.failure
                 return Ended(Result.FAILED, failure) if failure else None
             await self.quiet()
             if self.ended:
@@ -175,12 +174,25 @@ class Loop:
             await self._pause(stop)
         return Ended(Result.LOST, "stopped by a signal")
 
-    async def _pause(self, stop: anyio.Event) -> None:
+    def poke(self) -> None:
+        """Somebody knows of news: do not wait for the end of the interval."""
+        self._poked.set()
+
+    def _over(self, stop: anyio.Event) -> bool:
+        return stop.is_set() or (self._admission.final and not self._items)
+
+    async def _pause(self, stop: anyio.Event, began: float | None = None) -> None:
         with anyio.move_on_after(self._interval * (1 + JITTER * random.random())):
-            await stop.wait()
+            await _first(stop, self._poked)
+            if began is not None and not self._admission.final:
+                with anyio.move_on_at(began + POKED_SECONDS):
+                    await stop.wait()
+        self._poked = anyio.Event()
 
     async def _look_after(self, item: Pursuit) -> None:
-        """Stop or wake one item; when GitHub cannot be asked about it, it is woken all the same."""
+        """Stop, let go of or wake one item; when GitHub cannot be asked about it, it is woken all the same."""
+        if self._admission.leaving:
+            item.let_go()
         try:
             reason = await self._agent.revoked(item.number)
         except EngineError as error:
@@ -191,46 +203,16 @@ class Loop:
         item.wake()
 
     async def _claim(self, candidates: Sequence[Candidate], most: int, strict: bool) -> None:
-        lost = begun = 0
-        if not most or self._clock.boot() < self._not_before or not self._room.admits(strict=strict):
-            return
-        for candidate in self._skipped.due(candidates, self._items):
-            if not self._slots.free(self) or lost >= LOST_CLAIMS_PER_TICK or begun >= most:
-                return
-            match await self._attempt(candidate, strict):
-                case Lease() as lease:
-                    self._begin(candidate.number, lease)
-                    begun += 1
-                case Skip() as skip:
-                    self._skipped.add(candidate, skip)
-                    lost += skip.seconds == 0
-
-    async def _attempt(self, candidate: Candidate, strict: bool) -> Lease | Skip:
-        with bind_item(repo=self._agent.repository, issue=candidate.number):
-            try:
-                got = await self._agent.claim(candidate)
-            except Unauthorized as error:  # it would be the same for every other candidate
-                self._not_before = self._clock.boot() + (0 if error.told else BARRED_SECONDS)
-                raise
-            except (NotAllowed, Misconfigured) as error:  # they say something about this process, not about the item
-                if strict:
-                    raise
-                if self._skipped.refuse(candidate):
-                    log.error("claim_refused", outcome="failed", error=str(error))
-                return Skip(str(error), self._interval, failed=True)
-            except EngineError as error:
-                got = Skip(str(error), self._interval, failed=True)
-            except Exception as error:  # one item that cannot be looked at must not keep away from the rest
-                log.exception("claim_failed", outcome="failed")
-                got = Skip(own_fault(error), BROKEN_ITEM_SECONDS, failed=True)
-            if isinstance(got, Skip):
-                log.info("item_skipped", outcome="skipped", reason=got.reason)
-            return got
+        waits = await self._claiming.look(
+            candidates, self._items, most, lambda: self._slots.free(self), self._begin, strict=strict
+        )
+        if not waits:
+            self._slots.leave(self)
 
     def _begin(self, number: int, lease: Lease) -> None:
         if self._group is None:
             raise RuntimeError("tick() belongs inside `async with loop.open()`")
-        pursuit = Pursuit(number, self._agent, self._clock, self._interval, self._note_change)
+        pursuit = Pursuit(number, self._agent, self._clock, self._interval, self._note_change, self._leaving)
         self._items[number] = pursuit
         self._group.start_soon(self._pursue, pursuit, lease)
 
@@ -239,12 +221,30 @@ class Loop:
             ended = await pursuit.run(lease)
         finally:
             del self._items[pursuit.number]
-            self._not_before = max(self._not_before, self._clock.boot() + self._cooldown)
+            self._claiming.hold_off(self._cooldown)
             self._note_change()
         if pursuit.broken:
-            self._skipped.leave(pursuit.number, ended.sentence, BROKEN_ITEM_SECONDS)
+            self._claiming.skipped.leave(pursuit.number, ended.sentence, BROKEN_ITEM_SECONDS)
         self.ended.append(ended)
+
+    def _leaving(self) -> str:
+        return self._admission.leaving
 
     def _note_change(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
+        self._slots.vacated()
+        if self._admission.final:
+            self.poke()
+
+
+async def _first(*events: anyio.Event) -> None:
+    """Return when one of them is set."""
+    async with anyio.create_task_group() as group:
+
+        async def wait(event: anyio.Event) -> None:
+            await event.wait()
+            group.cancel_scope.cancel()
+
+        for event in events:
+            group.start_soon(wait, event)

@@ -1,0 +1,1 @@
+"""What makes an agent a daemon: its life over several configurations, its service manager, its webhook."""

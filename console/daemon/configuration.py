@@ -1,0 +1,128 @@
+"""The configuration of a running daemon: read again when its file changes, kept when the new one cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import structlog
+from pydantic import BaseModel, SecretStr
+
+from config.settings import Settings
+from config.state import replace_file
+from shared.errors import EngineError
+from shared.redaction import redact
+
+log = structlog.get_logger()
+
+LAST_GOOD = "config.last-good.yml"
+"""In the state directory: the file as it was when it was last used, without the secrets in it."""
+
+AT_START = ("state_dir", "webhook")
+"""Keys that only a restart changes: the agent's identity lies in the one, the other is a door that stays open."""
+
+DEBOUNCE_MILLISECONDS, STEP_MILLISECONDS = 1000, 300
+"""An editor writes a file in several steps; and how often the watching thread wakes up."""
+
+LOOK_MILLISECONDS = 20_000
+"""The file is looked at so often all the same: not every file system tells of changes."""
+
+
+class Configuration:
+    """What is in force, and where it came from."""
+
+    def __init__(self, settings: Settings, read: Callable[[], Settings], file: Path | None) -> None:
+        """`read` gives the settings anew, or raises `Misconfigured`; `file` is what it reads, if there is one."""
+        self.settings = settings
+        self._read, self._file = read, file
+        self._wanted, self._content = settings, _bytes(file)
+        self._kept = self._content
+        self._refused = ""
+
+    def changed(self, *, anew: bool = False) -> Settings | None:
+        """The new settings; None when nothing has changed, or when they cannot be used, which is said once.
+
+        With `anew` unchanged ones are given too: what they name, as a file with a token, may hold something else now.
+        """
+        self._content = _bytes(self._file)
+        try:
+            found = self._read()
+        except EngineError as error:
+            self._say_refused(str(error))
+            return None
+        self._refused = ""
+        differing = [name for name in Settings.model_fields if getattr(found, name) != getattr(self._wanted, name)]
+        if late := [name for name in differing if name in AT_START]:
+            log.warning("configuration_needs_restart", keys=late, outcome="skipped")
+            found = found.model_copy(update={name: getattr(self._wanted, name) for name in late})
+        live = [name for name in differing if name not in late]
+        if not live and not anew:
+            log.info("configuration_unchanged", outcome="skipped")
+            return None
+        log.info("configuration_read", changed=live, applies="as soon as the phases in work have ended")
+        self._wanted, self._kept = found, self._content
+        return found
+
+    def refuse(self, why: str) -> None:
+        """The new version does not work after all: the one before stays in force."""
+        self._wanted, self._kept = self.settings, None
+        self._say_refused(why)
+
+    def _say_refused(self, why: str) -> None:
+        if why != self._refused:  # once for each reason
+            self._refused = why
+            log.error("configuration_refused", outcome="failed", error=why, still_used=str(self._last_good))
+
+    def used(self, settings: Settings) -> None:
+        """These settings work: they are in force from now on, and what they came from is kept."""
+        self.settings = settings
+        if self._kept is None or settings is not self._wanted:
+            return
+        try:
+            replace_file(self._last_good, redact(self._kept.decode("utf-8", "replace"), _secrets(settings)))
+        except EngineError as error:  # it is there to compare with; nothing reads it
+            log.warning("configuration_not_kept", error=str(error))
+
+    @property
+    def _last_good(self) -> Path:
+        return self.settings.state_dir / LAST_GOOD
+
+    async def watch(self, changed: Callable[[], None]) -> None:
+        """Call `changed` whenever the file may have changed, until cancelled; also behind links, as of a ConfigMap."""
+        if self._file is None:
+            return
+        from watchfiles import awatch  # an agent without a file needs none
+
+        places = {self._file.absolute().parent, self._file.resolve().parent}
+        try:
+            async for _ in awatch(
+                *places,
+                watch_filter=None,
+                recursive=False,
+                debounce=DEBOUNCE_MILLISECONDS,
+                step=STEP_MILLISECONDS,
+                rust_timeout=LOOK_MILLISECONDS,
+                yield_on_timeout=True,
+            ):
+                now = _bytes(self._file)
+                if now is not None and now != self._content:
+                    changed()
+        except OSError as error:
+            log.warning("configuration_not_watched", error=str(error), next_step="send SIGHUP after a change")
+
+
+def _secrets(section: BaseModel) -> Iterator[str]:
+    """The values that the configuration itself holds, such as a mail server's URL with its password."""
+    for _, value in section:
+        if isinstance(value, SecretStr):
+            yield value.get_secret_value()
+        elif isinstance(value, BaseModel):
+            yield from _secrets(value)
+
+
+def _bytes(file: Path | None) -> bytes | None:
+    """None while it is not there: many programs replace a file by removing it first."""
+    try:
+        return file.read_bytes() if file is not None else None
+    except OSError:
+        return None

@@ -1,0 +1,95 @@
+"""Claiming: which candidates are tried, and what is left alone for a while, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+
+import structlog
+
+from shared.admission import Admission
+from shared.clock import Clock
+from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+from shared.items import Agent, Candidate, Skip
+from shared.lock.claim import Lease
+from shared.pursuit import own_fault
+from shared.skipped import Skipped
+from shared.telemetry.logging import bind_item
+
+log = structlog.get_logger()
+
+BROKEN_ITEM_SECONDS = 900.0
+"""How long an item is left alone at which the engine met an error of its own."""
+
+
+LOST_CLAIMS_PER_TICK = 3
+"""After so many lost races the rest of the candidates waits for the next tick."""
+
+BARRED_SECONDS = 300.0
+"""Nothing is claimed for so long after a claim whose token was refused; GitHub locks out who goes on trying."""
+
+
+class Claiming:
+    """The claims of one loop."""
+
+    def __init__(self, agent: Agent, clock: Clock, admission: Admission, interval_seconds: float) -> None:
+        self._agent, self._clock, self._admission, self._interval = agent, clock, admission, interval_seconds
+        self._not_before = 0.0
+        self.skipped = Skipped(clock)
+
+    def hold_off(self, seconds: float) -> None:
+        """Claim nothing for so long."""
+        self._not_before = max(self._not_before, self._clock.boot() + seconds)
+
+    async def look(
+        self,
+        candidates: Sequence[Candidate],
+        held: Container[int],
+        most: int,
+        free: Callable[[], bool],
+        begin: Callable[[int, Lease], None],
+        *,
+        strict: bool,
+    ) -> bool:
+        """Try them in their order and `begin` what is won, at most so many; whether it ended for want of a free slot.
+
+        Raises `Unauthorized`, and with `strict` `NotAllowed`, `Misconfigured` and what keeps new work from beginning.
+        """
+        lost = begun = 0
+        if not most or self._clock.boot() < self._not_before or not self._admission.admits(strict=strict):
+            return False
+        for candidate in self.skipped.due(candidates, held):
+            if not free():
+                return True
+            if lost >= LOST_CLAIMS_PER_TICK or begun >= most:
+                break
+            match await self._attempt(candidate, strict=strict):
+                case Lease() as lease:
+                    begin(candidate.number, lease)
+                    begun += 1
+                case Skip() as skip:
+                    self.skipped.add(candidate, skip)
+                    lost += skip.seconds == 0
+        return False
+
+    async def _attempt(self, candidate: Candidate, *, strict: bool) -> Lease | Skip:
+        """The lease, or why there is none; its errors become a reason, unless they say something of the process."""
+        with bind_item(repo=self._agent.repository, issue=candidate.number):
+            try:
+                got = await self._agent.claim(candidate)
+            except Unauthorized as error:  # it would be the same for every other candidate
+                self.hold_off(0 if error.told else BARRED_SECONDS)
+                raise
+            except (NotAllowed, Misconfigured) as error:  # they say something about this process, not about the item
+                if strict:
+                    raise
+                if self.skipped.refuse(candidate):
+                    log.error("claim_refused", outcome="failed", error=str(error))
+                return Skip(str(error), self._interval, failed=True)
+            except EngineError as error:
+                got = Skip(str(error), self._interval, failed=True)
+            except Exception as error:  # one item that cannot be looked at must not keep away from the rest
+                log.exception("claim_failed", outcome="failed")
+                got = Skip(own_fault(error), BROKEN_ITEM_SECONDS, failed=True)
+            if isinstance(got, Skip):
+                log.info("item_skipped", outcome="skipped", reason=got.reason)
+            return got

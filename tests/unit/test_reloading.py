@@ -1,0 +1,97 @@
+"""A configuration that changes under a running daemon: what is taken over, what is refused, how often that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from config.loading import read
+from config.settings import Settings
+from console.daemon.configuration import LAST_GOOD, Configuration
+
+
+class Machine:
+    """A file, and a state directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.file, self.state = directory / "repos.yml", directory
+        self.write()
+        self.configuration = Configuration(self.read(), self.read, self.file)
+
+    def write(self, more: str = "", state: str = "") -> None:
+        self.file.write_text(f"repositories: [{{name: a/b}}]\nstate_dir: {state or self.state}\n{more}")
+
+    def read(self) -> Settings:
+        return read(self.file, environment={})
+
+    @property
+    def kept(self) -> str:
+        return (self.state / LAST_GOOD).read_text()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def names(act: Callable[[], object]) -> list[str]:
+    with capture_logs() as events:
+        act()
+    return [str(event["event"]) for event in events]
+
+
+def test_what_can_be_used_is_taken_over_and_kept_once_it_works(machine: Machine) -> None:
+    machine.configuration.used(machine.configuration.settings)
+    before = machine.kept
+    machine.write("cooldown: 7\n")
+    found = machine.configuration.changed()
+    assert found is not None
+    assert found.cooldown == 7
+    assert machine.kept == before, "it has not worked yet"
+    machine.configuration.used(found)
+    assert machine.kept.endswith("cooldown: 7\n")
+
+
+@pytest.mark.fault(2)
+def test_what_cannot_be_used_is_refused_once_and_the_old_one_stays(machine: Machine) -> None:
+    machine.configuration.used(machine.configuration.settings)
+    before = machine.kept
+    machine.write("cooldwn: 7\n")
+    assert names(machine.configuration.changed) == ["configuration_refused"]
+    assert names(machine.configuration.changed) == []
+    assert machine.configuration.settings.cooldown == 10
+    assert machine.kept == before
+    machine.write("cooldown: minus\n")
+    assert names(machine.configuration.changed) == ["configuration_refused"], "another mistake is news"
+
+
+def test_the_same_again_is_nothing_new_unless_it_is_to_be_read_anew(machine: Machine) -> None:
+    machine.write("# a comment\n")
+    assert machine.configuration.changed() is None
+    assert machine.configuration.changed(anew=True) is not None
+
+
+def test_what_only_a_restart_changes_is_said_and_left(machine: Machine, tmp_path: Path) -> None:
+    machine.write("cooldown: 7\nwebhook: {port: 9480}\n", state=str(tmp_path / "elsewhere"))
+    with capture_logs() as events:
+        found = machine.configuration.changed()
+    assert found is not None
+    assert (found.state_dir, found.webhook.port, found.cooldown) == (tmp_path, None, 7)
+    assert events[0]["keys"] == ["state_dir", "webhook"]
+
+
+def test_one_that_fails_only_later_gives_way_to_the_one_before(machine: Machine) -> None:
+    good = machine.configuration.settings
+    machine.configuration.used(good)
+    before = machine.kept
+    machine.write("cooldown: 7\n")
+    assert machine.configuration.changed() is not None
+    machine.configuration.refuse("a/b is archived")
+    machine.configuration.used(good)
+    assert machine.configuration.settings is good
+    assert machine.kept == before
+    machine.write("cooldown: 8\n")
+    assert machine.configuration.changed() is not None, "a next try is welcome"

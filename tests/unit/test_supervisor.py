@@ -1,0 +1,95 @@
+"""What a service manager hears: ready, signs of life while the loops tick, a sentence, and the end."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from config.environment import Notify, notify
+from console.daemon.supervisor import Supervisor
+
+
+class OneBeat:
+    """A clock whose sleep never ends: what comes before it is one beat."""
+
+    def now(self) -> float:
+        return 5.0
+
+    def boot(self) -> float:
+        return 5.0
+
+    async def sleep(self, seconds: float) -> None:
+        await anyio.sleep_forever()
+
+
+@pytest.fixture
+def manager(tmp_path: Path) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(str(tmp_path / "notify"))
+        receiver.setblocking(False)
+        yield receiver
+
+
+def heard(manager: socket.socket) -> list[str]:
+    found: list[str] = []
+    while True:
+        try:
+            found.append(manager.recv(4096).decode())
+        except BlockingIOError:
+            return found
+
+
+async def beat(supervisor: Supervisor, status: str = "", stuck: str = "") -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(supervisor.attend, lambda: status, lambda: stuck)
+        await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+
+
+async def test_a_life_as_its_manager_hears_it(manager: socket.socket, tmp_path: Path) -> None:
+    supervisor = Supervisor(Notify(str(tmp_path / "notify"), 30), OneBeat())
+    await beat(supervisor, "worker: starting")
+    assert heard(manager) == ["EXTEND_TIMEOUT_USEC=60000000", "WATCHDOG=1", "STATUS=worker: starting"]
+    supervisor.ready()
+    await beat(supervisor, "worker: 1 in work")
+    await beat(supervisor, "worker: 1 in work")
+    assert heard(manager) == ["READY=1", "WATCHDOG=1", "STATUS=worker: 1 in work", "WATCHDOG=1"]
+    supervisor.reloading()
+    supervisor.ready()
+    supervisor.stopping()
+    began, *rest = heard(manager)
+    assert began.startswith("RELOADING=1\nMONOTONIC_USEC=")
+    assert rest == ["READY=1", "STOPPING=1\nSTATUS=stopping"]
+
+
+async def test_a_stuck_process_gives_no_sign_of_life(manager: socket.socket, tmp_path: Path) -> None:
+    supervisor = Supervisor(Notify(str(tmp_path / "notify"), 30), OneBeat())
+    supervisor.ready()
+    await beat(supervisor, "fine", stuck="The loop of a/b has not ticked for 999 seconds.")
+    assert heard(manager) == ["READY=1", "STATUS=The loop of a/b has not ticked for 999 seconds."]
+
+
+async def test_without_a_manager_or_with_one_that_is_gone_nothing_happens(tmp_path: Path) -> None:
+    for address in ("", str(tmp_path / "gone")):
+        supervisor = Supervisor(Notify(address), OneBeat())
+        supervisor.ready()
+        await beat(supervisor, "fine")
+        supervisor.stopping()
+
+
+@pytest.mark.parametrize(
+    ("environment", "found"),
+    [
+        ({}, Notify()),
+        ({"NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "30000000"}, Notify("/run/x", 30)),
+        ({"NOTIFY_SOCKET": "@x", "WATCHDOG_USEC": "soon"}, Notify("@x", 0)),
+        ({"NOTIFY_SOCKET": "vsock:2:1"}, Notify()),
+        ({"NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "1", "WATCHDOG_PID": "1"}, Notify("/run/x", 0)),
+    ],
+)
+def test_what_the_environment_says(environment: dict[str, str], found: Notify) -> None:
+    assert notify(environment) == found
