@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import structlog
 
-from benchmarks import claims, crowd, idle, process, requests, throughput, workspace
+from benchmarks import claims, crowd, fleet, idle, process, requests, throughput, workspace
 from benchmarks.table import Row, markdown, save
 
 Measure = Callable[[Path], Awaitable[tuple[list[Row], dict[str, object]]]]
@@ -27,8 +27,12 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
     "workspace": ("workspace", workspace.measure),
     "process": ("process", process.measure),
     "throughput": ("throughput", throughput.measure_with(throughput.WORKERS, throughput.ISSUES)),
+    "fleet": ("fleet", fleet.measure),
 }
 """Part -> the results file that it goes into, and what measures it; `throughput` as large as the arguments say."""
+
+BY_NAME_ONLY = frozenset({"fleet"})
+"""Parts that take a quarter of an hour: run when they are asked for."""
 
 
 def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
@@ -59,7 +63,7 @@ def main() -> None:
     )
     given = arguments()
     sized = {**PARTS, "throughput": ("throughput", throughput.measure_with(given.workers, given.issues))}
-    anyio.run(run, {part: sized[part] for part in given.parts or PARTS})
+    anyio.run(run, {part: sized[part] for part in given.parts or PARTS if given.parts or part not in BY_NAME_ONLY})
 
 
 if __name__ == "__main__":

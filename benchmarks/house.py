@@ -56,17 +56,22 @@ class House:
     clock: Clock
     repository: dict[str, Any] = field(default_factory=dict)
     settle: float = 0.0
+    name: str = REPOSITORY
+    tokens: tuple[str, str] = (ENGINE, REVIEWER)
+    """Whose token files an agent is given: the one of planner and worker, and the reviewer's."""
+    write_interval_seconds: float = 0.0
 
     def config(self, state: str) -> Path:
         """The configuration file of one machine, whose state directory is `state`."""
         settings = {
             "repositories": [
                 {
-                    "name": REPOSITORY,
+                    "name": self.name,
                     "poll_interval": 0.5,
                     "llm_backend": "scripted",
                     "test_command": f"{ALONE} '{sys.executable}' -m pytest -q",
                     "approval": "auto",
+                    "refactor": "off",
                     "merge": "auto",
                     **self.repository,
                 }
@@ -76,9 +81,9 @@ class House:
             "cooldown": 0,
             "github": {
                 "api_url": self.proxy.url,
-                "token_file": str(self.root / f"{ENGINE}.token"),
-                "reviewer_token_file": str(self.root / f"{REVIEWER}.token"),
-                "write_interval_seconds": 0,
+                "token_file": str(self.root / f"{self.tokens[0]}.token"),
+                "reviewer_token_file": str(self.root / f"{self.tokens[1]}.token"),
+                "write_interval_seconds": self.write_interval_seconds,
             },
             "lock": {"settle": self.settle, "key_files": [str(self.root / "lock.key")]},
             "llm": {"scenario": str(self.scenario)},
@@ -132,11 +137,12 @@ async def house(
         people = {ENGINE: "write", REVIEWER: "write"}
         await lab.repository(REPOSITORY, target_project.files(), collaborators=people, check_command=check)
         for login in people:
-            _private(root / f"{login}.token", lab.token(login, PERMISSIONS[login]))
-        _private(root / "lock.key", secrets.token_hex(32))
+            private(root / f"{login}.token", lab.token(login, PERMISSIONS[login]))
+        private(root / "lock.key", secrets.token_hex(32))
         yield House(lab, proxy, root, script, clock, repository)
 
 
-def _private(path: Path, text: str) -> None:
+def private(path: Path, text: str) -> None:
+    """Write a file that nobody else may read."""
     path.touch(mode=0o600)
     path.write_text(text, encoding="ascii")

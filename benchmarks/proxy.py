@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,9 @@ _OWN_OF_A_HOP = frozenset(
     {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "expect", "host", "content-length"}
 )
 """Headers that each connection sets for itself; aiohttp has already inflated and joined what they describe."""
+
+TOKENS_END = 8
+"""So many characters of a token are kept: enough to tell callers apart."""
 
 _ADDRESSES = ("link", "location")
 """Answer headers that hold absolute URLs of the server."""
@@ -42,9 +46,11 @@ class Proxy:
         url = URL(self._target + request.raw_path, encoded=True)
         headers = _end_to_end(request.headers, "content-encoding" if ".git/" in request.path else "")
         sent = self._session.request(request.method, url, headers=headers, data=body, allow_redirects=False)
+        now = asyncio.get_running_loop().time
+        asked = now()
         async with sent as answer:
-            token = request.headers.get("Authorization", "")[-8:]
-            self.exchanges.append(Exchange(request.method, request.raw_path, answer.status, token))
+            token = request.headers.get("Authorization", "")[-TOKENS_END:]
+            self.exchanges.append(Exchange(request.method, request.raw_path, answer.status, token, asked, now()))
             back = self._back(answer)
             if ".git/" not in request.path:
                 return web.Response(status=answer.status, headers=back, body=await answer.read())

@@ -25,12 +25,17 @@ _SHA = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and the status of its answer; `target` is path and query, `token` tells callers apart."""
+    """One request and the status of its answer; `target` is path and query, `token` tells callers apart.
+
+    `asked` and `answered` are seconds of the event loop's clock.
+    """
 
     method: str
     target: str
     status: int
     token: str = ""
+    asked: float = 0.0
+    answered: float = 0.0
 
     @property
     def path(self) -> str:
