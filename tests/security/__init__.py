@@ -1,0 +1,1 @@
+"""Attacks on a running engine: what must not leave is planted, and then searched for everywhere."""
