@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Protocol, TypeVar
 
 from shared.lock.codec import Fence, ItemKey
-from shared.lock.port import Port, ReadFence
+from shared.lock.port import Operation, ReadFence, Reply
 from shared.marks import Keyring
 from shared.models import Account, Issue
 from shared.specification import Provenance, authentic
@@ -13,11 +14,19 @@ from shared.specification.layout import trailer_of
 from shared.workflow import Role, Stage
 from worker_agent.intents import Cause
 
+T = TypeVar("T")
+
+
+class Fences(Protocol):
+    """Reads fences; every port of the lock does."""
+
+    async def request(self, operation: Operation[T]) -> Reply[T]: ...
+
 
 class Siblings:
     """Where each agent is an App of its own, GitHub tells of none that it may write; who moves a fence may."""
 
-    def __init__(self, port: Port, accounts: Collection[int], keys: Keyring) -> None:
+    def __init__(self, port: Fences, accounts: Collection[int], keys: Keyring) -> None:
         """`accounts` are the ids that the engine's other agents sign in with."""
         self._port = port
         self._accounts = accounts
