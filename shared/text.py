@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 
+from shared.folded import unfolded
 from shared.redaction import redact
 from shared.verbatim import parts
 
@@ -62,10 +63,10 @@ def printable(text: str) -> str:
 
 def visible(text: str) -> str:
     """Markdown without what its reader does not see: as `printable`, and no invisible characters,
-    HTML comments (an unclosed one hides the rest) or link definitions.
+    HTML comments (an unclosed one hides the rest), link definitions or folded sections.
     """
     text = _INVISIBLE.sub("", _without_controls(text))
-    return _DEFINITION.sub("", _COMMENT.sub(" ", text))
+    return _DEFINITION.sub("", unfolded(_COMMENT.sub(" ", text)))
 
 
 def clean(text: str) -> str:

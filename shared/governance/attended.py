@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
@@ -40,6 +40,8 @@ class Counter:
     desk: Desk
     alarm: Alarm
     diagnosis: Diagnosis
+    choices: MutableMapping[str, str] = field(default_factory=dict)
+    """Which backend plays for which item, as `Cast` asks for it."""
 
 
 class Attended:
@@ -48,6 +50,7 @@ class Attended:
     def __init__(self, agent: Agent, people: Counter, lists: Lists, port: Port, claimant: Claimant) -> None:
         self._agent = agent
         self._desk, self._alarm, self._diagnosis = people.desk, people.alarm, people.diagnosis
+        self._choices = people.choices
         self._lists = lists
         self._port = port
         self._claimant = claimant
@@ -91,10 +94,13 @@ class Attended:
         number = lease.fence.key.number
         async with self._agent.hold(lease) as held:
             self._held[number] = held
+            if held.fence.backend:
+                self._choices[f"#{number}"] = held.fence.backend
             try:
                 yield held
             finally:
                 del self._held[number]
+                self._choices.pop(f"#{number}", None)
 
     async def revoked(self, number: int) -> str | None:
         """A command, or what the agent sees."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import structlog
 
 from shared.errors import Gone
-from shared.governance.commands import Command, Unknown, Verb
+from shared.governance.commands import Command, Unknown
 from shared.governance.docket import Docket, Matter
-from shared.governance.hearing import Heard, Hearing
+from shared.governance.hearing import EDITED, Heard, Hearing
 from shared.governance.notices import Replies
 from shared.governance.recovery import Recovery
+from shared.governance.retrying import NOT_BEGUN, wanted
 from shared.governance.rulings import Effect, Refused, offered, ruling
 from shared.items import Candidate
 from shared.lock.hold import Held
@@ -44,13 +45,21 @@ class Record(Protocol):
     ) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """Whose desk it is, and which backends `/retry` can name there."""
+
+    role: Role
+    backends: frozenset[str] = frozenset()
+
+
 class Desk:
     """The desk of one kind of agent in one repository."""
 
     def __init__(
-        self, role: Role, hearing: Hearing, docket: Docket, recovery: Recovery, record: Record, replies: Replies
+        self, trade: Trade, hearing: Hearing, docket: Docket, recovery: Recovery, record: Record, replies: Replies
     ) -> None:
-        self._role = role
+        self._role, self._backends = trade.role, trade.backends
         self._hearing = hearing
         self._docket = docket
         self._recovery = recovery
@@ -63,7 +72,7 @@ class Desk:
         for item in known.values():
             number = self._number_of(item)
             if number not in busy and self._rests(item) and self._hearing.has_news(item):
-                yield Candidate(number, f"{SAID}{item.comments} in #{item.number}")
+                yield Candidate(number, f"{SAID}{item.comments} in #{item.number} at {item.updated_at.isoformat()}")
 
     def _number_of(self, item: Issue) -> int:
         """The number under which this kind of agent locks what the thread is about."""
@@ -98,7 +107,7 @@ class Desk:
         heard = await self._hearing.hear(item, None)
         track, shown = self._track(item), self._names.read(item.labels)
         orders = [one for one in heard.orders if ruling(one.verb, track, shown.stage or Stage.NEW) != Effect.DECIDE]
-        if not orders and not heard.unknown and not heard.ignored and not shown.stages & HALTED:
+        if not (orders or heard.unknown or heard.ignored or heard.edited) and not shown.stages & HALTED:
             return []
         try:
             return await self._at_rest(item, heard.unknown) if await free() else []
@@ -129,7 +138,7 @@ class Desk:
 
     async def _answer(self, heard: Heard, matter: Matter) -> list[str]:
         """Carry out each order in turn; after one that moved something the rest is looked at anew."""
-        number, told, done = matter.case.thread.number, [], []
+        number, told, done = matter.case.thread.number, refusals(heard), list[str]()
         for order in heard.orders:
             outcome, moved = await self._carry_out(order, matter)
             if outcome:
@@ -148,12 +157,15 @@ class Desk:
             return ruled.sentence, False
         if ruled is Effect.DECIDE:
             return "", False
-        if order.verb is Verb.RETRY and order.text:
-            return f"`/retry` takes no words yet, and '{one_line(order.text, 40)}' is one: nothing was done", False
+        backend = wanted(order.verb, order.text, self._backends)
+        if isinstance(backend, Refused):
+            return backend.sentence, False
         case = matter.case_for(ruled)
         if case is None:
             return "it is not a pull request of this engine's making", False
-        outcome = await self._recovery.carry_out(ruled, case, Operator(str(order)))
+        if backend and case.fence is None:
+            return NOT_BEGUN, False
+        outcome = await self._recovery.carry_out(ruled, replace(case, backend=backend), Operator(str(order)))
         log.info("command_carried_out", outcome="completed", command=str(order), did=outcome)
         return outcome, True
 
@@ -172,7 +184,7 @@ class Desk:
         if listed.is_pull_request and self._role is Role.WORKER and not held.fence.round:
             return None  # it is heard when the work rests
         heard = await self._hearing.hear(listed, held.fence, held=True)
-        told, reason, track = [], None, self._track(listed)
+        told, reason, track = refusals(heard), None, self._track(listed)
         for order in heard.orders:
             outcome, ends = await self._interrupt(order, listed, held)
             if outcome:
@@ -201,6 +213,11 @@ class Desk:
             word = one_line(strange[0].word, 30)
             fits = offered(track, stage) or "No command fits here now."
             await self._replies.once(number, "unknown-command", f"There is no command `/{word}`. {fits}")
+
+
+def refusals(heard: Heard) -> list[dict[str, Any]]:
+    """The entries of commands that were given by editing a comment."""
+    return [entry(order, EDITED) | {"id": name} for order, name in heard.edited]
 
 
 def entry(order: Command, outcome: str) -> dict[str, Any]:

@@ -12,9 +12,11 @@ import structlog
 from shared.errors import Blocked, EngineError
 from shared.llm.port import Call, Coder, Ending, Limits, Request
 from shared.llm.scenario import Unscripted
+from shared.lock.codec import Fence
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
+from shared.specification import body_sha256
 from shared.text import clean, neutralise, one_line
 
 log = structlog.get_logger()
@@ -27,6 +29,9 @@ MOST_TURNS = 5
 DEADLINE_SECONDS = 300.0
 TEXT_CHARS = 8000
 ANSWER_CHARS = 600
+
+LEFT_OUT = "(left out: it is not the text that was approved)"
+"""What is shown in place of a text to which the fence is not bound."""
 
 _PROMPTS = Prompts(Path(__file__).with_name("prompts"))
 _SCHEMA: Mapping[str, Any] = {
@@ -64,7 +69,7 @@ class Diagnosis:
             return ""
         if self._given.get(number, (0, ""))[0] != epoch:
             try:
-                said = await self._asked(number, error)
+                said = await self._asked(held.fence, error)
             except Unscripted:
                 said = ""
             except EngineError as failure:
@@ -74,13 +79,15 @@ class Diagnosis:
         held.check()
         return self._given[number][1]
 
-    async def _asked(self, number: int, error: Blocked) -> str:
+    async def _asked(self, fence: Fence, error: Blocked) -> str:
+        number = fence.key.number
         issue = await self._issues.issue(number)
+        approved = body_sha256(issue.title, issue.body) == fence.body_sha256  # nothing else reaches a model
         prompt = _PROMPTS.render(
             "diagnose",
-            title=Untrusted(issue.title),
+            title=Untrusted(issue.title if approved else f"#{number}"),
             error=Untrusted(str(error)[:TEXT_CHARS]),
-            specification=Untrusted(clean(issue.body)[:TEXT_CHARS]),
+            specification=Untrusted(clean(issue.body)[:TEXT_CHARS] if approved else LEFT_OUT),
         )
         outcome = await self._coder.run(
             Request(

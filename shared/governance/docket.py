@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from shared.errors import Gone
+from shared.git.names import issue_of_branch
 from shared.governance.recovery import Case
 from shared.governance.rulings import Effect
 from shared.lock.codec import Fence, ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.models import Issue, PullRequest
 from shared.workflow import HALTED, Labels, Role, Stage, Track
-
-_BRANCH = re.compile(r"auto/issue-(\d{1,10})")
 
 _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
 """Stages of the worker's fence at which a pull request is its business."""
@@ -79,8 +77,8 @@ class Docket:
 
     async def _of_pull_request(self, thread: Issue) -> Matter:
         pull_request = await self._pulls.pull_request(thread.number)
-        named = _BRANCH.fullmatch(pull_request.head_branch) if pull_request.from_own_branch else None
-        working = await self._fence(Role.WORKER, int(named[1])) if named else None
+        named = issue_of_branch(pull_request.head_branch) if pull_request.from_own_branch else None
+        working = await self._fence(Role.WORKER, named) if named else None
         if working is not None and working.pr != thread.number:
             working = None
         issue = None if working is None else await self._issue(working.key.number)

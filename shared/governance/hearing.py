@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from shared import marks
 from shared.governance.commands import Command, Unknown, Verb, commands, unknown
-from shared.lock.codec import Fence, read_ack
+from shared.governance.strangers import NO_WRITE, spoken
+from shared.lock.codec import Fence
 from shared.models import Comment, Issue, Permission
 
 INTERRUPTIONS = frozenset({Verb.PAUSE, Verb.RESUME, Verb.STOP})
 """What counts as long as the epoch in which it was given lasts; anything else is about the stage it was given at."""
 
-NO_WRITE = "not by somebody with write access"
+LATER_SECONDS = 600.0
+"""How long a thread may go unread whose item has changed in other ways as well."""
+
+SAME_MOMENT = timedelta(seconds=1)
+"""GitHub counts whole seconds, and an item may be marked as changed a moment after its comment."""
+
+EDITED = "it was edited after it was written: give a command as a new comment"
 
 
 class Threads(Protocol):
@@ -39,79 +46,136 @@ class Record(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a thread says that nobody has dealt with yet. `ignored` are comments and why."""
+    """What a thread says that nobody has dealt with yet. `ignored` are commands' comments and why."""
 
     orders: tuple[Command, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     ignored: tuple[tuple[int, str], ...] = ()
+    edited: tuple[tuple[Command, int | str], ...] = ()
+    """Orders that stand in comments which were edited, and how those are named in the record: they are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Baseline:
+    """An item as it was listed when its thread was heard, and which versions of comments were read then."""
+
+    listed: Issue
+    comments: Mapping[int, datetime]
+    at: float
 
 
 class Hearing:
-    """Reads threads only where a count that GitHub gives for nothing shows comments that nobody has read."""
+    """Reads threads only where what GitHub lists shows that somebody may have said something that nobody has read.
 
-    def __init__(self, threads: Threads, people: People, record: Record) -> None:
+    A new comment shows in the count. That one was edited, or deleted and another written, shows in nothing but the
+    time of the item's last change: then a thread is read once, at once where nothing else explains that time, and
+    after `LATER_SECONDS` where labels, the text or comments of ours have changed as well.
+    """
+
+    def __init__(self, threads: Threads, people: People, record: Record, boot: Callable[[], float]) -> None:
+        """`boot` is the boot clock in seconds."""
         self._threads = threads
         self._people = people
         self._record = record
-        self._counts: dict[int, int] = {}
-        self._last: dict[int, int] = {}
+        self._boot = boot
+        self._heard: dict[int, _Baseline] = {}
 
     def has_news(self, listed: Issue) -> bool:
         """Whether somebody else than the engine may have spoken there since the last hearing; asks nobody."""
         number = listed.number
-        if listed.comments <= self._counts.get(number, 0):
-            return False
-        known = self._threads.known(number)
-        if known is None or len(known) < listed.comments:
+        heard, known = self._heard.get(number), self._threads.known(number)
+        if heard is None:
+            if not listed.comments:
+                return False
+            if known is None or len(known) < listed.comments or spoken(known):
+                return True
+            heard = self._heard[number] = _Baseline(listed, {}, self._boot())
+        if known is not None and any(heard.comments.get(one.id) != one.updated_at for one in spoken(known)):
             return True
-        return any(comment.id > self._last.get(number, 0) for comment in spoken(known))
+        before = heard.listed
+        if listed.comments > before.comments and (known is None or len(known) < listed.comments):
+            return True
+        if listed.comments < before.comments:
+            return True
+        return self._is_doubtful(listed, heard, known or ())
+
+    def _is_doubtful(self, listed: Issue, heard: _Baseline, known: Iterable[Comment]) -> bool:
+        """Whether a comment may have been edited, or taken another's place, since the last hearing."""
+        before = heard.listed
+        if listed.updated_at <= before.updated_at:
+            return False
+        if self._boot() - heard.at >= LATER_SECONDS:
+            return True
+        otherwise = replace(listed, updated_at=before.updated_at) != before
+        return not otherwise and not _is_explained(listed, known)
 
     def skip(self, listed: Issue) -> None:
         """What stands there now is not for us."""
-        self._counts[listed.number] = listed.comments
+        known = self._threads.known(listed.number) or ()
+        self._heard[listed.number] = _Baseline(listed, {one.id: one.updated_at for one in known}, self._boot())
 
     async def hear(self, listed: Issue, fence: Fence | None, *, held: bool = False) -> Heard:
         """What is new in a thread; `fence` is that of its stage. Raises `Transient`; then it is heard again."""
         number = listed.number
-        known = self._threads.known(number)
-        complete = known is not None and len(known) >= listed.comments
-        thread = known if known is not None and complete else await self._threads.thread(number)
-        said = spoken(thread)
+        thread = await self._read(listed)
+        said, before = spoken(thread), self._heard.get(number)
         record = self._record.record_in(number, thread)
         dealt = {one.get("id") for kind in record.values() for one in kind}
-        orders, ignored = [], []
+        by_id = {one.id: one for one in said}
+        orders: list[Command] = []
+        edited: list[tuple[Command, int | str]] = []
+        ignored: list[tuple[int, str]] = []
         for command in commands(said):
-            comment = next(one for one in said if one.id == command.comment_id)
-            if comment.id in dealt or is_stale(comment, command.verb, fence, held=held):
+            comment = by_id[command.comment_id]
+            name = version(comment)
+            if name in dealt or is_stale(comment, command.verb, fence, held=held):
                 continue
-            if await self._may_write(command.author.login):
+            if not await self._may_write(command.author.login):
+                ignored += [] if comment.id in dealt else [(comment.id, NO_WRITE)]
+            elif name == comment.id:
                 orders.append(command)
             else:
-                ignored.append((comment.id, NO_WRITE))
-        new = [word for word in unknown(said) if word.comment_id > self._last.get(number, 0)]
-        strange = [word for word in new if await self._may_write(word.author.login)]
-        self._counts[number] = listed.comments
-        self._last[number] = max((comment.id for comment in thread), default=0)
-        return Heard(tuple(orders), tuple(strange), tuple(ignored))
+                edited.append((command, name))
+        heard = before.comments if before else {}
+        new = [word for word in unknown(said) if word.comment_id not in heard]
+        words = [word for word in new if await self._may_write(word.author.login)]
+        self._heard[number] = _Baseline(listed, {one.id: one.updated_at for one in thread}, self._boot())
+        return Heard(tuple(orders), tuple(words), tuple(ignored), tuple(edited))
 
     def forget(self, number: int) -> None:
         """Something that was heard could not be carried out: hear it again."""
-        self._counts.pop(number, None)
-        self._last.pop(number, None)
+        self._heard.pop(number, None)
+
+    async def _read(self, listed: Issue) -> tuple[Comment, ...]:
+        """What is known already, where nothing can be missing in it; else the thread."""
+        known, heard = self._threads.known(listed.number), self._heard.get(listed.number)
+        if known is None or len(known) < listed.comments:
+            return await self._threads.thread(listed.number)
+        if heard is None:
+            return known
+        fewer = listed.comments < heard.listed.comments
+        return await self._threads.thread(listed.number) if fewer or self._is_doubtful(listed, heard, known) else known
 
     async def _may_write(self, login: str) -> bool:
         return (await self._people.permission(login)).may_write
 
 
-def spoken(thread: Iterable[Comment]) -> tuple[Comment, ...]:
-    """The comments that are people's own words; with one account, what carries no mark is its owner's."""
-    return tuple(one for one in thread if read_ack(one) is None and marks.find(one.body.partition("\n")[0]) is None)
+def version(comment: Comment) -> int | str:
+    """How a comment stands in the record: by its id, and once it was edited by when."""
+    if comment.updated_at <= comment.created_at:
+        return comment.id
+    return f"{comment.id}@{comment.updated_at:%Y-%m-%dT%H:%M:%S}"
 
 
 def is_stale(comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -> bool:
-    """Whether a command was given about what is over."""
+    """Whether a command was given about what is over. One that was edited is not obeyed in any case."""
     if fence is None:
         return False
     if held or verb in INTERRUPTIONS:
-        return comment.id < fence.ack_id
-    return comment.created_at < fence.at
+        return comment.id < fence.ack_id and comment.updated_at <= comment.created_at
+    return comment.updated_at < fence.at
+
+
+def _is_explained(listed: Issue, known: Iterable[Comment]) -> bool:
+    """Whether a comment that was read, or written by us, is the last change of an item."""
+    return any(abs(one.updated_at - listed.updated_at) <= SAME_MOMENT for one in known)

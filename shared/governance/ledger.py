@@ -15,7 +15,7 @@ import structlog
 from shared.errors import Transient, UnknownOutcome
 from shared.governance import budgets, ledger_lines
 from shared.governance.budgets import Books, Limits, Refusal
-from shared.governance.ledger_lines import Balance, Entry, Played, Reservation, Settlement
+from shared.governance.ledger_lines import UNTOLD, Balance, Entry, Played, Reservation, Settlement
 from shared.lock.claimant import Shortage
 from shared.lock.port import RefUpdate
 
@@ -106,7 +106,7 @@ class Ledger:
                     return None
         raise Transient("The ledger of costs is written by many at once; the run is put off.")
 
-    async def settle(self, run: str, usd: float, source: str, played: Played = Played()) -> None:
+    async def settle(self, run: str, usd: float, source: str, played: Played = UNTOLD) -> None:
         """Write down what a run has cost. Raises `Transient`; repeating it does no harm."""
         async with self._writing:
             for _ in range(TRIES):

@@ -59,6 +59,10 @@ class Played:
     ending: str = ""
 
 
+UNTOLD = Played()
+"""What lines say that were written before anybody asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settlement:
     """What a run has cost, and who says so."""
@@ -67,7 +71,7 @@ class Settlement:
     usd: float
     source: str
     at: datetime
-    played: Played = Played()
+    played: Played = UNTOLD
 
 
 Entry = Reservation | Settlement
@@ -88,10 +92,13 @@ def write(entry: Entry) -> str:
 
 
 def read(text: str) -> Entry | None:
-    """The entry that a line spells; None for anything else, which counts nothing."""
+    """The entry that a line spells; None for anything else, which counts nothing.
+
+    A newer version's line counts as far as it says the same: whoever wrote it spends from the same purse.
+    """
     try:
         line = json.loads(text)
-        if not isinstance(line, dict) or line["v"] != VERSION:
+        if not isinstance(line, dict) or int(line["v"]) < VERSION:
             return None
         if "actual_usd" in line:
             usd = max(float(line["actual_usd"]), 0.0)
@@ -121,7 +128,7 @@ def books(entries: Sequence[Entry], now: datetime, unknown_run: float) -> Books:
     start = now - WEEK
     before = {item: usd for item, (usd, _) in balance.items.items()} if balance else {}
     recent: list[Run] = []
-    for run in _runs(entries, now, unknown_run):
+    for run in runs(entries, now, unknown_run):
         if balance is not None and run.at < balance.before:
             continue
         if run.at < start:
@@ -138,7 +145,7 @@ def balance_due(entries: Sequence[Entry], now: datetime, unknown_run: float) -> 
     if cut - (old.before if old else begun) < _BALANCE_EVERY:
         return None
     items = dict(old.items) if old else {}
-    for run in _runs(entries, now, unknown_run):
+    for run in runs(entries, now, unknown_run):
         if run.at < cut and not (old and run.at < old.before):
             usd, day = items.get(run.item, (0.0, 0))
             items[run.item] = usd + run.usd, max(day, _day(run.at))
@@ -156,7 +163,8 @@ def needed(entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if not enough(entry, balance)]
 
 
-def _runs(entries: Sequence[Entry], now: datetime, unknown_run: float) -> list[Run]:
+def runs(entries: Sequence[Entry], now: datetime, unknown_run: float) -> list[Run]:
+    """Every run among `entries` (oldest first) as it counts at `now`, in the order in which they began."""
     settled = {entry.run: entry for entry in entries if isinstance(entry, Settlement)}
     reserved = {entry.run: entry for entry in entries if isinstance(entry, Reservation)}
     last = {(entry.kind, entry.item): entry.run for entry in reserved.values()}

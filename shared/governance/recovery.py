@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shared.errors import Transient
+from shared.git.names import work_branch
 from shared.governance.recovery_ports import Branches, LabelBoard, Pulls
 from shared.governance.rulings import Effect
 from shared.lock.codec import Fence
 from shared.lock.fence import swap
 from shared.lock.port import Port, ReadFence, RefUpdate
 from shared.models import Issue, PullRequest
+from shared.specification import body_sha256
 from shared.warrant import Operator
 from shared.workflow import HALTED, TERMINAL, UNLABELLED, Flag, Labels, Role, Stage
 
@@ -40,6 +42,8 @@ class Case:
     pull_request: PullRequest | None = None
     attempts: int = 0
     """How many implementations may be tried."""
+    backend: str = ""
+    """The coder of the next tries; empty for the configured one."""
 
     @property
     def under_way(self) -> PullRequest | None:
@@ -126,14 +130,14 @@ class Recovery:
         if fence is None:
             return await self._unbegun(case, warrant)
         if fence.stage not in HALTED | TERMINAL:
-            return await self._urge(fence)
+            return await self._urge(fence, case.backend)
         if fence.key.kind is Role.WORKER and case.under_way is None and fence.pr:
             return await self._reset(case, warrant)  # its pull request has ended, and its branch would be in the way
         attempt = 0 if afresh else min(fence.attempt, max(case.attempts - 1, 0))
         moved = await self._move(fence, **_renewed(case, fence, attempt, warrant))
         await self.show(replace(case, fence=moved), warrant)
         left = f" with {case.attempts - attempt} of {case.attempts} attempts" if case.attempts else ""
-        return f"it goes on{left}"
+        return f"it goes on{left}{f' and {case.backend}' if case.backend else ''}"
 
     async def _unbegun(self, case: Case, warrant: Operator) -> str:
         """Nothing was recorded of it: it can only begin."""
@@ -141,11 +145,11 @@ class Recovery:
         await self._label(case.thread, stage, warrant)
         return f"it begins: `{self._names.of(stage)}` is set"
 
-    async def _urge(self, fence: Fence) -> str:
-        if fence.wait is None:
+    async def _urge(self, fence: Fence, backend: str) -> str:
+        if fence.wait is None and fence.backend == backend:
             return "it is being worked on; nothing waits"
-        await self._move(fence, wait=None, failures="")
-        return "it waits no longer"
+        await self._move(fence, wait=None, failures="", backend=backend)
+        return f"it goes on with {backend}" if backend else "it waits no longer"
 
     async def _spec_review(self, case: Case, warrant: Operator) -> str:
         if case.fence is not None and case.fence.key.kind is Role.WORKER:
@@ -160,9 +164,9 @@ class Recovery:
         fence, kept = case.fence, ""
         closed = await self._close(case, warrant)
         if fence is not None:
-            kept, updates = await self._set_aside(fence.key.number)
+            kept, updates = await self._set_aside(fence)
             blank: dict[str, Any] = {"phase": "", "attempt": 0, "round": 0, "pr": 0, "base": "", "work_head": ""}
-            changed = _cleared(warrant) | blank
+            changed = _cleared(case, warrant) | blank
             case = replace(case, fence=await self._move(fence, updates, **changed), pull_request=None)
             await self.show(case, warrant)
         else:
@@ -175,14 +179,14 @@ class Recovery:
         await self._pulls.close(case.under_way.number, warrant)
         return f"#{case.under_way.number} is closed, "
 
-    async def _set_aside(self, number: int) -> tuple[str, tuple[RefUpdate, ...]]:
+    async def _set_aside(self, fence: Fence) -> tuple[str, tuple[RefUpdate, ...]]:
         """What moves the work branch out of the way, together with the fence; nothing where there is none."""
-        branch = f"refs/heads/auto/issue-{number}"
+        branch = f"refs/heads/{fence.branch or work_branch(fence.key.number)}"
         tip = await self._branches.refresh(branch)
         if tip is None:
             return "", ()
-        taken = await self._branches.refresh_all("refs/heads/auto/")
-        free = next(name for k in range(1, len(taken) + 2) if (name := f"{branch}-old-{k}") not in taken)
+        taken, old = await self._branches.refresh_all("refs/heads/auto/"), work_branch(fence.key.number)
+        free = next(name for k in range(1, len(taken) + 2) if (name := f"refs/heads/{old}-old-{k}") not in taken)
         return f"its branch is kept as `{free.removeprefix('refs/heads/')}`, ", (
             RefUpdate(free, None, tip),
             RefUpdate(branch, tip, ""),
@@ -202,7 +206,7 @@ class Recovery:
 
 def _renewed(case: Case, fence: Fence, attempt: int, warrant: Operator) -> dict[str, Any]:
     """What a fence becomes from which its agent is to go on where it stopped."""
-    changes = _cleared(warrant) | {"attempt": attempt}
+    changes = _cleared(case, warrant) | {"attempt": attempt}
     match fence.key.kind:
         case Role.PLANNER:
             return changes | {"stage": Stage.PLANNING, "phase": "draft", "attempt": fence.attempt + 1, "round": 0}
@@ -213,14 +217,17 @@ def _renewed(case: Case, fence: Fence, attempt: int, warrant: Operator) -> dict[
             return changes | {"phase": "" if looks_at_ci else fence.phase}
 
 
-def _cleared(warrant: Operator) -> dict[str, Any]:
+def _cleared(case: Case, warrant: Operator) -> dict[str, Any]:
+    """A command goes with the text that stands there when it is carried out; an edit after that needs another."""
+    text = "" if case.issue is None else body_sha256(case.issue.title, case.issue.body)
     return {
         "stage": Stage.READY,
         "wait": None,
         "runs": 0,
         "failures": "",
         "next_role": "",
-        "body_sha256": "",
+        "body_sha256": text,
+        "backend": case.backend,
         "approved_by": warrant.reason,
     }
 

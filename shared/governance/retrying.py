@@ -1,0 +1,33 @@
+"""What `/retry` may be told: with which of the configured backends an item goes on (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from shared.governance.commands import Verb
+from shared.governance.rulings import Refused
+from shared.text import one_line
+
+_WANTED = re.compile(r"backend=(\S+)")
+
+
+def wanted(verb: Verb, text: str, backends: Collection[str]) -> str | Refused:
+    """The backend that a command asks for, empty for the usual one; `backends` are those that are configured."""
+    if verb is not Verb.RETRY or not text:
+        return ""
+    found = _WANTED.fullmatch(text)
+    if found is None:
+        return Refused(f"`/retry` takes nothing but `backend=NAME`, and '{one_line(text, 40)}' is not that")
+    return named(found[1], backends)
+
+
+def named(backend: str, backends: Collection[str]) -> str | Refused:
+    """`backend`, if it is one of those that are configured."""
+    if backend in backends:
+        return backend
+    known = ", ".join(sorted(backends))
+    return Refused(f"no backend '{one_line(backend, 40)}' is configured for this repository: there is {known}")
+
+
+NOT_BEGUN = "nothing of it was begun, so there is nothing to retry with another backend"
