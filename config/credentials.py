@@ -9,13 +9,16 @@ from pathlib import Path
 import structlog
 from pydantic import SecretStr
 
-from config.settings import GitHubSettings, LockSettings, NotifySettings
+from config.settings import GitHubSettings, LockSettings, NotifySettings, WebhookSettings
 from shared.errors import Misconfigured, Unauthorized
 
 log = structlog.get_logger()
 
 MIN_KEY_BYTES = 32
 """A signing key shorter than its HMAC's output would be its weakest part."""
+
+MIN_SECRET_BYTES = 16
+"""A shorter secret of a webhook could be guessed by whoever has seen one delivery."""
 
 _OTHERS = 0o077
 
@@ -77,10 +80,25 @@ def webhook_secret(notify: NotifySettings) -> bytes:
     return b"" if file is None else _private_text(file, "notify.webhook_secret_file").strip().encode()
 
 
+def hook_secret(webhook: WebhookSettings, environment: Mapping[str, str]) -> bytes:
+    """What GitHub signs its webhooks with; raises `MissingCredentials`, or `Misconfigured` when it is short."""
+    file = webhook.secret_file
+    text = environment.get(webhook.secret_env, "") if file is None else _private_text(file, "webhook.secret_file")
+    secret = text.strip().encode()
+    if not secret:
+        raise MissingCredentials(
+            f"The webhook needs its secret: set the environment variable {webhook.secret_env}, or name a file that "
+            f"holds it in webhook.secret_file."
+        )
+    if len(secret) < MIN_SECRET_BYTES:
+        raise Misconfigured(f"The webhook's secret has {len(secret)} bytes; at least {MIN_SECRET_BYTES} are needed.")
+    return secret
+
+
 def _signing_key(file: Path) -> bytes:
     try:
         raw = file.read_bytes()
-        exposed = _open_to_others(file.stat(), os.geteuid())
+        exposed = open_to_others(file.stat(), os.geteuid())
     except OSError as error:
         raise Misconfigured(f"The key file {file} (lock.key_files) cannot be read: {error.strerror}.") from None
     if exposed:
@@ -101,7 +119,7 @@ def _private_text(file: Path, key: str) -> str:
         raise MissingCredentials(f"The token file {file} ({key}) cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise MissingCredentials(f"The token file {file} ({key}) does not hold a token.") from None
-    if _open_to_others(status, os.geteuid()):
+    if open_to_others(status, os.geteuid()):
         mode = status.st_mode & 0o777
         raise MissingCredentials(
             f"The token file {file} ({key}) can be read by others (mode {mode:04o}): run chmod 600 {file}."
@@ -109,8 +127,8 @@ def _private_text(file: Path, key: str) -> str:
     return text
 
 
-def _open_to_others(status: os.stat_result, reader: int) -> bool:
-    """Whether more accounts than it has to serve can read a file, as `reader` (a user id) sees it."""
+def open_to_others(status: os.stat_result, reader: int) -> bool:
+    """Whether more accounts can read a file than its owner and `reader` (a user id), to whom root may have given it."""
     handed_over = status.st_uid == 0 != reader
     return bool(status.st_mode & (_OTHERS & ~_HANDED_OVER if handed_over else _OTHERS))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,6 +35,24 @@ def config_place(environment: Mapping[str, str]) -> Path:
 def cache_place(environment: Mapping[str, str]) -> Path:
     """The XDG directory of what can be fetched again."""
     return _xdg(environment, "XDG_CACHE_HOME", ".cache")
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """How a service manager wants to be told: the address of its socket, and how often it wants a sign of life."""
+
+    address: str = ""
+    watchdog_seconds: float = 0.0
+    """0: it does not ask for any."""
+
+
+def notify(environment: Mapping[str, str]) -> Notify:
+    """What systemd asks of this process (sd_notify(3), sd_watchdog_enabled(3)); of no other, such as its parent."""
+    address = environment.get("NOTIFY_SOCKET", "")
+    usual = environment.get("WATCHDOG_USEC", "")
+    ours = environment.get("WATCHDOG_PID") in {None, "", str(os.getpid())}
+    seconds = int(usual) / 1_000_000 if usual.isdecimal() and ours else 0.0
+    return Notify(address if address[:1] in {"/", "@"} else "", seconds)
 
 
 def editor(environment: Mapping[str, str]) -> tuple[str, ...]:

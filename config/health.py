@@ -20,7 +20,7 @@ def unhealthy(state_dir: Path, first_process: Path = Path("/proc/1")) -> str:
     """Why the container is not healthy, in one sentence; empty when it is."""
     try:
         status = (first_process / "status").read_text(encoding="utf-8", errors="replace")
-        running = any(_held(lock) for lock in (state_dir / "agents").glob("*.lock"))
+        running = any(held(lock) for lock in (state_dir / "agents").glob("*.lock"))
     except OSError as error:
         return f"{error.filename} cannot be read: {error.strerror}."
     found = re.search(r"^State:\s+(\S)", status, re.MULTILINE)
@@ -29,7 +29,8 @@ def unhealthy(state_dir: Path, first_process: Path = Path("/proc/1")) -> str:
     return "" if running else f"No agent runs from {state_dir}."
 
 
-def _held(lock: Path) -> bool:
+def held(lock: Path) -> bool:
+    """Whether a process holds this lock file; raises `OSError`."""
     with lock.open("rb") as file:
         try:
             # Shared, and let go at once by closing: an agent of this id that starts in the same

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from config.document import Document, Problem, Unreadable, parse
@@ -37,6 +37,17 @@ def load(
         )
     document = Document(value={"repositories": [{"name": repository}]})
     return _validated(document, Path("arguments"), environment)
+
+
+def load_several(
+    path: Path | None, repositories: Sequence[str], *, environment: Mapping[str, str], directory: Path = Path()
+) -> Settings:
+    """As `load`, for any number of repositories in the order of the arguments; none means all configured ones."""
+    if not repositories:
+        return load(path, repository=None, environment=environment, directory=directory)
+    each = [load(path, repository=one, environment=environment, directory=directory) for one in repositories]
+    found = {one.name: one for settings in each for one in settings.repositories}  # named twice is meant once
+    return each[0].model_copy(update={"repositories": tuple(found.values())})
 
 
 def source(path: Path | None, *, environment: Mapping[str, str], directory: Path = Path()) -> Path | None:

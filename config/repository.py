@@ -44,7 +44,7 @@ class LabelSettings(Section):
     include: tuple[Text, ...] = ()
     """Only items with one of these labels are taken; empty means all."""
     exclude: tuple[Text, ...] = ("blocked", "do-not-automate")
-    """Items with one of these labels are left alone."""
+    """Items with one of these labels are left alone: not begun, and not gone on with after the step that runs."""
     status_prefix: Text = "status:"
     """What stands before a stage, as in `status:ready`."""
     flag_prefix: Text = "flag:"
@@ -113,11 +113,24 @@ class FeedbackSettings(Section):
     """Logins of Apps whose remarks are worked on like those of people with write access, as in `["linter[bot]"]`."""
 
 
+class PendingSettings(Section):
+    """Tests that wait in the repository for their code, marked with a reason that begins with `spec:`."""
+
+    globs: tuple[Text, ...] = ()
+    """Files that are looked through for pending tests, as in `["tests/**/test_*.py"]`; empty means that none are."""
+    order: Literal["globs", "path"] = "globs"
+    """Which pending test comes first: by the order of `globs`, or by path; inside a file, by line."""
+    open_at_once: int = Field(1, ge=1)
+    """How many issues about pending tests are worked on at once."""
+
+
 class TddSettings(Section):
     """How tests and code alternate."""
 
     cycles: Literal["whole-spec", "per-criterion"] = "whole-spec"
     """One red-green cycle for all acceptance criteria, or one for each."""
+    pending: PendingSettings = PendingSettings()
+    """Tests that wait in the repository for their code, marked with a reason that begins with `spec:`."""
 
 
 class RepositorySettings(Section):

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
+from config.observing import EventSettings, HealthSettings
 from config.places import UserPath
 from config.repository import Backend, RepositorySettings, Section, Text
 from config.rules import RulesBroken, broken
@@ -159,22 +160,17 @@ class NotifySettings(Section):
     """The mail addresses that mail goes to; needed with `smtp`."""
 
 
-class EventSettings(Section):
-    """Where the engine's events are kept."""
-
-    url: SecretStr | None = None
-    """Database URL, as in `postgresql://user:password@host/database`; null means a file in the state directory."""
-    retention_days: int = Field(90, ge=1)
-    """Days after which events are deleted."""
-
-
-class HealthSettings(Section):
-    """Where metrics and health are answered over HTTP: /metrics, /healthz, /readyz."""
+class WebhookSettings(Section):
+    """Where GitHub's webhooks are taken as hints to look at once; every agent polls all the same."""
 
     host: Text = "127.0.0.1"
-    """Address to listen at; at another one than loopback whoever can connect sees figures and sentences."""
-    port: int | None = Field(9464, ge=0, le=65535)
-    """First port to try; agents of one machine take the next free ones. 0 takes any, null answers nothing."""
+    """Address to listen at; GitHub reaches it through your own reverse proxy."""
+    port: int | None = Field(None, ge=0, le=65535)
+    """First port to try; agents of one machine take the next free ones. 0 takes any, null takes no webhooks."""
+    secret_env: Text = "WORKFLOW_ENGINE_WEBHOOK_SECRET"
+    """Environment variable that holds the webhook's secret when `secret_file` is null."""
+    secret_file: UserPath | None = None
+    """File (mode 0600) that holds the webhook's secret; it goes before `secret_env`."""
 
 
 class Settings(Section):
@@ -223,6 +219,8 @@ class Settings(Section):
     """Where the engine's events are kept."""
     health: HealthSettings = HealthSettings()
     """Where metrics and health are answered over HTTP."""
+    webhook: WebhookSettings = WebhookSettings()
+    """Where GitHub's webhooks are taken as hints to look at once."""
     max_concurrent: int = Field(1, ge=1)
     """How many items one agent works on at a time."""
     max_per_repository: int = Field(3, ge=1)

@@ -58,8 +58,8 @@ class AgentIdentity:
 
     def _write(self, nonces: frozenset[str]) -> None:
         self._lock.renew()
-        content = {"id": self.id, "kind": self.kind, "nonces": sorted(nonces)}
-        _write(self._lock.path.with_suffix(".json"), json.dumps(content) + "\n")
+        content = {"id": self.id, "kind": self.kind, "pid": os.getpid(), "nonces": sorted(nonces)}
+        replace_file(self._lock.path.with_suffix(".json"), json.dumps(content) + "\n")
         self.nonces = nonces
 
 
@@ -78,7 +78,7 @@ class StateDirectory:
         except OSError as error:
             raise _unusable(self.path, error) from None
         if not found:
-            _write(version, f"{VERSION}\n")
+            replace_file(version, f"{VERSION}\n")
         elif not re.fullmatch(r"[0-9]{1,9}", found):
             raise Misconfigured(f"{version} does not hold a version: give another state_dir, or delete that file.")
         elif int(found) > VERSION:
@@ -86,6 +86,9 @@ class StateDirectory:
                 f"The state directory {self.path} is of a newer version of the engine (layout {found}, this one "
                 f"knows {VERSION}): upgrade the engine, or give another state_dir."
             )
+        elif int(found) < VERSION:  # all of it but `kept/` can be made again, and that has no layout
+            log.warning("state_directory_upgraded", path=str(self.path), was=int(found), now=VERSION)
+            replace_file(version, f"{VERSION}\n")
         if self.path.stat().st_mode & 0o077:
             log.warning("state_directory_open_to_others", path=str(self.path), next_step=f"chmod 700 {self.path}")
         return self
@@ -196,8 +199,11 @@ def _read(file: Path) -> tuple[Role, frozenset[str]] | None:
         return None
 
 
-def _write(file: Path, text: str) -> None:
-    """Replace `file` so that a crash leaves the old or the new content, never a part."""
+def replace_file(file: Path, text: str) -> None:
+    """Replace `file` (mode 0600) so that a crash leaves the old or the new content, never a part.
+
+    Raises `NoRoom` or `Misconfigured`.
+    """
     temporary = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

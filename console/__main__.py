@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from console import looks, operating
+from console.surroundings import surroundings
+from console.tdd.options import tdd
 
 app = typer.Typer(
     name="workflow-engine",
@@ -86,7 +89,7 @@ def replay(
     """Play a recorded issue again in a lab on this machine: no model, no cost; exit code 0 if it went the same way."""
     from console.replay import Wishes, replayed
 
-    raise typer.Exit(replayed(Wishes(directory, item, test_command, keep), _surroundings()))
+    raise typer.Exit(replayed(Wishes(directory, item, test_command, keep), surroundings()))
 
 
 @app.command()
@@ -108,7 +111,7 @@ def doctor(
     if agent is not None and agent not in AGENTS:
         raise typer.BadParameter(f"'{agent}' is no agent; there is planner, worker and reviewer.", param_hint="--agent")
     wishes = Wishes(tuple(repositories or ()), config, json, None if agent is None else Role(agent))
-    raise typer.Exit(examined(wishes, _surroundings()))
+    raise typer.Exit(examined(wishes, surroundings()))
 
 
 @app.command()
@@ -132,7 +135,24 @@ def verify(  # noqa: PLR0913 - each is an option of the command line
     from console.verify import Wishes, verified
 
     wishes = Wishes(pull_request, local, repo, json, config, test_command, tuple(may_change or ()))
-    raise typer.Exit(verified(wishes, _surroundings()))
+    raise typer.Exit(verified(wishes, surroundings()))
+
+
+@app.command()
+def recover(
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="As in `retry`; docs/commands.md lists them.")],
+    item: Annotated[str, typer.Argument(metavar="owner/repo#N", help="Which issue or pull request.")],
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    backend: Annotated[str, typer.Option(metavar="NAME", help="Have `retry` go on with this backend.")] = "",
+) -> None:
+    """Do what `/retry`, `/reset-attempts`, `/spec-review`, `/close-and-reset`, `/pause`, `/resume`, `/stop` would do.
+
+    Exit code 0 when it was done, 1 when it does not fit or GitHub failed, 2 for arguments, 4 for missing rights.
+    """
+    from console.recover import Wishes, recovered
+
+    raise typer.Exit(recovered(Wishes(action, item, config, json, backend), surroundings()))
 
 
 @app.command()
@@ -166,18 +186,11 @@ def init(
 
     ask = typer.confirm if sys.stdin.isatty() else None
     wishes = Wishes(repository, config, api_url, yes=yes, update=update, dry_run=dry_run)
-    raise typer.Exit(initialise(wishes, ask, _surroundings()))
+    raise typer.Exit(initialise(wishes, ask, surroundings()))
 
 
-def _surroundings() -> Mapping[str, str]:
-    """The environment of a command that logs to standard error, so that its answer alone is on standard output."""
-    import sys
-
-    from config.environment import snapshot
-    from shared.telemetry.logging import configure
-
-    configure(json=not sys.stderr.isatty(), verbose=False, secrets=())
-    return snapshot()
+for _command in (tdd, looks.status, looks.report, looks.events, *operating.COMMANDS):
+    app.command()(_command)
 
 
 def main() -> None:

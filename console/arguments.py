@@ -29,6 +29,8 @@ class Arguments:
     agent_id: str | None
     story: str | None = None
     yes: bool = False
+    interactive: bool = False
+    """A person sits in front of a terminal and is asked."""
     roles: frozenset[str] = frozenset()
 
 
@@ -43,17 +45,26 @@ def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
         parser.error("the story is empty")
     if getattr(got, "yes", False) and story is None:
         parser.error("--yes goes with --story or --story-file")
+    interactive = _is_interactive(got, story)
     return Arguments(
         repository=got.repository,
         config=got.config,
-        once=got.once or got.no_wait or story is not None,
+        once=got.once or got.no_wait or story is not None or interactive,
         wait=not got.no_wait,
         verbose=got.verbose,
         agent_id=got.agent_id,
         story=story,
         yes=getattr(got, "yes", False),
+        interactive=interactive,
         roles=_roles(parser, getattr(got, "roles", None)),
     )
+
+
+def _is_interactive(got: argparse.Namespace, story: str | None) -> bool:
+    """A planner for one repository, on a terminal, that was told neither what to plan nor to poll."""
+    if not hasattr(got, "daemon") or got.repository is None or story is not None:
+        return False
+    return not (got.daemon or got.once or got.no_wait) and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _parser(role: Role) -> argparse.ArgumentParser:
@@ -71,8 +82,10 @@ def _parser(role: Role) -> argparse.ArgumentParser:
     if role is Role.PLANNER:
         group = parser.add_mutually_exclusive_group()
         group.add_argument("--story", metavar="TEXT", help="open a story with this text and plan it once")
-        group.add_argument("--story-file", type=Path, metavar="FILE", help="the same, with the text from a file")
-        group.add_argument("--daemon", action="store_true", help="poll story issues (the default)")
+        group.add_argument(
+            "--story-file", type=Path, metavar="FILE", help="the same, with the text from a file; - is standard input"
+        )
+        group.add_argument("--daemon", action="store_true", help="poll story issues, on a terminal too")
         parser.add_argument("--yes", action="store_true", help="with --story: create the specifications without asking")
     return parser
 
@@ -108,6 +121,6 @@ def _version() -> str:
 
 def _read(parser: argparse.ArgumentParser, file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         parser.error(f"the story file {file} cannot be read: {error}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from urllib.parse import urlsplit
@@ -12,16 +13,17 @@ from urllib.parse import urlsplit
 import aiohttp
 import anyio
 
-from config.credentials import signing_keys
 from config.environment import child_environment
 from config.proxies import proxy_for
 from config.repository import RepositorySettings
 from config.settings import Settings
 from config.state import AgentIdentity
 from console.backends import backend
+from console.chronicle import Chronicle, observed_hub, queue
+from console.claimants import claimant_of
 from console.confinement import confinement
 from console.hub import Hub, hub
-from console.nonces import NonceBook
+from console.notices import outbox
 from console.purses import money
 from console.sign_in import SignedIn, git_server, known_secrets, signed_in
 from shared.clock import Clock
@@ -32,12 +34,16 @@ from shared.git.mirror import Mirror
 from shared.git.names import mirror_path
 from shared.github.inbox import Inbox
 from shared.github.status import StatusBoard
+from shared.governance.escalation import Outbox
+from shared.governance.strangers import Strangers
+from shared.governance.texts import Texts
 from shared.llm.breaker import Breaker
 from shared.llm.endpoint import Endpoints
 from shared.llm.port import Coder, Limits
-from shared.lock.claimant import Claimant, Purse, Terms
+from shared.lock.claimant import Claimant
 from shared.lock.gateway import Gateway
-from shared.marks import Key, Keyring
+from shared.lock.port import Port
+from shared.marks import Keyring
 from shared.models import Issue
 from shared.outgoing.gate import Outgoing
 from shared.reconcile.lost import LostLabels
@@ -45,6 +51,9 @@ from shared.reconcile.orphans import Trade
 from shared.reconcile.sweep import Sources, Sweep
 from shared.reconcile.watch import Hints, Watch
 from shared.sandbox.confinement import Confinement
+from shared.telemetry.observed_people import ObservedStatus
+from shared.telemetry.observed_port import ObservedPort
+from shared.telemetry.scribe import Scribe
 from shared.workflow import Role, Stage
 
 KEEPALIVE_SECONDS = 90.0
@@ -65,15 +74,21 @@ class Parts(Hub):
     identity: Identity
     fences: Fences
     server_time: Callable[[], datetime]
-    port: Gateway
+    port: Port
     claimant: Claimant
     coder: Coder
     outgoing: Outgoing
+    outbox: Outbox
     confinement: Confinement
+    chronicle: Chronicle
+    scribe: Scribe
     plays: frozenset[str] = frozenset()
     """The roles that the agent is restricted to; empty means all."""
     only: int | None = None
     """The one item to work on; None means all."""
+    texts: Texts = field(default_factory=Texts)
+    choices: dict[str, str] = field(default_factory=dict)
+    """Which backend a person has chosen for which item that is held."""
 
     @property
     def base_branch(self) -> str:
@@ -98,14 +113,19 @@ class Parts(Hub):
         """What is open under these labels and can concern the agent, and what only its fences know of."""
         named = [self.names.of(x) if isinstance(x, Stage) else x for x in labels]
         hints = Hints(self.names)
-        lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=hints.give, mourns=trade.mourns)
-        sources = Sources(self.fences, self.issues, self.lost_labels, self.server_time)
+
+        def noticed(listed: Sequence[Issue]) -> None:
+            hints.give(listed)
+            self.texts.note(listed)
+
+        lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=noticed, mourns=trade.mourns)
+        sources = Sources(self.fences, self.issues, self.lost_labels(trade), self.status, self.server_time)
+        self.chronicle.vitals.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
         return Watch(lists, Sweep(trade, sources, self.port, self.claimant, self.clock))
 
-    @property
-    def lost_labels(self) -> LostLabels:
-        """What tells a label that a person took off from one that went with its definition."""
-        return LostLabels(self.issues, self.labels, self.names)
+    def lost_labels(self, trade: Trade) -> LostLabels:
+        """What tells a label that a person took off from one that was lost."""
+        return LostLabels(self.issues, self.labels, self.names, self.claimant.accounts, trade.before)
 
 
 @dataclass(frozen=True)
@@ -119,11 +139,23 @@ class Process:
     environment: Mapping[str, str]
     plays: frozenset[str] = frozenset()
     """The roles that it is restricted to; empty means all."""
+    choices: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    """Of each repository, which backend a person has chosen for which item."""
 
     @cached_property
     def outgoing(self) -> Outgoing:
         """The gate for all text that leaves, with every secret that this process is configured with."""
-        return Outgoing(known_secrets(self))
+        return Outgoing(known_secrets(self), self.settings.notify.mention)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """What is told to people beyond GitHub."""
+        return outbox(self)
+
+    @cached_property
+    def chronicle(self) -> Chronicle:
+        """What is told of this process: events, figures, signs of life."""
+        return Chronicle(self)
 
     @cached_property
     def paid_runs(self) -> anyio.CapacityLimiter:
@@ -156,7 +188,10 @@ async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
         signed_in(process, session) as identities,
     ):
         with_coders = zip(configured, coders, strict=True)
-        yield tuple([await _parts(process, identities[one.name], one, coder, confined) for one, coder in with_coders])
+        try:
+            yield tuple([await _parts(process, identities[one.name], one, made, confined) for one, made in with_coders])
+        finally:
+            await process.chronicle.written()
 
 
 def web_session(settings: Settings, environment: Mapping[str, str]) -> aiohttp.ClientSession:
@@ -168,13 +203,16 @@ def web_session(settings: Settings, environment: Mapping[str, str]) -> aiohttp.C
 async def _parts(
     process: Process, me: SignedIn, configured: RepositorySettings, coder: Coder, confined: Confinement
 ) -> Parts:
-    seen = await hub(process.role, me, configured)
+    scribe = process.chronicle.tells(configured.name, me.github)
+    seen = observed_hub(await hub(process.role, me, configured), me.github, scribe)
     mirror = mirror_of(process, me.answers, configured.name)
     await mirror.ensure()
     identity = Identity(seen.account.login, f"{seen.account.id}+{seen.account.login}@users.noreply.github.com")
     fences = Fences(mirror, identity)
     spending = money(process, configured, fences, mirror, lambda: me.github.server_time)
-    claimant = _claimant(process, seen, spending.purse)
+    claimant = claimant_of(process, seen, spending.purse)
+    board = claimant.accounts, claimant.keys, spending.credit
+    strangers = Strangers(seen.people, claimant.accounts)
     return Parts(
         **vars(seen),
         settings=process.settings,
@@ -182,27 +220,22 @@ async def _parts(
         role=process.role,
         clock=process.clock,
         keys=claimant.keys,
-        status=StatusBoard(seen.comments, process.role, claimant.accounts, claimant.keys, spending.credit),
+        status=ObservedStatus(seen.comments, process.role, *board, strangers.ignored).observed_by(scribe),
         mirror=mirror,
         identity=identity,
         fences=fences,
         server_time=lambda: me.github.server_time,
-        port=Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time),
+        port=ObservedPort(Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time), scribe),
         claimant=claimant,
         coder=spending.paid(process, configured, coder),
         outgoing=process.outgoing,
+        outbox=process.outbox,
         confinement=confined,
+        chronicle=process.chronicle,
+        scribe=scribe,
         plays=process.plays,
+        choices=process.choices[configured.name],
     )
-
-
-def _claimant(process: Process, seen: Hub, purse: Purse | None) -> Claimant:
-    """Who claims in one repository, with the keys by which its text there is known."""
-    lock = process.settings.lock
-    signing = tuple(Key.of(secret) for secret in signing_keys(lock))
-    keys = Keyring(seen.repository.id, signing, outgoing=process.outgoing)
-    terms = Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
-    return Claimant(process.agent.id, frozenset({seen.account.id}), keys, NonceBook(process.agent), terms, purse)
 
 
 def mirror_of(process: Process, answers: Credentials, name: str) -> Mirror:

@@ -27,6 +27,7 @@ from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendors import OFFICIAL, Upstream, Vendor
 from shared.llm.recorder import Recorder
 from shared.sandbox.confinement import Confinement
+from shared.telemetry.observed_coder import ObservedCoder
 
 if TYPE_CHECKING:
     from config.repository import RepositorySettings
@@ -47,7 +48,14 @@ async def backend(process: Process, configured: RepositorySettings, tests: Confi
         seconds = None if own.timeout_minutes is None else 60 * own.timeout_minutes
         other = built[own.backend] if own.backend is not None else None
         parts[role] = Part(other, own.model, own.max_turns, own.budget, seconds)
-    return Cast(built[usual], parts, {Call(call): role for call, role in settings.phases.items()})
+    phases = {Call(call): role for call, role in settings.phases.items()}
+    known = {str(name): one for name, one in built.items()}
+    return Cast(built[usual], parts, phases, known, process.choices[configured.name])
+
+
+def backends(settings: Settings, configured: RepositorySettings) -> frozenset[str]:
+    """The backends of one repository, by their configured words: its usual one and those of roles."""
+    return frozenset({configured.llm_backend, *(role.backend for role in settings.roles.values() if role.backend)})
 
 
 async def _bounded(process: Process, configured: RepositorySettings, name: str, tests: Confinement) -> Coder:
@@ -64,7 +72,8 @@ async def _bounded(process: Process, configured: RepositorySettings, name: str, 
         about = {"repository": configured.name, "test_command": configured.test_command}
         made = Recorder(made, settings.llm.record, process.clock, process.outgoing.hide, about)
     breaker = process.breakers.setdefault(name, Breaker())
-    return Guarded(Bounded(made, process.paid_runs), breaker, process.clock)
+    guarded = Guarded(Bounded(made, process.paid_runs), breaker, process.clock)
+    return ObservedCoder(guarded, process.chronicle.scribe(configured.name), process.clock)
 
 
 async def _program(process: Process, name: str, tests: Confinement) -> Program:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import to_thread
 
-from config.settings import HealthSettings, Settings
+from config.observing import HealthSettings
+from config.settings import Settings
 from console.hub import Hub
 from shared.errors import Misconfigured
 from shared.github.client import GitHub

@@ -51,5 +51,7 @@ def calls(settings: Settings) -> Path:
 def secret_files(settings: Settings) -> tuple[Path, ...]:
     """Files of the engine's own that no child has to read."""
     github = settings.github
-    named = (github.token_file, github.reviewer_token_file, github.app.private_key_file if github.app else None)
+    apps = [app.private_key_file for app in (github.app, github.reviewer_app) if app is not None]
+    secrets = (settings.notify.webhook_secret_file, settings.webhook.secret_file)
+    named = (github.token_file, github.reviewer_token_file, *secrets, *apps)
     return (*(file for file in named if file is not None), *settings.lock.key_files)

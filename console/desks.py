@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from console.backends import backends
 from shared.governance.alarm import Alarm, Whom
 from shared.governance.approvals import Approvals
 from shared.governance.attended import Attended, Counter, Lists
-from shared.governance.desk import Desk
+from shared.governance.desk import Desk, Trade
 from shared.governance.diagnosis import Diagnosis
 from shared.governance.docket import Docket
 from shared.governance.hearing import Hearing
@@ -24,7 +25,7 @@ def attended(parts: Parts, agent: Agent, lists: Lists) -> Agent:
     """The agent with its desk; `lists` is its inbox. One that works on a single chosen item takes no commands."""
     if parts.only is not None:
         return agent
-    people = Counter(desk(parts), alarm(parts), Diagnosis(parts.coder, parts.issues, parts.limits))
+    people = Counter(desk(parts), alarm(parts), Diagnosis(parts.coder, parts.issues, parts.limits), parts.choices)
     return Attended(agent, people, lists, parts.port, parts.claimant)
 
 
@@ -45,8 +46,8 @@ def replies(parts: Parts) -> Replies:
 def desk(parts: Parts) -> Desk:
     """The desk of the agent that `parts` are for."""
     return Desk(
-        parts.role,
-        Hearing(parts.comments, parts.people, parts.status),
+        Trade(parts.role, backends(parts.settings, parts.configured)),
+        Hearing(parts.comments, parts.people, parts.status, parts.clock.boot),
         docket(parts),
         recovery(parts),
         parts.status,

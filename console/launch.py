@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import assert_never
 
@@ -12,39 +12,44 @@ import anyio
 import structlog
 
 from config.environment import snapshot
-from config.loading import load
+from config.loading import load, source
 from config.rules import unsupported
+from config.settings import Settings
 from config.state import StateDirectory
 from console.arguments import Arguments
-from console.assembly import Parts, Process, opened
-from console.fitness import prove
+from console.assembly import Process
+from console.chronicle import observed
+from console.daemon.configuration import Configuration
+from console.daemon.doorbells import Doorbells
+from console.daemon.life import DRAINED, Life, admission_of
+from console.daemon.serving import serve
 from console.sign_in import completed, known_secrets
-from console.signals import cancel_on_signal
-from console.start import patiently
+from console.signals import Orders, attend, ignore_until_attended
+from console.speech import keep_streams, on_terminal, say
+from console.start import Build, Job, Prepare, furnished, loops_of
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
-from shared.items import Agent, Ended, Rest, Result
+from shared.items import Ended, Rest, Result
 from shared.loop import Loop, RealClock
-from shared.reconcile.definitions import restore
-from shared.room import Room
 from shared.sandbox.fitness import conceal
-from shared.slots import Slots
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role
 
 log = structlog.get_logger()
-
-Build = Callable[[Parts], Agent]
-"""Makes an agent from the parts of one repository."""
-
-Prepare = Callable[[Parts, Arguments], Awaitable[Parts]]
-"""What an agent does once, per repository, before it is built."""
 
 OK, FAILED, MISCONFIGURED, NOTHING_TO_DO, NOT_ALLOWED = range(5)
 """Exit codes."""
 
 MOST_REASONS = 20
 """So many items are named for which there was nothing to do; a person reads this."""
+
+
+class LeftOff(EngineError):
+    """A person ended it before there was anything to do; `code` is the exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def launch(
@@ -55,18 +60,48 @@ def launch(
     `clock` is the machine's own unless given: trials with clocks that differ give another one.
     """
     environment = snapshot()
-    try:
-        settings = load(arguments.config, repository=arguments.repository, environment=environment)
-        refused = unsupported(settings)
-        if refused:
+
+    def read() -> Settings:
+        return load(arguments.config, repository=arguments.repository, environment=environment)
+
+    return launched((Job(role, build, prepare),), arguments, read, environment, clock=clock)
+
+
+def launched(
+    jobs: Sequence[Job],
+    arguments: Arguments,
+    read: Callable[[], Settings],
+    environment: Mapping[str, str],
+    *,
+    clock: Clock | None = None,
+) -> int:
+    """Run these agents in this process, with what `read` gives for each start and reload; returns the exit code."""
+
+    def supported() -> Settings:
+        settings = read()
+        if refused := unsupported(settings):
             raise Misconfigured("\n".join(refused))
+        return settings
+
+    keep_streams()
+    ignore_until_attended()
+    try:
+        settings = supported()
+        _log(arguments, ())
         conceal()
-        with StateDirectory(settings.state_dir).open().claim_identity(role, arguments.agent_id) as agent:
-            process = Process(
-                settings, role, clock or RealClock(), agent, completed(settings, environment), arguments.roles
-            )
-            _log(process, arguments)
-            return anyio.run(_run, process, arguments, build, prepare)
+        state, file = StateDirectory(settings.state_dir).open(), source(arguments.config, environment=environment)
+        with ExitStack() as stack:
+            processes = []
+            for job in jobs:
+                agent = stack.enter_context(state.claim_identity(job.role, arguments.agent_id))
+                known = completed(settings, environment)
+                processes.append(Process(settings, job.role, clock or RealClock(), agent, known, arguments.roles))
+            _log(arguments, processes)
+            if len(processes) == 1:  # of several, each binds its own
+                bind_agent(processes[0].agent.id)
+            _warn(settings)
+            configuration = Configuration(settings, supported, file)
+            return anyio.run(_run, list(zip(jobs, processes, strict=True)), arguments, configuration)
     except EngineError as error:
         return complain(error)
     except ExceptionGroup as group:
@@ -78,7 +113,9 @@ def launch(
 
 def complain(error: Exception) -> int:
     """Say it in one sentence on standard error; the exit code that goes with it."""
-    sys.stderr.write(f"{error}\n")
+    say(str(error), error=True)
+    if isinstance(error, LeftOff):
+        return error.code
     if isinstance(error, Misconfigured):
         return MISCONFIGURED
     return NOT_ALLOWED if isinstance(error, Unauthorized | NotAllowed) else FAILED
@@ -92,84 +129,65 @@ def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
             yield error
 
 
-def _log(process: Process, arguments: Arguments) -> None:
-    configure(json=not sys.stderr.isatty(), verbose=arguments.verbose, secrets=known_secrets(process))
-    bind_agent(process.agent.id)
-    if process.settings.sandbox == "none":
+def _log(arguments: Arguments, processes: Sequence[Process]) -> None:
+    """Log as was asked for; what `processes` keep secret is hidden."""
+    quiet = arguments.interactive  # a person is talked with; what is worth knowing is told in sentences
+    secrets = [secret for process in processes for secret in known_secrets(process)]
+    configure(json=not on_terminal(sys.stderr), verbose=arguments.verbose, secrets=secrets, quiet=quiet)
+
+
+def _warn(settings: Settings) -> None:
+    if settings.sandbox == "none":
         log.warning("sandbox_off", consequence="tests and coding backends run with this user's rights")
-    if not process.settings.lock.key_files:
+    if not settings.lock.key_files:
         log.warning(
             "unsigned_comments", next_step="set lock.key_files; until then the engine's marker alone is trusted"
         )
 
 
-async def _run(process: Process, arguments: Arguments, build: Build, prepare: Prepare | None) -> int:
+async def _run(jobs: Sequence[tuple[Job, Process]], arguments: Arguments, configuration: Configuration) -> int:
     """The process inside its event loop. A signal ends a daemon well (0), but `--once` before its end (128 + n)."""
-    seen: list[int] = []
-    code = OK
+    (_, process), *_ = jobs
+    orders, code = Orders(), OK
     async with anyio.create_task_group() as group:
         scope = anyio.CancelScope()
-        group.start_soon(cancel_on_signal, scope, seen)
+        group.start_soon(partial(attend, orders, scope, process.clock, daemon=not arguments.once))
         with scope:
-            code = await _work(process, arguments, build, prepare)
+            if arguments.once:
+                code = await _once(jobs[0], arguments, orders)
+            else:
+                bells = Doorbells()
+                lives = [Life(job, each, arguments, orders, bells) for job, each in jobs]
+                await serve(lives, configuration, orders, bells, process)
         group.cancel_scope.cancel()
-    return 128 + seen[0] if seen and arguments.once else code
+    return 128 + orders.stopped_by if orders.stopped_by and arguments.once else code
 
 
-async def _work(process: Process, arguments: Arguments, build: Build, prepare: Prepare | None) -> int:
-    attempt = partial(_opened, process, arguments, prepare)
-    stack, all_parts = await (attempt() if arguments.once else patiently(attempt, process.clock))
+async def _once(one: tuple[Job, Process], arguments: Arguments, orders: Orders) -> int:
+    """One item of the first repository that has any."""
+    job, process = one
+    stack, all_parts = await furnished(process, arguments, job.prepare)
     async with stack:
-        loops = _loops(process, [build(parts) for parts in all_parts])
+        admission = admission_of(process, all_parts)
+        orders.on_drain.append(partial(admission.shut, DRAINED))
+        loops = loops_of(process, [observed(job.build(parts), parts) for parts in all_parts], admission)
         log.info("started", repositories=[parts.configured.name for parts in all_parts])
         for loop in loops:
             await stack.enter_async_context(loop.open())
-        if arguments.once:
-            return await _once(loops, wait=arguments.wait)
-        async with anyio.create_task_group() as group:
-            ticking = partial(Loop.run, most_ticks=process.settings.max_iterations)
-            for parts in all_parts:
-                group.start_soon(restore, parts.labels, parts.configured.name)
-            for loop in loops:
-                group.start_soon(ticking, loop, anyio.Event())
-    return OK
+        code = await _one_item(loops, wait=arguments.wait)
+        await process.outbox.deliver()
+        return code
 
 
-async def _opened(
-    process: Process, arguments: Arguments, prepare: Prepare | None
-) -> tuple[AsyncExitStack, Sequence[Parts]]:
-    """What one process works with, as far as GitHub has a say in it, and what closes it again."""
-    async with AsyncExitStack() as stack:
-        all_parts: Sequence[Parts] = await stack.enter_async_context(opened(process))
-        await prove(all_parts)
-        if prepare is not None:
-            all_parts = [await prepare(parts, arguments) for parts in all_parts]
-        return stack.pop_all(), all_parts
-
-
-def _loops(process: Process, agents: Sequence[Agent]) -> list[Loop]:
-    settings = process.settings
-    slots = Slots(settings.max_concurrent, per_loop=settings.max_per_repository)
-    room = Room((settings.state_dir, settings.work_dir))
-    intervals = [repository.poll_interval for repository in settings.repositories]
-    return [
-        Loop(
-            agent, process.clock, slots=slots, interval_seconds=interval, cooldown_seconds=settings.cooldown, room=room
-        )
-        for agent, interval in zip(agents, intervals, strict=True)
-    ]
-
-
-async def _once(loops: Sequence[Loop], *, wait: bool) -> int:
-    """One item of the first repository that has any."""
+async def _one_item(loops: Sequence[Loop], *, wait: bool) -> int:
     for loop in loops:
         outcome = await loop.once(anyio.Event(), wait=wait)
         if outcome is not None:
             code, sentence = answer(outcome)
-            sys.stdout.write(f"{sentence}\n")
+            say(sentence)
             return code
         _say_why(loop.skipped)
-    sys.stdout.write("Nothing to do.\n")
+    say("Nothing to do.")
     return NOTHING_TO_DO
 
 
@@ -189,6 +207,6 @@ def answer(outcome: Ended | Rest) -> tuple[int, str]:
 def _say_why(skipped: Sequence[str]) -> None:
     """What kept each candidate from being claimed, one line for each."""
     for sentence in skipped[:MOST_REASONS]:
-        sys.stdout.write(f"not taken: {sentence}\n")
+        say(f"not taken: {sentence}")
     if len(skipped) > MOST_REASONS:
-        sys.stdout.write(f"not taken: {len(skipped) - MOST_REASONS} more\n")
+        say(f"not taken: {len(skipped) - MOST_REASONS} more")

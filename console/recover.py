@@ -9,20 +9,20 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import anyio
 
-from config.credentials import signing_keys
 from config.loading import load
 from config.settings import Settings
 from config.state import StateDirectory
 from console.assembly import Process, mirror_of, web_session
+from console.backends import backends
+from console.claimants import claimant_of
 from console.hub import Hub, hub
 from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
-from console.nonces import NonceBook
-from console.sign_in import SignedIn, completed, siblings_of, signed_in
+from console.sign_in import SignedIn, completed, signed_in
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.git.command import Identity
 from shared.git.fences import Fences
@@ -30,12 +30,11 @@ from shared.github.status import StatusBoard
 from shared.governance.commands import ALIASES, Verb
 from shared.governance.docket import Docket, Matter
 from shared.governance.recovery import Recovery
+from shared.governance.retrying import NOT_BEGUN, named
 from shared.governance.rulings import Effect, Refused, fitting, ruling
-from shared.lock.claimant import Claimant, Terms
 from shared.lock.gateway import Gateway
 from shared.lock.view import observe
 from shared.loop import RealClock
-from shared.marks import Key, Keyring
 from shared.warrant import Operator
 from shared.workflow import Role
 
@@ -62,12 +61,13 @@ _NEXT = {
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a person asked for: one of `ACTIONS`, of `owner/repo#7`."""
+    """What a person asked for: one of `ACTIONS`, of `owner/repo#7`; `retry` goes on with `backend`, if there is one."""
 
     action: str
     item: str
     config: Path | None = None
     json: bool = False
+    backend: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,8 @@ def recovered(wishes: Wishes, environment: Mapping[str, str]) -> int:
     try:
         verb, name, number = _read(wishes)
         settings = load(wishes.config, repository=name, environment=environment)
-        answer = anyio.run(_recovered, settings, completed(settings, environment), verb, number)
+        _check_backend(wishes, settings)
+        answer = anyio.run(_recovered, settings, completed(settings, environment), verb, number, wishes.backend)
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
         if isinstance(error, Misconfigured):
@@ -109,12 +110,22 @@ def _read(wishes: Wishes) -> tuple[Verb, str, int]:
     return verb, found[1], int(found[2])
 
 
+def _check_backend(wishes: Wishes, settings: Settings) -> None:
+    if wishes.backend and wishes.action != Verb.RETRY:
+        raise Misconfigured("Only `retry` takes --backend.")
+    found = named(wishes.backend, backends(settings, settings.repositories[0])) if wishes.backend else ""
+    if isinstance(found, Refused):
+        raise Misconfigured(f"{found.sentence[0].upper()}{found.sentence[1:]}.")
+
+
 def _as_text(answer: Answer) -> str:
     told = f"{answer.item}: {answer.outcome}. {answer.next}".strip()
     return told if answer.done else f"{told} What fits at '{answer.stage}': {', '.join(answer.fits) or 'nothing'}."
 
 
-async def _recovered(settings: Settings, environment: Mapping[str, str], verb: Verb, number: int) -> Answer:
+async def _recovered(
+    settings: Settings, environment: Mapping[str, str], verb: Verb, number: int, backend: str = ""
+) -> Answer:
     with ExitStack() as stack:  # an identity of its own, never that of an agent
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="recover-")))
         agent = stack.enter_context(StateDirectory(place).open().claim_identity(Role.WORKER))
@@ -122,7 +133,7 @@ async def _recovered(settings: Settings, environment: Mapping[str, str], verb: V
         async with web_session(settings, environment) as session, signed_in(process, session) as known:
             me = next(iter(known.values()))
             seen = await hub(Role.WORKER, me, settings.repositories[0])
-            return await _Console(process, me, seen).recover(verb, number)
+            return await _Console(process, me, seen).recover(verb, number, backend)
 
 
 class _Console:
@@ -131,19 +142,13 @@ class _Console:
     def __init__(self, process: Process, me: SignedIn, seen: Hub) -> None:
         self._seen = seen
         self._configured = process.settings.repositories[0]
-        lock = process.settings.lock
-        signing = tuple(Key.of(secret) for secret in signing_keys(lock))
-        keys = Keyring(seen.repository.id, signing, outgoing=process.outgoing)
-        terms = Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
-        siblings = siblings_of(process, seen.account)
-        accounts = siblings | {seen.account.id}
-        self._claimant = Claimant(process.agent.id, accounts, keys, NonceBook(process.agent), terms, siblings=siblings)
+        self._claimant = claimant_of(process, seen)
         self._mirror = mirror_of(process, me.answers, self._configured.name)
         identity = Identity(seen.account.login, f"{seen.account.id}+{seen.account.login}@users.noreply.github.com")
         fences = Fences(self._mirror, identity)
         self._port = Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time)
 
-    async def recover(self, verb: Verb, number: int) -> Answer:
+    async def recover(self, verb: Verb, number: int, backend: str = "") -> Answer:
         """The answer for one item; raises what asking GitHub and git raises."""
         await self._mirror.ensure()
         seen = self._seen
@@ -158,6 +163,9 @@ class _Console:
         case = matter.case_for(ruled)
         if case is None:
             return self._answer(matter, verb, "it is not a pull request of this engine's making", done=False)
+        if backend and case.fence is None:
+            return self._answer(matter, verb, NOT_BEGUN, done=False)
+        case = replace(case, backend=backend)
         by = Operator(f"/{verb} by {seen.account.login} at a console")
         recovery = Recovery(seen.labels, seen.pulls, self._mirror, self._port, seen.names)
         outcome = await recovery.carry_out(ruled, case.without_fence() if holder else case, by)

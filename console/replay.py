@@ -63,9 +63,19 @@ class Recorded:
         return len({(one["round"], one["attempt"]) for one in self.calls if one["call"] == Call.FIX_CI})
 
     @property
+    def refactored(self) -> bool:
+        """Whether a refactoring was recorded, too, even one that changed nothing."""
+        return any(one["call"] == Call.REFACTOR for one in self.calls)
+
+    @property
     def reviewed(self) -> bool:
         """Whether a review was recorded, too."""
         return any(one["call"] == Call.REVIEW for one in self.calls)
+
+    @property
+    def checked(self) -> bool:
+        """Whether a second pass over an approval was recorded, too."""
+        return any(one["call"] == Call.CHECK_CRITERIA for one in self.calls)
 
 
 def replayed(wishes: Wishes, environment: Mapping[str, str]) -> int:
@@ -157,7 +167,8 @@ async def _work(lab: Lab, one: Recorded, root: Path, scenario: Path, environment
 
 def _settings(lab: Lab, one: Recorded, root: Path, scenario: Path) -> Settings:
     repository: dict[str, object] = {"name": REPOSITORY, "poll_interval": 0.05, "llm_backend": "scripted"}
-    repository |= {"test_command": one.test_command, "merge": "auto"}
+    repository |= {"test_command": one.test_command, "merge": "auto", "refactor": "auto" if one.refactored else "off"}
+    repository |= {"review": {"second_pass": one.checked}}
     return Settings.model_validate(
         {
             "repositories": (repository,),

@@ -7,15 +7,15 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import anyio
 
-from config.credentials import app_key, credentials, signing_keys
+from config.credentials import app_key, credentials, hook_secret, signing_keys, webhook_secret
 from config.environment import for_gh
 from config.model_access import model_secrets
-from config.settings import LockSettings, Settings
-from shared.errors import Misconfigured, Transient
+from config.settings import GitHubApp, LockSettings, Settings
+from shared.errors import Misconfigured, Transient, Unauthorized
 from shared.git.credentials import Credentials
 from shared.github.client import GitHub, TokenSource
 from shared.github.pacing import Pacing
@@ -48,17 +48,51 @@ class SignedIn:
 
 def secret(process: Process) -> SecretStr:
     """What signs in, and no log may show: the role's token, or the App's key; raises `MissingCredentials`."""
-    github = process.settings.github
-    if acts_as_app(process):
-        return app_key(github)
-    return credentials(github, process.environment, reviewer=process.role is Role.REVIEWER)
+    github, reviewer = process.settings.github, process.role is Role.REVIEWER
+    if app_of(process) is not None:
+        return app_key(github, reviewer=reviewer)
+    return credentials(github, process.environment, reviewer=reviewer)
 
 
 def known_secrets(process: Process) -> list[str]:
     """Every secret value that the process is configured with; of a PEM file its lines, without the frame."""
     keys = [key.decode("ascii", "replace") for key in _readable_keys(process.settings.lock)]
-    told = [secret(process).get_secret_value(), *keys, *model_secrets(process.environment)]
+    told = [
+        secret(process).get_secret_value(),
+        *keys,
+        *model_secrets(process.environment),
+        *_database(process.settings),
+        *_receivers(process.settings),
+        *_hook(process),
+    ]
     return [line for value in told for line in value.split() if _FRAME not in line]
+
+
+def _receivers(settings: Settings) -> Iterator[str]:
+    """What a webhook's address and a mail server's password would let others do."""
+    notify = settings.notify
+    if notify.webhook is not None:
+        yield notify.webhook.get_secret_value()
+        with suppress(Misconfigured, Unauthorized):  # whoever signs with it refuses it
+            yield webhook_secret(notify).decode()
+    if notify.smtp is not None:
+        yield from filter(None, [unquote(urlsplit(notify.smtp.get_secret_value()).password or "")])
+
+
+def _hook(process: Process) -> Iterator[str]:
+    """What signs GitHub's webhooks, where they are taken."""
+    webhook = process.settings.webhook
+    if webhook.port is not None:
+        with suppress(Misconfigured, Unauthorized):  # whoever checks by it refuses it
+            yield hook_secret(webhook, process.environment).decode()
+
+
+def _database(settings: Settings) -> Iterator[str]:
+    """The password of the database of events, as it is written in the URL and as it is meant."""
+    url = settings.events.url
+    password = urlsplit(url.get_secret_value()).password if url is not None else None
+    if password:
+        yield from {password, unquote(password)}
 
 
 def _readable_keys(lock: LockSettings) -> Iterator[bytes]:
@@ -68,10 +102,12 @@ def _readable_keys(lock: LockSettings) -> Iterator[bytes]:
             yield from signing_keys(lock.model_copy(update={"key_files": (file,)}))
 
 
-def acts_as_app(process: Process) -> bool:
-    """Whether this role signs in as the configured App; a reviewer with a token of its own does not."""
+def app_of(process: Process) -> GitHubApp | None:
+    """The App that this role signs in as; None where it has a token."""
     github = process.settings.github
-    return github.app is not None and not (process.role is Role.REVIEWER and github.reviewer_token_file is not None)
+    if process.role is not Role.REVIEWER:
+        return github.app
+    return github.reviewer_app or (github.app if github.reviewer_token_file is None else None)
 
 
 def completed(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, str]:
@@ -82,6 +118,11 @@ def completed(settings: Settings, environment: Mapping[str, str]) -> Mapping[str
     host = urlsplit(git_server(github.api_url)).netloc
     token = anyio.run(of_gh, settings.gh_cli, host, for_gh(environment))
     return {**environment, github.token_env: token} if token else environment
+
+
+def siblings_of(process: Process, me: Account) -> frozenset[int]:
+    """The account ids that other agents of this engine sign in with."""
+    return frozenset(process.settings.github.accounts) - {me.id}
 
 
 @asynccontextmanager
@@ -103,7 +144,8 @@ async def signed_in(process: Process, session: aiohttp.ClientSession) -> AsyncIt
             outgoing=process.outgoing,
         )
 
-    app = _app(process, client) if acts_as_app(process) else None
+    acting = app_of(process)
+    app = _app(process, acting, client) if acting is not None else None
     found: dict[str, SignedIn] = {}
     with ExitStack() as stack:
         for group, names in _groups(process, by_owner=app is not None).items():
@@ -123,9 +165,8 @@ def git_server(api_url: str) -> str:
     return f"{parts.scheme}://{host}"
 
 
-def _app(process: Process, client: Callable[[TokenSource], GitHub]) -> GitHub:
+def _app(process: Process, acting: GitHubApp, client: Callable[[TokenSource], GitHub]) -> GitHub:
     """A client that speaks as the App itself; its proofs are dated by GitHub's time once that is known."""
-    settings = process.settings.github
     known: list[GitHub] = []
 
     def now() -> float:
@@ -134,7 +175,7 @@ def _app(process: Process, client: Callable[[TokenSource], GitHub]) -> GitHub:
         except (IndexError, Transient):
             return process.clock.now()
 
-    known.append(client(Proof(settings.app.id if settings.app else 0, app_key(settings).get_secret_value(), now)))
+    known.append(client(Proof(acting.id, secret(process).get_secret_value(), now)))
     return known[0]
 
 

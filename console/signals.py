@@ -1,22 +1,87 @@
-"""What signals do to a process: the first one stops it in order, a second one ends it."""
+"""What signals order a process to do: stop, stop at once, drain, read the configuration again."""
 
 from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 
 import anyio
 import structlog
 
+from shared.clock import Clock
+
 log = structlog.get_logger()
 
+STOP_SECONDS = 28.0
+"""A stop in order takes no longer; what is not released by then runs out, or its agent goes on with it."""
 
-async def cancel_on_signal(scope: anyio.CancelScope, seen: list[int]) -> None:
-    """The first TERM or INT is noted in `seen` and cancels `scope`; a second one ends the process at once."""
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
-        async for number in received:
-            if seen:
-                os._exit(128 + number)
-            log.info("stopping", signal=int(number))
-            seen.append(int(number))
-            scope.cancel()
+OVERDUE = 1
+"""The exit code of a process that could not stop in order in time."""
+
+
+class Orders:
+    """What has been ordered of this process so far."""
+
+    def __init__(self) -> None:
+        self.stopped_by = 0
+        """The signal that ended it, or 0."""
+        self.draining = False
+        self.on_drain: list[Callable[[], None]] = []
+        self.on_reload: list[Callable[[], None]] = []
+        self.on_stop: list[Callable[[], None]] = []
+
+    def drain(self) -> None:
+        """Begin nothing more, end what is in work at the end of its phase, then end."""
+        if not self.draining:
+            self.draining = True
+            log.info("draining", next_step="it ends by itself when the phases in work have ended")
+            _each(self.on_drain)
+
+    def reload(self) -> None:
+        """Read the configuration again."""
+        _each(self.on_reload)
+
+    def stop(self, number: int) -> None:
+        """Stop in order."""
+        log.info("stopping", signal=number)
+        self.stopped_by = number
+        _each(self.on_stop)
+
+
+def ignore_until_attended() -> None:
+    """Whoever drains or reloads a process that has just begun must not kill it."""
+    for number in (signal.SIGUSR1, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
+async def attend(orders: Orders, scope: anyio.CancelScope, clock: Clock, *, daemon: bool) -> None:
+    """Obey signals until cancelled: the first TERM or INT cancels `scope`, a second one ends the process at once.
+
+    USR1 drains. HUP reloads a daemon, and stops what is no daemon: its terminal is gone.
+    """
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP)
+    with anyio.open_signal_receiver(*numbers) as received:
+        async with anyio.create_task_group() as group:
+            async for number in received:
+                if number == signal.SIGUSR1:
+                    orders.drain()
+                elif number == signal.SIGHUP and daemon:
+                    orders.reload()
+                elif orders.stopped_by:
+                    os._exit(128 + number)
+                else:
+                    orders.stop(int(number))
+                    scope.cancel()
+                    group.start_soon(_end_overdue, clock)
+
+
+async def _end_overdue(clock: Clock) -> None:
+    await clock.sleep(STOP_SECONDS)
+    log.error("stop_overdue", outcome="failed", seconds=STOP_SECONDS)
+    os._exit(OVERDUE)
+
+
+def _each(listeners: list[Callable[[], None]]) -> None:
+    for listener in tuple(listeners):
+        listener()

@@ -20,6 +20,7 @@ from shared.github.pulls import Pulls
 from shared.loop import RealClock
 from shared.marks import Authenticity, Key, Keyring
 from shared.models import PullRequest
+from shared.pending import mark
 from shared.specification import read
 from shared.workflow import Role
 from worker_agent import links
@@ -101,7 +102,8 @@ class _Visit:
         if not history.same_base:
             remarks += (f"the base branch was merged since; examined on {base[:12]}, counts of it are not compared",)
         issue = await Issues(self._me.github, self._name).issue(links.issue_of(pull) or claim.issue)
-        ask = Ask(base, pull.head_sha, specification=read(issue.body))
+        waits = mark.read(issue.body, keys)
+        ask = Ask(base, pull.head_sha, specification=read(issue.body), pending=waits.test if waits else "")
         return Material(subject, claim, ask, history, mirror, space, found, remarks)
 
     async def _keys(self) -> Keyring:

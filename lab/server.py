@@ -24,6 +24,7 @@ from lab.exchanges import Exchanges
 from lab.faults import Faults
 from lab.git_http import GitHttp
 from lab.host import Host
+from lab.interludes import Interludes
 from lab.mishaps import Mishaps
 from lab.moods import Mood, Wish
 from lab.routes import OPERATIONS
@@ -64,6 +65,7 @@ class Lab(Acts):
         super().__init__(World(Registrar(self.clock), limit=limit))
         self.faults = Faults()
         self.exchanges = Exchanges()
+        self.interludes = Interludes()
         self.admin_token = secrets.token_hex(16)
         self.ci: dict[int, Ci] = {}
         self._state_dir = state_dir.absolute()  # git runs elsewhere
@@ -217,7 +219,9 @@ class Lab(Acts):
 
         spoiler = Spoiler(self.faults, self.clock, Mishaps(self.world))
         kept = [keeping(self.save)] if self._durable else []
-        app = web.Application(middlewares=[*kept, service.record, spoiler.spoil], client_max_size=LARGEST_BODY)
+        app = web.Application(
+            middlewares=[*kept, self.interludes.play, service.record, spoiler.spoil], client_max_size=LARGEST_BODY
+        )
         app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
         admin = Admin(self.admin_token, self.faults, self.clock, self.ci_mood)
         app.add_routes([*admin.routes(), web.get(signed.PATH, log)])

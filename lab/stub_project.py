@@ -94,6 +94,12 @@ _SCRIPT = Template("""\
     criteria:
       - {id: AC1, met: true, note: test_$name}
     breaking_change: {breaks: false, why: ""}
+
+- call: check_criteria
+  for: greet $name
+  answer:
+    criteria:
+      - {id: AC1, met: true, note: test_$name was red before}
 """)
 
 

@@ -9,7 +9,7 @@ from typing import assert_never
 
 import structlog
 
-from planner_agent.decide import STAGES, Action, Phase, Snapshot, decide, stopped
+from planner_agent.decide import STAGES, Action, Phase, Snapshot, before, decide, stopped
 from planner_agent.drafting import Drafting
 from planner_agent.gate import Gate
 from planner_agent.handover import CONFIGURATION, Handover
@@ -30,7 +30,7 @@ from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.models import Issue
-from shared.order import ordered
+from shared.order import excluded, ordered
 from shared.reconcile.lost import LostLabels
 from shared.sightings import Sightings
 from shared.workflow import UNLABELLED, Event, Flag, Role, Stage
@@ -63,7 +63,7 @@ class Planner:
         self._agent = claimant.agent
         self._claims = Claims(Role.PLANNER, port, claimant)
         self._policy = policy
-        self._lost = LostLabels(forge.issues, forge.labels, policy.names)
+        self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         self._listener = Listener(forge, claimant, policy)
         specifications = Specifications(forge, claimant.keys, policy)
         self._gate = Gate(forge, self._listener, specifications, policy)
@@ -98,7 +98,7 @@ class Planner:
             return False
         labels = {label.casefold() for label in issue.labels}
         include = {label.casefold() for label in self._policy.include}
-        if labels & {label.casefold() for label in self._policy.exclude} or (include and not labels & include):
+        if excluded(labels, self._policy.exclude) or (include and not labels & include):
             return False
         read = self._policy.names.read(issue.labels)
         return read.story and (not read.stages or bool(read.stages & STAGES)) and Flag.PAUSED not in read.flags
@@ -117,7 +117,7 @@ class Planner:
     def _version(self, story: Issue) -> str:
         """What has to change before a story is looked at again; once it is specified: what was open of it last."""
         if self._policy.names.read(story.labels).stages != {Stage.SPECIFIED}:
-            return story.updated_at.isoformat()
+            return f"{story.updated_at.isoformat()} {story.comments}"  # a second may hold our change and an answer
         return f"was open: {self._seen_open.get(story.number, [])}"
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
@@ -171,6 +171,8 @@ class Planner:
         if order:
             await self.stop(held, order)
             return Ended(Result.WITHDRAWN, order)
+        if barred := excluded(snapshot.issue.labels, self._policy.exclude):
+            return Ended(Result.PARKED, barred)
         self._labelled[snapshot.issue.number] = held
         action = decide(snapshot)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)

@@ -11,6 +11,9 @@ from console.desks import attended
 from planner_agent.agent import Planner
 from planner_agent.approval import Approval
 from planner_agent.decided import Decided
+from planner_agent.pending.inbox import PendingInbox
+from planner_agent.pending.opening import Opening, Wanted, Writer
+from planner_agent.pending.register import Register
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.story import create_story
@@ -29,6 +32,8 @@ def build(parts: Parts, decided: Decided | None = None) -> Agent:
     if decided is not None:
         policy = replace(policy, decided=decided, approval=Approval.GIVEN, rounds=DECIDED_ROUNDS)
     forge = forge_of(parts)
+    if decided is None and parts.configured.tdd.pending.globs:
+        forge = replace(forge, inbox=PendingInbox(forge.inbox, opening_of(parts)))
     planner = Planner(forge, parts.port, parts.claimant, parts.mirror, parts.coder, policy)
     return planner if decided is not None else attended(parts, planner, forge.inbox)
 
@@ -43,7 +48,25 @@ def forge_of(parts: Parts) -> Forge:
         people=parts.people,
         labels=parts.labels,
         status=parts.status,
+        texts=parts.texts,
     )
+
+
+def opening_of(parts: Parts) -> Opening:
+    """What opens issues about pending tests."""
+    repository = parts.configured
+    pending = repository.tdd.pending
+    wanted = Wanted(
+        pending.globs,
+        pending.order,
+        pending.open_at_once,
+        repository.max_attempts,
+        parts.base_branch,
+        parts.names,
+        repository.labels.include[:1],
+    )
+    writer = Writer(parts.claimant.agent, parts.account, parts.keys, parts.server_time, parts.clock.boot)
+    return Opening(parts.issues, parts.mirror, Register(parts.fences, parts.mirror), writer, wanted)
 
 
 def policy_of(parts: Parts) -> Policy:

@@ -206,3 +206,12 @@ def _data(fence: Fence, **more: object) -> dict[str, object]:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
+
+
+def doubtful(label: str, author: str) -> Status:
+    """Of a text that may have been edited between a person's label and its first reading."""
+    sentence = (
+        f"Not begun: something happened here after `{label}` was set, and {author}, who has no write access, may have"
+        f" edited the text. Read it as it is now, then take `{label}` off and set it again."
+    )
+    return Status(sentence, data={"waiting": {"why": "approval"}})

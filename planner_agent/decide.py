@@ -194,7 +194,8 @@ def stopped(issue: Issue, fence: Fence, names: Labels, *, labelled: bool) -> str
         return f"'{names.of(Flag.PAUSED)}' was set"
     if not labels.story:
         return f"the label '{names.story}' was removed"
-    if fence.stage in UNLABELLED or (not labels.stages and not labelled and fence.stage is Stage.PLANNING):
+    unshown = not labels.stages and not labelled and fence.stage in {Stage.PLANNING, Stage.FAILED}
+    if fence.stage in UNLABELLED or unshown:
         return None
     return "a person moved or removed the stage label" if _elsewhere(labels.stages, fence.stage) else None
 
@@ -219,5 +220,7 @@ def flags(stage: Stage, *, questions: bool) -> tuple[tuple[Flag, ...], tuple[Fla
             return (Flag.NEEDS_ANSWER,), ()
         case Stage.AWAITING_APPROVAL | Stage.SPECIFIED:
             return (), (Flag.NEEDS_ANSWER,)
+        case Stage.FAILED:
+            return (Flag.MANUAL_INTERVENTION,), ()
         case _:
             return (), ()

@@ -36,6 +36,14 @@ COMMENTS_SHOWN = 100
 class StoryUnusable(Blocked):
     """The story cannot be planned."""
 
+    diagnosable = False
+
+
+class StoryEdited(Blocked):
+    """The text was edited after a plan was asked for, and its author has no write access: read it as it is now."""
+
+    diagnosable = False
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -58,15 +66,23 @@ class Drafting:
     async def draft(self, story: Issue, heard: Conversation, fence: Fence) -> Plan:
         """A valid plan of `story` for the round of `fence`; the one that was decided at our terminal, if any.
 
-        Raises `StoryUnusable`, `StoryChanged`, `AnswerUnusable`, and `RunFailed` or `RunEnded` when the run itself
-        failed.
+        Raises `StoryUnusable`, `StoryEdited`, `StoryChanged`, `AnswerUnusable`, and `RunFailed` or `RunEnded` when
+        the run itself failed.
         """
         if self._policy.decided is not None:
             return self._policy.decided.plan_of(story)
         check(story)
+        await self._check_wording(story, fence)
         said = await self.said(heard, fence.attempt, begun_anew=not fence.round)
         known = await self.known(story, said.discussion)
         return await self.planned(story, known, said.feedback, fence.round)
+
+    async def _check_wording(self, story: Issue, fence: Fence) -> None:
+        """Raise `StoryEdited` for a text that nobody with write access has written or asked to have planned."""
+        if fence.body_sha256 in {"", body_sha256(story.title, story.body)}:
+            return
+        if story.author != self._policy.account and not await self._listener.may_write(story.author.login):
+            raise StoryEdited
 
     async def said(self, heard: Conversation, revision: int, *, begun_anew: bool) -> Said:
         """What trusted people said before plan `revision`; begun anew, what was said of an older plan is discussion."""

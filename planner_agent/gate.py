@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from planner_agent import comments
 from planner_agent.decide import Phase, Wish, lags, triggers, wish
 from planner_agent.observe import Listener
 from planner_agent.policy import Policy
@@ -14,7 +15,8 @@ from shared.lock.codec import Fence
 from shared.models import Issue, LabelEvent
 from shared.order import excluded
 from shared.specification import body_sha256
-from shared.workflow import Stage
+from shared.warrant import Notice
+from shared.workflow import HALTED, Stage
 
 
 class Gate:
@@ -75,14 +77,32 @@ class Gate:
             return f"{fence.stage if fence else 'not begun'}: nobody has set a label that asks for a plan"
         if not await self._listener.may_write(event.actor.login):
             return f"'{event.label}' was not set by somebody with write access"
-        return ""
+        return await self._doubt(issue, event)
+
+    async def _doubt(self, issue: Issue, asked: LabelEvent) -> str:
+        """Why the text may not be the one that was asked for; said once. Whoever may write may edit as well."""
+        if self._forge.texts.stood(issue, asked.at) or issue.author == self._policy.account:
+            return ""
+        if await self._listener.may_write(issue.author.login):
+            return ""
+        told = comments.doubtful(asked.label, issue.author.login)
+        await self._forge.status.show(issue.number, told, Notice(issue.number, "wording"))
+        return told.sentence
 
     async def _restart(self, issue: Issue, fence: Fence) -> Intent | str:
         """A person begins anew; else labels that lag behind the fence are finished by a claim."""
         begun = await self._begin(issue, fence)
-        if isinstance(begun, str) and lags(issue, fence, self._policy.names):
+        if isinstance(begun, str) and (lags(issue, fence, self._policy.names) or await self._is_bare(issue, fence)):
             return Intent(fence.stage, fence.phase)
         return begun
+
+    async def _is_bare(self, issue: Issue, fence: Fence) -> bool:
+        """Whether it was given up before its first label, and the crash came before that was shown."""
+        if fence.stage not in HALTED or self._policy.names.read(issue.labels).stages:
+            return False
+        shown = (fence.stage, Stage.PLANNING, Stage.AWAITING_APPROVAL)
+        newest = await self._newest(issue, *(self._policy.names.of(stage) for stage in shown))
+        return newest is None or newest.at < fence.at
 
     async def _resume(self, issue: Issue, fence: Fence) -> Intent | str:
         """No stage label: a crash before it was set, or lost with its definition, unless somebody took it off."""

@@ -11,13 +11,13 @@ from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
-from shared.errors import Blocked
+from shared.errors import Blocked, Unexplained
 from shared.items import Ended, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import Comment
 from shared.reconcile.beginning import Beginning
-from shared.workflow import Event, Flag, Stage, Track, move
+from shared.workflow import HALTED, Event, Flag, Stage, Track, move
 
 CONFIGURATION = "the configuration"
 """Who approved a plan when nobody had to."""
@@ -43,11 +43,20 @@ class Handover:
             if begun is None:
                 return replace(snapshot, issue=replace(issue, labels=frozenset()))
             issue = begun
+        if stage in HALTED:
+            await self._explain(held)
         on, off = flags(stage, questions=snapshot.questions)
         labels = await self._forge.labels.show(
             issue.number, stage, held, known=issue.labels, flags_on=on, flags_off=off
         )
         return replace(snapshot, issue=replace(issue, labels=labels))
+
+    async def _explain(self, held: Held) -> None:
+        """It was given up, and whoever did that may have ended before saying why: then say so now, before the label."""
+        told = comments.given_up(held.fence, Unexplained(), self._restart, "")
+        known = await self._forge.status.data(held.fence.key.number)
+        if any(known.get(name) != told.data[name] for name in ("stage", "plan")):
+            await self._forge.status.show(held.fence.key.number, told, held)
 
     async def post(self, held: Held, snapshot: Snapshot, plan: Plan) -> Comment:
         """Post a plan, bound to the text that it was made from."""

@@ -90,6 +90,12 @@ class StatusBoard(Protocol):
     async def data(self, number: int) -> Mapping[str, Any]: ...
 
 
+class Texts(Protocol):
+    """What lists have shown of titles and bodies."""
+
+    def stood(self, issue: Issue, at: datetime) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Forge:
     """The GitHub side of one repository, as the planner uses it."""
@@ -100,6 +106,7 @@ class Forge:
     people: People
     labels: LabelBoard
     status: StatusBoard
+    texts: Texts
 
 
 class Subject(Protocol):

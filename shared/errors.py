@@ -61,6 +61,10 @@ class Blocked(EngineError):
     category = "needs-a-person"
 
 
+class Unexplained(Blocked):
+    """It was given up; the agent ended before it could say why. Its log does."""
+
+
 class Misconfigured(Blocked):
     """The configuration or the arguments cannot be used."""
 

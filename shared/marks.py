@@ -89,6 +89,12 @@ class Keyring:
         expected = self._mac(key, purpose, number, _with_mac(body, ""))
         return Authenticity.VALID if hmac.compare_digest(expected, mac) else Authenticity.INVALID
 
+    def refutes(self, purpose: str, number: int, body: str) -> bool:
+        """Whether one of these keys has signed another text than `body`: it was changed since, whoever wrote it."""
+        mark = _MARK.search(body)
+        known = mark is not None and any(key.id == mark[4].partition(".")[0] for key in self.keys)
+        return known and self.verify(purpose, number, body) is Authenticity.INVALID
+
     def _mac(self, key: Key, purpose: str, number: int, blank_body: str) -> str:
         message = f"{purpose}\n{self.repository_id}\n{number}\n{blank_body}".encode("utf-8", "surrogatepass")
         return f"{key.id}.{hmac.digest(key.secret, message, 'sha256').hex()[:32]}"

@@ -163,6 +163,18 @@ async def piped(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: 
             yield process
 
 
+async def attended(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
+    """Run a person's own program, such as an editor, on our terminal, in our session and directory; its exit code."""
+    process = await anyio.open_process(list(argv), env=dict(env), stdin=None, stdout=None, stderr=None)
+    try:
+        return await process.wait()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        with anyio.CancelScope(shield=True):
+            await process.wait()
+
+
 @asynccontextmanager
 async def _group(
     argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], **streams: object

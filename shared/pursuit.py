@@ -39,8 +39,15 @@ class Pursuit:
     """What a loop knows of one held item. Nothing that happens here reaches other items."""
 
     def __init__(
-        self, number: int, agent: Agent, clock: Clock, interval_seconds: float, changed: Callable[[], None]
+        self,
+        number: int,
+        agent: Agent,
+        clock: Clock,
+        interval_seconds: float,
+        changed: Callable[[], None],
+        leaving: Callable[[], str] = lambda: "",
     ) -> None:
+        """`changed` is told when it begins to rest; `leaving` is asked after each step why to let go of the item."""
         self.number = number
         self.resting: Rest | None = None
         self.broken = False
@@ -51,6 +58,7 @@ class Pursuit:
         self._clock = clock
         self._interval = interval_seconds
         self._changed = changed
+        self._leaving = leaving
         self._scope = anyio.CancelScope()
         self._woken = anyio.Event()
         self._revoked = ""
@@ -68,6 +76,10 @@ class Pursuit:
         """Let a resting item look again, unless it backs off."""
         if self._clock.boot() >= self._not_before:
             self._woken.set()
+
+    def let_go(self) -> None:
+        """End a wait at once, because `leaving` says so; a step that runs comes to its end."""
+        self._woken.set()
 
     def revoke(self, reason: str) -> None:
         """End it on a person's order; a step that runs is cancelled."""
@@ -96,6 +108,8 @@ class Pursuit:
 
     async def _work(self, held: Held) -> Ended:
         while True:
+            if not self._revoked and (why := self._leaving()):
+                return Ended(Result.PARKED, why)
             step: Step = None
             with self._scope:
                 if not self._revoked:

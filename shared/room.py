@@ -26,13 +26,23 @@ class Room:
     """The places that one process writes to; agents claim only while all of them have room."""
 
     def __init__(
-        self, places: Sequence[Path], *, least_bytes: int = LEAST_FREE_BYTES, free: Callable[[Path], int] | None = None
+        self,
+        places: Sequence[Path],
+        *,
+        least_bytes: int = LEAST_FREE_BYTES,
+        free: Callable[[Path], int] | None = None,
+        writable: Callable[[Path], bool] | None = None,
     ) -> None:
-        """`free` tells how many bytes may still be written below a path; the disk's own answer unless given."""
+        """`free` tells how many bytes may still be written below a path, `writable` whether anything may.
+
+        Unless given, the disk's own answers.
+        """
         self._places = tuple(places)
         self._least = least_bytes
         self._free = free or free_bytes
-        self._lacking = ""
+        self._writable = writable or can_write
+        self.lacking = ""
+        """What was in the way when `admits` was last asked."""
 
     def admits(self, *, strict: bool = False) -> bool:
         """Whether there is room for new work; asked at every tick, logged when the answer changes.
@@ -40,8 +50,8 @@ class Room:
         With `strict` raises `NoRoom` instead of answering no.
         """
         lacking = self._sentence()
-        if lacking != self._lacking:
-            self._lacking = lacking
+        if lacking != self.lacking:
+            self.lacking = lacking
             if lacking:
                 log.warning("claims_paused", outcome="retrying", reason=lacking)
             else:
@@ -51,6 +61,9 @@ class Room:
         return not lacking
 
     def _sentence(self) -> str:
+        for place in self._places:
+            if not self._writable(place):
+                return f"{place} cannot be written: nothing is claimed until it can."
         mounts = {mount_of(place): place for place in self._places if self._free(place) < self._least}
         if not mounts:
             return ""
@@ -61,6 +74,11 @@ class Room:
 def free_bytes(path: Path) -> int:
     """What this account may still write below `path`, which need not exist yet."""
     return shutil.disk_usage(existing(path)).free
+
+
+def can_write(path: Path) -> bool:
+    """Whether this account may write there; no on a file system that has become read-only, for root too."""
+    return os.access(existing(path), os.W_OK)
 
 
 def mount_of(path: Path) -> Path:

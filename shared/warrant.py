@@ -1,9 +1,11 @@
-"""What entitles to write: every write to GitHub or git takes one of these three."""
+"""What entitles to write: every write to GitHub or git takes one of these four."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from shared.errors import Transient
 from shared.lock.hold import Held
 
 
@@ -32,5 +34,19 @@ class Notice:
         """Notices are convergent and need no lease."""
 
 
-Warrant = Held | Operator | Notice
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A line in a register, won by compare-and-swap: who wrote it may create what it names, until a boot time."""
+
+    what: str
+    until: float
+    boot: Callable[[], float]
+
+    def check(self) -> None:
+        """Raises `Transient` when it is too late: by then another agent may do it."""
+        if self.boot() >= self.until:
+            raise Transient(f"'{self.what}' was entered too long ago to be created now.")
+
+
+Warrant = Held | Operator | Notice | Entered
 """Adapters call `check()` on it right before they send."""

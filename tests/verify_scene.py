@@ -48,17 +48,18 @@ def verify(place: Path, base: str, head: str, **more: object) -> int:
         f"repositories: [{{name: ada/greetings}}]\nsandbox: none\nstate_dir: {place.parent / 'state'}\n"
         f"work_dir: {place.parent / 'work'}\n"
     )
-    wishes = Wishes(local=(base, head), repo=place, config=config, test_command=COMMAND, json=True, **more)  # type: ignore[arg-type]
-    return verified(wishes, {"PATH": "/usr/bin:/bin"})
+    asked = {"test_command": COMMAND, **more}
+    wishes = Wishes(local=(base, head), repo=place, config=config, json=True, **asked)  # type: ignore[arg-type]
+    return verified(wishes, {"PATH": "/usr/local/bin:/usr/bin:/bin"})
 
 
 async def examined(
-    directory: Path, *commits: Mapping[str, str], capsys: pytest.CaptureFixture[str]
+    directory: Path, *commits: Mapping[str, str], capsys: pytest.CaptureFixture[str], **more: object
 ) -> tuple[int, dict[str, list[str]]]:
     """The exit code, and what is false, sentence by sentence."""
     place = directory / "greetings.git"
     made = await repository(place, *commits)
-    code = await to_thread.run_sync(lambda: verify(place, made[0], made[-1]))
+    code = await to_thread.run_sync(lambda: verify(place, made[0], made[-1], **more))
     said = json.loads(capsys.readouterr().out)
     found: dict[str, list[str]] = {}
     for one in said["false"]:

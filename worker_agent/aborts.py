@@ -92,5 +92,13 @@ class ConflictUnresolved(Aborted):
         self.advice = "Merge the base into the branch by hand and push that."
 
 
+class NotPending(Aborted):
+    """The test that the issue is about does not wait on the base any more."""
+
+    def __init__(self, test: str, base: str) -> None:
+        super().__init__(f"`{test}` is not marked as pending on the base commit {base[:12]} any more.")
+        self.advice = "Close the issue if the test was activated or taken out; if it was renamed, write a new issue."
+
+
 class BranchExists(Aborted):
     """The work branch holds commits that are not on the base; rename or delete it, then set the ready label again."""

@@ -17,6 +17,7 @@ from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.models import Issue
+from shared.order import excluded
 from shared.reconcile.lost import Item, LostLabels
 from shared.sightings import Sightings
 from shared.workflow import Event, Flag, Role, Stage
@@ -34,7 +35,7 @@ from worker_agent.orders import order, paused
 from worker_agent.parts import passed_on, refusal
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.projection import of_pull_request, projection
+from worker_agent.projection import before, of_pull_request, projection
 from worker_agent.siblings import Siblings
 from worker_agent.workshop import Workshop
 from worker_agent.writers import Writers
@@ -71,7 +72,7 @@ class Worker:
         self._workshop = workshop
         self._policy = policy
         self._candidates = Candidates(policy, claimant.agent)
-        self._lost = LostLabels(forge.issues, forge.labels, policy.names)
+        self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         self._handover = Handover(forge, policy)
         self._watch = Watch(forge.checks, workshop.worksite.mirror, policy, port.boot)
         self._observer = Observer(forge, workshop.worksite.history, self._watch, policy)
@@ -157,6 +158,8 @@ class Worker:
             said = self._order(seen.issue, held)  # the reply to a label is newer than any reading
             if said and seen.issue.open:
                 return await self._obey(held, said)
+            if barred := excluded(seen.issue.labels, self._policy.exclude):
+                return Ended(Result.PARKED, barred)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
         role = passed_on(action, self._policy)
         if role:

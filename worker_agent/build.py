@@ -43,6 +43,7 @@ def build(parts: Parts) -> Agent:
         conversation=parts.comments,
         checks=parts.checks,
         status=parts.status,
+        texts=parts.texts,
     )
     settings, name = parts.settings, parts.configured.name
     places = Places(name, settings.work_dir, settings.state_dir / "kept")

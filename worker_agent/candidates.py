@@ -95,4 +95,4 @@ def mourns(item: Issue, listed: Mapping[int, Issue]) -> bool:
 def _version(item: Issue, known: Collection[int]) -> str:
     """What changes when the item does, or when a blocker of it is closed and so no longer known."""
     blockers = [str(number) for number in read(item.body).depends_on if number in known]
-    return f"{item.number}@{item.updated_at.isoformat()} {','.join(blockers)}"
+    return f"{item.number}@{item.updated_at.isoformat()} {item.comments} {','.join(blockers)}"

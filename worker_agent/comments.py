@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shared.errors import Blocked
+from shared.git.names import work_branch
 from shared.github.status import Status
 from shared.governance.rulings import offered
 from shared.lock.codec import Fence
@@ -16,9 +17,9 @@ TITLE_LIMIT = 256
 """GitHub refuses longer titles."""
 
 
-def branch(number: int) -> str:
+def branch(fence: Fence) -> str:
     """The work branch of an issue."""
-    return f"auto/issue-{number}"
+    return fence.branch or work_branch(fence.key.number)
 
 
 def commit_message(subject: str, *, fence: Fence, phase: str) -> str:
@@ -205,7 +206,7 @@ def _afterwards(fence: Fence, names: Labels, pull_request: PullRequest | None) -
         review = f"set `{names.of(Stage.REVIEWING)}` on #{pull_request.number} to have it reviewed as it is"
         return f"{review}; or close it, delete its branch and {ready} to start again."
     if pull_request is not None:
-        return f"delete the branch `{branch(fence.key.number)}` and {ready} to start again."
+        return f"delete the branch `{branch(fence)}` and {ready} to start again."
     return f"{ready} to start again."
 
 
@@ -226,7 +227,7 @@ def circular(circle: Sequence[int]) -> Status:
 
 def pull_request_closed(fence: Fence, names: Labels) -> Status:
     """A person closed the pull request without merging it; nothing is reopened, and it is asked how to go on."""
-    where = branch(fence.key.number)
+    where = branch(fence)
     changes, ready = names.of(Stage.CHANGES_REQUESTED), names.of(Stage.READY)
     steps = (
         f"reopen #{fence.pr} and set `{changes}` on it to have it changed, or `{names.of(Stage.REVIEWING)}` to have it "

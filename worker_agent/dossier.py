@@ -30,7 +30,8 @@ async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str
     if held.fence.work_head in notes:
         evidence = _evidence(held.fence, phases, _cost(notes.values()), _criteria(job))
         told = markdown(evidence)
-        line = claim.write(_claim(held.fence, phases, evidence), workshop.worksite.keys)
+        if any(note.phase is Phase.RED for _, note in phases):  # where nothing was red, no red can be repeated
+            line = claim.write(_claim(held.fence, phases, evidence), workshop.worksite.keys)
     changed = await job.space.changes(held.fence.base, held.fence.work_head)
     return comments.pull_request_body(
         issue,

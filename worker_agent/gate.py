@@ -22,6 +22,7 @@ from worker_agent.intents import Cause, asked_in_vain, cause, intent, urged
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.siblings import Siblings
+from worker_agent.wording import Wording
 from worker_agent.writers import Writers
 
 
@@ -36,6 +37,7 @@ class Gate:
         self._policy = policy
         self._siblings = siblings
         self._sightings = sightings
+        self._wording = Wording(forge, writers, policy.names)
         self._consent = Consent(forge.conversation, writers, policy.names)
 
     async def intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
@@ -63,7 +65,7 @@ class Gate:
         circle = await circle_of(issue, blocker, self._forge.issues.issue) if blocker is not None else ()
         if blocker is not None and not circle:
             return f"blocked by #{blocker.number}"
-        refusal = await self._refusal(why, issue, fence)
+        refusal = await self._refusal(why, issue, fence, wish)
         if blocker is None or refusal:
             return refusal or wish
         told = comments.circular(circle)
@@ -103,7 +105,7 @@ class Gate:
                 return blocker
         return None
 
-    async def _refusal(self, why: Cause, issue: Issue, fence: Fence | None) -> str:
+    async def _refusal(self, why: Cause, issue: Issue, fence: Fence | None, wish: Intent | None = None) -> str:
         """Why the label that asks for it does not count: who set it last, or that the work was stopped since."""
         if fence is None and issue.untouched and not await self._distrust(issue.author):
             return ""
@@ -115,8 +117,9 @@ class Gate:
             return refused
         if fence is not None and fence.stage is Stage.WITHDRAWN and newest.at < fence.at:
             afresh = Stage.READY in why.stages and self._is_afresh(events, fence)
-            return "" if afresh else "a person stopped it after the label was set"
-        return ""
+            if not afresh:
+                return "a person stopped it after the label was set"
+        return "" if wish is None else await self._wording.doubt(issue, fence, wish, newest.at)
 
     def _is_afresh(self, events: Sequence[LabelEvent], stopped: Fence) -> bool:
         """Whether `ready` was set in place of the label that showed the stopped work.

@@ -8,7 +8,7 @@ from dataclasses import replace
 import structlog
 
 from shared.ci.round import NO_READING, Reading
-from shared.errors import Blocked
+from shared.errors import Blocked, Unexplained
 from shared.github.status import Status
 from shared.items import Ended, Result
 from shared.lock.codec import Fence
@@ -81,14 +81,14 @@ class Handover:
         """The open pull request of the work branch: adopted when it exists, opened when not."""
         number = held.fence.key.number
         new = self._built.pop(number, None) == _commit(held)
-        found = () if new else await self._forge.pulls.of_branch(comments.branch(number))
+        found = () if new else await self._forge.pulls.of_branch(comments.branch(held.fence))
         opened = next((pull for pull in found if pull.open), None)
         if opened is None and any(not pull.merged and pull.head_sha == held.fence.work_head for pull in found):
             raise PullRequestClosed  # one with another head is of an earlier start, which a person has ended
         if opened is None:
             title = comments.pull_request_title(self._policy.title_prefix, snapshot.issue)
             base = self._policy.base_branch
-            opened = await self._forge.pulls.open(title, body, comments.branch(number), base, held)
+            opened = await self._forge.pulls.open(title, body, comments.branch(held.fence), base, held)
         missing = set(self._policy.pull_request_labels) - opened.labels
         if missing:
             await self._forge.labels.add(opened.number, sorted(missing), held)
@@ -137,7 +137,7 @@ class Handover:
         number = held.fence.key.number
         if (await self._forge.status.data(number)).get("stage") == held.fence.stage:
             return
-        error = Blocked("It was given up; the agent ended before it could say why. Its log does.")
+        error = Unexplained()
         await self._forge.status.show(
             number, comments.given_up(held.fence, error, _kept(held), self._policy.names), held
         )
@@ -243,7 +243,7 @@ def _withdrawn(held: Held) -> Fence:
 def _kept(held: Held) -> str:
     fence = held.fence
     if fence.pr:
-        return f"branch `{comments.branch(fence.key.number)}` and #{fence.pr}"
+        return f"branch `{comments.branch(fence)}` and #{fence.pr}"
     if fence.work_head:
         return f"commit {fence.work_head[:12]} in `{fence.key.ref}` (`git fetch origin {fence.key.ref}`)"
     return "nothing was written yet"

@@ -8,6 +8,7 @@ from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.marks import Keyring
 from shared.models import Issue, PullRequest
+from shared.pending import mark
 from shared.specification import Provenance, authentic, body_sha256
 from shared.workflow import HALTED, Event, Flag, Labels, Stage, Track, move
 from worker_agent.decide import SETTLED, WORKING, Phase
@@ -41,7 +42,8 @@ def intent(
     if Stage.READY in labels.stages and (fence is None or fence.stage not in WORKING):
         text = _approved(issue, fence, keys)
         if fence is not None and fence.stage is Stage.READY:  # a command leads on from where it stopped
-            return Intent(Stage.IMPLEMENTING, fence.phase or Phase.RED, body_sha256=text)
+            bound = "" if fence.body_sha256 else text  # the command was bound to the text that stood there
+            return Intent(Stage.IMPLEMENTING, fence.phase or Phase.RED, body_sha256=bound)
         return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="", body_sha256=text)
     if fence is not None and (fence.stage in WORKING or (fence.stage in SETTLED and labels.stages & WORKING)):
         return Intent(fence.stage, fence.phase)
@@ -75,9 +77,15 @@ def _approved(issue: Issue, fence: Fence | None, keys: Keyring) -> str:
     A plan's text that was edited before its first start is asked about once. When there is a fence,
     there was a start before: somebody has set the label again, on the text as it is.
     """
-    if fence is None and authentic(issue.body, keys) is Provenance.EDITED:
+    if fence is None and (authentic(issue.body, keys) is Provenance.EDITED or _is_edited_pending(issue, keys)):
         return UNAPPROVED
     return body_sha256(issue.title, issue.body)
+
+
+def _is_edited_pending(issue: Issue, keys: Keyring) -> bool:
+    """Whether the text of an issue about a pending test is not the one that the engine wrote."""
+    found = mark.read(issue.body, keys)
+    return found.edited if found is not None else mark.is_pending(issue.body)
 
 
 def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, policy: Policy) -> Intent | str:
@@ -96,6 +104,7 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
         return Intent(fence.stage, fence.phase, pr=pull_request.number) if mislabelled else "no changes are requested"
     to = move(Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, Event.CLAIMED).to
     halted = fence.stage in HALTED | {Stage.READY}
+    commanded = fence.stage is Stage.READY and fence.body_sha256
     if fence.stage is Stage.READY and not fence.phase:  # a command has CI looked at again
         to = Stage.TESTING
     if fence.round >= policy.bounds.rounds and not halted:
@@ -106,7 +115,7 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
         round=fence.round + 1,
         pr=pull_request.number,
         work_head=pull_request.head_sha if halted else None,
-        body_sha256=body_sha256(issue.title, issue.body) if halted else "",
+        body_sha256=body_sha256(issue.title, issue.body) if halted and not commanded else "",
     )
 
 

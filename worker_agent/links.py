@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from shared.git.names import issue_of_branch
 from shared.models import PullRequest
 
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
-_BRANCH = re.compile(r"auto/issue-(\d{1,10})")
 
 
 def issue_named_by(body: str) -> int | None:
@@ -18,5 +18,4 @@ def issue_named_by(body: str) -> int | None:
 
 def issue_of(pull_request: PullRequest) -> int | None:
     """The issue whose work branch a pull request has as its head; None for a person's branch."""
-    found = _BRANCH.fullmatch(pull_request.head_branch)
-    return int(found[1]) if found else None
+    return issue_of_branch(pull_request.head_branch)

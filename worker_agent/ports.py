@@ -135,6 +135,12 @@ class StatusBoard(Protocol):
     async def show(self, number: int, status: Status, warrant: Warrant) -> None: ...
 
 
+class Texts(Protocol):
+    """What lists have shown of titles and bodies."""
+
+    def stood(self, issue: Issue, at: datetime) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Forge:
     """The GitHub side of one repository, as the worker uses it."""
@@ -148,3 +154,4 @@ class Forge:
     conversation: Conversation
     checks: Checks
     status: StatusBoard
+    texts: Texts

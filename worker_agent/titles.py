@@ -7,6 +7,7 @@ from typing import Protocol
 
 from shared.lock.hold import Held
 from shared.models import Issue
+from shared.pending.mark import is_pending
 from shared.specification import plain_title
 from shared.text import harmless, redact
 from shared.warrant import Warrant
@@ -42,7 +43,7 @@ class Titles:
     """Keeps the counter in the title; an approval is bound to the title without it."""
 
     def __init__(self, issues: Retitling, *, shown: bool) -> None:
-        """Where it is not `shown`, no title is ever edited."""
+        """Where it is not `shown`, no title is ever edited but that of an issue about a pending test."""
         self._issues = issues
         self._shown = shown
 
@@ -53,6 +54,7 @@ class Titles:
         for a write. So it is written only when it is not as it should be: once a try, and at the end.
         """
         wanted = counted(issue.title, now)
-        if self._shown and wanted != issue.title:
+        pending = is_pending(issue.body)  # its title was made with a counter, which stays as a record
+        if (now is not None if pending else self._shown) and wanted != issue.title:
             await self._issues.retitle(issue.number, wanted, held)
         return replace(issue, title=plain_title(issue.title))

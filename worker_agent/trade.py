@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from shared.errors import Gone
+from shared.github.status import Status
 from shared.lock.codec import Fence
 from shared.reconcile.orphans import Trade
 from shared.workflow import Labels, Role, Stage
+from worker_agent import comments
 from worker_agent.candidates import mourns
 from worker_agent.decide import WORKING
 from worker_agent.ports import Pulls
@@ -21,12 +23,20 @@ def trade(names: Labels, pulls: Pulls) -> Trade:
         except Gone:
             return False
 
+    async def told(fence: Fence, reason: str) -> Status:
+        try:
+            pull_request = await pulls.pull_request(fence.pr) if fence.pr else None
+        except Gone:
+            pull_request = None
+        return comments.withdrawn(fence, reason, names, pull_request=pull_request)
+
     return Trade(
         Role.WORKER,
         names,
         projected=lambda fence: projection(fence).issue,
         before=before,
         is_over=is_merged,
+        told=told,
         owns=WORKING | {Stage.REVIEWING, Stage.AWAITING_APPROVAL},
         mourns=mourns,
     )

@@ -129,7 +129,7 @@ class Worksite:
 
     async def tip(self, fence: Fence) -> str | None:
         """The work branch as this lease last knew it: if somebody has moved it since, the push fails, and asks anew."""
-        ref = f"refs/heads/{comments.branch(fence.key.number)}"
+        ref = f"refs/heads/{comments.branch(fence)}"
         return await (self.mirror.sha if self._is_current(fence) else self.mirror.refresh)(ref)
 
     async def judge(self, fence: Fence, space: Workspace, base: str, tree: str, policy: Policy) -> None:
@@ -221,7 +221,7 @@ class Worksite:
 
     async def _branch(self, fence: Fence, commit: str) -> list[RefUpdate]:
         """How the work branch moves; not at all when a person has put this very commit there."""
-        tip, ref = await self.tip(fence), f"refs/heads/{comments.branch(fence.key.number)}"
+        tip, ref = await self.tip(fence), f"refs/heads/{comments.branch(fence)}"
         return [] if tip == commit else [RefUpdate(ref, tip, commit)]
 
     async def notes(self, space: Workspace, fence: Fence) -> Mapping[str, Note]:

@@ -11,6 +11,12 @@ from shared.github.client import GitHub
 from shared.models import Account
 from shared.workflow import Role
 
+_APP = "[bot]"
+"""The end of an App's login; nobody else can take such a one."""
+
+_NARROWER = "Use a GitHub App for this repository alone, or a fine-grained token where it is public."
+"""Fine-grained tokens have no permission for checks: https://github.com/github/rest-api-description/issues/4290."""
+
 DRIFT_SECONDS = 30.0
 """A local clock further from GitHub's deserves a word; no decision depends on it."""
 
@@ -23,15 +29,25 @@ def signed_in(account: Account, roles: frozenset[Role]) -> Finding:
 def two_accounts(settings: Settings, accounts: Sequence[Account]) -> Finding:
     """Whether the reviewer is somebody else than who writes the code. `accounts`: one for each identity."""
     subject = "second account"
-    step = "For approvals that count for GitHub give the reviewer an account of its own: github.reviewer_token_file."
-    if settings.github.reviewer_token_file is None:
+    step = "For approvals that count for GitHub give the reviewer an account of its own (github.reviewer_...)."
+    if not reviews_alone(settings):
         sentence = "One account writes and reviews: GitHub takes its reviews as comments only."
         return warned(subject, sentence, step)
     if len(accounts) < 2:
         return skipped(subject, "Only one identity was examined.")
     if accounts[0].id == accounts[1].id:
         return warned(subject, f"Both tokens belong to {accounts[0].login}: its reviews are comments only.", step)
+    unknown = {one.id for one in accounts} - set(settings.github.accounts)
+    if unknown and any(one.login.endswith(_APP) for one in accounts):
+        sentence = "GitHub does not tell what an App may do: its labels and remarks count for nothing."
+        numbers = ", ".join(str(one.id) for one in accounts)
+        return failed(subject, sentence, f"Name both accounts: github: {{accounts: [{numbers}]}}.")
     return passed(subject, f"{accounts[1].login} reviews what {accounts[0].login} writes.")
+
+
+def reviews_alone(settings: Settings) -> bool:
+    """Whether the reviewer signs in by itself."""
+    return settings.github.reviewer_token_file is not None or settings.github.reviewer_app is not None
 
 
 def clock(github: GitHub) -> Finding:
@@ -59,15 +75,15 @@ def scopes_finding(held: frozenset[str], *, private: bool, where: str) -> Findin
     subject, enough = "token scopes", {"repo"} if private else {"repo", "public_repo"}
     said = ", ".join(sorted(held)) or "none"
     if not held & enough:
-        step = f"Give it the scope {' or '.join(sorted(enough))}, or use a fine-grained token."
+        step = f"Give it the scope {' or '.join(sorted(enough))}, or use a GitHub App."
         return failed(
             subject, f"The classic token has the scopes {said}, which do not open this repository.", step, where
         )
     if held - enough:
         sentence = f"The classic token may more than the engine needs: {', '.join(sorted(held - enough))}."
-        return warned(subject, sentence, "Use a fine-grained token for this repository alone.", where)
+        return warned(subject, sentence, _NARROWER, where)
     sentence = f"The classic token ({said}) opens every repository of its account."
-    return warned(subject, sentence, "Use a fine-grained token for this repository alone.", where)
+    return warned(subject, sentence, _NARROWER, where)
 
 
 def _names(roles: frozenset[Role]) -> str:

@@ -62,7 +62,7 @@ async def examine(patient: Machine, roles: frozenset[Role] = AGENTS) -> list[Fin
 
 def identities(patient: Machine, roles: frozenset[Role]) -> list[frozenset[Role]]:
     """The agents that share an account: the reviewer may have one of its own."""
-    alone = roles & {Role.REVIEWER} if patient.settings.github.reviewer_token_file is not None else frozenset()
+    alone = roles & {Role.REVIEWER} if account.reviews_alone(patient.settings) else frozenset()
     return [group for group in (roles - alone, alone) if group]
 
 

@@ -18,12 +18,17 @@ _PARTS = {
     (Call.WRITE_TESTS, 1, 0): "Write the tests for one specification",
     (Call.IMPLEMENT, 1, 0): "This is attempt 1 of",
     (Call.IMPLEMENT, 2, 0): "This is attempt 2 of",
-    (Call.IMPLEMENT, 1, 1): "A reviewer asked for changes to a pull request. Make them. Your working directory is the",
+    (
+        Call.IMPLEMENT,
+        1,
+        1,
+    ): "People or a reviewer asked for changes to a pull request. Make them. Your working directory",
     (Call.FIX_CI, 1, 0): "A change passed its tests here and fails in continuous integration.",
     (Call.REVIEW, 1, 0): "Review one pull request",
     (Call.REVIEW, 1, 1): "They come in the directory's order; a blank text finds nobody.",
+    (Call.CHECK_CRITERIA, 1, 1): "Check, as the tester of this project, whether one change really meets its acceptance",
 }
-"""What a prompt says by which its call is known; of several the longest counts. The last is the changed docstring."""
+"""What a prompt says by which its call is known; of several the longest counts. One is the changed docstring."""
 
 
 def script(scenario: Scenario, backend: str) -> Script:

@@ -52,7 +52,7 @@ class World:
     ) -> str:
         """A new token of an account; permissions as GitHub names them, for example `issues: write`."""
         prefix = "ghs" if self.account(login).bot else "github_pat"
-        value = f"{prefix}_lab{self.registrar.new_id():x}"
+        value = f"{prefix}_lab{self.registrar.new_id():x}{secrets.token_hex(16)}"  # as long as GitHub's, as secret
         owner = self.account(login).login
         self.tokens[value] = TokenRecord(value, owner, dict(permissions), expires_at, repositories)
         return value

@@ -13,6 +13,8 @@ _REF = re.compile(r"refs(?:/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+(?<!\.lock)(?<!\.))
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?")
 _FULL_NAME = re.compile(r"([A-Za-z0-9_-][A-Za-z0-9_.-]*)/(\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*)")
 
+_WORK = re.compile(r"auto/issue-([0-9]{1,10})|tdd/([0-9]{1,10})-[a-z0-9-]+")
+
 
 def oid(text: str) -> str:
     """`text` if it is a whole object id in lower case; raises ValueError."""
@@ -52,3 +54,20 @@ def _parts(full_name: str) -> tuple[str, str]:
     if found is None or ".." in full_name:
         raise ValueError(f"{full_name!r} is not owner/repository")
     return found[1], found[2]
+
+
+def work_branch(number: int) -> str:
+    """The usual work branch of an issue."""
+    return f"auto/issue-{int(number)}"
+
+
+def activation_branch(number: int, test: str) -> str:
+    """The work branch of issue `number` about the pending test `test`: a name that git takes, unlike any other."""
+    words = re.sub(r"[^a-z0-9]+", "-", test.casefold()).strip("-")
+    return f"tdd/{int(number)}-{words[-60:].strip('-') or 'test'}"
+
+
+def issue_of_branch(branch: str) -> int | None:
+    """The issue whose work branch this is; None for a person's branch and for one that was set aside."""
+    found = _WORK.fullmatch(branch)
+    return int(found[1] or found[2]) if found else None

@@ -22,7 +22,9 @@ from shared.lock.port import RefUpdate
 from shared.outgoing.gate import Outgoing
 from shared.room import no_room
 
-OURS = re.compile(r"refs/(?:heads/auto/issue-[0-9]+(?:-[a-z0-9-]+)?|notes/workflow/issue-[0-9]+)")
+OURS = re.compile(
+    r"refs/(?:heads/(?:auto/issue-[0-9]+(?:-[a-z0-9-]+)?|tdd/[0-9]+-[a-z0-9-]+)|notes/workflow/issue-[0-9]+)"
+)
 """The only refs that move with a fence: work branches and phase notes."""
 
 

@@ -80,6 +80,17 @@ class Workspace:
         """The tree object of a commit."""
         return (await self.git.run("rev-parse", "--verify", f"{names.oid(commit)}^{{tree}}")).text
 
+    async def with_file(self, commit: str, path: str, content: bytes) -> str:
+        """The tree of a commit in which one file, which it has, holds `content`; its mode stays."""
+        listed = (await self.git.run("ls-tree", "-z", "--full-tree", names.oid(commit), path)).stdout
+        blob = (await self.git.run("hash-object", "-w", "--stdin", stdin=content)).text
+        entry = listed.partition(b" ")[0] + f" {blob}\t{path}\0".encode("utf-8", "surrogateescape")
+        async with self._scratch() as scratch:
+            index = scratch / "index"
+            await self.git.run("read-tree", commit, index=index)
+            await self.git.run("update-index", "-z", "--index-info", stdin=entry, index=index)
+            return (await self.git.run("write-tree", index=index)).text
+
     async def checkout(self, commit_or_tree: str, into: Place) -> Path:
         """Write exactly this commit or tree, and no `.git`, into a fresh `evidence` or `base`."""
         target = await anyio.to_thread.run_sync(directories.renew, self.root / into)

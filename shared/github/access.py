@@ -25,7 +25,13 @@ NEEDS: Mapping[Role, Mapping[str, str]] = {
         "statuses": "read",
         "actions": "read",
     },
-    Role.REVIEWER: {"contents": "write", "issues": "write", "pull_requests": "write", "checks": "read"},
+    Role.REVIEWER: {
+        "contents": "write",
+        "issues": "write",
+        "pull_requests": "write",
+        "checks": "read",
+        "statuses": "read",
+    },
 }
 """Permission -> level, as GitHub names them. All need `contents: write`: the lock is a git ref."""
 

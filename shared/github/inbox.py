@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -38,7 +38,7 @@ class Inbox:
         clock: Clock,
         *,
         concerns: Callable[[Issue], bool] = lambda issue: True,
-        notice: Callable[[Iterable[Issue]], None] = lambda issues: None,
+        notice: Callable[[Sequence[Issue]], None] = lambda issues: None,
         mourns: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True,
     ) -> None:
         """`concerns` tells which items can be this agent's business at all; the others are never followed.

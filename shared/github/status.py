@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
@@ -44,6 +44,9 @@ class Thread(Protocol):
     async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None: ...
 
 
+Ignored = Callable[[Iterable[Comment]], Awaitable[Sequence[Mapping[str, Any]]]]
+
+
 class StatusBoard:
     """Writes the status comments of one kind of agent in one repository."""
 
@@ -54,9 +57,14 @@ class StatusBoard:
         accounts: Collection[int],
         keys: Keyring,
         credit: Callable[[int], str] | None = None,
+        ignored: Ignored | None = None,
     ) -> None:
-        """`credit` makes the table of what may be spent, as Markdown; empty when there is nothing to show."""
+        """`credit` makes the table of what may be spent, as Markdown; empty when there is nothing to show.
+
+        `ignored` tells which comments of a thread nobody heeds, as entries `{id, why}`.
+        """
         self._comments = comments
+        self._ignored = ignored
         self._credit = credit
         self._role = role
         self._accounts = accounts
@@ -69,11 +77,13 @@ class StatusBoard:
         While a lease lasts nobody else of this kind writes there: what was shown under it is remembered,
         and a reading of the thread that has its ACK shows what stood there before.
         """
-        found = self._remembered(number, warrant) or await self._find(number, warrant)
-        revision = 1
+        found, revision = self._remembered(number, warrant), 1
+        if found is None:
+            thread = await self._thread(number, warrant)
+            found, status = self._pick(number, thread), await self._with_ignored(status, thread)
         if found is not None:
             revision = _next(found.body)
-            status = replace(status, data={**status_record.kept(found.body), **status.data})
+            status = replace(status, data=status_record.added(status.data, status_record.kept(found.body), older=True))
             if _content(found.body) == _content(self._body(number, status, revision)):
                 return
             edited = await self._comments.edit(found.id, self._body(number, status, revision), warrant)
@@ -136,11 +146,19 @@ class StatusBoard:
             self._shown[number] = warrant, comment
 
     async def _find(self, number: int, warrant: Warrant | None = None) -> Comment | None:
+        return self._pick(number, await self._thread(number, warrant))
+
+    async def _thread(self, number: int, warrant: Warrant | None) -> tuple[Comment, ...]:
         if isinstance(warrant, Held):
-            thread = await self._comments.lately(number, witness=warrant.ack.id)
-        else:
-            thread = await self._comments.thread(number)
-        return self._pick(number, thread)
+            return await self._comments.lately(number, witness=warrant.ack.id)
+        return await self._comments.thread(number)
+
+    async def _with_ignored(self, status: Status, thread: tuple[Comment, ...]) -> Status:
+        """The same, and what strangers have said in its own thread."""
+        told = await self._ignored(thread) if self._ignored is not None else ()
+        if not told:
+            return status
+        return replace(status, data=status_record.added(status.data, {"ignored": told}))
 
     def _pick(self, number: int, thread: Iterable[Comment]) -> Comment | None:
         ours = (one for one in thread if one.author.id in self._accounts and self._is_mine(number, one.body))

@@ -37,13 +37,28 @@ def kept(body: str) -> Record:
 
 
 def merged(old: Record, new: Record) -> Record:
-    """Both, each entry once by its comment, the newest last."""
+    """Both, each entry once by its comment, the newest last. What was dropped because it is too old stays so."""
     found = {}
     for key in KEPT:
-        entries = {one["id"]: one for one in (*old.get(key, ()), *new.get(key, ()))}
+        before = list(old.get(key, ()))
+        entries = {one["id"]: one for one in (*before, *_fresh(before, new.get(key, ())))}
         if entries:
             found[key] = list(entries.values())[-MOST:]
     return found
+
+
+def added(data: Mapping[str, Any], record: Record, *, older: bool = False) -> Mapping[str, Any]:
+    """Data with another record in it, which is newer than its own unless it is `older`."""
+    own = {key: data[key] for key in KEPT if data.get(key)}
+    return {**data, **(merged(record, own) if older else merged(own, record))}
+
+
+def _fresh(before: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    known = {one["id"] for one in before}
+    oldest = min((id for id in known if isinstance(id, int)), default=0) if len(before) >= MOST else 0
+    for one in new:
+        if one["id"] in known or not isinstance(one["id"], int) or one["id"] > oldest:
+            yield one
 
 
 def end(data: Mapping[str, Any]) -> list[str]:

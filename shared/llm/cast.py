@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from shared.errors import Blocked
 from shared.llm.port import Call, Coder, Limits, Outcome, Request
 
 PHASES: Mapping[Call, str] = {
@@ -43,6 +44,9 @@ class Cast:
     coder: Coder
     parts: Mapping[str, Part] = field(default_factory=dict)
     phases: Mapping[Call, str] = field(default_factory=dict)
+    built: Mapping[str, Coder] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
+    """Items whose calls a person has given to one of `built`, whatever their roles say: item -> backend."""
 
     @property
     def name(self) -> str:
@@ -50,13 +54,31 @@ class Cast:
         return self.coder.name
 
     async def run(self, request: Request) -> Outcome:
-        """Make one call as its role; a role without a part plays as the generalist does."""
+        """Make one call as its role; a role without a part plays as the generalist does.
+
+        Raises `BackendMissing` for an item of a backend that is not configured here.
+        """
         role = self.phases.get(request.call, request.role)
         part = self.parts.get(role) or self.parts.get(GENERALIST) or Part()
         limits, model = lowered(request.limits, part), part.model or request.model
         coder = part.coder or self.coder
+        chosen = self.choices.get(request.item)
+        if chosen is not None and chosen != coder.name:
+            coder, model = self._built(chosen), None  # a model is a word of its own backend
         outcome = await coder.run(replace(request, role=role, model=model, limits=limits))
         return replace(outcome, role=role, backend=coder.name)
+
+    def _built(self, name: str) -> Coder:
+        if name not in self.built:
+            raise BackendMissing(name)
+        return self.built[name]
+
+
+class BackendMissing(Blocked):
+    """The item is to go on with a backend that is not configured on this machine."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"`/retry` asked for the backend '{name}', which is not configured on this machine.")
 
 
 def lowered(limits: Limits, part: Part) -> Limits:

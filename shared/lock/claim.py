@@ -142,6 +142,7 @@ def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
         at=view.at.replace(microsecond=0),
         runs=old.runs if intent.attempt is None else 0,
         failures=old.failures if intent.attempt is None else "",
+        backend=old.backend if intent.attempt is None else "",
         body_sha256=intent.body_sha256 or old.body_sha256,
         approved_by=intent.approved_by or old.approved_by,
         wait=None,

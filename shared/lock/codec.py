@@ -7,7 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
+from shared.lock.trailer import LEGACY, OPAQUE_SECONDS, Trailer, parse, spell
 from shared.marks import Authenticity, Keyring
 from shared.models import Comment
 from shared.workflow import AGENTS, Role, Stage
@@ -15,18 +17,8 @@ from shared.workflow import AGENTS, Role, Stage
 FENCE_NAMESPACE = "refs/ack"
 """Where fences live unless the server refuses custom namespaces (then `refs/heads/ack`)."""
 
-OPAQUE_SECONDS = 7200
-"""The longest timeout that is believed of an ACK whose MAC cannot be checked."""
-
 _UNWRITTEN = datetime(1970, 1, 1, tzinfo=UTC)
-# Digits are ASCII and bounded: a comment can hold more of them than `int` and `timedelta` take.
 _FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):([0-9]{13})")
-_TRAILER = re.compile(
-    r"<!-- ack/2 prev=([0-9]{1,19}) nonce=([0-9a-f]{32}) state=(active|released|done) "
-    r"hb=([0-9]{1,9}) ttl=([0-9]{1,8}) mac=\S* -->"
-)
-_LEGACY = f"<!-- ack/2 prev=0 nonce={'0' * 32} state=active hb=0 ttl=1800 mac= -->"
-"""What an ACK of the first format, its first line alone, stood for: no predecessor, never renewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +48,7 @@ class AckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """One ACK. `id`, `updated_at` come from the server; `opaque`: it cannot be checked (unknown key, first format)."""
+    """One ACK. `id`, `updated_at` come from the server; `opaque`: not to be checked (unknown key, other format)."""
 
     key: ItemKey
     agent: str
@@ -77,13 +69,10 @@ class Ack:
 
 def write_ack(ack: Ack, keys: Keyring) -> str:
     """The comment body of an ACK; raises `ValueError` for one that nobody could read back."""
-    trailer = (
-        f"<!-- ack/2 prev={ack.prev} nonce={ack.nonce} state={ack.state} "
-        f"hb={ack.heartbeat} ttl={ack.ttl_seconds} mac= -->"
-    )
+    trailer = spell(Trailer(ack.prev, ack.nonce, ack.state, ack.heartbeat, ack.ttl_seconds))
     first = f"ACK:{ack.key.kind}:{ack.agent}:{ack.millis:013d}"
-    if not _FIRST_LINE.fullmatch(first) or not _TRAILER.fullmatch(trailer):
-        raise ValueError(f"no ACK can be written as {first!r}, {trailer!r}")
+    if not _FIRST_LINE.fullmatch(first) or trailer is None:
+        raise ValueError(f"no ACK can be written as {first!r} of {ack!r}")
     says = _FIRST_SAYS if ack.state is AckState.ACTIVE and ack.heartbeat == 0 else _SAYS[ack.state]
     return keys.sign(_purpose(ack.key.kind), ack.key.number, f"{first}\n{trailer}\n{ack.agent} {says}")
 
@@ -106,14 +95,14 @@ def _purpose(kind: str) -> str:
 def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack | None:
     """The ACK that `comment` is, or None when it does not exist for the protocol.
 
-    It must be written by one of our account ids, be an ACK by its first two whole lines, and carry a valid MAC. Two
+    It must be written by one of our account ids, be an ACK by its first two whole lines, and carry a valid MAC. Three
     are `opaque`, live holders until their timeout (at most `OPAQUE_SECONDS`) because another engine may be at work: a
-    MAC of an unknown key, and the first format, one line alone, which no other text of ours ever is.
+    MAC of an unknown key, a newer format, and the first one, a line alone, which no other text of ours ever is.
     """
     ack = read_ack(comment) if comment.author.id in accounts else None
-    if ack is None or ack.opaque:
-        return ack
-    verdict = keys.verify(_purpose(ack.key.kind), comment.number, comment.body)
+    if ack is None or keys.refutes(_purpose(ack.key.kind), comment.number, comment.body):
+        return None
+    verdict = Authenticity.VALID if ack.opaque else keys.verify(_purpose(ack.key.kind), comment.number, comment.body)
     if verdict is Authenticity.UNKNOWN_KEY:
         return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))
     return ack if verdict is Authenticity.VALID else None
@@ -123,21 +112,21 @@ def read_ack(comment: Comment) -> Ack | None:
     """The ACK that a body spells, whoever wrote it; None when it spells none."""
     head, _, rest = comment.body.replace("\r\n", "\n").partition("\n")
     legacy, second = not rest.strip(), rest.partition("\n")[0].rstrip()
-    first, trailer = _FIRST_LINE.fullmatch(head.rstrip()), _TRAILER.fullmatch(_LEGACY if legacy else second)
+    first, trailer = _FIRST_LINE.fullmatch(head.rstrip()), LEGACY if legacy else parse(second)
     if first is None or trailer is None:
         return None
     return Ack(
         key=ItemKey(Role(first[1]), comment.number),
         agent=first[2],
         millis=int(first[3]),
-        prev=int(trailer[1]),
-        nonce=trailer[2],
-        state=AckState(trailer[3]),
-        heartbeat=int(trailer[4]),
-        ttl_seconds=int(trailer[5]),
+        prev=trailer.prev,
+        nonce=trailer.nonce,
+        state=AckState(trailer.state),
+        heartbeat=trailer.heartbeat,
+        ttl_seconds=trailer.ttl_seconds,
         id=comment.id,
         updated_at=comment.created_at if legacy else comment.updated_at,
-        opaque=legacy,
+        opaque=trailer.opaque,
     )
 
 
@@ -151,7 +140,11 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """One epoch's state. `oid` is its commit; `runs` were begun, `failures` met since something was last achieved."""
+    """One epoch's state. `oid` is its commit; `runs` were begun, `failures` met since something was last achieved.
+
+    `branch` is the work branch, where it has not the usual name; `backend` the coder that a person has asked for;
+    `more` are trailers of a newer version, which this one only carries on.
+    """
 
     key: ItemKey
     ack_id: int
@@ -171,6 +164,9 @@ class Fence:
     wait: Wait | None = None
     failures: str = ""
     next_role: str = ""
+    branch: str = ""
+    backend: str = ""
+    more: tuple[tuple[str, str], ...] = ()
     oid: str = ""
 
 
@@ -195,10 +191,22 @@ def write_fence(fence: Fence) -> str:
         "Wait": wait,
         "Failures": fence.failures,
         "Next-Role": fence.next_role,
+        "Branch": fence.branch,
+        "Backend": fence.backend,
         "At": _time(fence.at),
+        **dict(fence.more),
     }
     lines = [f"{name}: {' '.join(value.split())}" for name, value in trailers.items() if value]
     return f"{fence.key.kind} #{fence.key.number} {fence.stage}\n\n" + "\n".join(lines) + "\n"
+
+
+_TEXTS = ("phase", "base", "work_head", "body_sha256", "approved_by", "failures", "next_role", "branch", "backend")
+_COUNTS = ("pr", "attempt", "round", "runs")
+"""Fields of a fence that may be missing; the trailer of `work_head` is `Work-Head`."""
+
+_NEEDED = ("engine_fence", "ack_id", "nonce", "agent", "stage", "wait", "at")
+_KNOWN = {one.replace("_", "-").title() for one in (*_NEEDED, *_TEXTS, *_COUNTS)}
+_NAME = re.compile(r"[A-Z][A-Za-z0-9-]{0,63}")
 
 
 def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
@@ -208,6 +216,8 @@ def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
     if trailers.get("Engine-Fence") != "1":
         return None
     try:
+        optional: dict[str, Any] = {one: trailers.get(one.replace("_", "-").title(), "") for one in _TEXTS}
+        optional |= {one: int(trailers.get(one.title(), "0")) for one in _COUNTS}
         return Fence(
             key=key,
             ack_id=int(trailers["Ack-Id"]),
@@ -215,19 +225,10 @@ def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
             agent=trailers["Agent"],
             stage=Stage(trailers["Stage"]),
             at=_read_time(trailers["At"]),
-            phase=trailers.get("Phase", ""),
-            base=trailers.get("Base", ""),
-            work_head=trailers.get("Work-Head", ""),
-            pr=int(trailers.get("Pr", "0")),
-            attempt=int(trailers.get("Attempt", "0")),
-            round=int(trailers.get("Round", "0")),
-            runs=int(trailers.get("Runs", "0")),
-            body_sha256=trailers.get("Body-Sha256", ""),
-            approved_by=trailers.get("Approved-By", ""),
             wait=_read_wait(trailers.get("Wait", "")),
-            failures=trailers.get("Failures", ""),
-            next_role=trailers.get("Next-Role", ""),
+            more=tuple((n, value) for n, value in trailers.items() if n not in _KNOWN and _NAME.fullmatch(n) and value),
             oid=oid,
+            **optional,
         )
     except (KeyError, ValueError):
         return None

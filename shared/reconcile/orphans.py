@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from shared.github.status import Status
 from shared.lock.codec import Fence
 from shared.models import Issue
 from shared.reconcile.labels import Sign, sign
@@ -24,7 +25,8 @@ class Trade:
     other stage somebody else may have moved them. `unlabelled`: stages that a crash may leave without a
     label. `tidies`: stages from which what has ended is finished by a claim, because more than the fence
     is to be done. `is_over` asks whether an item that is closed ended well, `mourns` whether anything follows
-    from a listed item being gone, beside those that are still listed.
+    from a listed item being gone, beside those that are still listed. `told` makes the status comment of an item
+    that is withdrawn, from its fence as it is then and the reason.
     """
 
     role: Role
@@ -32,6 +34,7 @@ class Trade:
     projected: Callable[[Fence], Stage | None]
     before: Callable[[Stage], frozenset[Stage]]
     is_over: Callable[[Fence], Awaitable[bool]]
+    told: Callable[[Fence, str], Awaitable[Status]]
     owns: frozenset[Stage]
     unlabelled: frozenset[Stage] = frozenset()
     tidies: frozenset[Stage] = frozenset()
@@ -101,6 +104,15 @@ def _by_labels(found: Found, item: Issue, trade: Trade) -> Verdict:
     if stage not in trade.owns:
         return Verdict.LEAVE
     return Verdict.CONTINUE if shown in {Sign.AGREES, Sign.LAGS} else Verdict.WITHDRAW
+
+
+def reason(item: Issue) -> str:
+    """Why an item was withdrawn, as a part of a sentence."""
+    if not item.open:
+        return "it was closed while no agent worked on it"
+    if item.locked:
+        return "it was locked while no agent worked on it"
+    return "a person moved or removed the stage label"
 
 
 def _is_long_closed(found: Found, now: datetime) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -11,6 +11,7 @@ import structlog
 
 from shared.clock import Clock
 from shared.errors import EngineError, Gone
+from shared.github.status import Status
 from shared.lock.claimant import Claimant
 from shared.lock.codec import FENCE_NAMESPACE, Fence, ItemKey, read_fence
 from shared.lock.port import Port
@@ -19,8 +20,8 @@ from shared.process import CommandFailed
 from shared.reconcile.burial import bury
 from shared.reconcile.labels import Sign
 from shared.reconcile.lost import LostLabels, Threads
-from shared.reconcile.orphans import Found, Trade, Verdict, judge, suspects
-from shared.warrant import Operator, Warrant
+from shared.reconcile.orphans import Found, Trade, Verdict, judge, reason, suspects
+from shared.warrant import Notice, Operator, Warrant
 from shared.workflow import TERMINAL, Stage
 
 log = structlog.get_logger()
@@ -49,13 +50,20 @@ class FenceList(Protocol):
     async def remove(self, ref: str, expected: str, warrant: Warrant) -> bool: ...
 
 
+class Board(Protocol):
+    """The status comments of this kind of agent."""
+
+    async def revise(self, number: int, status: Status, warrant: Warrant) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the sweep reads, and the server's time."""
+    """Where the sweep reads and tells, and the server's time."""
 
     fences: FenceList
     threads: Threads
     lost: LostLabels
+    status: Board
     server_time: Callable[[], datetime]
 
 
@@ -128,9 +136,16 @@ class Sweep:
                 done = await bury(self._port, self._claimant, fence, Stage.DONE)
             case Verdict.WITHDRAW:
                 done = await bury(self._port, self._claimant, fence, Stage.WITHDRAWN)
+                if done and found.item is not None:
+                    await self._tell(fence, found.item)
             case Verdict.PRUNE:
                 done = await self._sources.fences.remove(fence.key.ref, fence.oid, PRUNING)
         log.info("orphan_found", outcome="completed" if done else "skipped", lock=fence.key.ref, verdict=str(verdict))
+
+    async def _tell(self, fence: Fence, item: Issue) -> None:
+        """A status comment that says that somebody works there says so no more; where there is none, none is posted."""
+        told = await self._trade.told(replace(fence, stage=Stage.WITHDRAWN), reason(item))
+        await self._sources.status.revise(item.number, told, Notice(item.number, "withdrawn"))
 
     async def _found(self, fence: Fence, now: datetime) -> Found:
         """The item itself: what lists and fences said may be old."""

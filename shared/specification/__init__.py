@@ -7,7 +7,7 @@ apart. The format is in `docs/specifications.md`.
 from shared.specification.layout import body_sha256, plain_title
 from shared.specification.model import BODY_LIMIT, Criterion, Settings, Specification, Trailer
 from shared.specification.reading import read
-from shared.specification.writing import Provenance, TooLong, authentic, write
+from shared.specification.writing import Provenance, TooLong, authentic, content, write
 
 __all__ = [
     "BODY_LIMIT",
@@ -19,6 +19,7 @@ __all__ = [
     "Trailer",
     "authentic",
     "body_sha256",
+    "content",
     "plain_title",
     "read",
     "write",

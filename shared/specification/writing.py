@@ -31,9 +31,9 @@ def write(specification: Specification, *, keys: Keyring, parent: int, key: str,
     `key` names the specification in its plan (`12-2`), `plan_sha` is the plan's hash in hex, of
     which 8 digits are written. Raises `TooLong` above GitHub's 65,536 characters.
     """
-    content = "\n\n".join(_blocks(specification))
-    fields = {"parent": str(parent), "key": key, "plan": plan_sha[:8], "body": content_sha256(content)}
-    body = keys.sign(PURPOSE, parent, f"{content}\n\n{marks.render(MARK, fields)}")
+    text = content(specification)
+    fields = {"parent": str(parent), "key": key, "plan": plan_sha[:8], "body": content_sha256(text)}
+    body = keys.sign(PURPOSE, parent, f"{text}\n\n{marks.render(MARK, fields)}")
     if len(body) > BODY_LIMIT:
         raise TooLong
     if trailer_of(body) is None:
@@ -41,13 +41,18 @@ def write(specification: Specification, *, keys: Keyring, parent: int, key: str,
     return body
 
 
+def content(specification: Specification) -> str:
+    """The text of a body above its last line; reading it gives the same specification."""
+    return "\n\n".join(_blocks(specification))
+
+
 def authentic(body: str, keys: Keyring) -> Provenance:
     """Whether `body` is exactly what `write` made with one of `keys`."""
     found = trailer_of(body)
     if found is None:
         return Provenance.EDITED if f"<!-- {MARK}/" in body else Provenance.HAND_WRITTEN
-    content, trailer = found
-    unchanged = content_sha256(content) == trailer.body
+    text, trailer = found
+    unchanged = content_sha256(text) == trailer.body
     signed = keys.verify(PURPOSE, trailer.parent, body) is Authenticity.VALID
     return Provenance.ENGINE if unchanged and signed else Provenance.EDITED
 
@@ -75,9 +80,9 @@ def _blocks(specification: Specification) -> Iterator[str]:
         yield _settings(specification.settings)
 
 
-def _harmless(content: str) -> str:
+def _harmless(text: str) -> str:
     """Text that is neither structure nor ours, and does nothing; reading takes off what is added here."""
-    return neutralise(escape(content))
+    return neutralise(escape(text))
 
 
 def _settings(settings: Settings) -> str:

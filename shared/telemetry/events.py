@@ -29,6 +29,8 @@ class Kind(StrEnum):
     ESCALATION = "escalation"
     ITERATION = "iteration"
     RETRY = "retry"
+    AGENT = "agent"
+    PHASE_SLOW = "phase_slow"
 
 
 @dataclass(frozen=True, slots=True)

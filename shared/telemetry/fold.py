@@ -40,6 +40,8 @@ COUNTERS: Mapping[str, str] = {
     "escalations": "Items handed to a person.",
     "commands": "Commands that people gave.",
     "iterations": "Implementation tries and review rounds that were begun.",
+    "agent_states": "What befell an agent process: started, paused, resumed, drained, stopped and the like.",
+    "phases_slow": "Phases that took twice as long as usual.",
 }
 
 DURATIONS: Mapping[str, str] = {
@@ -98,6 +100,8 @@ class Tallies:
             Kind.ESCALATION: self._escalation,
             Kind.ITERATION: lambda e, d: self._count("iterations", repository=e.repository, kind=e.role),
             Kind.RETRY: self._retry,
+            Kind.AGENT: lambda e, d: self._count("agent_states", state=d.get("state", "")),
+            Kind.PHASE_SLOW: lambda e, d: self._count("phases_slow", kind=e.role, phase=e.phase),
         }
 
     def record(self, event: Event) -> None:

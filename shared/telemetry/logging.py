@@ -60,6 +60,13 @@ def configure(*, json: bool, verbose: bool, secrets: Sequence[str], quiet: bool 
     root.setLevel(logging.WARNING)
 
 
+def hide_also(secrets: Sequence[str]) -> None:
+    """More values that may not reach the output, beside those that `configure` was given."""
+    for one in structlog.get_config()["processors"]:
+        if isinstance(one, _Redaction):
+            one.hide(secrets)
+
+
 def bind_agent(agent: str) -> None:
     """Give every event of this process the field `agent`."""
     structlog.contextvars.bind_contextvars(agent=agent)
@@ -84,7 +91,12 @@ class _Redaction:
     """The last processor before rendering: only plain values without secrets or control characters pass."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
-        self._secrets = tuple(secret for secret in secrets if secret)
+        self._secrets: tuple[str, ...] = ()
+        self.hide(secrets)
+
+    def hide(self, secrets: Sequence[str]) -> None:
+        """Hide these too."""
+        self._secrets = tuple(dict.fromkeys((*self._secrets, *filter(None, secrets))))
 
     def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
         return {

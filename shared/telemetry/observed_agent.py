@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from shared.errors import Blocked, EngineError, Lost, Transient
+from shared.errors import Blocked, EngineError, Lost, Transient, Unauthorized
 from shared.items import Agent, Candidate, Ended, Result, Skip, Step
 from shared.lock.claim import Lease
 from shared.lock.hold import Held
@@ -23,6 +23,7 @@ class ObservedAgent:
     def __init__(self, agent: Agent, scribe: Scribe, vitals: Vitals) -> None:
         self._agent, self._scribe, self._vitals = agent, scribe, vitals
         self._ends: dict[int, Ended] = {}
+        self._refused = False
 
     @property
     def role(self) -> Role:
@@ -37,9 +38,21 @@ class ObservedAgent:
     async def discover(self) -> Sequence[Candidate]:
         """Everything that may have work; that it could be asked is the sign that GitHub answers."""
         self._vitals.ticked(self.repository)
-        found = await self._agent.discover()
+        self._scribe.look_at_pace()
+        try:
+            found = await self._agent.discover()
+        except Unauthorized as error:
+            self._note_token(str(error))
+            raise
+        self._note_token("")
         self._vitals.answered(self.repository)
         return found
+
+    def _note_token(self, refusal: str) -> None:
+        if bool(refusal) is not self._refused:
+            self._refused = bool(refusal)
+            state = "token_refused" if refusal else "token_accepted"
+            self._scribe.tell(Kind.AGENT, state=state, reason=refusal or None)
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at one candidate closely and try to get it."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, Self
 
-from shared.github.status import StatusBoard, Thread
+from shared.github.status import StatusBoard
 from shared.governance.escalation import Escalation
-from shared.marks import Keyring
 from shared.telemetry.events import Kind
 from shared.telemetry.observed_port import APPROVALS
 from shared.telemetry.scribe import Scribe
@@ -22,17 +21,12 @@ MOST_TOLD = 1024
 class ObservedStatus(StatusBoard):
     """Tells each command as it is recorded, with what became of it."""
 
-    def __init__(
-        self,
-        comments: Thread,
-        role: Role,
-        accounts: Collection[int],
-        keys: Keyring,
-        credit: Callable[[int], str] | None,
-        scribe: Scribe,
-    ) -> None:
-        super().__init__(comments, role, accounts, keys, credit)
+    _scribe: Scribe | None = None
+
+    def observed_by(self, scribe: Scribe) -> Self:
+        """The same board, which tells `scribe`."""
         self._scribe = scribe
+        return self
 
     async def note(
         self,
@@ -44,6 +38,8 @@ class ObservedStatus(StatusBoard):
     ) -> None:
         """Record commands and what was ignored."""
         await super().note(number, warrant, commands=commands, ignored=ignored)
+        if self._scribe is None:
+            return
         for one in commands:
             self._scribe.tell(Kind.COMMAND, number=number, **{str(name): value for name, value in one.items()})
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import structlog
@@ -16,6 +17,7 @@ from shared.lock.codec import Fence
 from shared.lock.hold import Held
 from shared.telemetry.events import Event, Kind, Trail
 from shared.telemetry.fold import Tallies
+from shared.telemetry.pace import Pace
 from shared.telemetry.rows import plain
 from shared.workflow import HALTED, TERMINAL, Role, Stage
 
@@ -45,6 +47,7 @@ class Scribe:
         self.repository = repository
         self.server_time: Callable[[], datetime] | None = None
         """GitHub's time, as soon as there is a client to ask; it may raise `Transient`."""
+        self._pace = Pace()
 
     @property
     def clock(self) -> Clock:
@@ -62,8 +65,34 @@ class Scribe:
             event = self._event(kind, about, number, data)
             self._teller.trail.record(event)
             self._teller.tallies.record(event)
+            self._pace.record(event)
         except Exception:  # an issue must not fail because somebody watches it
             log.exception("event_not_told", kind=str(kind))
+
+    def look_at_pace(self) -> None:
+        """Tell, once for each, which phases in work take twice as long as they usually do."""
+        now = self._now()
+        for slow in self._pace.slow(now):
+            about = slow.event
+            seconds, usual = round((now - slow.since).total_seconds(), 1), round(slow.usual_seconds, 1)
+            event = replace(
+                about,
+                at=now,
+                kind=Kind.PHASE_SLOW,
+                data={"seconds": seconds, "usual_seconds": usual},
+                uid=secrets.token_hex(12),
+            )
+            self._teller.trail.record(event)
+            self._teller.tallies.record(event)
+            number = about.issue or about.pull
+            log.warning(
+                "phase_slow",
+                repo=self.repository,
+                issue=number,
+                phase=about.phase,
+                seconds=seconds,
+                usual_seconds=usual,
+            )
 
     def _event(self, kind: Kind, about: Fence | None, thread: int, data: dict[str, object]) -> Event:
         teller = self._teller

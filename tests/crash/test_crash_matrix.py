@@ -29,7 +29,13 @@ BLOWS = (
     (Blow.PAUSED, Heir.OTHER),
 )
 
-CALLS = (("plan", "plan"), ("work", "write_tests"), ("work", "implement"), ("review", "review"))
+CALLS = (
+    ("plan", "plan"),
+    ("work", "write_tests"),
+    ("work", "implement"),
+    ("review", "review"),
+    ("review", "check_criteria"),
+)
 """Act and paid call."""
 
 Factory = Callable[[], Path]

@@ -24,16 +24,12 @@ class Registered:
 def register(engine: Engine, slug: str) -> Registered:
     """Register an App with everything that the engine needs, and install it."""
     key = generate_private_key(public_exponent=65537, key_size=2048)
-    public = key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
+    public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     app = engine.lab.app(slug, owner="ada", public_key=public.decode(), permissions=WRITES)
     engine.lab.install(app, REPOSITORY)
     file = engine.directory / f"{slug}.pem"
     file.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     file.chmod(0o600)
     return Registered(app.id, file, engine.lab.account(app.bot).id)

@@ -72,6 +72,8 @@ class Engine:
     """What was told of the newest agent of each role."""
     permissions: dict[str, str] = field(default_factory=dict)
     """What its tokens may do otherwise than usual."""
+    account: str = ""
+    """Whose token every agent has; empty for the engine's accounts."""
     variables: dict[str, str] = field(default_factory=dict)
     """What stands in the agents' environment beside their token."""
 
@@ -116,7 +118,7 @@ class Engine:
         self, role: Role, *, state: str = "machine-1", name: str | None = None, plays: str = ""
     ) -> AsyncIterator[Loop]:
         """One agent on one machine; the same `state` and `name` again is the same agent restarted."""
-        login = REVIEWER if role is Role.REVIEWER else ENGINE
+        login = self.account or (REVIEWER if role is Role.REVIEWER else ENGINE)
         environment = {"GITHUB_TOKEN": self.lab.token(login, WRITES | self.permissions), **self.variables}
         settings = self.settings(state)
         with ExitStack() as stack:

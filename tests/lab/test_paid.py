@@ -34,9 +34,10 @@ from shared.governance.budgets import Limits as Budgets
 from shared.governance.endings import RunEnded
 from shared.governance.failures import Category
 from shared.governance.ledger import REF, Ledger
-from shared.governance.ledger_lines import Settlement
+from shared.governance.ledger_lines import Played, Settlement
 from shared.governance.paid import BudgetWait, Paid
 from shared.items import Result
+from shared.llm.cast import Cast, Part
 from shared.llm.port import Call, Coder, Ending, Limits, Outcome, Request, Usage
 from shared.llm.proxy.account import Reading
 from shared.loop import Loop, RealClock
@@ -75,11 +76,16 @@ class Endless(Priced):
         raise AssertionError
 
 
-async def settled(remote: Bare) -> list[tuple[float, str]]:
-    """What the ledger says that runs have cost, newest first."""
+async def settlements(remote: Bare) -> list[Settlement]:
+    """What the ledger says of runs that have ended, newest first."""
     commits = await remote.log(None, await remote.sha(REF) or "", 100)
     entries = [ledger_lines.read(commit.message.strip()) for commit in commits]
-    return [(entry.usd, entry.source) for entry in entries if isinstance(entry, Settlement)]
+    return [entry for entry in entries if isinstance(entry, Settlement)]
+
+
+async def settled(remote: Bare) -> list[tuple[float, str]]:
+    """What it says that they have cost, newest first."""
+    return [(entry.usd, entry.source) for entry in await settlements(remote)]
 
 
 def nothing(run: str) -> None:
@@ -109,6 +115,21 @@ async def test_a_run_is_reserved_settled_and_refused_when_the_issue_has_no_money
         await gate.run(other)
     assert await settled(remote) == [(3.0, "test")] * 2
     assert len(set(coder.runs)) == 2
+
+
+async def test_the_ledger_says_who_made_a_run_as_which_role_and_how_it_ended(tmp_path: Path) -> None:
+    endless = Endless(None)
+    cast = Cast(Priced(1.0), {"debugger": Part(endless)})
+    gate, remote = await paid(tmp_path, cast, Budgets())
+    await gate.run(REQUEST)
+    async with anyio.create_task_group() as group:
+        group.start_soon(gate.run, replace(REQUEST, role="debugger"))
+        await endless.asked.wait()
+        group.cancel_scope.cancel()
+    assert [entry.played for entry in await settlements(remote)] == [
+        Played("debugger"),
+        Played(REQUEST.role, "priced", "completed"),
+    ]
 
 
 async def test_a_limit_of_time_is_a_wait_with_its_end(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import orphan_scene
 import pytest
-from engine import OWNER, REPOSITORY, Engine
+from engine import ENGINE, OWNER, REPOSITORY, Engine
 from orphan_scene import charged, forget_comments, issue, merge, one_life, pull_request, stage, writes
 from worker_scene import CODE, acks, branch, comments, labels
 
+from shared.lock.codec import write_fence
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
@@ -147,3 +148,43 @@ async def test_a_specified_story_that_was_closed_is_done(engine: Engine) -> None
     assert await stage(engine, Role.PLANNER, story) is Stage.DONE
     assert await stage(engine, Role.PLANNER, other) is Stage.WITHDRAWN
     assert writes(engine) == []
+
+
+@pytest.mark.fault(14)
+@pytest.mark.parametrize(("role", "how"), [(Role.WORKER, "close"), (Role.WORKER, "unlabel"), (Role.PLANNER, "close")])
+async def test_a_status_comment_that_says_working_says_stopped_once_the_item_was_withdrawn(
+    engine: Engine, role: Role, how: str
+) -> None:
+    shown, at = ("status:testing", Stage.TESTING) if role is Role.WORKER else ("status:planning", Stage.PLANNING)
+    number = issue(engine, *(() if role is Role.WORKER else ("story",)), shown)
+    said = f"<!-- engine-status/1 kind={role} n={number} rev=3 mac=none -->\nWorking."
+    engine.lab.comment(REPOSITORY, number, said, author=ENGINE)
+    await orphan_scene.fence(engine, role, number, at)
+    if how == "close":
+        engine.lab.close(REPOSITORY, number, actor=OWNER)
+    else:
+        engine.lab.unlabel(REPOSITORY, number, shown, actor=OWNER)
+    assert await one_life(engine, role, ticks=2) == []
+    assert await stage(engine, role, number) is Stage.WITHDRAWN
+    (told,) = comments(engine, number)
+    assert "Stopped: " in told.body
+    assert ("closed" if how == "close" else "stage label") in told.body
+    assert "**What to do:**" in told.body or role is Role.PLANNER
+    assert [one.split()[0] for one in writes(engine)] == ["PATCH"]
+
+
+@pytest.mark.fault(40)
+async def test_what_a_newer_version_of_the_engine_works_on_is_left_alone(engine: Engine) -> None:
+    live, foreign = engine.ready("Greet people"), engine.ready("Greet them again")
+    ack = "ACK:worker:worker-future:1706123456789\n<!-- ack/3 epoch=7 mac=none -->\nworker-future is at work."
+    engine.lab.comment(REPOSITORY, live, ack, author=ENGINE)
+    seen = await orphan_scene.fence(engine, Role.WORKER, foreign, Stage.IMPLEMENTING)
+    bare = engine.lab.at(REPOSITORY).bare
+    text = write_fence(seen).replace("Engine-Fence: 1", "Engine-Fence: 2")
+    newer = await orphan_scene.commit(engine, text, f"{seen.oid}^{{tree}}", seen.oid)
+    await bare.update_ref(seen.key.ref, newer)
+    assert await one_life(engine, Role.WORKER, ticks=3) == []
+    assert writes(engine) == []
+    assert await bare.sha(seen.key.ref) == newer
+    assert labels(engine, live) == labels(engine, foreign) == {"status:ready"}
+    forget_comments(engine, live)

@@ -23,6 +23,10 @@ REVIEW = """
     findings: []
     criteria: [{id: AC1, met: true, note: test_greets}]
     breaking_change: {breaks: false, why: ""}
+
+- call: check_criteria
+  round: any
+  answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
 """
 
 

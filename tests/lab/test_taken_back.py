@@ -23,6 +23,10 @@ REVIEW = """
     findings: []
     criteria: [{id: AC1, met: true, note: test_greets}]
     breaking_change: {breaks: false, why: ""}
+
+- call: check_criteria
+  round: any
+  answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
 """
 
 
@@ -134,9 +138,46 @@ async def test_nothing_is_merged_on_a_red_base_even_if_it_is_built_on_it(engine:
     engine.lab.ci_mood(REPOSITORY, GREEN, branch="main")
     await engine.lab.ci_run(REPOSITORY)
     await engine.lab.idle()
+    engine.lab.clock.advance(301)  # the fence says for how long nobody need look
     async with engine.agent(Role.REVIEWER) as again:
         await engine.until(lambda: not engine.issue(number).open, again)
     fence = await engine.fence(Role.WORKER, number)
     assert fence is not None
     assert fence.stage is Stage.DONE
     assert await engine.lab.at(REPOSITORY).bare.sha(f"refs/heads/auto/issue-{number}") is None
+
+
+@pytest.mark.fault(17)
+@pytest.mark.parametrize(
+    ("role", "asked", "call"), [(Role.WORKER, "status:ready", "write_tests"), (Role.PLANNER, "story", "plan")]
+)
+async def test_nothing_begins_that_is_blocked_while_its_claim_settles(
+    engine: Engine, role: Role, asked: str, call: str
+) -> None:
+    engine.script(TESTS + CODE)
+    number = engine.lab.issue(REPOSITORY, "Greet people", author=OWNER, labels=(asked,)).number
+    when_acknowledged(engine, number, lambda: engine.lab.label(REPOSITORY, number, "blocked", actor=OWNER))
+    async with engine.agent(role) as agent:
+        await engine.until(lambda: bool(agent.ended), agent)
+        assert [end.result for end in agent.ended] == [Result.PARKED]
+        for _ in range(2):
+            await engine.tick(agent)
+        assert (calls(engine, call), len(acks(engine, number)), engine.held_locks()) == (0, 1, [])
+        engine.lab.clock.advance(2)  # lists tell times in whole seconds
+        engine.lab.unlabel(REPOSITORY, number, "blocked", actor=OWNER)
+        await engine.until(lambda: len(acks(engine, number)) == 2, agent)
+
+
+@pytest.mark.fault(17)
+async def test_no_review_begins_that_is_blocked_while_its_claim_settles(engine: Engine) -> None:
+    engine.script(TESTS + CODE + REVIEW)
+    await once(engine, engine.ready("Greet people"))
+    (pull,) = pulls(engine)
+    when_acknowledged(engine, pull.number, lambda: engine.lab.label(REPOSITORY, pull.number, "blocked", actor=OWNER))
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await engine.until(lambda: bool(reviewer.ended), reviewer)
+        assert [end.result for end in reviewer.ended] == [Result.PARKED]
+        assert (calls(engine, "review"), engine.held_locks()) == (0, [])
+        engine.lab.clock.advance(2)  # lists tell times in whole seconds
+        engine.lab.unlabel(REPOSITORY, pull.number, "blocked", actor=OWNER)
+        await engine.until(lambda: calls(engine, "review") == 1, reviewer)

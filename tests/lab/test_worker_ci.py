@@ -38,6 +38,10 @@ REVIEW = """
     findings: []
     criteria: [{id: AC1, met: true, note: test_greets}]
     breaking_change: {breaks: false, why: ""}
+
+- call: check_criteria
+  round: any
+  answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
 """
 OURS = "grep -q f.Hello directory/greeting.py && { echo 'directory/greeting.py:1: error: no f-strings'; exit 1; }; true"
 """A check that only fails for how the change is written."""

@@ -21,6 +21,10 @@ REVIEW = """
     findings: []
     criteria: [{id: AC1, met: true, note: By the test.}]
     breaking_change: {breaks: false, why: ""}
+
+- call: check_criteria
+  round: any
+  answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
 """
 
 

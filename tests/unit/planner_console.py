@@ -21,6 +21,7 @@ from planner_agent.terminal.console import Cancelled
 from planner_agent.terminal.session import Desk, Session
 from shared.errors import EngineError
 from shared.github.status import StatusBoard
+from shared.governance.texts import Texts
 from shared.lock.claimant import Claimant
 from shared.workflow import Role
 
@@ -84,7 +85,8 @@ def session(bench: Bench, person: Person, kept: Kept | None = None) -> Session:
     """A conversation with `person` about the repository of `bench`."""
     github = FakeGitHub(bench.world)
     claimant = Claimant("planner-t", frozenset({BOT.id}), KEYS, FakeNonces("planner-t"))
-    forge = Forge(github, github, github, github, github, StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS))
+    status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
+    forge = Forge(github, github, github, github, github, status, Texts())
     policy = Policy(REPOSITORY, BOT, bench.branch)
     listener = Listener(forge, claimant, policy)
     drafting = Drafting(github, listener, FakeSource(bench.world), bench.coder, policy)

@@ -22,6 +22,7 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from shared.errors import Gone
 from shared.github.status import StatusBoard
+from shared.governance.texts import Texts
 from shared.items import Ended
 from shared.lock.claimant import Claimant
 from shared.lock.port import Operation, Reply
@@ -238,7 +239,7 @@ class Bench:
         claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
         status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
         policy = {"approval": Approval("auto" if self.auto else "comment")} | policy
-        forge = Forge(github, github, github, github, github, status)
+        forge = Forge(github, github, github, github, github, status, Texts())
         rules = Policy(REPOSITORY, BOT, self.branch, **policy)
         return Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from shared.governance import ledger_lines
 from shared.governance.budgets import Books, Limits, Period, Run, lines, refusal, table, warnings
-from shared.governance.ledger_lines import Balance, Entry, Reservation, Settlement, balance_due, books, read, write
+from shared.governance.ledger_lines import (
+    Balance,
+    Entry,
+    Played,
+    Reservation,
+    Settlement,
+    balance_due,
+    books,
+    read,
+    write,
+)
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 LIMITS = Limits(issue=25, day=100, week=500)
@@ -101,6 +112,7 @@ def settled(run: str, at: datetime, usd: float = 1.0) -> Settlement:
     [
         reserved("a", NOW),
         settled("a", NOW),
+        replace(settled("a", NOW), played=Played("developer", "codex", "timed_out")),
         reserved("a", NOW, balance=Balance(ago(days=7), {"#1": (12.5, 20000)})),
     ],
 )

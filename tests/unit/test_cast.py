@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from shared.llm.cast import PHASES, Cast, Part, plays
+from shared.llm.cast import PHASES, BackendMissing, Cast, Part, plays
 from shared.llm.port import Call, Ending, Limits, Outcome, Request
 
 REQUEST = Request(Call.IMPLEMENT, "#1", "A thing", "developer", "Do it.", limits=Limits(50, 5.0, 600.0, 60.0))
@@ -36,7 +36,7 @@ async def test_a_role_without_a_part_is_played_as_it_was_asked() -> None:
 @pytest.mark.parametrize(("role", "name"), [("code-reviewer", "two"), ("developer", "one")])
 async def test_a_role_has_its_own_backend(role: str, name: str) -> None:
     outcome = await Cast(ONE, {"code-reviewer": Part(TWO)}).run(replace(REQUEST, role=role))
-    assert outcome.text == name
+    assert (outcome.text, outcome.role, outcome.backend) == (name, role, name)
 
 
 async def test_a_role_names_its_model_and_lowers_limits_but_raises_none() -> None:
@@ -50,6 +50,24 @@ async def test_the_generalist_stands_for_roles_without_a_part() -> None:
     cast = Cast(ONE, {"generalist": Part(TWO), "debugger": Part(ONE)})
     assert (await cast.run(REQUEST)).text == "two"
     assert (await cast.run(replace(REQUEST, role="debugger"))).text == "one"
+
+
+async def test_what_a_person_chose_for_an_item_goes_before_its_role_and_brings_no_model_of_another_backend() -> None:
+    one, two = Backend("one"), Backend("two")
+    part = Part(coder=one, model="small", max_turns=9)
+    chosen = {REQUEST.item: "two"}
+    cast = Cast(one, {"developer": part}, built={"one": one, "two": two}, choices=chosen)
+    outcome = await cast.run(REQUEST)
+    assert (outcome.backend, two.asked[0].model, two.asked[0].limits.max_turns) == ("two", None, 9)
+    await cast.run(replace(REQUEST, item="#9999"))
+    chosen.clear()
+    await cast.run(REQUEST)
+    assert (len(one.asked), len(two.asked)) == (2, 1)
+
+
+async def test_a_backend_that_this_machine_lacks_stops_the_item_in_one_sentence() -> None:
+    with pytest.raises(BackendMissing, match="'three', which is not configured on this machine"):
+        await Cast(ONE, built={"one": ONE}, choices={REQUEST.item: "three"}).run(REQUEST)
 
 
 def test_every_call_has_a_role() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
-from config.credentials import MissingCredentials, credentials, signing_keys
+from config.credentials import MissingCredentials, credentials, open_to_others, signing_keys
 from config.settings import GitHubSettings, LockSettings
 from shared.errors import Misconfigured, Unauthorized
 
@@ -99,3 +100,23 @@ def test_a_short_key_is_refused(tmp_path: Path, content: bytes) -> None:
 def test_a_key_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match=r"none \(lock.key_files\) cannot be read: No such file"):
         signing_keys(LockSettings(key_files=(tmp_path / "none",)))
+
+
+ROOT, ENGINE = 0, 10001
+
+
+@pytest.mark.parametrize(
+    ("mode", "owner", "reader", "exposed"),
+    [
+        (0o600, ENGINE, ENGINE, False),
+        (0o640, ENGINE, ENGINE, True),
+        (0o440, ROOT, ENGINE, False),  # a Secret of Kubernetes with fsGroup, a credential of systemd with an ACL
+        (0o444, ROOT, ENGINE, True),
+        (0o460, ROOT, ENGINE, True),
+        (0o440, ROOT, ROOT, True),
+        (0o440, ENGINE + 1, ENGINE, True),
+    ],
+)
+def test_root_may_hand_a_file_over_by_its_group(mode: int, owner: int, reader: int, exposed: bool) -> None:
+    status = os.stat_result((mode, 0, 0, 1, owner, 0, 0, 0, 0, 0))
+    assert open_to_others(status, reader) is exposed

@@ -100,7 +100,9 @@ def life() -> list[tuple[float, Kind, str, dict[str, Any]]]:
         (150, Kind.APPROVAL, "ci", {"what": "merge", "state": "timed_out"}),
         (400, Kind.APPROVAL, "ci", {"what": "merge", "state": "granted"}),
         (400, Kind.ESCALATION, "ci", {"category": "transient", "retried": True}),
+        (400, Kind.PHASE_SLOW, "ci", {"seconds": 300.0, "usual_seconds": 100.0}),
         (400, Kind.ENDED, "ci", {"status": "handed over"}),
+        (400, Kind.AGENT, "", {"state": "drained"}),
     ]
 
 
@@ -143,6 +145,8 @@ def value(found: dict[tuple[str, frozenset[tuple[str, str]]], float], name: str,
         ("approval_timeout_total", {"kind": "merge"}, 1),
         ("approval_response_time_seconds_sum", {"kind": "merge"}, 300),
         ("escalations_total", {"category": "transient"}, 1),
+        ("agent_states_total", {"state": "drained"}, 1),
+        ("phases_slow_total", {"kind": "worker", "phase": "ci"}, 1),
         ("agent_online", {"agent": "worker-a"}, 0),
     ],
 )

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from shared.governance.commands import Verb
-from shared.governance.hearing import NO_WRITE, Hearing
+from shared.governance.hearing import LATER_SECONDS, Hearing
+from shared.governance.strangers import NO_WRITE
 from shared.lock.codec import Fence, ItemKey
 from shared.models import Account, Comment, Issue, Permission
 from shared.workflow import Role, Stage
@@ -26,10 +27,13 @@ class Thread:
     """One thread, who may do what, and how often either was asked for."""
 
     said: list[Comment] = field(default_factory=list)
-    recorded: list[int] = field(default_factory=list)
+    recorded: list[int | str] = field(default_factory=list)
     readings: int = 0
     asked: list[str] = field(default_factory=list)
     cached: bool = False
+    boot: float = 0.0
+    touched: datetime = AT
+    title: str = ISSUE.title
 
     def known(self, number: int) -> tuple[Comment, ...] | None:
         return tuple(self.said) if self.cached else None
@@ -50,7 +54,9 @@ class Thread:
 
     @property
     def listed(self) -> Issue:
-        return replace(ISSUE, comments=len(self.said))
+        """The issue as a list shows it: last changed with the newest comment, or at `touched`."""
+        last = max([AT, self.touched, *(one.updated_at for one in self.said)])
+        return replace(ISSUE, comments=len(self.said), updated_at=last, title=self.title)
 
 
 @pytest.fixture
@@ -59,7 +65,7 @@ def thread() -> Thread:
 
 
 def hearing(thread: Thread) -> Hearing:
-    return Hearing(thread, thread, thread)
+    return Hearing(thread, thread, thread, lambda: thread.boot)
 
 
 @pytest.mark.fault(45)
@@ -146,3 +152,58 @@ async def test_only_people_with_write_access_are_told_of_an_unknown_word(thread:
     thread.say(8, "/launch it")
     heard = await hearing(thread).hear(thread.listed, FENCE)
     assert [(one.comment_id, one.word) for one in heard.unknown] == [(8, "launch")]
+
+
+def edit(thread: Thread, id: int, body: str, seconds: float) -> None:
+    """Its author edits a comment; the count stays."""
+    at = next(index for index, one in enumerate(thread.said) if one.id == id)
+    thread.said[at] = replace(thread.said[at], body=body, updated_at=AT + timedelta(seconds=seconds))
+
+
+async def test_a_command_by_editing_an_old_comment_is_refused_once_and_not_obeyed(thread: Thread) -> None:
+    thread.say(6, "Looks good.")
+    ear = hearing(thread)
+    await ear.hear(thread.listed, FENCE)
+    assert not ear.has_news(thread.listed)
+    edit(thread, 6, "/retry", 60)
+    assert ear.has_news(thread.listed)
+    heard = await ear.hear(thread.listed, FENCE)
+    ((order, name),) = heard.edited
+    assert (order.verb, heard.orders) == (Verb.RETRY, ())
+    assert not ear.has_news(thread.listed)
+    thread.recorded = [name]
+    assert (await ear.hear(thread.listed, FENCE)).edited == ()
+
+
+async def test_an_edit_of_a_command_that_was_carried_out_orders_nothing(thread: Thread) -> None:
+    thread.say(6, "/retry")
+    thread.recorded = [6]
+    ear = hearing(thread)
+    await ear.hear(thread.listed, FENCE)
+    edit(thread, 6, "/stop", 60)
+    heard = await ear.hear(thread.listed, FENCE)
+    assert (heard.orders, [order.verb for order, _ in heard.edited]) == ((), [Verb.STOP])
+
+
+async def test_a_new_comment_is_heard_although_another_was_deleted(thread: Thread) -> None:
+    thread.say(6, "first")
+    ear = hearing(thread)
+    await ear.hear(thread.listed, FENCE)
+    del thread.said[0]
+    thread.say(7, "/retry", at=AT + timedelta(seconds=60))
+    assert ear.has_news(thread.listed)
+    assert [order.verb for order in (await ear.hear(thread.listed, FENCE)).orders] == [Verb.RETRY]
+
+
+async def test_a_thread_whose_item_has_changed_in_other_ways_too_is_read_once_later(thread: Thread) -> None:
+    thread.say(6, "first")
+    ear = hearing(thread)
+    await ear.hear(thread.listed, FENCE)
+    thread.title, thread.touched = "Another title", AT + timedelta(seconds=60)
+    assert not ear.has_news(thread.listed)
+    thread.boot = LATER_SECONDS
+    assert ear.has_news(thread.listed)
+    await ear.hear(thread.listed, FENCE)
+    assert not ear.has_news(thread.listed)
+    thread.boot *= 9
+    assert not ear.has_news(thread.listed), "an idle thread is not read again"

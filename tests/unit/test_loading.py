@@ -215,6 +215,16 @@ def test_a_tilde_is_the_home_directory(tmp_path: Path) -> None:
     assert found.lock.key_files == (Path("/home/ada/key"), Path("/etc/key"))
 
 
+def test_secrets_may_lie_where_systemd_puts_them(tmp_path: Path) -> None:
+    file = tmp_path / "repos.yml"
+    file.write_text(ROW + "lock: {key_files: [$CREDENTIALS_DIRECTORY/key]}")
+    given = HOME | {"CREDENTIALS_DIRECTORY": "/run/credentials/worker-agent@team.service"}
+    found = load(file, repository=None, environment=given)
+    assert found.lock.key_files == (Path("/run/credentials/worker-agent@team.service/key"),)
+    with pytest.raises(Misconfigured, match=r"3:20: lock.key_files\[0\]: starts with \$CREDENTIALS_DIRECTORY, which"):
+        load(file, repository=None, environment=HOME)
+
+
 def test_systemd_names_the_state_directory_unless_the_file_does(tmp_path: Path) -> None:
     environment = HOME | {"STATE_DIRECTORY": "/var/lib/workflow-engine:/var/lib/other"}
     found = load(None, repository="a/b", environment=environment, directory=tmp_path)

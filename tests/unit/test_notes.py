@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from shared import marks
 from shared.git.notes import Answer, Baseline, Note, NoteError, Phase, read, write
 from shared.marks import Key, Keyring
 
@@ -108,3 +109,15 @@ def test_another_version_is_none() -> None:
 def test_a_field_of_the_wrong_type_is_none_even_when_signed() -> None:
     wrong = replace(BARE, attempts="two")  # type: ignore[arg-type]  # what a newer version might write
     assert read(write(wrong, KEYS), KEYS) is None
+
+
+def test_a_field_of_a_newer_version_does_no_harm_and_its_format_is_none_of_ours() -> None:
+    content = json.loads(write(BARE, KEYS))
+    for more, readable in (({"zone": "eu"}, True), ({"v": 2}, False)):
+        blank = content | more | {"mac": ""}
+        text = json.dumps(blank, sort_keys=True, separators=(",", ":"))
+        signed = KEYS.sign("note", 42, f"{marks.render('engine-note', {})}\n{text}")
+        mark = marks.find(signed)
+        assert mark is not None
+        found = read(json.dumps(blank | {"mac": mark.fields["mac"]}), KEYS)
+        assert (found is not None) is readable

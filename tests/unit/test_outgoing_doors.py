@@ -79,7 +79,7 @@ def test_one_place_spells_each_way_out_of_git(word: str, file: set[str]) -> None
 def test_every_client_git_and_keyring_of_an_agent_is_built_with_the_gate() -> None:
     assert _keyword("outgoing", "GitHub") == {"console/sign_in.py"}
     assert _keyword("hide", "Git") >= {"console/assembly.py"}
-    assert _keyword("outgoing", "Keyring") == {"console/assembly.py", "console/recover.py"}
+    assert _keyword("outgoing", "Keyring") == {"console/claimants.py", "console/record/visit.py"}
     built = {
         file
         for file, node in NODES
@@ -88,7 +88,9 @@ def test_every_client_git_and_keyring_of_an_agent_is_built_with_the_gate() -> No
     assert built == {
         "console/sign_in.py",
         "console/assembly.py",
-        "console/recover.py",
+        "console/claimants.py",
+        "console/record/visit.py",  # reads, and signs nothing
+        "console/tdd/upstream.py",  # pushes commits that have passed the gate on their way to the local hub
         "worker_agent/build.py",
         "shared/git/command.py",  # `at`: the same git elsewhere
         "shared/git/notes.py",  # cleaned value by value before

@@ -185,7 +185,7 @@ def test_what_is_an_order_to_stop(issue: Issue, stage: Stage, labelled: bool, re
         (Stage.AWAITING_APPROVAL, True, {Flag.NEEDS_ANSWER}, set()),
         (Stage.AWAITING_APPROVAL, False, set(), {Flag.NEEDS_ANSWER}),
         (Stage.SPECIFIED, True, set(), {Flag.NEEDS_ANSWER}),
-        (Stage.FAILED, True, set(), set()),
+        (Stage.FAILED, True, {Flag.MANUAL_INTERVENTION}, set()),
     ],
 )
 def test_the_flags_beside_a_stage(stage: Stage, questions: bool, on: set[Flag], off: set[Flag]) -> None:

@@ -21,6 +21,7 @@ from planner_agent.specifications import Created, Specifications, specified
 from planner_agent.story import create_story, split
 from shared.errors import Misconfigured
 from shared.github.status import Status, StatusBoard
+from shared.governance.texts import Texts
 from shared.items import Skip
 from shared.lock.hold import Held
 from shared.specification import Criterion, Provenance, Specification, authentic, write
@@ -51,7 +52,7 @@ async def leased(bench: Bench) -> AsyncIterator[Held]:
 def adapters(bench: Bench) -> tuple[Specifications, StatusBoard]:
     github = FakeGitHub(bench.world)
     status = StatusBoard(github, Role.PLANNER, frozenset({BOT.id}), KEYS)
-    forge = Forge(github, github, github, github, github, status)
+    forge = Forge(github, github, github, github, github, status, Texts())
     return Specifications(forge, KEYS, Policy(REPOSITORY, BOT, "main")), status
 
 

@@ -23,7 +23,8 @@ WANTED = {
     "refactor": {"title", "specification", "diff", "conventions", "test_command", "failures"},
     "clean_up": {"title", "specification", "output", "conventions", "test_command", "failures"},
     "plan": {"title", "story", "context", "conventions", "feedback"},
-    "review": {"title", "specification", "criteria", "evidence", "diff", "conventions", "earlier"},
+    "review": {"title", "specification", "criteria", "evidence", "diff", "conventions", "earlier", "since"},
+    "check_criteria": {"title", "specification", "criteria", "evidence", "runs", "diff"},
 }
 OURS = {"conventions", "test_command", "attempt", "feedback", "github"}
 """What the configuration, the base branch and people with write access say; all else is fenced in."""

@@ -11,6 +11,7 @@ import pytest
 from planner_agent.trade import trade as of_planner
 from reviewer_agent.admission import before as before_of_reviewer
 from shared.errors import Transient
+from shared.github.status import Status
 from shared.lock.codec import Fence, ItemKey
 from shared.models import Account, Issue, LabelEvent
 from shared.reconcile.labels import Sign, sign, unknown, was_taken_off
@@ -30,12 +31,17 @@ async def never(fence: Fence) -> bool:
     return False
 
 
+async def nothing(fence: Fence, reason: str) -> Status:
+    return Status(reason)
+
+
 WORK = Trade(
     Role.WORKER,
     NAMES,
     projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
     before=before_of_worker,
     is_over=never,
+    told=nothing,
     owns=WORKING | {REVIEWING},
 )
 """Specification issues, without rounds."""

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from config.observing import EventSettings
 from config.repository import LabelSettings, RepositorySettings
 from config.rules import RulesBroken
-from config.settings import EventSettings, GitHubSettings, LockSettings, Settings
+from config.settings import GitHubSettings, LockSettings, Settings
 from config.spending import BudgetSettings
 from shared.workflow import Flag, Stage
 
@@ -57,9 +58,9 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "stall_timeout_minutes": 25,
         "ci": {"interval": 30, "timeout": 600, "max_retries": 3, "none_is_green": False, "may_edit_workflows": False},
         "titles": {"attempts": False},
-        "review": {"max_rounds": 3},
+        "review": {"max_rounds": 3, "max_commits": 10, "second_pass": True},
         "feedback": {"bots": []},
-        "tdd": {"cycles": "whole-spec"},
+        "tdd": {"cycles": "whole-spec", "pending": {"globs": [], "order": "globs", "open_at_once": 1}},
     }
     home = Path("~/.workflow-engine").expanduser()
     assert found == {
@@ -112,6 +113,12 @@ def test_the_defaults_are_the_documented_ones() -> None:
         },
         "events": {"url": None, "retention_days": 90},
         "health": {"host": "127.0.0.1", "port": 9464},
+        "webhook": {
+            "host": "127.0.0.1",
+            "port": None,
+            "secret_env": "WORKFLOW_ENGINE_WEBHOOK_SECRET",
+            "secret_file": None,
+        },
         "max_concurrent": 1,
         "max_per_repository": 3,
         "cooldown": 10,

@@ -56,6 +56,15 @@ def test_a_directory_of_a_newer_version_is_refused(state: StateDirectory, versio
         state.open()
 
 
+@pytest.mark.fault(48)
+def test_a_directory_of_an_older_version_is_taken_over_and_that_is_said(state: StateDirectory) -> None:
+    (state.path / "VERSION").write_text("0\n")
+    with capture_logs() as events:
+        state.open()
+    assert [(event["event"], event["was"], event["now"]) for event in events] == [("state_directory_upgraded", 0, 1)]
+    assert (state.path / "VERSION").read_text() == "1\n"
+
+
 @pytest.mark.fault(30)
 def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")

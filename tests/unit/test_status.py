@@ -207,3 +207,16 @@ async def test_revising_writes_only_where_something_stands() -> None:
     await board(thread).revise(7, Status("merged"), US)
     assert thread.writes == ["post", "edit 1"]
     assert "merged" in thread.comments[1].body
+
+
+async def test_the_status_comment_of_a_newer_version_is_edited_and_no_second_one_posted() -> None:
+    thread = FakeThread()
+    head = marks.render("engine-status", {"kind": "worker", "n": "42", "rev": "8", "zone": "eu"}, version=2)
+    data = json.dumps({"commands": [{"id": 5, "by": "ada", "command": "/retry", "outcome": "done"}], "zone": "eu"})
+    thread.add(42, KEYS.sign("status:worker", 42, f"{head}\nWorking.\n\n```json\n{data}\n```"), BOT)
+    board = StatusBoard(thread, Role.WORKER, {BOT.id}, KEYS)
+    await board.show(42, Status("Waiting."), US)
+    assert thread.writes == ["edit 1"]
+    body = thread.comments[1].body
+    assert "rev=9" in body
+    assert "`/retry` by ada" in body

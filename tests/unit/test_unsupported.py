@@ -8,9 +8,10 @@ from typing import Any, get_args
 import pytest
 from pydantic import SecretStr
 
+from config.observing import EventSettings
 from config.repository import Backend, RepositorySettings
 from config.rules import unsupported
-from config.settings import EventSettings, LLMSettings, NotifySettings, Settings
+from config.settings import LLMSettings, NotifySettings, Settings
 from shared.llm import BACKENDS
 
 REPOSITORY = RepositorySettings(name="owner/repo")

@@ -12,7 +12,7 @@ import shared
 from shared import warrant
 
 ROOMS = [Path(shared.__path__[0]) / room for room in ("github", "git")]
-WARRANTS = {"Warrant", "Held", "Operator", "Notice"}
+WARRANTS = {"Warrant", "Held", "Operator", "Notice", "Entered"}
 SENDERS = {"write", "push"}
 """`GitHub.write` and `Git.push`: whatever leaves this machine as a change goes through one of them."""
 
@@ -54,9 +54,10 @@ def sends(function: Function) -> bool:
 
 
 def warranted(function: Function) -> bool:
-    """Whether one of its parameters is a warrant."""
+    """Whether one of its parameters is a warrant, of one kind or of several."""
     parameters = [*function.args.args, *function.args.kwonlyargs]
-    return any(one.annotation is not None and ast.unparse(one.annotation) in WARRANTS for one in parameters)
+    kinds = [set(ast.unparse(one.annotation).split(" | ")) for one in parameters if one.annotation is not None]
+    return any(of_one <= WARRANTS for of_one in kinds)
 
 
 def unwarranted(source: str) -> tuple[set[str], int]:
@@ -103,6 +104,8 @@ def test_nothing_else_is_a_warrant() -> None:
         ("class A:\n async def go(self): await self._go()\n async def _go(self): await g.write('PUT', p)", {"A.go"}),
         ("async def run(git): await git.run('push', url)", {"run"}),
         ("async def close(g, warrant: Warrant): await g.write('PATCH', '/x', {}, warrant)", set()),
+        ("async def open(g, held: Held | Operator): await g.write('POST', '/x', {}, held)", set()),
+        ("async def open(g, held: Held | None): await g.write('POST', '/x', {}, held)", {"open"}),
         ("async def merge(g, *, held: Held): await _put(g)\nasync def _put(g): await g.write('PUT', p)", set()),
         ("def save(file): file.write('text')", set()),
     ],

@@ -29,7 +29,7 @@ OPENED_DATA = DATA | {"stage": "testing"}
 
 
 def test_the_branch() -> None:
-    assert comments.branch(42) == "auto/issue-42"
+    assert comments.branch(FENCE) == "auto/issue-42"
 
 
 def test_a_commit_message() -> None:

@@ -16,7 +16,7 @@ SHOWN = 10
 def adopted(fence: Fence, ours: str, lost: Sequence[str]) -> Status:
     """A person's commits are built upon; `lost` are tests that passed before them and do not any more."""
     return Status(
-        f"`{branch(fence.key.number)}` was moved by somebody else; going on from {fence.work_head[:12]}.",
+        f"`{branch(fence)}` was moved by somebody else; going on from {fence.work_head[:12]}.",
         _rows(fence),
         _data(fence, adopted={"from": ours, "to": fence.work_head}),
         _list("Passed before these commits, and do not any more:", lost),

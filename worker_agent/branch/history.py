@@ -29,7 +29,7 @@ class History:
         GitHub shows a push late, so git decides. A head before our commit counts as set back only
         when both show the same.
         """
-        tip = await self._mirror.refresh(f"refs/heads/{comments.branch(fence.key.number)}")
+        tip = await self._mirror.refresh(f"refs/heads/{comments.branch(fence)}")
         stands = await self.standing(fence, tip)
         return Head.BEHIND if stands is Head.OURS or (stands is Head.REWOUND and tip != head_sha) else stands
 

@@ -41,7 +41,7 @@ class People:
         if tip is None or stands is Head.BEHIND or (stands is Head.OURS and await self._is_based(fence)):
             return False
         if stands is Head.FOREIGN:
-            raise BranchTaken(comments.branch(fence.key.number), fence.work_head, tip)
+            raise BranchTaken(comments.branch(fence), fence.work_head, tip)
         if stands is Head.REWOUND and not fence.pr:  # ours has never been there: it goes on top of theirs
             return False
         await self.adopt(held, issue, tip, base_branch)

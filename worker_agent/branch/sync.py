@@ -115,7 +115,7 @@ class Sync:
         held.check()
         run, left = await self._checked(m, tree)
         if left:
-            sides = (f"{m.base_branch} ({m.theirs[:12]})", f"{comments.branch(fence.key.number)} ({m.ours[:12]})")
+            sides = (f"{m.base_branch} ({m.theirs[:12]})", f"{comments.branch(fence)} ({m.ours[:12]})")
             raise ConflictUnresolved(sides, problems, left)
         return tree, run
 
@@ -159,6 +159,6 @@ class Sync:
             cost_usd=cost.usd,
             cost_source=cost.source,
         )
-        subject = f"Merge {m.base_branch} into {comments.branch(fence.key.number)}"
+        subject = f"Merge {m.base_branch} into {comments.branch(fence)}"
         phased = Phased(tree, m.ours, subject, note, merged=m.theirs, since=m.merged.tree)
         await self._workshop.worksite.record(held, m.job.space, phased, m.job.specification, **to)

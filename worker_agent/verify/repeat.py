@@ -9,8 +9,9 @@ from functools import partial
 from shared.git.mirror import Mirror
 from shared.git.output import fields, joined
 from shared.git.workspace import Workspace
+from shared.pending.marked import Marked
 from shared.specification import Specification
-from worker_agent.tdd import stubs_javascript
+from worker_agent.tdd import activation, stubs_javascript
 from worker_agent.tdd.control import neighbour
 from worker_agent.tdd.duplicates import duplicate_tests
 from worker_agent.tdd.files import is_test_file
@@ -20,7 +21,7 @@ from worker_agent.tdd.hollow import hollowed, without_assertion
 from worker_agent.tdd.judge import judge_baseline, judge_green, judge_red, unstable_tests
 from worker_agent.tdd.old_tests import changes_by_file
 from worker_agent.tdd.registry import choose
-from worker_agent.tdd.report import TestRun
+from worker_agent.tdd.report import TestId, TestRun
 from worker_agent.tdd.run import TestBench
 from worker_agent.tdd.stubs import imported, locate, stand_ins
 from worker_agent.tdd.trial import Extra, Trial
@@ -41,6 +42,8 @@ class Ask:
     test_command: str | None = None
     test_report: str | None = None
     specification: Specification = field(default_factory=lambda: Specification(""))
+    pending: TestId = ""
+    """The test that waited on the base, whose activation is no change of an old test; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class _Change:
     old: Mapping[str, bytes]
     new: Mapping[str, bytes]
     planned: Collection[str] = ()
+    waiting: Marked | None = None
 
     @property
     def announced(self) -> tuple[str, ...]:
@@ -116,21 +120,22 @@ class Repeat:
         changed = frozenset(change.path for change in await self._space.changes(ask.base, ask.head))
         wanted = {path for path in paths if path in changed or path in RUNNER_FILES or is_test_file(path)}
         old, new = await texts(self._space, ask.base, wanted), await texts(self._space, ask.head, changed)
-        return _Change(paths, changed, old, new, ask.specification.files)
+        waiting = activation.waiting(old, ask.pending)
+        return _Change(paths, changed, activation.laid(old, new, waiting), new, ask.specification.files, waiting)
 
     async def _red(self, trial: Trial, first: TestRun, change: _Change) -> tuple[TestRun, RedVerdict]:
         tree, tests, before = await self._with_tests(), change.tests, change.old_tests
         red = await trial.run(tree, extra=Extra(near=neighbour(tests)))
         touched = {path: content for path, content in before.items() if path in change.changed}
         verdict = judge_red(
-            first,
+            activation.settled(first, red, change.waiting),
             red,
             changed_files=tests.keys(),
             may_change=self._ask.specification.may_change,
             old_test_files_changed=changes_by_file(touched, tests),
             duplicates=duplicate_tests(before, tests),
         )
-        if not verdict.worth_implementing:
+        if not verdict.worth_implementing or (change.waiting is not None and not change.waiting.bare):
             return red, verdict
         laid = await self._stand_ins(change)
         stubbed = await trial.run(tree, extra=Extra(files=laid)) if laid else None
@@ -142,15 +147,18 @@ class Repeat:
         (red, verdict), files = judged_red, change.tests.keys()
         green = await trial.run(self._ask.head, extra=Extra(near=neighbour(files)))
 
+        known = activation.settled(first, red, change.waiting)
+
         def judged(unstable: Collection[str]) -> GreenVerdict:
             may = self._ask.specification.may_change
-            return judge_green(first, red, green, new_files=files, may_change=may, unstable=unstable)
+            return judge_green(known, red, green, new_files=files, may_change=may, unstable=unstable)
 
         found = judged(verdict.skip)
         if not found.regressions:
             return (first,), green, found
         again = await trial.run(self._ask.base, "base")
-        return (first, again), green, judged({*verdict.skip, *unstable_tests(first, again)})
+        flipping = unstable_tests(known, activation.settled(again, red, change.waiting))
+        return (first, again), green, judged({*verdict.skip, *flipping})
 
     async def _stand_ins(self, change: _Change) -> dict[str, bytes]:
         """Files that let everything first-party exist which the tests ask for, and do nothing."""
