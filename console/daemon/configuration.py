@@ -10,6 +10,7 @@ from pydantic import BaseModel, SecretStr
 
 from config.settings import Settings
 from config.state import replace_file
+from shared.clock import Clock
 from shared.errors import EngineError
 from shared.redaction import redact
 
@@ -21,11 +22,8 @@ LAST_GOOD = "config.last-good.yml"
 AT_START = ("state_dir", "webhook")
 """Keys that only a restart changes: the agent's identity lies in the one, the other is a door that stays open."""
 
-DEBOUNCE_MILLISECONDS, STEP_MILLISECONDS = 1000, 300
-"""An editor writes a file in several steps; and how often the watching thread wakes up."""
-
-LOOK_MILLISECONDS = 20_000
-"""The file is looked at so often all the same: not every file system tells of changes."""
+LOOK_SECONDS = 2.0
+"""How often the file is looked at. Twice the same: editors and volumes replace a file in several steps."""
 
 
 class Configuration:
@@ -87,28 +85,19 @@ class Configuration:
     def _last_good(self) -> Path:
         return self.settings.state_dir / LAST_GOOD
 
-    async def watch(self, changed: Callable[[], None]) -> None:
-        """Call `changed` whenever the file may have changed, until cancelled; also behind links, as of a ConfigMap."""
-        if self._file is None:
-            return
-        from watchfiles import awatch  # an agent without a file needs none
+    async def watch(self, changed: Callable[[], None], clock: Clock) -> None:
+        """Call `changed` whenever the file is another, until cancelled; also behind links, as of a ConfigMap.
 
-        places = {self._file.absolute().parent, self._file.resolve().parent}
-        try:
-            async for _ in awatch(
-                *places,
-                watch_filter=None,
-                recursive=False,
-                debounce=DEBOUNCE_MILLISECONDS,
-                step=STEP_MILLISECONDS,
-                rust_timeout=LOOK_MILLISECONDS,
-                yield_on_timeout=True,
-            ):
-                now = _bytes(self._file)
-                if now is not None and now != self._content:
-                    changed()
-        except OSError as error:
-            log.warning("configuration_not_watched", error=str(error), next_step="send SIGHUP after a change")
+        It is read every few seconds, rather than waited for by the kernel's events: not every file system tells of
+        changes, and a second thread would cost an idle agent more.
+        """
+        before = self._content
+        while self._file is not None:
+            await clock.sleep(LOOK_SECONDS)
+            now = _bytes(self._file)
+            if now is not None and now == before and now != self._content:
+                changed()
+            before = now
 
 
 def _secrets(section: BaseModel) -> Iterator[str]:

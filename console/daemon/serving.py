@@ -47,7 +47,7 @@ async def serve(
     orders.on_reload.append(partial(renew, anew=True))
     async with _hearing(process, bells), anyio.create_task_group() as beside:
         beside.start_soon(supervisor.attend, partial(_status, lives), partial(_stuck, lives))
-        beside.start_soon(configuration.watch, renew)
+        beside.start_soon(configuration.watch, renew, process.clock)
         async with anyio.create_task_group() as group:
             for life in lives:
                 group.start_soon(_alive, life, configuration, begun, process.clock, len(lives) == 1)

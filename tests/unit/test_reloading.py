@@ -95,3 +95,37 @@ def test_one_that_fails_only_later_gives_way_to_the_one_before(machine: Machine)
     assert machine.kept == before
     machine.write("cooldown: 8\n")
     assert machine.configuration.changed() is not None, "a next try is welcome"
+
+
+class Hours:
+    """A clock that does something at each sleep, and ends the watch when nothing is left to do."""
+
+    def __init__(self, acts: list[Callable[[], None]]) -> None:
+        self.acts = acts
+
+    async def sleep(self, seconds: float) -> None:
+        if not self.acts:
+            raise EOFError
+        self.acts.pop(0)()
+
+    def now(self) -> float:
+        raise NotImplementedError
+
+    boot = now
+
+
+async def test_a_file_that_is_still_being_written_is_waited_for(machine: Machine) -> None:
+    told: list[str] = []
+    halves = [lambda: machine.write("coo"), lambda: machine.write("cooldown: 7\n"), machine.file.unlink]
+    acts = [*halves, lambda: machine.write("cooldown: 8\n"), lambda: None]
+    with pytest.raises(EOFError):
+        await machine.configuration.watch(lambda: told.append(machine.file.read_text()), Hours(acts))
+    assert [text.splitlines()[-1] for text in told] == ["cooldown: 8"]
+
+
+async def test_a_change_is_told_once_whether_or_not_it_can_be_used(machine: Machine) -> None:
+    found: list[Settings | None] = []
+    acts: list[Callable[[], None]] = [lambda: machine.write("cooldown: no\n"), *[lambda: None] * 5]
+    with pytest.raises(EOFError):
+        await machine.configuration.watch(lambda: found.append(machine.configuration.changed()), Hours(acts))
+    assert found == [None]
