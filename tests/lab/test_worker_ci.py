@@ -126,6 +126,8 @@ async def test_what_stays_red_is_run_again_once_per_commit_and_then_repaired_to_
     assert "CI stays red after 1 repair." in status(engine, number)
     assert "ours: tests" in status(engine, number)
     assert "status:changes-requested" in status(engine, number)
+    asked = [exchange.path for exchange in engine.lab.exchanges]
+    assert any(path.endswith("/annotations") for path in asked) is (mood is LOG_GONE), "the next best evidence"
 
 
 @pytest.mark.long

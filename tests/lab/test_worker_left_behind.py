@@ -7,7 +7,6 @@ from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, acks, branch, calls, comments, fence, is_released, labels, pulls, status
 
 from lab.faults import Fault, FaultKind
-from lab.moods import HONEST, LOG_GONE
 from shared.items import Result
 from shared.workflow import Role, Stage
 
@@ -97,19 +96,3 @@ async def test_a_pull_request_that_a_person_closes_while_it_rests_is_asked_about
         await engine.until(lambda: len(worker.ended) == 3, worker)
         assert worker.ended[2].result is Result.HANDED_OVER
     assert (len(pulls(engine)), calls(engine, "implement")) == (1, 1 + 1)
-
-
-@pytest.mark.fault(42)
-async def test_a_log_that_github_no_longer_keeps_does_not_end_the_repair(engine: Engine) -> None:
-    engine.script(TESTS + CODE + FIX)
-    engine.lab.ci_mood(REPOSITORY, LOG_GONE)
-    number = engine.ready("Greet people")
-    async with engine.agent(Role.WORKER) as worker:
-        await engine.until(lambda: bool(pulls(engine)), worker)
-        engine.lab.ci_mood(REPOSITORY, HONEST)
-        await engine.until(lambda: bool(worker.ended), worker)
-        assert worker.ended[0].result is Result.HANDED_OVER
-    assert calls(engine, "fix_ci") == 1
-    assert labels(engine, number) == {"status:reviewing"}
-    asked = [exchange.path for exchange in engine.lab.exchanges]
-    assert any(path.endswith("/annotations") for path in asked), "the next best evidence is used"

@@ -32,9 +32,16 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding=
 _STOPS = frozenset("|&;<>()")
 
 
+def fenced(text: str) -> list[tuple[str, str]]:
+    """The blocks of a page with their languages; each fence that opens is paired with the one that closes it."""
+    return [found[1:] for found in re.findall(r"^( *)```(\w*)\n(.*?)^\1```$", text, re.DOTALL | re.MULTILINE)]
+
+
 def shown(text: str) -> Iterator[str]:
     """The lines that a reader is told to type, without prompt; `#` is root's."""
-    for block in re.findall(r"```(?:console|sh|bash|)\n(.*?)```", text, re.DOTALL):
+    for language, block in fenced(text):
+        if language not in {"", "console", "sh", "bash"}:
+            continue
         joined = block.replace("\\\n", " ")
         yield from re.findall(r"^ *[$#] (.+)$", joined, re.MULTILINE)
         yield from re.findall(r"^ *((?:workflow-engine|\w+-agent) .+)$", joined, re.MULTILINE)
@@ -122,6 +129,11 @@ def test_a_wrong_command_would_be_seen(line: str) -> None:
     assert any(fault(words) for words in commands(line))
 
 
+def test_commands_are_found_behind_blocks_of_other_kinds() -> None:
+    text = "```mermaid\na\n```\n- in a list:\n\n  ```console\n  $ make tea    # at five\n  ```\n```yaml\nb: 1\n```\n"
+    assert list(shown(text)) == ["make tea    # at five"]
+
+
 def test_the_pages_show_every_command() -> None:
     lines = [line for page in PAGES for line in shown(page.read_text(encoding="utf-8"))]
     words = {tuple(found[:2]) for line in lines for found in commands(line) if found}
@@ -134,8 +146,8 @@ def test_the_pages_show_every_command() -> None:
 def fragments() -> Iterator[tuple[str, str]]:
     """Each piece of configuration that a page shows, with the page's name."""
     for page in PAGES:
-        for block in re.findall(r"^ *```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
-            found = yaml.safe_load(block)
+        for language, block in fenced(page.read_text(encoding="utf-8")):
+            found = yaml.safe_load(block) if language == "yaml" else None
             if isinstance(found, dict) and set(found) & set(Settings.model_fields):
                 yield page.name, json.dumps({"repositories": [{"name": "owner/repo"}], **found})
 

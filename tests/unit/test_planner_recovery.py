@@ -11,11 +11,11 @@ from planner_fakes import Bench
 from planner_world import NAMES
 
 from planner_agent.agent import Planner
-from shared.errors import Blocked, Lost, Transient, UnknownOutcome
+from shared.errors import Lost, Transient, UnknownOutcome
 from shared.items import Ended, Result, Skip
 from shared.lock.hold import Held
 from shared.specification import read
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 PLANNING = NAMES.of(Stage.PLANNING)
 AWAITING = NAMES.of(Stage.AWAITING_APPROVAL)
@@ -215,42 +215,3 @@ async def test_wherever_it_breaks_everything_is_there_once_in_the_end(bench: Ben
     assert bench.world.labels(number) == {"status:specified"}
     assert len(bench.coder.asked) == (2 if WRITES[moment - 1] == "post" and moment < 4 else 1)
     assert await bench.tick() == []
-
-
-@pytest.mark.fault(38)
-@pytest.mark.parametrize("where", ["post", "posted", "label", "unlabel", "none"])
-async def test_a_story_that_was_given_up_says_so_once_wherever_the_planner_was_killed(bench: Bench, where: str) -> None:
-    number = bench.world.story()
-    await bench.tick()
-    for _ in range(3):
-        bench.world.say(number, "/reject no")
-        await bench.tick()
-    bench.world.say(number, "/reject no")
-    bench.world.faults = {where: [UnknownOutcome("killed")]}
-    await bench.tick()
-    assert bench.world.fence(number).stage is Stage.FAILED
-    told = bench.world.bodies("engine-status")
-    assert bool(told) is (where != "post")
-    for _ in range(2):
-        await bench.tick()
-    (status,) = bench.world.bodies("engine-status")
-    assert ("before it could say why" in status) is (where == "post")
-    assert "**What to do:**" in status
-    assert bench.world.labels(number) == {NAMES.of(Stage.FAILED), NAMES.of(Flag.MANUAL_INTERVENTION)}
-    assert await bench.tick() == []
-    assert len(bench.coder.asked) == 4
-
-
-@pytest.mark.fault(38)
-async def test_a_story_that_was_given_up_before_its_first_label_is_not_forgotten(bench: Bench) -> None:
-    bench.world.faults = {"label": [Blocked("refused")], "post": [UnknownOutcome("killed")]}
-    number = bench.world.story()
-    await bench.tick()
-    assert (bench.world.fence(number).stage, bench.world.labels(number)) == (Stage.FAILED, set())
-    await bench.tick()
-    assert len(bench.world.bodies("engine-status")) == 1
-    assert bench.world.labels(number) == {NAMES.of(Stage.FAILED), NAMES.of(Flag.MANUAL_INTERVENTION)}
-    bench.world.label(number, NAMES.of(Stage.FAILED), added=False)
-    assert await bench.tick() == []
-    assert bench.world.labels(number) == {NAMES.of(Flag.MANUAL_INTERVENTION)}, "what a person took off was put back"
-    assert bench.coder.asked == []

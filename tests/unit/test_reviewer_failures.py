@@ -125,7 +125,8 @@ async def test_a_review_that_was_given_up_says_so_once_wherever_the_reviewer_was
     world = World(answers=[answer("lgtm"), answer("lgtm")])
     world.refuse["status"] = UnknownOutcome("killed before the comment")
     await tick(world)
-    assert (world.stage, world.statuses, world.pull.labels) == (Stage.FAILED, [], {"status:in-review"})
+    assert (world.stage, len(world.statuses)) == (Stage.FAILED, 0)
+    assert world.pull.labels == {"status:in-review"}
     world.refuse["label"] = UnknownOutcome("killed between comment and label")
     await tick(world)
     assert world.pull.labels == {"status:in-review"}
