@@ -10,14 +10,8 @@ from fake_server import BOT, EPOCH, STRANGER
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.lock.codec import (
-    OPAQUE_SECONDS,
-    Ack,
-    AckState,
-    ItemKey,
-    trusted,
-    write_ack,
-)
+from shared.lock.codec import Ack, AckState, ItemKey, trusted, write_ack
+from shared.lock.trailer import OPAQUE_SECONDS
 from shared.marks import Key, Keyring
 from shared.models import Account, Comment
 from shared.workflow import AGENTS, Role
