@@ -59,8 +59,8 @@ class Recorded:
 
     @property
     def red_runs(self) -> int:
-        """How often its CI was red: every repair followed such a run."""
-        return len({(one["round"], one["attempt"]) for one in self.calls if one["call"] == Call.FIX_CI})
+        """How often its CI has to be red: what names no test is run again once before it is repaired."""
+        return 2 * len({(one["round"], one["attempt"]) for one in self.calls if one["call"] == Call.FIX_CI})
 
     @property
     def refactored(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -42,7 +43,7 @@ def project(name: str) -> dict[str, str]:
 
 def command(name: str, modules: Path) -> str:
     """How a runner is called where its package is not in the project."""
-    return " ".join([str(modules / ".bin" / name), *(["run"] if name == "vitest" else [])])
+    return shlex.join([str(modules / ".bin" / name), *(["run"] if name == "vitest" else [])])
 
 
 def offer(modules: Path, place: Path) -> None:

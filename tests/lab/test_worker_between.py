@@ -7,11 +7,14 @@ from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, calls, eventually, fence, is_released, labels, pulls, status
 
 from lab.exchanges import Exchange
+from lab.git_command import signed
 from lab.moods import NEVER
 from shared.items import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
+
+PERSON = ("ada", "ada@example.org")
 
 
 async def test_a_pause_right_after_the_pull_request_was_opened_parks_the_issue(engine: Engine) -> None:
@@ -42,7 +45,9 @@ async def test_a_branch_that_a_person_makes_during_the_work_is_not_overwritten(e
     async with engine.agent(Role.WORKER) as worker:
         await worker.tick()
         await eventually(lambda: calls(engine, "implement") == 1)
-        theirs = (await fence(engine, number)).oid  # any commit that our work is not built on
+        tree = (await bare.git.check("mktree", stdin=b"")).text
+        made = await bare.git.check("commit-tree", tree, "-m", "Mine", env=signed(PERSON, PERSON))
+        theirs = made.text  # a commit that our work is not built on, nor built on ours
         async with bare.changing(OWNER):
             await bare.git.run("update-ref", f"refs/heads/auto/issue-{number}", theirs)
         await engine.until(lambda: bool(worker.ended), worker)
