@@ -20,6 +20,7 @@ from shared.items import Agent, Candidate, Ended, Rest, Result
 from shared.lock.claim import Lease
 from shared.pursuit import Pursuit
 from shared.slots import Slots
+from shared.waiting import first_of
 
 log = structlog.get_logger()
 
@@ -73,7 +74,7 @@ class Loop:
         self._interval = interval_seconds
         self._cooldown = cooldown_seconds
         self._admission = admission or Admission()
-        self._admission.join(self.poke)
+        self._admission.join(self._note_change)
         self._complaints = Complaints()
         self._items: dict[int, Pursuit] = {}
         self._claiming = Claiming(agent, clock, self._admission, interval_seconds)
@@ -117,6 +118,8 @@ class Loop:
         At most `claims` items are begun; None means as many as there are slots. `Unauthorized` is
         raised out of a claim; with `strict`, `NotAllowed` and `Misconfigured` are too.
         """
+        if self._admission.leaving:
+            self._let_go()
         candidates = await self._agent.discover()
         for item in tuple(self._items.values()):
             await self._look_after(item)
@@ -183,16 +186,15 @@ class Loop:
 
     async def _pause(self, stop: anyio.Event, began: float | None = None) -> None:
         with anyio.move_on_after(self._interval * (1 + JITTER * random.random())):
-            await _first(stop, self._poked)
-            if began is not None and not self._admission.final:
+            await first_of(stop, self._poked)
+            if began is not None:
                 with anyio.move_on_at(began + POKED_SECONDS):
-                    await stop.wait()
+                    while not self._over(stop):  # the end of the last item is not waited upon
+                        await first_of(stop, self._changed)
         self._poked = anyio.Event()
 
     async def _look_after(self, item: Pursuit) -> None:
-        """Stop, let go of or wake one item; when GitHub cannot be asked about it, it is woken all the same."""
-        if self._admission.leaving:
-            item.let_go()
+        """Stop or wake one item; when GitHub cannot be asked about it, it is woken all the same."""
         try:
             reason = await self._agent.revoked(item.number)
         except EngineError as error:
@@ -235,16 +237,10 @@ class Loop:
         self._changed = anyio.Event()
         self._slots.vacated()
         if self._admission.final:
+            self._let_go()
             self.poke()
 
-
-async def _first(*events: anyio.Event) -> None:
-    """Return when one of them is set."""
-    async with anyio.create_task_group() as group:
-
-        async def wait(event: anyio.Event) -> None:
-            await event.wait()
-            group.cancel_scope.cancel()
-
-        for event in events:
-            group.start_soon(wait, event)
+    def _let_go(self) -> None:
+        """End every wait, without GitHub, which may be away: for what is leaving it has no answer worth waiting for."""
+        for item in self._items.values():
+            item.let_go()

@@ -90,19 +90,35 @@ class Life:
             good = self._process if lived else good
             if self._next is None or self._orders.draining:
                 return
-            self._process = await _renewed(self._process, self._next)
+            await self._renew(configuration)
+
+    async def _renew(self, configuration: Configuration) -> None:
+        """Take the settings that wait; what they name and cannot be read leaves the ones before in force."""
+        wanted, self._next = self._next, None
+        if wanted is None:
+            return
+        try:
+            self._process = await _renewed(self._process, wanted)
+        except EngineError as error:
+            configuration.refuse(str(error))
+
+    @property
+    def _ordered_away(self) -> bool:
+        """Whether there is no use in beginning: it is to end, or to begin with other settings."""
+        return self._orders.draining or self._next is not None
 
     async def _generation(self, configuration: Configuration, begun: Callable[[], None]) -> bool:
         """Live with one configuration; False when it was ordered to leave before it began to poll."""
         process, settings = self._process, self._process.settings
-        self._next = None
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(process.chronicle.served(settings.health))
             attempt = partial(furnished, process, self._arguments, self.job.prepare)
             with anyio.CancelScope() as self._starting:
+                if self._ordered_away:  # before there was a scope to cancel
+                    return False
                 furniture, all_parts = await patiently(attempt, process.clock)
                 await stack.enter_async_context(furniture)
-            if self._orders.draining or self._next is not None:
+            if self._ordered_away:
                 return False
             self._admission = admission_of(process, all_parts)
             self._loops = loops_of(process, [observed(self.job.build(one), one) for one in all_parts], self._admission)
@@ -126,16 +142,22 @@ class Life:
                 async with anyio.create_task_group() as group:
                     for parts in all_parts:
                         group.start_soon(restore, parts.labels, parts.configured.name)
-                    for loop in self._loops:
-                        group.start_soon(
-                            partial(Loop.run, most_ticks=process.settings.max_iterations), loop, anyio.Event()
-                        )
+                    for parts, loop in zip(all_parts, self._loops, strict=True):
+                        group.start_soon(_polling, loop, parts, process.settings.max_iterations)
                 beside.cancel_scope.cancel()
         finally:
             how = "drained" if self._orders.draining else "renewing" if self._next else "ended"
             state = "stopped" if self._orders.stopped_by else how
             log.info("ended", how=state)
             _tell(all_parts, state)
+
+
+async def _polling(loop: Loop, parts: Parts, most_ticks: int) -> None:
+    """One loop to its end; from then on nobody waits for its ticks."""
+    try:
+        await loop.run(anyio.Event(), most_ticks=most_ticks)
+    finally:
+        parts.chronicle.vitals.left(parts.configured.name)
 
 
 def admission_of(process: Process, all_parts: Sequence[Parts]) -> Admission:

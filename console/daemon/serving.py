@@ -30,8 +30,7 @@ async def serve(
 ) -> None:
     """Run them until all have ended. What keeps one from its start ends all; later failures are its own."""
     supervisor = Supervisor(notify(process.environment), process.clock)
-    orders.on_stop.append(supervisor.stopping)
-    orders.on_drain.append(supervisor.stopping)
+    orders.on_stop.append(supervisor.stopping)  # not on a drain, which may take hours: a manager kills what stops
 
     def renew(*, anew: bool = False) -> None:
         supervisor.reloading()
@@ -77,7 +76,7 @@ async def _hearing(process: Process, bells: Doorbells) -> AsyncIterator[None]:
         return
     from console.daemon.webhook import Webhook  # a server is more than an agent without one should load
 
-    webhook = Webhook(hook_secret(wanted, process.environment), bells.ring)
+    webhook = Webhook(hook_secret(wanted, process.environment), bells.ring, process.clock)
     async with webhook.served(wanted.host, wanted.port):
         yield
 

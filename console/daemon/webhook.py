@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
+import logging
+import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import cast
 
 import anyio
 import structlog
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.log import server_logger
 
+from shared.clock import Clock
 from shared.telemetry.health import listener
 
 log = structlog.get_logger()
@@ -25,52 +32,130 @@ MOST_BYTES = 10 * 2**20
 MOST_DELIVERIES = 2000
 """So many delivery ids are remembered."""
 
-READ_SECONDS = 10.0
-"""GitHub gives up on an answer after 10 seconds."""
+MOST_BODIES = 4
+"""So many payloads are read at once, each of which may take `MOST_BYTES`; others are refused."""
+
+MOST_CONNECTIONS = 64
+"""So many are open at once; one more is shut at once."""
+
+PATIENCE_SECONDS = 10.0
+"""So long a connection may be silent, a head take and a body take: GitHub gives up on an answer after 10 seconds."""
+
+LINGERING_SECONDS = 1.0
+"""So long the body of what is refused is thrown away, lest its sender never reads the answer."""
 
 GOODBYE_SECONDS = 1.0
+
+TOLD_SECONDS = 60.0
+"""Refusals are told at most so often: anybody can cause one."""
+
+_SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
+
+
+class Refusals:
+    """What was refused, told in the log with its count: the first at once, later ones once a minute."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._count, self._reason = 0, ""
+        self._next = clock.boot()
+
+    def add(self, reason: str) -> None:
+        """One more was refused."""
+        self._count, self._reason = self._count + 1, reason
+        if self._clock.boot() >= self._next:
+            self.tell()
+
+    def tell(self) -> None:
+        """Say what was not said yet, with the reason of the last one."""
+        if self._count:
+            log.warning("webhook_refused", count=self._count, reason=self._reason)
+            self._count, self._next = 0, self._clock.boot() + TOLD_SECONDS
 
 
 class Webhook:
     """An endpoint on loopback. Of a payload it reads the repository's name, after its signature was verified."""
 
-    def __init__(self, secret: bytes, ring: Callable[[str], bool]) -> None:
+    def __init__(
+        self, secret: bytes, ring: Callable[[str], bool], clock: Clock, *, patience_seconds: float = PATIENCE_SECONDS
+    ) -> None:
         """`ring` is given a repository's full name, and says whether anybody is interested."""
-        self._secret, self._ring = secret, ring
+        self._secret, self._ring, self._patience = secret, ring, patience_seconds
+        self._refusals = Refusals(clock)
+        self._reading = 0
         self._seen: OrderedDict[str, None] = OrderedDict()
 
     @asynccontextmanager
     async def served(self, host: str, port: int) -> AsyncIterator[int]:
         """Listen while the block runs; gives the port. Raises `Misconfigured` where nothing can listen."""
-        app = web.Application(client_max_size=MOST_BYTES)
-        app.router.add_post(PATH, self._delivered)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=GOODBYE_SECONDS)
+        runner = self._runner()
         with listener(host, port) as listening:
             await runner.setup()
+            server = cast(web.Server, runner.server)
+            loop = asyncio.get_running_loop()
+            accepting = await loop.create_server(lambda: _Door(server, self._refusals), sock=listening)
             try:
-                await web.SockSite(runner, listening).start()
                 bound = int(listening.getsockname()[1])
                 log.info("webhook_served", host=host, port=bound, path=PATH)
                 yield bound
             finally:
+                accepting.close()
                 with anyio.CancelScope(shield=True):
                     await runner.cleanup()
+                self._refusals.tell()
+
+    def _runner(self) -> web.AppRunner:
+        app = web.Application(client_max_size=MOST_BYTES)
+        app.router.add_post(PATH, self._delivered)
+        return web.AppRunner(
+            app,
+            access_log=None,
+            shutdown_timeout=GOODBYE_SECONDS,
+            keepalive_timeout=self._patience,
+            lingering_time=LINGERING_SECONDS,
+            auto_decompress=False,  # what was signed is what was sent, and a small body stays small
+            logger=_quiet(self._refusals),
+        )
 
     async def _delivered(self, request: web.Request) -> web.Response:
+        signature = request.headers.get("X-Hub-Signature-256", "")
+        if not _SIGNATURE.fullmatch(signature):
+            return self._refused(401, "not signed by the secret")
+        if request.content_length is None:
+            return self._refused(411, "no Content-Length")
+        if request.content_length > MOST_BYTES:
+            return self._refused(413, "too large")
+        if self._reading >= MOST_BODIES:
+            return self._refused(503, "too many at once")
+        self._reading += 1
         try:
-            with anyio.fail_after(READ_SECONDS):
+            return await self._read(request, signature)
+        finally:
+            self._reading -= 1
+
+    async def _read(self, request: web.Request, signature: str) -> web.Response:
+        try:
+            with anyio.fail_after(self._patience):
                 body = await request.read()
         except TimeoutError:
-            return _answer(408, "too slow")
-        if not signed(body, request.headers.get("X-Hub-Signature-256", ""), self._secret):
-            log.warning("webhook_refused", reason="its signature is missing or wrong")
-            return _answer(401, "not signed by the secret")
-        if not self._is_new(request.headers.get("X-GitHub-Delivery", "")):
+            return self._refused(408, "too slow")
+        except ConnectionError:
+            return self._refused(400, "broken off")
+        if not signed(body, signature, self._secret):
+            return self._refused(401, "not signed by the secret")
+        return self._heard(body, request.headers.get("X-GitHub-Delivery", ""))
+
+    def _heard(self, body: bytes, delivery: str) -> web.Response:
+        if not self._is_new(delivery):
             return _answer(200, "known already")
         name = repository_of(body)
         heard = bool(name) and self._ring(name)
         log.debug("webhook_heard", repo=name, heard=heard)
         return _answer(202, "heard") if heard else _answer(200, "nobody is interested")
+
+    def _refused(self, status: int, reason: str) -> web.Response:
+        self._refusals.add(reason)
+        return _answer(status, reason)
 
     def _is_new(self, delivery: str) -> bool:
         """Whether this delivery was not seen before; one without an id never was."""
@@ -81,6 +166,23 @@ class Webhook:
         while len(self._seen) > MOST_DELIVERIES:
             self._seen.popitem(last=False)
         return not known
+
+
+class _Door(asyncio.Protocol):
+    """Lets a new connection in to the server, or shuts it where too many are open."""
+
+    def __init__(self, server: web.Server, refusals: Refusals) -> None:
+        self._server, self._refusals = server, refusals
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Hand the connection over for good, or end it."""
+        if len(self._server.connections) >= MOST_CONNECTIONS:
+            self._refusals.add("too many connections")
+            cast(asyncio.Transport, transport).abort()
+            return
+        inside = self._server()
+        transport.set_protocol(inside)
+        inside.connection_made(transport)
 
 
 def signed(body: bytes, signature: str, secret: bytes) -> bool:
@@ -100,3 +202,18 @@ def repository_of(body: bytes) -> str:
 
 def _answer(status: int, text: str) -> web.Response:
     return web.Response(status=status, text=f"{text}\n")
+
+
+def _quiet(refusals: Refusals) -> logging.Logger:
+    """The server's log, in which a malformed request counts as a refusal and leaves no traceback."""
+
+    def keep(record: logging.LogRecord) -> bool:
+        if record.exc_info and isinstance(record.exc_info[1], HttpProcessingError):
+            refusals.add("malformed")
+            return False
+        return True
+
+    logger = logging.Logger(__name__)
+    logger.parent = server_logger
+    logger.addFilter(keep)
+    return logger

@@ -26,7 +26,7 @@ class Pulse:
 
 @dataclass(slots=True)
 class Vitals:
-    """What one process shows of itself. The loops join when it has started."""
+    """What one process shows of itself. Each loop joins when it has started, and leaves when it has ended."""
 
     clock: Clock
     pulses: dict[str, Pulse] = field(default_factory=dict)
@@ -38,6 +38,10 @@ class Vitals:
     def join(self, repository: str, interval_seconds: float) -> None:
         """A loop begins."""
         self.pulses[repository] = Pulse(interval_seconds, self.clock.boot())
+
+    def left(self, repository: str) -> None:
+        """A loop has ended: that it ticks no more is no sign of anything."""
+        self.pulses.pop(repository, None)
 
     def ticked(self, repository: str) -> None:
         """A tick begins."""

@@ -22,6 +22,22 @@ PUSH = json.dumps({"repository": {"full_name": "ada/thing"}, "action": "labeled"
 
 
 @dataclass
+class HandClock:
+    """Time that a test moves."""
+
+    seconds: float = 1000.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    def boot(self) -> float:
+        return self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError("nobody sleeps here")
+
+
+@dataclass
 class Site:
     """The endpoint, whom it rang, and what it answers."""
 
@@ -44,7 +60,7 @@ async def site() -> AsyncIterator[Site]:
         rung.append(name)
         return name == "ada/thing"
 
-    async with Webhook(SECRET, ring).served("127.0.0.1", 0) as port, aiohttp.ClientSession() as session:
+    async with Webhook(SECRET, ring, HandClock()).served("127.0.0.1", 0) as port, aiohttp.ClientSession() as session:
         yield Site(session, f"http://127.0.0.1:{port}/webhook", rung)
 
 

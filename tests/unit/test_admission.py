@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -10,8 +11,10 @@ from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock
 from structlog.testing import capture_logs
 
 from shared.admission import Admission, Paused
-from shared.items import Candidate, Ended, Rest, Result, Skip
+from shared.errors import Transient
+from shared.items import Candidate, Ended, Rest, Result, Skip, Step
 from shared.lock.claim import Lease
+from shared.lock.hold import Held
 from shared.loop import Loop
 from shared.room import Room
 from shared.slots import Slots
@@ -111,3 +114,69 @@ async def test_what_was_claimed_in_the_moment_of_a_pause_is_let_go_without_a_ste
         await loop.quiet()
     assert agent.log == ["claim 1", "release 1"]
     assert [end.result for end in loop.ended] == [Result.PARKED]
+
+
+@pytest.mark.parametrize("order", ["drain", "pause"])
+async def test_what_waits_is_let_go_while_github_is_away(tmp_path: Path, order: str) -> None:
+    admission = Admission(pause_file=tmp_path / "PAUSE")
+    agent = FakeAgent([1], {1: [CI]})
+    async with loop_of(agent, admission).open() as loop:
+        await loop.tick()
+        await loop.quiet()
+        agent.discovery = [Transient("GitHub is away")]
+        if order == "drain":
+            admission.shut("drained")
+        else:
+            (tmp_path / "PAUSE").touch()
+            with pytest.raises(Transient):
+                await loop.tick()
+        await loop.quiet()
+        assert [end.result for end in loop.ended] == [Result.PARKED]
+        assert agent.held == set()
+
+
+async def test_what_begins_to_wait_after_a_drain_is_let_go_without_another_tick() -> None:
+    class Waits(FakeAgent):
+        async def step(self, held: Held) -> Step:
+            await super().step(held)
+            return CI
+
+    phase, admission = anyio.Event(), Admission()
+    agent = Waits([1], {1: [phase]})
+    async with loop_of(agent, admission).open() as loop:
+        await loop.tick()
+        await anyio.wait_all_tasks_blocked()
+        admission.shut("drained")
+        phase.set()
+        await anyio.wait_all_tasks_blocked()
+        assert loop.ended == [Ended(Result.PARKED, "drained")]
+
+
+async def test_while_it_leaves_a_loop_is_not_hurried_but_ends_with_its_last_item() -> None:
+    class Counted(FakeAgent):
+        looks = 0
+
+        async def discover(self) -> Sequence[Candidate]:
+            self.looks += 1
+            return await super().discover()
+
+    ended: list[int] = []
+
+    async def run(loop: Loop) -> None:
+        await loop.run(anyio.Event())
+        ended.append(1)
+
+    phase, admission = anyio.Event(), Admission()
+    agent = Counted([1], {1: [phase, HANG]})
+    async with loop_of(agent, admission).open() as loop, anyio.create_task_group() as group:
+        group.start_soon(run, loop)
+        await anyio.wait_all_tasks_blocked()
+        admission.shut("drained")
+        for _ in range(20):
+            loop.poke()
+            await anyio.wait_all_tasks_blocked()
+        looks = agent.looks
+        phase.set()
+        await anyio.wait_all_tasks_blocked()
+        assert ended == [1], "the floor between two ticks does not hold it up"
+    assert looks == agent.looks == 1
