@@ -118,7 +118,13 @@ class Checkout:
         await self._check(f"--git-dir={bare}", *_FETCH, self.top.as_uri(), f"+{commit}:refs/heads/{branch}")
 
     async def receive(self, bare: Path, ref: str, branch: str) -> None:
-        """Bring `ref` of another git directory in as a branch: new, or forward; raises `Diverged`."""
+        """Bring `ref` of another git directory in as a branch: new, or forward; raises `Diverged`.
+
+        A branch that holds it already is right as it is, with commits on top and wherever it is checked out.
+        """
+        wanted = await self._check(f"--git-dir={bare}", "rev-parse", "--verify", f"{ref}^{{commit}}")
+        if await self.contains(f"refs/heads/{branch}", wanted):
+            return
         by_hand = f"Take it yourself: git fetch '{bare}' {ref}:refs/heads/NAME"
         if branch in await self.checked_out():
             raise Diverged(f"The branch '{branch}' is checked out, so it was not moved. {by_hand}")

@@ -173,10 +173,30 @@ async def test_a_branch_comes_in_new_or_forward_and_never_where_somebody_works(p
     assert await project.git("rev-parse", "result") == new
     with pytest.raises(Diverged, match="'trunk' is checked out"):
         await here.receive(bare.path, result.RESULT, "trunk")
+    aside = (await bare.git.check("commit-tree", tree, "-p", one, "-m", "Another", env=_SIGNED)).text
+    await bare.update_ref("refs/heads/main", aside.strip())
     with pytest.raises(Diverged, match=r"'result' was left as it is.*git fetch"):
         await here.receive(bare.path, "refs/heads/main", "result")
     assert await project.git("rev-parse", "result") == new
     assert await project.photograph(without=["result"]) == before
+
+
+async def test_a_branch_that_holds_the_work_already_is_not_moved_wherever_it_is(project: Project) -> None:
+    here, bare = await at(project), await Bare.create(project.outside / "bare.git", "a/b", "main", {})
+    await here.copy(await project.git("rev-parse", "HEAD"), bare.path, "main")
+    tree = (await bare.git.check("rev-parse", "main^{tree}")).text
+    made = (await bare.git.check("commit-tree", tree, "-p", "main", "-m", "Two", env=_SIGNED)).text
+    await bare.update_ref(result.RESULT, made.strip())
+    await here.receive(bare.path, result.RESULT, "result")
+    await project.git("checkout", "--quiet", "result")
+    for step in ((), EMPTY, ("checkout", "--quiet", "trunk")):
+        if step:
+            await project.git(*step)
+        before, tip = await project.photograph(), await here.tip("result")
+        await here.receive(bare.path, result.RESULT, "result")
+        assert await here.tip("result") == tip
+        assert await project.photograph() == before
+    assert await here.contains("refs/heads/result", made.strip())
 
 
 _SIGNED = {f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
