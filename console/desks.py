@@ -14,6 +14,7 @@ from shared.governance.docket import Docket
 from shared.governance.hearing import Hearing
 from shared.governance.notices import Replies
 from shared.governance.recovery import Recovery
+from shared.governance.unedited import Unedited
 from shared.telemetry.observed_people import ObservedSink
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def replies(parts: Parts) -> Replies:
 def desk(parts: Parts) -> Desk:
     """The desk of the agent that `parts` are for."""
     return Desk(
-        Trade(parts.role, backends(parts.settings, parts.configured)),
+        Trade(parts.role, Unedited(parts.texts, parts.people), backends(parts.settings, parts.configured)),
         Hearing(parts.comments, parts.people, parts.status, parts.clock.boot),
         docket(parts),
         recovery(parts),

@@ -22,7 +22,8 @@ def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Int
     if Flag.PAUSED in labels.flags:
         return f"the pull request carries '{names.of(Flag.PAUSED)}'"
     if fence is not None and not labels.stages and fence.stage not in TERMINAL | HALTED:
-        return Intent(fence.stage)  # lost with its definition, or taken off by a person, who is heard after the claim
+        # Lost with its definition, or taken off by a person, who is heard after the claim.
+        return Intent(fence.stage, phase=fence.phase)
     if not labels.stages & STAGES:
         return "no stage of the reviewer"
     if fence is None or fence.stage in TERMINAL:
@@ -30,7 +31,7 @@ def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Int
             return f"the engine has not reviewed it: set '{names.of(Stage.REVIEWING)}' for a review"
         return _afresh(pull_request, fence)
     if fence.stage in {Stage.REVIEWING, Stage.IN_REVIEW}:
-        return Intent(fence.stage)
+        return Intent(fence.stage, phase=fence.phase)
     # A settled fence: `reviewing` asks for another review, any other label lags behind or waits for the merge.
     return _afresh(pull_request, fence) if Stage.REVIEWING in labels.stages else Intent(fence.stage)
 

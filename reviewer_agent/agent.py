@@ -30,6 +30,7 @@ from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.lock.claim import Intent, Lease
 from shared.lock.claimant import Claimant
+from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.lock.view import View
@@ -217,9 +218,11 @@ class Reviewer:
         if (now.head_sha, now.base_branch, now.open) != (draft.sha, draft.onto, True):
             return None  # the next look sees it and decides
         self._sightings.keep(now.number, now)
+        if held.fence.phase:  # what comes now is the review that a person had asked for once more
+            await advance(held, phase="")
         opinion = await self._handover.submit(held, draft)
         # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.
-        seen = replace(seen, opinion=opinion)
+        seen = replace(seen, fence=held.fence, opinion=opinion)
         return await self._act(decide(seen, now=held.server_now()), held, seen)
 
     async def stop(self, held: Held, reason: str) -> None:

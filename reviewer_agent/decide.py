@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from reviewer_agent.opinion import Care, Judgement, Opinion
 from shared.ci.verdict import Verdict, is_green
+from shared.governance.retrying import reviewed_again
 from shared.lock.codec import Fence
 from shared.models import PullRequest
 from shared.workflow import Flag, Stage
@@ -142,6 +143,11 @@ class Snapshot:
         return self.pull_request.head_sha != self.fence.work_head
 
     @property
+    def again(self) -> bool:
+        """Whether a person had it go on after its review of this head: one more review, or one more round."""
+        return self.fence.phase == reviewed_again(self.fence.work_head)
+
+    @property
     def needs_order(self) -> bool:
         """Whether only a person's `/merge` merges it."""
         careful = self.opinion is not None and self.opinion.care is not Care.NONE
@@ -176,8 +182,8 @@ def _in_review(s: Snapshot) -> Action:
     if s.opinion.judgement is Judgement.APPROVED:
         return Action.ACCEPT
     if s.opinion.judgement is Judgement.INCOMPLETE:
-        return Action.GIVE_UP_ON_SIZE
-    return Action.REQUEST_CHANGES if s.fence.round + 1 < s.bounds.rounds else Action.GIVE_UP_ON_ROUNDS
+        return Action.REVIEW if s.again else Action.GIVE_UP_ON_SIZE
+    return Action.REQUEST_CHANGES if s.again or s.fence.round + 1 < s.bounds.rounds else Action.GIVE_UP_ON_ROUNDS
 
 
 def _approved(s: Snapshot, now: datetime) -> Action:

@@ -14,7 +14,7 @@ from shared.marks import Authenticity, Keyring
 from shared.models import Comment
 from shared.text import neutralise
 from shared.warrant import Warrant
-from shared.workflow import Role
+from shared.workflow import AGENTS, Role
 
 MARK = "engine-status"
 
@@ -120,16 +120,17 @@ class StatusBoard:
             return
         lines = [self._head(number, _next(found.body)), status_record.beginning(found.body), *status_record.end(data)]
         edited = await self._comments.edit(
-            found.id, self._keys.sign(self._purpose(), number, "\n".join(lines)), warrant
+            found.id, self._keys.sign(_purpose(self._role), number, "\n".join(lines)), warrant
         )
         lease, _ = self._shown.get(number, (None, None))
         if lease is not None and edited is not None:
             self._shown[number] = lease, edited
 
     def record_in(self, number: int, thread: Iterable[Comment]) -> status_record.Record:
-        """The record of commands in a thread that was read whole."""
-        found = self._pick(number, thread)
-        return status_record.kept(found.body) if found else {}
+        """What the status comments of all kinds of agent in a thread that was read whole record of commands."""
+        ours = [one.body for one in thread if one.author.id in self._accounts]
+        records = [status_record.kept(body) for body in ours if any(self._is_of(kind, number, body) for kind in AGENTS)]
+        return {key: [entry for one in records for entry in one.get(key, ())] for key in status_record.KEPT}
 
     async def data(self, number: int) -> Mapping[str, Any]:
         """The data of the status comment that stands there; empty when there is none."""
@@ -161,14 +162,14 @@ class StatusBoard:
         return replace(status, data=status_record.added(status.data, {"ignored": told}))
 
     def _pick(self, number: int, thread: Iterable[Comment]) -> Comment | None:
-        ours = (one for one in thread if one.author.id in self._accounts and self._is_mine(number, one.body))
+        ours = (one for one in thread if one.author.id in self._accounts and self._is_of(self._role, number, one.body))
         return next(ours, None)
 
-    def _is_mine(self, number: int, body: str) -> bool:
+    def _is_of(self, kind: Role, number: int, body: str) -> bool:
         mark = marks.find(body.partition("\n")[0])
-        if mark is None or mark.name != MARK or mark.fields.get("kind") != self._role:
+        if mark is None or mark.name != MARK or mark.fields.get("kind") != kind:
             return False
-        return self._keys.verify(self._purpose(), number, body) is Authenticity.VALID
+        return self._keys.verify(_purpose(kind), number, body) is Authenticity.VALID
 
     def _body(self, number: int, status: Status, revision: int) -> str:
         lines = [self._head(number, revision), neutralise(status.sentence)]
@@ -179,13 +180,14 @@ class StatusBoard:
         if credit := self._credit(number) if self._credit else "":
             lines += ["", _CREDIT, credit, _CREDIT_END]
         lines += status_record.end(status.data)
-        return self._keys.sign(self._purpose(), number, "\n".join(lines))
+        return self._keys.sign(_purpose(self._role), number, "\n".join(lines))
 
     def _head(self, number: int, revision: int) -> str:
         return marks.render(MARK, {"kind": self._role, "n": str(number), "rev": str(revision)})
 
-    def _purpose(self) -> str:
-        return f"status:{self._role}"
+
+def _purpose(kind: Role) -> str:
+    return f"status:{kind}"
 
 
 def _cell(value: str) -> str:

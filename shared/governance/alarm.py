@@ -9,15 +9,15 @@ from typing import Protocol
 
 import structlog
 
-from shared.errors import Blocked, EngineError, Transient
-from shared.governance.approvals import Approvals, Asked, asked
+from shared.errors import Blocked, EngineError, Transient, Unexplained
+from shared.governance.approvals import Approvals, Asked
 from shared.governance.escalation import Escalation
 from shared.governance.rulings import fitting
 from shared.items import Ended, Result, Step
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.text import one_line
-from shared.workflow import Role, Track
+from shared.workflow import HALTED, Role, Track
 
 log = structlog.get_logger()
 
@@ -59,8 +59,17 @@ class Alarm:
 
     async def failed(self, held: Held, error: Blocked) -> None:
         """An item was given to a person; its status comment says everything, this only calls for somebody."""
+        await self._call(held, error, held.fence.ack_id)
+
+    async def halted(self, held: Held, step: Step, before: int) -> None:
+        """It was given up under the ACK `before`, by an agent that may have ended before it called anybody."""
+        if isinstance(step, Ended) and step.result is Result.FAILED and held.fence.stage in HALTED:
+            await self._call(held, Unexplained(), before or held.fence.ack_id)
+
+    async def _call(self, held: Held, error: Blocked, gave_up: int) -> None:
+        """`gave_up` is the id of the ACK under which it was given up: the occasion's name on every machine."""
         fence = held.fence
-        number, epoch = fence.key.number, str(fence.ack_id)
+        number, epoch = fence.key.number, str(gave_up)
         commands = tuple(f"/{verb}" for verb in fitting(_track(held), fence.stage))
         self._put(number, epoch, "failed", str(error), (fence.stage, error.category, commands))
         told = f"A person is wanted: {_first_line(error)} The status comment says what was kept and what fits now."
@@ -68,13 +77,21 @@ class Alarm:
 
     async def parked(self, held: Held, step: Step) -> None:
         """A decision is asked for, if that is what the item has come to."""
-        wanted = asked(held.fence)
-        if wanted is None or not isinstance(step, Ended) or step.result is not Result.PARKED:
+        wanted = await self._wanted(held) if isinstance(step, Ended) and step.result is Result.PARKED else None
+        if wanted is None:
             return
         sentence = f"The {wanted.what} waits for a person's decision."
         commands = tuple(f"/{verb}" for verb in fitting(_track(held), held.fence.stage))
         self._put(wanted.number, wanted.epoch, "approval", sentence, (held.fence.stage, "approval", commands))
         await self._mention(wanted.number, wanted.epoch, sentence)
+
+    async def _wanted(self, held: Held) -> Asked | None:
+        """What is not known is not told now: `watch` still escalates it."""
+        try:
+            return await self._approvals.wanted(held.fence)
+        except (Transient, Blocked) as error:
+            log.warning("approvals_not_looked_at", outcome="skipped", error=str(error))
+            return None
 
     async def watch(self, known: Mapping[int, Issue]) -> None:
         """Escalate each decision that has waited too long, once."""

@@ -12,7 +12,7 @@ from shared.lock.port import Port, ReadFence
 from shared.models import Issue
 from shared.workflow import Labels, Role, Stage
 
-BY_ORDER = frozenset({"not_ordered", "fork", "breaking", "protected"})
+BY_ORDER = frozenset({"not_ordered", "fork", "breaking", "protected", "disputed"})
 """Why an approved pull request waits for `/merge`, in the words of its status comment."""
 
 
@@ -72,17 +72,22 @@ class Approvals:
 
     async def _asked(self, item: Issue) -> Asked | None:
         fence = (await self._port.request(ReadFence(ItemKey(self._role, item.number)))).value
-        if fence is None:
-            return None
-        if self._role is Role.REVIEWER:
-            why = (await self._status.data(item.number)).get("waiting")
-            if not isinstance(why, Mapping) or why.get("why") not in BY_ORDER:
-                return None
-        return asked(fence)
+        return None if fence is None else await self.wanted(fence)
+
+    async def wanted(self, fence: Fence) -> Asked | None:
+        """The decision that an item waits for: of a merge only where its status comment says that one is missing.
+
+        Raises `Transient`, `Blocked`.
+        """
+        found = asked(fence)
+        if found is None or found.what != "merge":
+            return found
+        why = (await self._status.data(found.number)).get("waiting")
+        return found if isinstance(why, Mapping) and why.get("why") in BY_ORDER else None
 
 
 def asked(fence: Fence) -> Asked | None:
-    """The decision that a fence at rest waits for; None when it waits for none."""
+    """The decision that a fence at rest may wait for; None when it waits for none."""
     what = {
         (Role.PLANNER, Stage.AWAITING_APPROVAL): "plan",
         (Role.WORKER, Stage.AWAITING_APPROVAL): "refactoring",

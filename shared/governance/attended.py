@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from shared.errors import Blocked
+from shared.errors import Blocked, Gone, Unauthorized
 from shared.governance.alarm import Alarm
 from shared.governance.desk import SAID, Desk
 from shared.governance.diagnosis import Diagnosis
@@ -24,6 +24,9 @@ from shared.workflow import Role
 
 SOON_SECONDS = 0.01
 """An item that a command has moved is looked at again with the next tick; no lost race, so others may be begun."""
+
+HELD_SECONDS = 60.0
+"""An item at rest on which a lock still stands, of a holder that may be dead: its thread is looked at again then."""
 
 
 class Lists(Protocol):
@@ -55,6 +58,7 @@ class Attended:
         self._port = port
         self._claimant = claimant
         self._held: dict[int, Held] = {}
+        self._before: dict[int, int] = {}
 
     @property
     def role(self) -> Role:
@@ -81,6 +85,8 @@ class Attended:
             if done:
                 return Skip(done, SOON_SECONDS)
         if candidate.version.startswith(SAID):
+            if self._desk.has_news(candidate.number, self._known):
+                return Skip("it is heard when nobody holds it any more", HELD_SECONDS)
             return Skip("nothing was ordered that leads on from here", UNTIL_NEWS)
         return await self._agent.claim(candidate)
 
@@ -94,12 +100,14 @@ class Attended:
         number = lease.fence.key.number
         async with self._agent.hold(lease) as held:
             self._held[number] = held
+            # An ACK of ours that we go on with, after a restart, has beaten before: then its own epoch is the last one.
+            self._before[number] = lease.ack.id if lease.ack.heartbeat else lease.ack.prev
             if held.fence.backend:
                 self._choices[f"#{number}"] = held.fence.backend
             try:
                 yield held
             finally:
-                del self._held[number]
+                del self._held[number], self._before[number]
                 self._choices.pop(f"#{number}", None)
 
     async def revoked(self, number: int) -> str | None:
@@ -109,9 +117,10 @@ class Attended:
         return commanded or await self._agent.revoked(number)
 
     async def step(self, held: Held) -> Step:
-        """The agent's; a decision that it comes to wait for is asked of people."""
+        """The agent's; a decision that it comes to wait for is asked of people, and so is what it finds given up."""
         step = await self._agent.step(held)
         await self._alarm.parked(held, step)
+        await self._alarm.halted(held, step, self._before.get(held.fence.key.number, 0))
         return step
 
     async def stop(self, held: Held, reason: str) -> None:
@@ -125,7 +134,13 @@ class Attended:
     async def fail(self, held: Held, error: Blocked) -> None:
         """The agent's, with a diagnosis where one may help; then somebody is called."""
         error.diagnosis = error.diagnosis or await self._diagnosis.of(held, error)
-        await self._agent.fail(held, error)
+        try:
+            await self._agent.fail(held, error)
+        except (Gone, Unauthorized):  # nobody is left to look at it; or it is told again once the token works
+            raise
+        except Blocked:  # its thread takes no word of ours: somebody has to be called in another way
+            await self._alarm.failed(held, error)
+            raise
         await self._alarm.failed(held, error)
 
     @property

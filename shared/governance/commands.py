@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from shared.markdown import lines
@@ -39,6 +40,8 @@ class Command:
     author: Account
     verb: Verb
     text: str
+    at: datetime | None = field(default=None, compare=False)
+    """When it was given, by server time."""
 
     def __str__(self) -> str:
         return f"/{self.verb} by {self.author.login} in comment {self.comment_id}"
@@ -86,7 +89,9 @@ def _command(comment: Comment) -> Command | None:
     if match is None:
         return None
     verb = ALIASES.get(match[1]) or (Verb(match[1]) if match[1] in set(Verb) else None)
-    return None if verb is None else Command(comment.id, comment.author, verb, (match[2] or "").strip())
+    if verb is None:
+        return None
+    return Command(comment.id, comment.author, verb, (match[2] or "").strip(), comment.created_at)
 
 
 def _spoken(body: str) -> str:

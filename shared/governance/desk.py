@@ -17,6 +17,7 @@ from shared.governance.notices import Replies
 from shared.governance.recovery import Recovery
 from shared.governance.retrying import NOT_BEGUN, wanted
 from shared.governance.rulings import Effect, Refused, offered, ruling
+from shared.governance.unedited import Unedited
 from shared.items import Candidate
 from shared.lock.hold import Held
 from shared.models import Issue
@@ -47,9 +48,10 @@ class Record(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """Whose desk it is, and which backends `/retry` can name there."""
+    """Whose desk it is, what it knows of edits, and which backends `/retry` can name there."""
 
     role: Role
+    unedited: Unedited
     backends: frozenset[str] = frozenset()
 
 
@@ -59,7 +61,7 @@ class Desk:
     def __init__(
         self, trade: Trade, hearing: Hearing, docket: Docket, recovery: Recovery, record: Record, replies: Replies
     ) -> None:
-        self._role, self._backends = trade.role, trade.backends
+        self._role, self._backends, self._unedited = trade.role, trade.backends, trade.unedited
         self._hearing = hearing
         self._docket = docket
         self._recovery = recovery
@@ -110,7 +112,10 @@ class Desk:
         if not (orders or heard.unknown or heard.ignored or heard.edited) and not shown.stages & HALTED:
             return []
         try:
-            return await self._at_rest(item, heard.unknown) if await free() else []
+            if await free():
+                return await self._at_rest(item, heard.unknown)
+            self._hearing.forget(item.number)  # its holder answers, or once that is dead whoever looks next
+            return []
         except Gone:
             return []
         except BaseException:
@@ -165,6 +170,8 @@ class Desk:
             return "it is not a pull request of this engine's making", False
         if backend and case.fence is None:
             return NOT_BEGUN, False
+        if doubt := await self._unedited.doubt(order, ruled, case):
+            return doubt, False
         outcome = await self._recovery.carry_out(ruled, replace(case, backend=backend), Operator(str(order)))
         log.info("command_carried_out", outcome="completed", command=str(order), did=outcome)
         return outcome, True
@@ -183,7 +190,13 @@ class Desk:
     async def _interrupted(self, held: Held, listed: Issue) -> str | None:
         if listed.is_pull_request and self._role is Role.WORKER and not held.fence.round:
             return None  # it is heard when the work rests
-        heard = await self._hearing.hear(listed, held.fence, held=True)
+        try:
+            return await self._heed(held, listed, await self._hearing.hear(listed, held.fence, held=True))
+        except BaseException:
+            self._hearing.forget(listed.number)
+            raise
+
+    async def _heed(self, held: Held, listed: Issue, heard: Heard) -> str | None:
         told, reason, track = refusals(heard), None, self._track(listed)
         for order in heard.orders:
             outcome, ends = await self._interrupt(order, listed, held)

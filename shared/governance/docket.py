@@ -17,7 +17,7 @@ from shared.workflow import HALTED, Labels, Role, Stage, Track
 _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
 """Stages of the worker's fence at which a pull request is its business."""
 
-_OF_THE_ISSUE = frozenset({Effect.SPEC_REVIEW, Effect.CLOSE_AND_RESET, Effect.RESET_ATTEMPTS})
+_OF_THE_ISSUE = frozenset({Effect.SPEC_REVIEW, Effect.CLOSE_AND_RESET})
 """What a command on a pull request does to its issue."""
 
 

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 from shared.governance.commands import Command, Unknown, Verb, commands, unknown
 from shared.governance.strangers import NO_WRITE, spoken
-from shared.lock.codec import Fence
+from shared.lock.codec import Fence, read_ack
 from shared.models import Comment, Issue, Permission
 
 INTERRUPTIONS = frozenset({Verb.PAUSE, Verb.RESUME, Verb.STOP})
-"""What counts as long as the epoch in which it was given lasts; anything else is about the stage it was given at."""
+"""What counts through the next epoch too until it is answered; anything else is about the stage it was given at."""
 
 LATER_SECONDS = 600.0
 """How long a thread may go unread whose item has changed in other ways as well."""
@@ -128,7 +128,7 @@ class Hearing:
         for command in commands(said):
             comment = by_id[command.comment_id]
             name = version(comment)
-            if name in dealt or is_stale(comment, command.verb, fence, held=held):
+            if name in dealt or await self._is_over(comment, command.verb, fence, held=held):
                 continue
             if not await self._may_write(command.author.login):
                 ignored += [] if comment.id in dealt else [(comment.id, NO_WRITE)]
@@ -155,6 +155,23 @@ class Hearing:
             return known
         fewer = listed.comments < heard.listed.comments
         return await self._threads.thread(listed.number) if fewer or self._is_doubtful(listed, heard, known) else known
+
+    async def _is_over(self, comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -> bool:
+        """`is_stale`, but what nobody answered since the last holder's ACK still has to be.
+
+        It was written when that holder was dead, or while the next one was claiming: too late for either to hear.
+        """
+        if fence is None or not is_stale(comment, verb, fence, held=held):
+            return False
+        return verb not in INTERRUPTIONS or comment.id < await self._ack_before(fence)
+
+    async def _ack_before(self, fence: Fence) -> int:
+        """The id of the ACK that the fence's ACK succeeds; that of its own where it does not tell."""
+        number = fence.key.number
+        known = self._threads.known(number) or ()
+        thread = known if any(one.id == fence.ack_id for one in known) else await self._threads.thread(number)
+        own = next((read_ack(one) for one in thread if one.id == fence.ack_id), None)
+        return fence.ack_id if own is None or own.opaque else own.prev
 
     async def _may_write(self, login: str) -> bool:
         return (await self._people.permission(login)).may_write

@@ -1,6 +1,7 @@
 """What people's commands do to an item that nobody works on: its fence, its labels, its pull request, its branch.
 
-The fence moves first and the labels follow it, so that a crash in between is finished by `Recovery.show`.
+The fence moves first and the labels follow it, so that a crash in between is finished by `Recovery.show`; where
+the order is to stop it moves last, so that the order itself finishes it.
 The same for a comment and for `workflow-engine recover`; the next claim by any agent goes on from there.
 """
 
@@ -13,6 +14,7 @@ from typing import Any
 from shared.errors import Transient
 from shared.git.names import work_branch
 from shared.governance.recovery_ports import Branches, LabelBoard, Pulls
+from shared.governance.retrying import reviewed_again
 from shared.governance.rulings import Effect
 from shared.lock.codec import Fence
 from shared.lock.fence import swap
@@ -30,6 +32,9 @@ ENDED = (
     Flag.PAUSED,
 )
 """The flags of an end, which go when it goes on."""
+
+ANSWERS = frozenset({"feedback", "answer", "rounds"})
+"""The worker's phases that answer what was said of a pull request; from every other one CI is read anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +123,11 @@ class Recovery:
         return "it goes on" if taken else "it was not paused"
 
     async def _stop(self, case: Case, warrant: Operator) -> str:
-        """The fence remembers; the labels go, because what they say is not so any more."""
-        if case.fence is not None and case.fence.stage not in TERMINAL:
-            await self._move(case.fence, stage=Stage.WITHDRAWN, wait=None)
+        """The labels go first: once the fence says that it has ended, the order would be refused when repeated."""
         for stage in sorted(self._names.read(case.thread.labels).stages):
             await self._labels.remove(case.thread.number, self._names.of(stage), warrant)
+        if case.fence is not None and case.fence.stage not in TERMINAL:
+            await self._move(case.fence, stage=Stage.WITHDRAWN, wait=None)
         return "stopped; the branch is kept"
 
     async def _again(self, case: Case, warrant: Operator, *, afresh: bool) -> str:
@@ -134,10 +139,13 @@ class Recovery:
         if fence.key.kind is Role.WORKER and case.under_way is None and fence.pr:
             return await self._reset(case, warrant)  # its pull request has ended, and its branch would be in the way
         attempt = 0 if afresh else min(fence.attempt, max(case.attempts - 1, 0))
-        moved = await self._move(fence, **_renewed(case, fence, attempt, warrant))
+        changes, rounds = _renewed(case, fence, attempt, warrant), ""
+        if afresh and fence.key.kind is Role.REVIEWER:
+            changes, rounds = changes | {"round": 0}, " with all rounds again"
+        moved = await self._move(fence, **changes)
         await self.show(replace(case, fence=moved), warrant)
         left = f" with {case.attempts - attempt} of {case.attempts} attempts" if case.attempts else ""
-        return f"it goes on{left}{f' and {case.backend}' if case.backend else ''}"
+        return f"it goes on{rounds}{left}{f' and {case.backend}' if case.backend else ''}"
 
     async def _unbegun(self, case: Case, warrant: Operator) -> str:
         """Nothing was recorded of it: it can only begin."""
@@ -211,14 +219,14 @@ def _renewed(case: Case, fence: Fence, attempt: int, warrant: Operator) -> dict[
         case Role.PLANNER:
             return changes | {"stage": Stage.PLANNING, "phase": "draft", "attempt": fence.attempt + 1, "round": 0}
         case Role.REVIEWER:
-            return changes | {"stage": Stage.REVIEWING, "phase": "", "attempt": 0}
+            return changes | {"stage": Stage.REVIEWING, "phase": reviewed_again(fence.work_head), "attempt": 0}
         case _:
-            looks_at_ci = fence.stage is Stage.CI_FAILED and case.under_way is not None
-            return changes | {"phase": "" if looks_at_ci else fence.phase}
+            halted_in_ci = fence.stage is Stage.CI_FAILED or fence.phase not in ANSWERS
+            return changes | {"phase": "" if halted_in_ci and case.under_way is not None else fence.phase}
 
 
 def _cleared(case: Case, warrant: Operator) -> dict[str, Any]:
-    """A command goes with the text that stands there when it is carried out; an edit after that needs another."""
+    """It goes on with the text that was read for it, of which `Unedited` says whether the command was about it."""
     text = "" if case.issue is None else body_sha256(case.issue.title, case.issue.body)
     return {
         "stage": Stage.READY,

@@ -1,4 +1,4 @@
-"""What `/retry` may be told: with which of the configured backends an item goes on (pure)."""
+"""What `/retry` may be told, and what it tells a reviewer (pure)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ def named(backend: str, backends: Collection[str]) -> str | Refused:
         return backend
     known = ", ".join(sorted(backends))
     return Refused(f"no backend '{one_line(backend, 40)}' is configured for this repository: there is {known}")
+
+
+def reviewed_again(head: str) -> str:
+    """The phase of a review's fence once a person had it go on: the review of this very `head` is not the last word."""
+    return f"again-{head[:12]}"
 
 
 NOT_BEGUN = "nothing of it was begun, so there is nothing to retry with another backend"

@@ -220,3 +220,24 @@ async def test_the_status_comment_of_a_newer_version_is_edited_and_no_second_one
     body = thread.comments[1].body
     assert "rev=9" in body
     assert "`/retry` by ada" in body
+
+
+async def test_a_command_that_one_kind_of_agent_has_answered_is_answered_for_all() -> None:
+    thread = FakeThread()
+    await board(thread, Role.REVIEWER).show(7, Status("In review."), US)
+    answered = [{"id": 200, "by": "ada", "command": "/stop", "outcome": "stopped; the branch is kept"}]
+    await board(thread).note(7, US, commands=answered)
+    said = tuple(thread.comments.values())
+    assert board(thread, Role.REVIEWER).record_in(7, said)["commands"] == answered
+    assert "/stop" not in said[0].body, "each kind writes in its own"
+
+
+@pytest.mark.parametrize("forger", ["stranger", "wrong thread", "wrong key"])
+async def test_nobody_else_answers_a_command(forger: str) -> None:
+    thread = FakeThread()
+    keys = Keyring(5, (Key.of(b"x" * 32),)) if forger == "wrong key" else KEYS
+    number = 8 if forger == "wrong thread" else 7
+    await board(thread, keys=keys).note(number, US, commands=[{"id": 200, "by": "ada", "command": "/stop"}])
+    (body,) = (one.body for one in thread.comments.values())
+    said = thread.add(7, body, MALLORY if forger == "stranger" else BOT)
+    assert not board(thread, Role.REVIEWER).record_in(7, [said]).get("commands")

@@ -1,0 +1,157 @@
+"""An issue, its pull request and their fences in memory, with the desk that takes commands about them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from fake_server import EPOCH
+from reviewer_world import HEAD, KEYS, OPENED
+
+from shared.governance.desk import Desk, Trade
+from shared.governance.docket import Docket
+from shared.governance.hearing import Hearing
+from shared.governance.notices import Replies
+from shared.governance.recovery import Recovery
+from shared.governance.texts import Texts
+from shared.governance.unedited import Unedited
+from shared.lock.codec import Fence, ItemKey
+from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
+from shared.models import Account, Comment, Issue, Permission, PullRequest
+from shared.specification import body_sha256
+from shared.warrant import Operator, Warrant
+from shared.workflow import Labels, Role, Stage
+
+ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")
+ISSUE = Issue(42, "Title", "Innocent.", frozenset({"status:failed"}), ADA, EPOCH, EPOCH)
+WORKER = Fence(
+    ItemKey(Role.WORKER, 42),
+    5,
+    "n" * 32,
+    "worker-a",
+    Stage.REVIEWING,
+    EPOCH,
+    pr=57,
+    work_head=HEAD,
+    body_sha256=body_sha256("Title", "Innocent."),
+    oid="0",
+)
+REVIEWER = Fence(
+    ItemKey(Role.REVIEWER, 57), 9, "n" * 32, "reviewer-a", Stage.FAILED, EPOCH, pr=57, work_head=HEAD, oid="0"
+)
+
+
+def comment(text: str, at: datetime, number: int = 42) -> Comment:
+    """What ada says."""
+    return Comment(100, number, ADA, text, at, at)
+
+
+@dataclass
+class Scene:
+    """GitHub and git as far as commands need them. `shown` are the stages that labels were set to."""
+
+    author: Account = ADA
+    fences: dict[tuple[Role, int], Fence] = field(default_factory=dict)
+    shown: list[tuple[int, Stage]] = field(default_factory=list)
+    noted: list[str] = field(default_factory=list)
+    said: list[Comment] = field(default_factory=list)
+    worker: Fence = WORKER
+
+    def __post_init__(self) -> None:
+        self.issue = replace(ISSUE, author=self.author)
+        self.pull = replace(OPENED, number=57, head_branch="auto/issue-42", head_sha=HEAD)
+        self.thread_of_pull = replace(ISSUE, number=57, is_pull_request=True)
+
+    def now(self) -> float:
+        return 0.0
+
+    def boot(self) -> float:
+        return 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError("nobody waits here")
+
+    async def request(self, operation: Operation[Any]) -> Reply[Any]:
+        if isinstance(operation, ReadFence):
+            return Reply(self.fences.get((operation.item.kind, operation.item.number)), EPOCH)
+        assert isinstance(operation, AdvanceFence)
+        new = operation.fence
+        oid = str(int(self.fences[new.key.kind, new.key.number].oid) + 1)
+        self.fences[new.key.kind, new.key.number] = replace(new, oid=oid)
+        return Reply(oid, EPOCH)
+
+    async def pull_request(self, number: int) -> PullRequest:
+        return self.pull
+
+    async def close(self, number: int, warrant: Operator) -> PullRequest:
+        self.pull = replace(self.pull, open=False)
+        return self.pull
+
+    async def refresh(self, ref: str) -> str | None:
+        return None
+
+    async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]:
+        return {}
+
+    async def show(self, number: int, stage: Stage, warrant: Operator, **_: Any) -> frozenset[str]:
+        self.shown.append((number, stage))
+        return frozenset()
+
+    async def add(self, number: int, names: Collection[str], warrant: Operator) -> frozenset[str]:
+        return frozenset(names)
+
+    async def remove(self, number: int, name: str, warrant: Operator) -> None:
+        self.shown.append((number, Stage.NEW))
+
+    def known(self, number: int) -> tuple[Comment, ...] | None:
+        return None
+
+    async def thread(self, number: int) -> tuple[Comment, ...]:
+        return tuple(one for one in self.said if one.number == number)
+
+    async def permission(self, login: str) -> Permission:
+        return Permission.WRITE if login == "ada" else Permission.READ
+
+    def record_in(self, number: int, thread: Iterable[Comment]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        return {}
+
+    async def note(
+        self,
+        number: int,
+        warrant: Warrant,
+        *,
+        commands: Sequence[Mapping[str, Any]] = (),
+        ignored: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        self.noted += [one["outcome"] for one in commands]
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+        raise AssertionError("every word here is a command")
+
+    async def free(self) -> bool:
+        return True
+
+    async def order(self, said: Comment, role: Role) -> list[str]:
+        """What the desk of `role` makes of a comment: the recorded outcomes."""
+        self.said.append(said)
+        desk = Desk(
+            Trade(role, Unedited(Texts(), self)),
+            Hearing(self, self, self, self.boot),
+            Docket(_Issues(self), self, self, Labels(), 3),
+            Recovery(self, self, self, self, Labels()),
+            self,
+            Replies(self, frozenset(), KEYS),
+        )
+        listed = self.issue if said.number == 42 else self.thread_of_pull
+        await desk.attend(said.number, {said.number: replace(listed, comments=len(self.said))}, self.free)
+        return self.noted
+
+
+class _Issues:
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+
+    async def issue(self, number: int) -> Issue:
+        return self._scene.issue if number == 42 else self._scene.thread_of_pull

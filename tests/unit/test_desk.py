@@ -1,0 +1,219 @@
+"""The desk: an order is carried out or answered, whoever dies, races, or fails to reach GitHub on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from fake_port import KEYS, FakeNonces
+from fake_server import Server
+from reviewer_lock import FakePort
+from test_hearing import AT, BOT, FENCE, Thread, hearing
+from test_status import US, FakeThread, board
+
+from shared.errors import Transient
+from shared.governance.attended import HELD_SECONDS, Attended
+from shared.governance.desk import SAID, Desk, Trade
+from shared.governance.docket import Matter
+from shared.governance.hearing import Hearing
+from shared.governance.recovery import Case, Recovery
+from shared.items import UNTIL_NEWS, Candidate, Skip
+from shared.lock.claim import Lease
+from shared.lock.claimant import Claimant
+from shared.lock.codec import Ack, Fence, write_ack
+from shared.lock.hold import Held, begin
+from shared.lock.port import ReadFence, Reply
+from shared.models import Issue
+from shared.warrant import Warrant
+from shared.workflow import Labels, Role, Stage, Track
+
+WORKING = replace(FENCE, stage=Stage.IMPLEMENTING, oid="1" * 40)
+LABELS = frozenset({"status:implementing"})
+
+
+@dataclass
+class World:
+    """One issue in the hands of a worker: its thread, its labels, its fence, and what is recorded of commands."""
+
+    thread: Thread = field(default_factory=lambda: Thread(cached=True))
+    labels: frozenset[str] = LABELS
+    fence: Fence = WORKING
+    free: bool = True
+    failures: int = 0
+    told: list[Mapping[str, Any]] = field(default_factory=list)
+    deeds: list[str] = field(default_factory=list)
+
+    @property
+    def listed(self) -> Mapping[int, Issue]:
+        return {7: replace(self.thread.listed, labels=self.labels)}
+
+    async def matter(self, number: int) -> Matter:
+        case = Case(self.listed[7], self.fence, self.listed[7])
+        return Matter(case, Track.SPECIFICATION, self.fence.stage, Role.WORKER)
+
+    async def add(self, number: int, names: Sequence[str], warrant: Warrant) -> frozenset[str]:
+        self._reach()
+        self.labels |= set(names)
+        self.deeds.append(f"add {', '.join(names)}")
+        return self.labels
+
+    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
+        self._reach()
+        self.labels -= {name}
+        self.deeds.append(f"remove {name}")
+
+    def _reach(self) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise Transient("GitHub answered 502")
+
+    async def request(self, asked: Any) -> Reply[Any]:
+        """The server of fences."""
+        at = AT + timedelta(hours=1)
+        if isinstance(asked, ReadFence):
+            return Reply(self.fence, at)
+        self.deeds.append(f"fence {asked.fence.stage}")
+        self.fence = replace(asked.fence, oid="2" * 40)
+        return Reply(self.fence.oid, at)
+
+    async def note(self, number: int, warrant: Warrant, *, commands: Any = (), ignored: Any = ()) -> None:
+        self.told += commands
+        self.thread.recorded += [one["id"] for one in commands]
+
+    async def doubt(self, *asked: Any) -> str:
+        """Nothing was edited."""
+        return ""
+
+    async def is_free(self) -> bool:
+        return self.free
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def desk(world: World) -> Desk:
+    all_else: Any = world
+    recovery = Recovery(all_else, all_else, all_else, all_else, Labels())
+    return Desk(Trade(Role.WORKER, all_else), hearing(world.thread), all_else, recovery, world, all_else)
+
+
+def claimed(world: World, id: int, prev: int) -> Held:
+    """Another worker begins the next epoch: its ACK is in the thread, its fence on the server."""
+    ack = Ack(world.fence.key, "worker-b", 1_700_000_000_000, prev, f"{id:032x}", 1800, id=id)
+    world.thread.say(id, write_ack(ack, KEYS), BOT, AT + timedelta(seconds=30))
+    world.fence = replace(world.fence, ack_id=id, nonce=ack.nonce, agent="worker-b", at=AT + timedelta(seconds=31))
+    claimant = Claimant("worker-b", frozenset({BOT.id}), KEYS, FakeNonces("n"))
+    return begin(FakePort(Server()), Lease(ack, world.fence, AT, 0.0), claimant)
+
+
+async def test_a_stop_that_a_dead_holder_did_not_hear_is_carried_out_once_nobody_holds_the_item(world: World) -> None:
+    one = desk(world)
+    world.thread.say(6, "/stop")
+    world.free = False
+    assert await one.attend(7, world.listed, world.is_free) == ""
+    assert (world.deeds, world.told, world.thread.readings) == ([], [], 0)
+    world.free = True
+    assert one.has_news(7, world.listed)
+    assert await one.attend(7, world.listed, world.is_free) == "/stop by ada in comment 6: stopped; the branch is kept"
+    assert (world.fence.stage, world.labels) == (Stage.WITHDRAWN, frozenset())
+    assert not one.has_news(7, world.listed)
+
+
+@pytest.mark.parametrize("word", ["/stop", "/pause"])
+async def test_an_order_from_between_two_holders_interrupts_the_second(world: World, word: str) -> None:
+    one = desk(world)
+    world.thread.say(6, word)
+    held = claimed(world, 9, prev=5)
+    assert await one.interruption(held, world.listed) == f"{word} by ada in comment 6"
+    assert [entry["id"] for entry in world.told] == [6]
+    assert await one.interruption(held, world.listed) is None
+    assert len(world.deeds) == 1
+
+
+async def test_an_order_from_between_two_holders_counts_when_the_second_has_let_go(world: World) -> None:
+    one = desk(world)
+    world.thread.say(6, "/stop")
+    claimed(world, 9, prev=5)
+    assert "stopped" in await one.attend(7, world.listed, world.is_free)
+    assert world.fence.stage is Stage.WITHDRAWN
+
+
+@pytest.mark.parametrize(
+    ("id", "word", "recorded"),
+    [(4, "/stop", []), (6, "/stop", [6]), (6, "/retry", []), (6, "thanks", [])],
+    ids=["before the last holder", "answered", "of another stage", "no command"],
+)
+async def test_what_is_over_interrupts_nobody(world: World, id: int, word: str, recorded: list[int | str]) -> None:
+    world.thread.say(id, word)
+    world.thread.recorded = recorded
+    held = claimed(world, 9, prev=5)
+    assert await desk(world).interruption(held, world.listed) is None
+    assert (world.deeds, world.told) == ([], [])
+
+
+async def test_an_order_that_github_did_not_let_through_interrupts_at_the_next_look(world: World) -> None:
+    one, held = desk(world), claimed(world, 9, prev=5)
+    world.thread.say(10, "/stop", at=AT + timedelta(seconds=60))
+    world.failures = 1
+    with pytest.raises(Transient):
+        await one.interruption(held, world.listed)
+    assert (world.deeds, world.told) == ([], [])
+    assert await one.interruption(held, world.listed) == "/stop by ada in comment 10"
+    assert world.deeds == ["remove status:implementing"]
+
+
+async def test_a_stop_at_rest_that_failed_half_way_is_finished_and_not_refused(world: World) -> None:
+    one = desk(world)
+    world.thread.say(6, "/stop")
+    world.failures = 1
+    with pytest.raises(Transient):
+        await one.attend(7, world.listed, world.is_free)
+    assert (world.fence, world.told) == (WORKING, [])
+    assert "stopped" in await one.attend(7, world.listed, world.is_free)
+    assert world.deeds == ["remove status:implementing", "fence withdrawn"]
+    assert [entry["outcome"] for entry in world.told] == ["stopped; the branch is kept"]
+
+
+@pytest.mark.parametrize("kind", [Role.WORKER, Role.REVIEWER])
+async def test_an_order_that_the_worker_has_obeyed_is_news_to_no_kind_of_agent(world: World, kind: Role) -> None:
+    written = FakeThread()
+    obeyed = {"id": 6, "by": "ada", "command": "/stop", "outcome": "stopped; the branch is kept"}
+    await board(written).note(7, US, commands=[obeyed])
+    world.thread.say(6, "/stop")
+    world.thread.say(7, "/pause")
+    world.thread.say(8, written.comments[1].body, BOT)
+    ear = Hearing(world.thread, world.thread, board(FakeThread(), kind), lambda: 0.0)
+    heard = await ear.hear(world.thread.listed, None)
+    assert [order.comment_id for order in heard.orders] == [7]
+
+
+@dataclass
+class Ear:
+    """A desk that carries nothing out; `unheard` says whether that is because somebody holds the item."""
+
+    unheard: bool
+    desk: Any = None
+    alarm: Any = None
+    diagnosis: Any = None
+    choices: Any = None
+    known: Mapping[int, Issue] = field(default_factory=dict)
+
+    def has_news(self, number: int, known: Mapping[int, Issue]) -> bool:
+        return self.unheard
+
+    async def attend(self, *asked: Any) -> str:
+        return ""
+
+
+@pytest.mark.parametrize(("unheard", "seconds"), [(True, HELD_SECONDS), (False, UNTIL_NEWS)])
+async def test_an_item_at_rest_is_looked_at_again_until_its_order_is_heard(unheard: bool, seconds: float) -> None:
+    ear: Any = Ear(unheard)
+    ear.desk = ear
+    skip = await Attended(ear, ear, ear, ear, ear).claim(Candidate(7, f"{SAID}1"))
+    assert isinstance(skip, Skip)
+    assert skip.seconds == seconds
