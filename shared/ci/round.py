@@ -5,6 +5,7 @@ The worker acts on it; the merge gate asks the same `verdict.fold` and `verdict.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -100,23 +101,34 @@ def _red(round: Round, limits: Limits, patience: Next) -> Next:
 
 _RERUN = "rerun"
 _REFUSED = "rerun-refused"
+_MARK = re.compile(
+    rf"(?:{_RERUN}|(?P<refused>{_REFUSED})) (?P<after>[0-9]+)(?(refused)(?: (?P<only>[0-9]+(?:,[0-9]+)*))?)"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """That the failed jobs of this commit were run again, or were to be: `after` is the newest job before that."""
+    """That the failed jobs of this commit were run again, or were to be: `after` is the newest job before that.
+
+    `refused`: GitHub would not, for the workflow runs `only`, or for any where these are empty.
+    """
 
     after: int
     refused: bool = False
+    only: frozenset[int] = frozenset()
 
     def __str__(self) -> str:
-        return f"{_REFUSED if self.refused else _RERUN} {self.after}"
+        runs = ",".join(str(run) for run in sorted(self.only))
+        return " ".join(filter(None, (_REFUSED if self.refused else _RERUN, str(self.after), runs)))
 
     @classmethod
     def read(cls, text: str) -> Rerun | None:
         """Back from `str`; None for any other text."""
-        word, _, after = text.partition(" ")
-        return cls(int(after), word == _REFUSED) if word in {_RERUN, _REFUSED} and after.isdecimal() else None
+        found = _MARK.fullmatch(text)
+        if found is None:
+            return None
+        only = found["only"].split(",") if found["only"] else ()
+        return cls(int(found["after"]), found["refused"] is not None, frozenset(map(int, only)))
 
     @classmethod
     def of(cls, failed: Iterable[Check]) -> Rerun:
@@ -129,4 +141,5 @@ class Rerun:
 
     def _replaces(self, check: Check) -> bool:
         old = check.run_id is not None and check.job_id is not None and check.job_id <= self.after
-        return old and check.outcome is CheckOutcome.FAILED and not self.refused
+        refused = self.refused and (not self.only or check.run_id in self.only)
+        return old and check.outcome is CheckOutcome.FAILED and not refused

@@ -143,7 +143,7 @@ class Fence:
     """One epoch's state. `oid` is its commit; `runs` were begun, `failures` met since something was last achieved.
 
     `branch` is the work branch, where it has not the usual name; `backend` the coder that a person has asked for;
-    `more` are trailers of a newer version, which this one only carries on.
+    `more` are trailers of one agent's own, or of a newer version; who does not know them only carries them on.
     """
 
     key: ItemKey

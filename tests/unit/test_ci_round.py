@@ -68,6 +68,25 @@ def test_a_rerun_that_was_refused_is_not_waited_for() -> None:
     assert mark.awaited([OLD]) == (OLD,)
 
 
-@pytest.mark.parametrize("phase", ["", "ci", "red-base", "rerun", "rerun x", "rerun-refused -1", "rerun 1 2"])
+def test_of_two_workflow_runs_only_the_one_that_was_accepted_is_waited_for() -> None:
+    mark, other = Rerun(8, refused=True, only=frozenset({2, 3})), Check("lint", CheckOutcome.FAILED, job_id=8, run_id=2)
+    assert Rerun.read(str(mark)) == mark
+    assert [check.outcome for check in mark.awaited([OLD, other])] == [CheckOutcome.RUNNING, CheckOutcome.FAILED]
+
+
+@pytest.mark.parametrize(
+    "phase",
+    [
+        "",
+        "ci",
+        "red-base",
+        "rerun",
+        "rerun x",
+        "rerun-refused -1",
+        "rerun 1 2",
+        "rerun-refused 1 x",
+        "rerun-refused 1 2,",
+    ],
+)
 def test_other_phases_are_no_rerun(phase: str) -> None:
     assert Rerun.read(phase) is None

@@ -147,11 +147,25 @@ async def test_the_logs_of_the_same_checks_are_read_once() -> None:
     assert ci.asked.count("log 8") == 1
 
 
-@pytest.mark.parametrize(("base", "waits"), [(JOB, True), (RUNNING, True), (PASSED, False)])
-async def test_an_item_that_waits_for_its_base_is_not_claimed_before_that_is_green(base: Check, waits: bool) -> None:
-    ci = Ci({TIP: (base,)})
+@pytest.mark.parametrize(
+    ("base", "waits"),
+    [
+        ((JOB,), True),
+        ((RUNNING,), True),
+        ((PASSED,), False),
+        ((), False),
+        ((PASSED, Check("deploy", CheckOutcome.FAILED)), False),
+        ((PASSED, Check("deploy", CheckOutcome.RUNNING)), False),
+        ((JOB, Check("deploy", CheckOutcome.PASSED)), True),
+    ],
+)
+async def test_an_item_that_waits_for_its_base_is_not_claimed_before_its_own_checks_are_green_there(
+    base: tuple[Check, ...], waits: bool
+) -> None:
+    ci = Ci({HEAD: (JOB,), TIP: base})
     wish = Intent(Stage.TESTING, RED_BASE)
     for other in ("nothing to do", Intent(Stage.TESTING, "ci"), replace(wish, attempt=0)):
-        assert await ci.watch().hold(other) is None
+        assert await ci.watch().hold(other, FENCE) is None
+    assert await ci.watch().hold(wish, None) is None
     assert ci.asked == []
-    assert isinstance(await ci.watch().hold(wish), Skip) is waits
+    assert isinstance(await ci.watch().hold(wish, FENCE), Skip) is waits

@@ -33,6 +33,7 @@ def test_a_rerun_says_what_it_is_for_and_a_refusal_what_is_missing() -> None:
     refused = words.rerun(FENCE, READING, "GitHub does not allow it")
     assert "`actions: write`" in refused.sentence
     assert "GitHub does not allow it" in refused.notes
+    assert "run some of it again" in words.rerun(FENCE, READING, "GitHub does not allow it", partly=True).sentence
 
 
 def test_only_the_checks_that_the_base_fails_are_waited_for() -> None:

@@ -33,34 +33,37 @@ class Deeds:
     async def rerun(self, held: Held, seen: Snapshot) -> Rest:
         """Have the failed jobs of this commit be run once more. Recorded first, so that no crash makes it twice.
 
-        A refusal (the token lacks `actions: write`) is recorded and told; the next look goes on without.
+        A refusal (the token lacks `actions: write`, the run is too old) is recorded and told; the next look goes on
+        without those jobs.
         """
         jobs = [finding.failure.check for finding in (seen.ci.diagnosis.findings if seen.ci.diagnosis else ())]
         mark = Rerun.of(jobs)
         await advance(held, phase=str(mark))
-        refusal = await self._asked(held, jobs)
-        if refusal:
-            await advance(held, phase=str(replace(mark, refused=True)))
-        log.info("ci_rerun", outcome="skipped" if refusal else "retrying", checks=[job.name for job in jobs])
-        told = words.rerun(held.fence, seen.ci, refusal)
+        refusals = await self._asked(held, jobs)
+        partly = any(job.run_id not in refusals for job in jobs if job.run_id is not None)
+        if refusals:
+            only = frozenset(refusals) if partly else frozenset[int]()
+            await advance(held, phase=str(replace(mark, refused=True, only=only)))
+        log.info("ci_rerun", outcome="retrying" if partly else "skipped", checks=[job.name for job in jobs])
+        told = words.rerun(held.fence, seen.ci, next(iter(refusals.values()), ""), partly=partly)
         await self._status.show(held.fence.key.number, told, held)
         return Rest("ci")
 
-    async def _asked(self, held: Held, jobs: Sequence[Check]) -> str:
-        """Ask for every workflow run that has failed jobs; why all of that was refused, else the empty text."""
+    async def _asked(self, held: Held, jobs: Sequence[Check]) -> dict[int, str]:
+        """Ask for every workflow run that has failed jobs; returns for each that was refused why."""
         runs = sorted({job.run_id for job in jobs if job.run_id is not None})
-        refusals: list[str] = []
+        refusals: dict[int, str] = {}
         for run in runs:
             try:
                 await self._checks.rerun(run, held)
             except Blocked as error:
-                refusals.append(str(error))
+                refusals[run] = str(error)
             except UnknownOutcome:
                 raise
             except Transient:  # nothing was sent: the next look asks again
                 await advance(held, phase=Phase.CI)
                 raise
-        return refusals[0] if refusals and len(refusals) == len(runs) else ""
+        return refusals
 
     async def hold(self, held: Held, seen: Snapshot) -> Ended:
         """The base fails the same checks: wait for it without the lease, and say so once."""

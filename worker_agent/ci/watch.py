@@ -113,14 +113,16 @@ class Watch:
         tip = await self._source.refresh(f"refs/heads/{self._policy.base_branch}")
         return await self._checks.of(tip) if tip else ()
 
-    async def hold(self, wish: Intent | str) -> Skip | None:
+    async def hold(self, wish: Intent | str, fence: Fence | None) -> Skip | None:
         """Why an item that waits for a red base is not claimed yet: that is looked up before anybody is told again.
 
-        A person's new order does not wait.
+        Only those checks of the base count that fail on the item's own commit. A person's new order does not wait.
         """
-        if isinstance(wish, str) or wish.phase != RED_BASE or wish.attempt is not None:
+        if isinstance(wish, str) or wish.phase != RED_BASE or wish.attempt is not None or fence is None:
             return None
-        if fold(await self.base()) not in {Verdict.RED, Verdict.RUNNING}:
+        ours = {check.name for check in failed(await self._checks.of(fence.work_head))}
+        same = [check for check in await self.base() if check.name in ours] if ours else []
+        if fold(same) not in {Verdict.RED, Verdict.RUNNING}:
             return None
         return Skip(f"the checks of {self._policy.base_branch} are not green again", HOLD_SECONDS)
 

@@ -23,12 +23,16 @@ def red(fence: Fence, reading: Reading) -> Status:
     return progress(fence, sentence, _list(explained(reading)))
 
 
-def rerun(fence: Fence, reading: Reading, refusal: str) -> Status:
-    """CI is red for no reason of ours that is known: the same commit is tried once more, if GitHub allows it."""
+def rerun(fence: Fence, reading: Reading, refusal: str, *, partly: bool = False) -> Status:
+    """CI is red for no reason of ours that is known: the same commit is tried once more, if GitHub allows it.
+
+    `partly`: what was refused is not all of it.
+    """
     names = _names(check.name for check in failed(reading.checks))
     waiting = {"why": "ci", "since": fence.at.isoformat()}
     if refusal:
-        sentence = f"CI is red ({names}), and the token may not run it again (`actions: write`); going on without."
+        what = "some of it" if partly else "it"
+        sentence = f"CI is red ({names}), and the token may not run {what} again (`actions: write`); going on without."
         return progress(fence, sentence, _list([refusal, *explained(reading)]), waiting=waiting)
     sentence = f"CI is red ({names}), maybe not because of this change; its failed jobs run once more."
     return progress(fence, sentence, _list(explained(reading)), waiting=waiting)

@@ -8,6 +8,7 @@ from shared.git.notes import Note, Phase
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide
 from worker_agent.branch.history import HISTORY_LIMIT
+from worker_agent.tdd import left_out
 from worker_agent.tdd.criteria import is_split, of_id, pending, settled
 from worker_agent.workshop import Job, Workshop
 
@@ -26,13 +27,14 @@ async def upcoming(workshop: Workshop, job: Job) -> tuple[Job, ...]:
     """The cycles that are still to be done, the next one first; the whole specification is one cycle."""
     criteria = job.specification.criteria
     done = tuple(note for _, note in await phases(workshop, job))
-    begun = any(note.current_test for note in done)
+    aside = left_out.recorded(job.held.fence)
+    begun = bool(aside) or any(note.current_test for note in done)
     if not is_split(workshop.policy.cycles, criteria, begun=begun):
         return (job,)
-    start, first = job.held.fence.work_head or job.base, 1 + len(settled(done))
+    start, first = job.held.fence.work_head or job.base, 1 + len(settled(done) | aside.keys())
     return tuple(
         replace(job, base=start, criterion=criterion, cycle=first + index, topic=criterion.id)
-        for index, criterion in enumerate(pending(criteria, done))
+        for index, criterion in enumerate(c for c in pending(criteria, done) if c.id not in aside)
     )
 
 

@@ -15,7 +15,7 @@ from worker_agent import comments, decide
 from worker_agent.aborts import BranchExists, CycleAborted
 from worker_agent.briefing import criteria
 from worker_agent.ports import StatusBoard
-from worker_agent.tdd import agenda
+from worker_agent.tdd import agenda, left_out
 from worker_agent.tdd.jury import Jury, Red
 from worker_agent.tdd.phase_notes import red_note, spent, subject, undone
 from worker_agent.tdd.report import TestRun
@@ -52,8 +52,9 @@ class RedPhase:
         job = await self._workshop.open(held, issue)
         if not held.fence.work_head and not await self._workshop.worksite.is_branch_free(held.fence, job.base):
             raise BranchExists
-        aside: dict[str, str] = {}
-        reason: Blocked | None = None
+        before = {id: _unwanted(error) for id, error in left_out.recorded(held.fence).items()}
+        aside = {id: str(aborted) for id, aborted in before.items()}
+        reason = next(reversed(before.values()), None)
         for cycle in await agenda.upcoming(self._workshop, job):
             try:
                 written = await self._written(cycle)
@@ -61,6 +62,7 @@ class RedPhase:
                 if cycle.criterion is None or aborted.error not in _SKIPPED:
                     raise
                 aside[cycle.criterion.id], reason = str(aborted), aborted
+                await left_out.record(held, cycle.criterion.id, aborted.error)
                 continue
             await self._record_red(held, job, cycle, written, aside)
             return (*written.red.verdict.skip, *aside)
@@ -92,7 +94,7 @@ class RedPhase:
         note = red_note(job, written.baseline, red, written.refused, aside)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         phased = Phased(written.tree, job.base, subject(job, "Add tests for"), note)
-        to = {"phase": decide.Phase.GREEN, "base": item.base}
+        to = {"phase": decide.Phase.GREEN, "base": item.base, **left_out.forgotten(held.fence)}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
         told = comments.tests_written(held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test)
         await self._status.show(job.issue.number, told, held)
@@ -103,8 +105,9 @@ class RedPhase:
         """No criterion is left that has acceptable tests: what is green already goes on; raises when nothing is."""
         noted = dict(await agenda.phases(self._workshop, job)).get(held.fence.work_head)
         if noted is None:
+            await left_out.forget(held)
             raise reason or CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, _NO_TESTS)
-        to = await agenda.afterwards(self._workshop, job)
+        to = {**await agenda.afterwards(self._workshop, job), **left_out.forgotten(held.fence)}
         note = replace(noted, set_aside={**noted.set_aside, **aside}, next_phase=str(to["phase"]))
         note = spent(note, self._workshop.take_spent(job.issue.number))
         await self._workshop.worksite.amend(held, job.space, note, job.specification, **to)
@@ -131,6 +134,11 @@ _ABORTED = {
     ),
     ErrorType.DUPLICATE_TEST: "Every new test repeats another. Does the behaviour exist already?",
 }
+
+
+def _unwanted(error: ErrorType) -> CycleAborted:
+    """What an earlier life of this item found of a criterion, as far as the fence knows it."""
+    return CycleAborted(error, _ABORTED.get(error, _NO_TESTS))
 
 
 def _aside(verdict: RedVerdict, criteria: Mapping[str, str]) -> Sequence[str]:
