@@ -77,6 +77,8 @@ class Acts:
                 return Rest("ci")  # its checks have only just been asked for
             case Action.WAIT_FOR_CI | Action.RERUN_CI | Action.WAIT_FOR_BASE:
                 return await self._watch_ci(action, held, snapshot)
+            case Action.READ_CI:
+                await self._repairs.read_ci(held)
             case Action.REPAIR:
                 await self._handover.repair(held, snapshot)
             case Action.ADOPT | Action.SYNC:

@@ -103,7 +103,7 @@ class Worker:
         if isinstance(view, Skip):
             return view
         wish = await self._gate.intent(candidate, view.fence)
-        resting = await self._watch.hold(wish)
+        resting = await self._watch.hold(wish, view.fence)
         if resting is not None:
             return resting
         left = "" if isinstance(wish, str) else refusal(wish, view.fence, self._policy)

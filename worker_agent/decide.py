@@ -46,6 +46,7 @@ class Action(StrEnum):
     ADDRESS_REVIEW = "address review"
     ANSWER_REVIEW = "answer review"
     FIX_CI = "fix CI"
+    READ_CI = "read CI anew"
     OPEN_PULL_REQUEST = "open pull request"
     WAIT_FOR_CI = "wait for CI"
     RERUN_CI = "run CI again"
@@ -186,8 +187,10 @@ def _implementing(s: Snapshot) -> Action:
             return Action.FIX_CI
         case Phase.ROUNDS:
             return Action.GIVE_UP_ON_ROUNDS
-        case Phase.FEEDBACK | Phase.ANSWER | Phase.CI:  # pragma: no branch - mypy sees that nothing is left
-            return Action.ADDRESS_REVIEW
+        case Phase.CI:
+            return Action.READ_CI
+        case Phase.FEEDBACK | Phase.ANSWER:  # pragma: no branch - mypy sees that nothing is left
+            return Action.READ_CI if s.pull_request is None else Action.ADDRESS_REVIEW
 
 
 def _testing(s: Snapshot, now: datetime) -> Action:

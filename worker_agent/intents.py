@@ -18,6 +18,12 @@ from worker_agent.projection import is_doubled
 UNAPPROVED = "0" * 64
 """The hash of no text: a plan's text was edited before it was begun, so what stands there nobody has approved."""
 
+_BUILDS = frozenset({"", Phase.RED, Phase.GREEN, Phase.REFACTOR, Phase.CONFIRMED, Phase.DECLINED})
+"""Phases ahead of the pull request; in every other one the branch is finished as far as the tests here can say."""
+
+_ANSWERS = frozenset({Phase.FEEDBACK, Phase.ANSWER, Phase.ROUNDS})
+"""Phases of an open pull request in which what was said of it comes first, and not what CI says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -43,7 +49,8 @@ def intent(
         text = _approved(issue, fence, keys)
         if fence is not None and fence.stage is Stage.READY:  # a command leads on from where it stopped
             bound = "" if fence.body_sha256 else text  # the command was bound to the text that stood there
-            return Intent(Stage.IMPLEMENTING, fence.phase or Phase.RED, body_sha256=bound)
+            built = fence.phase not in _BUILDS  # and could not be shown: no remark is there to be answered
+            return Intent(Stage.IMPLEMENTING, Phase.CI if built else fence.phase or Phase.RED, body_sha256=bound)
         return Intent(Stage.IMPLEMENTING, Phase.RED, attempt=0, round=0, pr=0, base="", work_head="", body_sha256=text)
     if fence is not None and (fence.stage in WORKING or (fence.stage in SETTLED and labels.stages & WORKING)):
         return Intent(fence.stage, fence.phase)
@@ -105,13 +112,12 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
     to = move(Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, Event.CLAIMED).to
     halted = fence.stage in HALTED | {Stage.READY}
     commanded = fence.stage is Stage.READY and fence.body_sha256
-    if fence.stage is Stage.READY and not fence.phase:  # a command has CI looked at again
-        to = Stage.TESTING
+    rereads = fence.stage is Stage.READY and fence.phase not in _ANSWERS  # a command has CI looked at again
     if fence.round >= policy.bounds.rounds and not halted:
         return Intent(to, Phase.ROUNDS, pr=pull_request.number)
     return Intent(
         to,
-        "" if to is Stage.TESTING else Phase.FEEDBACK,
+        Phase.CI if rereads else Phase.FEEDBACK,
         round=fence.round + 1,
         pr=pull_request.number,
         work_head=pull_request.head_sha if halted else None,

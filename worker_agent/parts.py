@@ -25,7 +25,6 @@ _BEGINS: Mapping[str, Call] = {
     Phase.REFACTOR: Call.REFACTOR,
     Phase.FIX: Call.FIX_CI,
     Phase.FEEDBACK: Call.IMPLEMENT,
-    Phase.CI: Call.IMPLEMENT,
 }
 
 

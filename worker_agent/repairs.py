@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from shared.git.notes import Answer, Note, Phase
 from shared.llm.port import Call
+from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import CheckOutcome, Issue
 from shared.prompts import Untrusted
@@ -96,9 +97,15 @@ class Repairs:
         await self._change(held, job, _Wish(Call.FIX_CI, first, f"Fix CI for {issue.title}", prompt))
 
     async def address_review(self, held: Held, issue: Issue) -> None:
-        """Work on everything that was said and is not answered yet; what becomes of it stands in the commit's note."""
-        job = await self._workshop.open(held, issue)
+        """Work on everything that was said and is not answered yet; what becomes of it stands in the commit's note.
+
+        A command asks to go on, not for a change: where nothing was said, CI is read anew, and nobody is paid.
+        """
         items = await self._rounds.asked(held)
+        if not items and held.fence.approved_by.startswith("/"):
+            await self.read_ci(held)
+            return
+        job = await self._workshop.open(held, issue)
         findings = answers.findings(items)
 
         def prompt(problems: Sequence[str]) -> str:
@@ -110,6 +117,11 @@ class Repairs:
         first = Turn(round=held.fence.round)
         subject = f"Address review of {issue.title}"
         await self._change(held, job, _Wish(Call.IMPLEMENT, first, subject, prompt, decide.Phase.ANSWER, items))
+
+    async def read_ci(self, held: Held) -> None:
+        """What stands on the branch is as it should be: open its pull request, or see what CI says of it."""
+        stage = move(Track.PULL_REQUEST, held.fence.stage, Event.TESTS_PASSED).to
+        await advance(held, stage=stage, phase=decide.Phase.CI)
 
     async def answer(self, held: Held) -> told.Ignored:
         """Post what a round has led to; returns the texts that nobody heeds."""

@@ -34,6 +34,7 @@ from shared.specification import Specification
 from shared.workflow import Stage
 from worker_agent import comments
 from worker_agent.branch.history import History
+from worker_agent.branch.tips import Tips
 from worker_agent.vetting import policy_of, vetted
 
 log = structlog.get_logger()
@@ -82,12 +83,12 @@ class Worksite:
         self._places = places
         self.keys = keys
         self._disk = disk
-        self._current: dict[int, tuple[int, str]] = {}
+        self._tips = Tips()
 
     async def tidy(self, numbers: Iterable[int]) -> None:
         """Look after the disk when it is time; the workspaces of the items `numbers` are in use."""
         numbers = frozenset(numbers)
-        self._current = {number: lease for number, lease in self._current.items() if number in numbers}
+        self._tips.retain(numbers)
         busy = {workspace_path(self._places.workspaces, self._places.full_name, number) for number in numbers}
         await self._disk.sweep(busy)
 
@@ -114,7 +115,7 @@ class Worksite:
             if await self.mirror.sha(fence.work_head) is None:  # made on another machine
                 await self.mirror.refresh(fence.key.ref)
             await space.bring(fence.work_head)
-        if not self._is_current(fence):
+        if self._tips.of(fence) is None:
             await self.renew(fence)
         await space.follow(_notes_ref(fence))
         return space
@@ -122,15 +123,12 @@ class Worksite:
     async def renew(self, fence: Fence) -> None:
         """Bring branches and notes in one fetch. As long as this lease lasts, only its own pushes move the notes."""
         await self.mirror.renew(_notes_ref(fence))
-        self._current[fence.key.number] = fence.ack_id, fence.nonce
-
-    def _is_current(self, fence: Fence) -> bool:
-        return self._current.get(fence.key.number) == (fence.ack_id, fence.nonce)
+        self._tips.keep(fence, await self.mirror.tip(comments.branch(fence)))
 
     async def tip(self, fence: Fence) -> str | None:
         """The work branch as this lease last knew it: if somebody has moved it since, the push fails, and asks anew."""
-        ref = f"refs/heads/{comments.branch(fence)}"
-        return await (self.mirror.sha if self._is_current(fence) else self.mirror.refresh)(ref)
+        known = self._tips.of(fence)
+        return known.tip if known else await self.mirror.refresh(f"refs/heads/{comments.branch(fence)}")
 
     async def judge(self, fence: Fence, space: Workspace, base: str, tree: str, policy: Policy) -> None:
         """Judge a tree against its `base`, before anything of it is run; the same as `record` does.
@@ -188,14 +186,17 @@ class Worksite:
         before = await self.mirror.sha(notes)
         noted = await Notes(space.git, self._identity).add(notes, commit, write(note, self.keys))
         updates = [RefUpdate(notes, before, noted)]
-        if to.get("stage") is Stage.TESTING or note.phase is Phase.SYNC:
+        pushed = to.get("stage") is Stage.TESTING or note.phase is Phase.SYNC
+        if pushed:
             updates += await self._branch(fence, commit)
         ready = await self._publisher.prepare(space, note.base, commit, updates, policy=policy, since=since)
         try:
             await advance(held, updates=ready, **to)
         except Transient:
-            self._current.pop(fence.key.number, None)
+            self._tips.forget(fence)
             raise
+        if pushed and self._tips.of(fence) is not None:
+            self._tips.keep(fence, commit)
 
     async def rescue(self, fence: Fence, space: Workspace, start: str) -> Path | None:
         """A run was cut off or has failed: keep on disk what it has changed since `start`; where, or None."""

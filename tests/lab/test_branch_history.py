@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from git_remote import commit_to, machine, remote_at
+from git_remote import ENGINE, commit_to, machine, remote_at
 
 from lab.bare import Bare
+from shared.git.disk import Disk
+from shared.git.patch_policy import Policy
+from shared.git.publisher import Publisher
 from shared.lock.codec import Fence, ItemKey
+from shared.loop import RealClock
+from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage
 from worker_agent.branch.history import History
 from worker_agent.decide import Head
+from worker_agent.worksite import Places, Worksite
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 BRANCH = "auto/issue-42"
@@ -77,3 +84,25 @@ async def test_a_base_that_collides_is_found_by_git(tmp_path: Path) -> None:
     await commit_to(remote, "main", {"README.md": "theirs\n"}, parent=base)
     assert await history.collides(fence(base, ours), "main")
     assert not await history.collides(fence(base, ours), "gone")
+
+
+@pytest.mark.fault(31)
+async def test_what_others_fetch_is_not_what_a_lease_expects_of_its_branch(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    base = await remote.sha("main") or ""
+    ours = await engines(remote, base, "green", {"new.py": "x"})
+    mirror = await machine(tmp_path, str(remote.path))
+    places = Places("o/r", tmp_path / "workspaces", tmp_path / "kept")
+    keys, disk = Keyring(99, (Key.of(b"w" * 32),)), Disk(mirror, places.workspaces, RealClock())
+    site, held = Worksite(mirror, ENGINE, Publisher(mirror, Policy()), places, keys, disk), fence(base, ours)
+    await site.renew(held)
+    theirs = await commit_to(remote, BRANCH, {"NOTES.md": "x"}, parent=ours)
+    await mirror.fetch()  # for another item
+    assert await mirror.tip(BRANCH) == theirs
+    assert await site.tip(held) == ours, "a push that expects theirs would not be refused"
+    assert await site.tip(replace(held, nonce="b" * 32)) == theirs, "another lease asks anew"
+    await site.renew(held)
+    assert await site.tip(held) == theirs
+    await site.tidy([])
+    last = await commit_to(remote, BRANCH, {"NOTES.md": "y"}, parent=theirs)
+    assert await site.tip(held) == last

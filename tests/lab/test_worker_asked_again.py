@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from branch_scene import FIX
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, acks, calls, comments, drop_branch, labels, pulls, status
 
@@ -95,3 +96,37 @@ async def test_a_stale_ready_does_not_restart_what_a_person_stopped_by_taking_it
         engine.lab.faults.clear()
     assert len(acks(engine, number)) == 1
     assert calls(engine, "write_tests") == 0
+
+
+@pytest.mark.long
+async def test_retry_after_a_ci_repair_that_failed_repairs_ci_and_pays_for_no_blind_round(engine: Engine) -> None:
+    engine.repository_settings |= {"refactor": "off"}
+    engine.script(TESTS + CODE + "- call: fix_ci\n  attempt: any\n  fails: max_budget\n")
+    engine.ci.jobs = dict.fromkeys(engine.ci.jobs, "test -e ci.txt || test ! -e directory/greeting.py")
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+    assert (calls(engine, "implement"), calls(engine, "fix_ci")) == (1, 1)
+    engine.script(FIX.replace("attempt: any", "attempt: any\n  round: 1"))
+    engine.ci.jobs = dict.fromkeys(engine.ci.jobs, "test -e ci.txt || test ! -e directory/greeting.py")
+    engine.lab.comment(REPOSITORY, number, "/retry", author=OWNER)
+    async with engine.agent(Role.WORKER) as again:
+        await engine.until(lambda: bool(again.ended), again, ticks=60)
+        assert [end.result for end in again.ended] == [Result.HANDED_OVER]
+    assert (calls(engine, "implement"), calls(engine, "fix_ci")) == (1, 2), "CI said what there is to do"
+
+
+@pytest.mark.long
+async def test_retry_opens_the_pull_request_that_could_not_be_opened(engine: Engine) -> None:
+    engine.repository_settings |= {"refactor": "off"}
+    engine.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, method="POST", path=r"/pulls$", status=403))
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+    assert pulls(engine) == []
+    engine.lab.comment(REPOSITORY, number, "/retry", author=OWNER)
+    async with engine.agent(Role.WORKER) as again:
+        await engine.until(lambda: bool(again.ended), again, ticks=60)
+        assert [end.result for end in again.ended] == [Result.HANDED_OVER]
+    assert len(pulls(engine)) == 1
+    assert calls(engine, "implement") == 1

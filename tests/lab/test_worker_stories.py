@@ -126,13 +126,14 @@ async def test_a_ci_that_never_finishes_is_handed_over_with_a_warning(engine: En
 @pytest.mark.fault(42)
 async def test_no_checks_at_all_is_green_only_where_the_configuration_says_so(engine: Engine) -> None:
     engine.ci.jobs = {}
-    number = engine.ready("Greet people")
+    engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.resting), worker)
         await engine.tick(worker)
         assert worker.ended == []
     engine.repository_settings["ci"] = {"none_is_green": True, "timeout": 0.05}
-    worker = await once(engine, number)
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker, ticks=200)  # time is in whole seconds
     assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
 
 

@@ -70,13 +70,18 @@ def test_what_has_ended_comes_first(stage: Stage, facts: dict[str, object], acti
         (Phase.GREEN, 3, Action.GIVE_UP_ON_ATTEMPTS),
         (Phase.REFACTOR, 3, Action.REFACTOR),
         (Phase.FIX, 3, Action.FIX_CI),
-        (Phase.FEEDBACK, 3, Action.ADDRESS_REVIEW),
-        (Phase.CI, 0, Action.ADDRESS_REVIEW),
+        (Phase.FEEDBACK, 0, Action.READ_CI),
+        (Phase.CI, 0, Action.READ_CI),
         (Phase.ROUNDS, 0, Action.GIVE_UP_ON_ROUNDS),
     ],
 )
 def test_the_phase_says_which_paid_step_is_next(phase: str, attempt: int, action: Action) -> None:
     assert done(fence(IMPLEMENTING, phase, attempt=attempt)) is action
+
+
+@pytest.mark.parametrize("phase", [Phase.FEEDBACK, Phase.ANSWER])
+def test_what_was_said_of_an_open_pull_request_is_worked_on(phase: Phase) -> None:
+    assert done(fence(IMPLEMENTING, phase, attempt=3, pr=57), pull_request=pull()) is Action.ADDRESS_REVIEW
 
 
 @pytest.mark.parametrize("changed", [{"title": "Other"}, {"body": "Other"}])

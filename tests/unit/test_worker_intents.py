@@ -13,7 +13,7 @@ from shared.marks import Key, Keyring
 from shared.models import Account, Issue, PullRequest
 from shared.specification import Specification, body_sha256, write
 from shared.workflow import Labels, Role, Stage
-from worker_agent.decide import Phase
+from worker_agent.decide import RED_BASE, UNCHECKED, Action, Phase, Snapshot, decide
 from worker_agent.intents import UNAPPROVED, Cause, cause, urged
 from worker_agent.intents import intent as intent_of
 from worker_agent.policy import Policy
@@ -63,6 +63,26 @@ def test_after_a_command_it_goes_on_where_it_stopped_and_without_anybody_s_label
     assert intent(issue(READY), None, green) == Intent(IMPLEMENTING, Phase.GREEN, body_sha256=TEXT)
     assert intent(issue(READY), None, begun) == Intent(IMPLEMENTING, Phase.RED, body_sha256=TEXT)
     assert cause(Intent(IMPLEMENTING, Phase.GREEN), issue(READY), None, green, Labels()) is None
+
+
+@pytest.mark.parametrize("phase", ["", *Phase, RED_BASE, UNCHECKED])
+def test_after_a_command_no_remark_is_worked_on_that_nobody_can_have_made(phase: str) -> None:
+    begun = fence(READY, phase)
+    wish = intent(issue(READY), None, begun)
+    assert isinstance(wish, Intent)
+    action = decide(Snapshot(replace(begun, stage=wish.stage, phase=wish.phase), issue(READY)), now=AT)
+    built = phase not in {"", Phase.RED, Phase.GREEN, Phase.REFACTOR, Phase.CONFIRMED, Phase.DECLINED}
+    assert (action is Action.READ_CI) is built
+    assert action not in {Action.ADDRESS_REVIEW, Action.FIX_CI}
+
+
+@pytest.mark.parametrize("phase", ["", *Phase, RED_BASE, UNCHECKED])
+def test_after_a_command_ci_is_read_anew_unless_a_remark_was_being_answered(phase: str) -> None:
+    wish = intent(issue(REVIEWING), pull(CHANGES), fence(READY, phase, round=1, pr=57))
+    assert isinstance(wish, Intent)
+    answers = phase in {Phase.FEEDBACK, Phase.ANSWER, Phase.ROUNDS}
+    assert (wish.stage, wish.phase) == (IMPLEMENTING, Phase.FEEDBACK if answers else Phase.CI)
+    assert (wish.round, wish.work_head) == (2, "b" * 40)
 
 
 @pytest.mark.fault(17)

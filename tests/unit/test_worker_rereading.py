@@ -1,0 +1,100 @@
+"""A command that finds no remark to work on: nobody is paid, and CI is read anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+
+from shared.lock.claim import Lease
+from shared.lock.claimant import Claimant
+from shared.lock.codec import Ack, Fence, ItemKey
+from shared.lock.hold import Held, begin
+from shared.lock.port import AdvanceFence, Operation, Reply
+from shared.marks import Key, Keyring
+from shared.models import Account, Issue
+from shared.workflow import Role, Stage
+from worker_agent.decide import Phase
+from worker_agent.feedback.items import Item
+from worker_agent.repairs import Repairs
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+ISSUE = Issue(42, "Title", "", frozenset(), Account(99, "engine-bot"), AT, AT)
+
+
+class Port:
+    """Every fence moves; no time passes."""
+
+    def now(self) -> float:
+        return AT.timestamp()
+
+    def boot(self) -> float:
+        return 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError("nobody waits here")
+
+    async def request(self, operation: Operation[Any]) -> Reply[Any]:
+        assert isinstance(operation, AdvanceFence)
+        return Reply("1" * 40, AT)
+
+
+class Nonces:
+    """One nonce."""
+
+    def fresh(self) -> str:
+        return "a" * 32
+
+    def mine(self, nonce: str) -> bool:
+        return True
+
+    def forget(self, nonce: str) -> None:
+        raise AssertionError("nothing ends here")
+
+
+class Silent:
+    """A pull request of which nothing was said."""
+
+    async def asked(self, held: Held) -> tuple[Item, ...]:
+        return ()
+
+
+class Begun(Exception):
+    """A paid step has begun."""
+
+
+class Shop:
+    """Where paid steps begin."""
+
+    async def open(self, held: Held, issue: Issue) -> None:
+        raise Begun
+
+
+def holding(approved_by: str) -> Held:
+    key, nonce = ItemKey(Role.WORKER, 42), Nonces().fresh()
+    begun = Fence(key, 1, nonce, "worker-a", Stage.IMPLEMENTING, AT, phase=Phase.FEEDBACK, pr=57, round=1)
+    fence = replace(begun, oid="0" * 40, approved_by=approved_by)
+    lease = Lease(Ack(key, "worker-a", 1, 0, nonce, 1800, id=1, updated_at=AT), fence, AT, 0.0)
+    keys = Keyring(1, (Key.of(b"w" * 32),))
+    return begin(Port(), lease, Claimant("worker-a", frozenset({1}), keys, Nonces()))
+
+
+def repairs() -> Repairs:
+    fakes = cast(Any, Shop()), cast(Any, None), cast(Any, Silent()), cast(Any, None)
+    return Repairs(*fakes)
+
+
+async def test_a_command_that_finds_no_remark_has_ci_read_anew() -> None:
+    held = holding("/retry by ada in comment 7")
+    await repairs().address_review(held, ISSUE)
+    assert (held.fence.stage, held.fence.phase) == (Stage.TESTING, Phase.CI)
+
+
+@pytest.mark.parametrize("approved_by", ["", "ada"])
+async def test_a_label_without_a_remark_is_worked_on(approved_by: str) -> None:
+    held = holding(approved_by)
+    with pytest.raises(Begun):
+        await repairs().address_review(held, ISSUE)
+    assert (held.fence.stage, held.fence.phase) == (Stage.IMPLEMENTING, Phase.FEEDBACK)
