@@ -160,7 +160,9 @@ async def test_one_agent_is_asked_for_what_it_needs_alone(clinic: Clinic) -> Non
     clinic.permissions = {"contents": "write", "issues": "write", "metadata": "read"}
     findings = await clinic.findings(frozenset({Role.REVIEWER}))
     lacks = troubles(findings)[f"permissions of {REVIEWER}"]
-    assert lacks[1].startswith("The token lacks pull_requests: write, checks: read, statuses: read; reviewer cannot work")
+    assert lacks[1].startswith(
+        "The token lacks pull_requests: write, checks: read, statuses: read; reviewer cannot work"
+    )
     assert not [one for one in findings if ENGINE in one.sentence + one.subject]
 
 
