@@ -7,20 +7,15 @@ created, the same with `"issue"` once it is there.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
-from shared.errors import UnknownOutcome
-from shared.lock.port import RefUpdate
+from shared.git.lines import Fences, History, Lines
 
 REF = "refs/ack/pending"
 
 VERSION = 1
-
-PAGE = 256
-"""Lines read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,83 +29,24 @@ class Entry:
     issue: int = 0
 
 
-class Fences(Protocol):
-    """The compare-and-swap of refs: `shared.git.fences.Fences`."""
-
-    async def read(self, ref: str) -> tuple[str, str] | None: ...
-
-    async def advance(
-        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
-    ) -> str | None: ...
-
-
-class Line(Protocol):
-    """One commit."""
-
-    @property
-    def oid(self) -> str: ...
-
-    @property
-    def parents(self) -> tuple[str, ...]: ...
-
-    @property
-    def message(self) -> str: ...
-
-
-class History(Protocol):
-    """What `read` has brought here: `shared.git.mirror.Mirror`."""
-
-    async def log(self, ref: str, limit: int) -> Sequence[Line]: ...
-
-
 class Register:
     """Which tests of one repository have an issue, or are about to get one."""
 
     def __init__(self, fences: Fences, history: History) -> None:
-        self._fences = fences
-        self._history = history
-        self._tip: str | None = None
-        self._lines: list[Entry] = []
+        self._lines: Lines[Entry] = Lines(REF, fences, history, read)
 
     async def read(self) -> Mapping[str, Entry]:
         """Test -> what is known of it, oldest first, as the server has it now. Raises `Transient`."""
-        found = await self._fences.read(REF)
-        tip = found[0] if found else None
-        if tip is None:
-            self._lines = []
-        elif tip != self._tip:
-            self._lines = await self._back_from(tip)
-        self._tip = tip
+        await self._lines.renew()
         known: dict[str, Entry] = {}
-        for line in self._lines:
+        for line in self._lines.entries:
             if not (line.test in known and known[line.test].issue):
                 known[line.test] = line
         return known
 
     async def append(self, entry: Entry) -> bool:
         """Whether the line stands there now, next to what `read` has shown; False too when nobody knows."""
-        parents = [self._tip] if self._tip else []
-        try:
-            oid = await self._fences.advance(REF, write(entry), self._tip, parents, ())
-        except UnknownOutcome:
-            return False
-        if oid is not None:
-            self._tip = oid
-            self._lines.append(entry)
-        return oid is not None
-
-    async def _back_from(self, tip: str) -> list[Entry]:
-        newest: list[Entry] = []
-        start: str | None = tip
-        while start is not None:
-            page = await self._history.log(start, PAGE)
-            for line in page:
-                if line.oid == self._tip:
-                    return self._lines + newest[::-1]
-                entry = read(line.message)
-                newest += [entry] if entry else []
-            start = page[-1].parents[0] if page and page[-1].parents else None
-        return newest[::-1]
+        return await self._lines.append(write(entry), entry)
 
 
 def write(entry: Entry) -> str:

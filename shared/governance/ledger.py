@@ -5,19 +5,18 @@ What may be spent is reserved before a call and settled after it, so parallel ag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import anyio
 import structlog
 
-from shared.errors import Transient, UnknownOutcome
+from shared.errors import Transient
+from shared.git.lines import Fences, History, Lines
 from shared.governance import budgets, ledger_lines
 from shared.governance.budgets import Books, Limits, Refusal
-from shared.governance.ledger_lines import UNTOLD, Balance, Entry, Played, Reservation, Settlement
+from shared.governance.ledger_lines import UNTOLD, Entry, Played, Reservation, Settlement
 from shared.lock.claimant import Shortage
-from shared.lock.port import RefUpdate
 
 log = structlog.get_logger()
 
@@ -26,40 +25,8 @@ REF = "refs/ack/ledger"
 TRIES = 40
 """Lost races in a row before a write is put off; in each round somebody wins."""
 
-PAGE = 256
-"""Lines read at a time."""
-
 FRESH = timedelta(seconds=30)
 """So old may be what a claim is refused by; a call always reads anew."""
-
-
-class Fences(Protocol):
-    """The compare-and-swap of refs: `shared.git.fences.Fences`."""
-
-    async def read(self, ref: str) -> tuple[str, str] | None: ...
-
-    async def advance(
-        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
-    ) -> str | None: ...
-
-
-class Line(Protocol):
-    """One commit."""
-
-    @property
-    def oid(self) -> str: ...
-
-    @property
-    def parents(self) -> tuple[str, ...]: ...
-
-    @property
-    def message(self) -> str: ...
-
-
-class History(Protocol):
-    """What `read` has brought here: `shared.git.mirror.Mirror`."""
-
-    async def log(self, ref: str, limit: int) -> Sequence[Line]: ...
 
 
 class Ledger:
@@ -70,12 +37,9 @@ class Ledger:
     ) -> None:
         """`kind` is the word of the agent that writes: planner, worker or reviewer."""
         self.limits = limits
-        self._fences = fences
-        self._history = history
         self._now = server_time
         self._kind = kind
-        self._tip: str | None = None
-        self._entries: list[Entry] = []
+        self._lines: Lines[Entry] = Lines(REF, fences, history, ledger_lines.read, ledger_lines.until_balanced)
         self._read_at: datetime | None = None
         self._warned: set[tuple[str, str]] = set()
         self._counted: dict[str, str] = {}
@@ -94,13 +58,13 @@ class Ledger:
             for _ in range(TRIES):
                 await self._read()
                 now = self._now()
-                if any(entry.run == run for entry in self._entries):
+                if any(entry.run == run for entry in self._lines.entries):
                     return None  # an earlier write whose reply was lost
                 refused = budgets.refusal(self._books(now), item, usd, self.limits, now)
                 if refused is not None:
                     return refused
                 until = now + timedelta(seconds=seconds)
-                due = ledger_lines.balance_due(self._entries, now, self.limits.unknown_run)
+                due = ledger_lines.balance_due(self._lines.entries, now, self.limits.unknown_run)
                 if await self._append(Reservation(run, self._kind, item, usd, until, now, due)):
                     self._warn(item, usd)
                     return None
@@ -111,7 +75,7 @@ class Ledger:
         async with self._writing:
             for _ in range(TRIES):
                 await self._read()
-                if any(isinstance(entry, Settlement) and entry.run == run for entry in self._entries):
+                if any(isinstance(entry, Settlement) and entry.run == run for entry in self._lines.entries):
                     return
                 if await self._append(Settlement(run, usd, source, self._now(), played)):
                     return
@@ -138,49 +102,17 @@ class Ledger:
         return f"{found}\n\nRuns whose cost nobody knows: {unknown}, counted as ${self.limits.unknown_run:.2f} each."
 
     def _books(self, now: datetime) -> Books:
-        return ledger_lines.books(self._entries, now, self.limits.unknown_run)
+        return ledger_lines.books(self._lines.entries, now, self.limits.unknown_run)
 
     async def _append(self, entry: Entry) -> bool:
         """Whether it stands there now; when it is not known, the next reading shows it."""
-        parents = [self._tip] if self._tip else []
-        try:
-            oid = await self._fences.advance(REF, ledger_lines.write(entry), self._tip, parents, ())
-        except UnknownOutcome:
-            return False
-        if oid is not None:
-            self._tip = oid
-            self._entries.append(entry)
-        return oid is not None
+        return await self._lines.append(ledger_lines.write(entry), entry)
 
     async def _read(self) -> None:
         """The lines as the server has them now. Older ones than the balance needs are not read."""
-        found = await self._fences.read(REF)
-        tip = found[0] if found else None
-        if tip is None:
-            self._entries = []
-        elif tip != self._tip:
-            self._entries = ledger_lines.needed(await self._back_from(tip))
-        self._tip, self._read_at = tip, self._now()
-
-    async def _back_from(self, tip: str) -> list[Entry]:
-        newest: list[Entry] = []
-        balance: Balance | None = None
-        start: str | None = tip
-        while start is not None:
-            page = await self._history.log(start, PAGE)
-            for line in page:
-                if line.oid == self._tip:
-                    return self._entries + newest[::-1]
-                entry = ledger_lines.read(line.message)
-                if entry is None:
-                    continue
-                newest.append(entry)
-                if balance is None and isinstance(entry, Reservation):
-                    balance = entry.balance
-                if ledger_lines.enough(entry, balance):
-                    return newest[::-1]
-            start = page[-1].parents[0] if page and page[-1].parents else None
-        return newest[::-1]
+        if await self._lines.renew():
+            self._lines.entries = ledger_lines.needed(self._lines.entries)
+        self._read_at = self._now()
 
     def _warn(self, item: str, usd: float) -> None:
         """Say once, when a limit comes to its warning."""

@@ -9,7 +9,7 @@ since 1970]}`, everything older than `at` added up, so that no reader needs line
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -150,6 +150,19 @@ def balance_due(entries: Sequence[Entry], now: datetime, unknown_run: float) -> 
             usd, day = items.get(run.item, (0.0, 0))
             items[run.item] = usd + run.usd, max(day, _day(run.at))
     return Balance(cut, {item: known for item, known in items.items() if known[1] >= _day(cut - REMEMBERED)})
+
+
+def until_balanced() -> Callable[[Entry], bool]:
+    """What says of lines, newest first, from which on nothing older is needed; one for each reading."""
+    balance: Balance | None = None
+
+    def is_last(entry: Entry) -> bool:
+        nonlocal balance
+        if balance is None and isinstance(entry, Reservation):
+            balance = entry.balance
+        return enough(entry, balance)
+
+    return is_last
 
 
 def enough(entry: Entry, balance: Balance | None) -> bool:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from config.settings import Settings
 from config.state import StateDirectory
 from console.assembly import Parts, Process, opened
@@ -158,6 +160,14 @@ class Engine:
                 return
             await self.tick(*loops)
         assert done(), f"not there after {ticks} ticks: {[loop.ended for loop in loops]}"
+
+    async def in_time(self, done: Callable[[], bool], *loops: Loop, seconds: float = 30) -> None:
+        """Tick until `done`, for what waits for the machine's clock; fails the test after `seconds`."""
+        with anyio.move_on_after(seconds):
+            while not done():
+                await self.tick(*loops)
+                await self.clock.sleep(0.05)
+        assert done(), f"not there after {seconds} seconds: {[loop.ended for loop in loops]}"
 
     def ready(self, title: str, body: str = "", *, by: str = OWNER) -> int:
         """`by` writes a specification by hand and sets `status:ready`; returns its number."""

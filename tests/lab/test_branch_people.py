@@ -124,7 +124,7 @@ async def test_what_a_person_pushes_is_built_upon_whenever_it_comes(engine: Engi
     ends = 2 if moment is during_the_answer_to_a_review else 1
     async with engine.agent(Role.WORKER) as worker, anyio.create_task_group() as group:
         group.start_soon(person, at, moment, pushed)
-        await engine.until(lambda: bool(pushed) and len(worker.ended) >= ends, worker, ticks=60)
+        await engine.in_time(lambda: bool(pushed) and len(worker.ended) >= ends, worker)
         assert [end.result for end in worker.ended] == [Result.HANDED_OVER] * ends
     (theirs,) = pushed
     assert await contains(engine, at.branch, theirs)
@@ -178,7 +178,7 @@ async def test_what_a_person_took_back_is_not_pushed_again_but_made_anew(engine:
         red = (await engine.lab.at(REPOSITORY).bare.log(None, green, 2))[1].sha
         engine.lab.clock.advance(2)
         await move(engine, branch, red)
-        await engine.until(lambda: bool(worker.ended), worker, ticks=30)
+        await engine.in_time(lambda: bool(worker.ended), worker)
         assert worker.ended[0].result is Result.HANDED_OVER
     assert await contains(engine, branch, red)
     assert not await contains(engine, branch, green), "what a person took away is back"

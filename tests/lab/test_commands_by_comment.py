@@ -124,11 +124,11 @@ async def test_close_and_reset_keeps_the_old_branch_and_starts_over(engine: Engi
     engine.script(TESTS + CODE)
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
-        await engine.until(lambda: bool(worker.ended), worker, ticks=60)
+        await engine.in_time(lambda: bool(worker.ended), worker)
         assert "status:reviewing" in labels(engine, number)
         old, pull = await branch(engine, number), pulls(engine)[0].number
         say(engine, number, "/close-and-reset")
-        await engine.until(lambda: len(pulls(engine)) == 2, worker, ticks=30)
+        await engine.in_time(lambda: len(pulls(engine)) == 2, worker)
     assert not engine.issue(pull).open
     bare = engine.lab.at(REPOSITORY).bare
     assert await bare.sha(f"refs/heads/auto/issue-{number}-old-1") == old
@@ -174,7 +174,7 @@ async def test_a_failed_story_is_planned_again_on_command(engine: Engine) -> Non
     say(engine, number, "/close-and-reset")
     say(engine, number, "/retry")
     async with engine.agent(Role.PLANNER) as planner:
-        await engine.until(lambda: "status:awaiting-approval" in labels(engine, number), planner, ticks=30)
+        await engine.in_time(lambda: "status:awaiting-approval" in labels(engine, number), planner)
     assert "a failed story takes `/retry`" in status(engine, number)
     assert "flag:manual-intervention" not in labels(engine, number)
 
@@ -208,6 +208,6 @@ async def test_a_failed_review_is_done_again_on_command(engine: Engine) -> None:
     engine.script(REVIEW)
     say(engine, pull, "/retry")
     async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
-        await engine.until(lambda: "status:approved" in labels(engine, pull), worker, reviewer, ticks=30)
+        await engine.in_time(lambda: "status:approved" in labels(engine, pull), worker, reviewer)
     assert labels(engine, number) == {"status:reviewing"}
     assert "flag:manual-intervention" not in labels(engine, pull)

@@ -104,11 +104,8 @@ async def test_the_board_follows_an_item_to_the_person_it_waits_for(engine: Engi
         assert (row.holder, row.waiting) == ("", Waiting(Whom.WORKER, "a free one"))
         engine.script(TESTS + CODE + APPROVED)
         async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
-            await engine.until(
-                lambda: any("status:approved" in labels(engine, p.number) for p in pulls(engine)),
-                worker,
-                reviewer,
-                ticks=30,
+            await engine.in_time(
+                lambda: any("status:approved" in labels(engine, p.number) for p in pulls(engine)), worker, reviewer
             )
     written, before = len(writes(engine)), charged(engine)
     async with visited(engine) as visit:
@@ -131,9 +128,7 @@ async def reported_of(engine: Engine) -> Figures:
 async def merged(engine: Engine, count: int) -> None:
     """Let agents work until so many pull requests are merged and their issues are closed."""
     async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
-        await engine.until(
-            lambda: sum(p.merged_at is not None for p in pulls(engine)) == count, worker, reviewer, ticks=40
-        )
+        await engine.in_time(lambda: sum(p.merged_at is not None for p in pulls(engine)) == count, worker, reviewer)
         await engine.tick(worker, reviewer)
 
 

@@ -111,7 +111,7 @@ async def test_retry_after_a_ci_repair_that_failed_repairs_ci_and_pays_for_no_bl
     engine.ci.jobs = dict.fromkeys(engine.ci.jobs, "test -e ci.txt || test ! -e directory/greeting.py")
     engine.lab.comment(REPOSITORY, number, "/retry", author=OWNER)
     async with engine.agent(Role.WORKER) as again:
-        await engine.until(lambda: bool(again.ended), again, ticks=60)
+        await engine.in_time(lambda: bool(again.ended), again)
         assert [end.result for end in again.ended] == [Result.HANDED_OVER]
     assert (calls(engine, "implement"), calls(engine, "fix_ci")) == (1, 2), "CI said what there is to do"
 
@@ -126,7 +126,7 @@ async def test_retry_opens_the_pull_request_that_could_not_be_opened(engine: Eng
     assert pulls(engine) == []
     engine.lab.comment(REPOSITORY, number, "/retry", author=OWNER)
     async with engine.agent(Role.WORKER) as again:
-        await engine.until(lambda: bool(again.ended), again, ticks=60)
+        await engine.in_time(lambda: bool(again.ended), again)
         assert [end.result for end in again.ended] == [Result.HANDED_OVER]
     assert len(pulls(engine)) == 1
     assert calls(engine, "implement") == 1

@@ -68,7 +68,7 @@ async def overdue(engine: Engine, **ci: object) -> Loop:
     """One worker that waits for CI for one second, and then until the item has ended."""
     engine.repository_settings["ci"] = {"timeout": 1, **ci}
     async with engine.agent(Role.WORKER) as worker:
-        await engine.until(lambda: bool(worker.ended), worker, ticks=400)
+        await engine.in_time(lambda: bool(worker.ended), worker)
     return worker
 
 

@@ -117,7 +117,7 @@ async def test_a_ci_that_never_finishes_is_handed_over_with_a_warning(engine: En
     engine.repository_settings["ci"] = {"timeout": 1}
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
-        await engine.until(lambda: bool(worker.ended), worker, ticks=400)
+        await engine.in_time(lambda: bool(worker.ended), worker)
         assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
     assert labels(engine, number) == {"status:reviewing"}
     assert "without a green CI" in status(engine, number)
@@ -133,7 +133,7 @@ async def test_no_checks_at_all_is_green_only_where_the_configuration_says_so(en
         assert worker.ended == []
     engine.repository_settings["ci"] = {"none_is_green": True, "timeout": 0.05}
     async with engine.agent(Role.WORKER) as worker:
-        await engine.until(lambda: bool(worker.ended), worker, ticks=200)  # time is in whole seconds
+        await engine.in_time(lambda: bool(worker.ended), worker)  # time is in whole seconds
     assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
 
 

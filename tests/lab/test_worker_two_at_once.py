@@ -29,7 +29,7 @@ async def test_two_issues_are_worked_on_at_once_and_in_rooms_of_their_own(engine
         await eventually(lambda: len([*places.glob("*/issue-*")]) == 2)
         rooms = [one.path for one in survey(places)]
         assert all(labels(engine, number) == {"status:implementing"} for number in numbers)
-        await engine.until(lambda: len(worker.ended) == 2, worker, ticks=30)
+        await engine.in_time(lambda: len(worker.ended) == 2, worker)
         assert [end.result for end in worker.ended] == [Result.HANDED_OVER] * 2
     assert [room.name for room in rooms] == [f"issue-{number}" for number in numbers]
     assert expendable(survey(places), rooms, ceiling=0) == (), "what is in work stays whatever the disk says"

@@ -1,0 +1,113 @@
+"""A git ref of which every commit is one line of a register: read back in pages, advanced by compare-and-swap."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from shared.errors import UnknownOutcome
+from shared.lock.port import RefUpdate
+
+E = TypeVar("E")
+
+PAGE = 256
+"""Lines read at a time."""
+
+
+class Fences(Protocol):
+    """The compare-and-swap of refs: `shared.git.fences.Fences`."""
+
+    async def read(self, ref: str) -> tuple[str, str] | None: ...
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None: ...
+
+
+class Line(Protocol):
+    """One commit."""
+
+    @property
+    def oid(self) -> str: ...
+
+    @property
+    def parents(self) -> tuple[str, ...]: ...
+
+    @property
+    def message(self) -> str: ...
+
+
+class History(Protocol):
+    """What `Fences.read` has brought here: `shared.git.mirror.Mirror`."""
+
+    async def log(self, ref: str, limit: int) -> Sequence[Line]: ...
+
+
+async def back_from(history: History, tip: str | None) -> AsyncIterator[Line]:
+    """The commits from `tip` on, newest first; none for None."""
+    start = tip
+    while start is not None:
+        page = await history.log(start, PAGE)
+        for line in page:
+            yield line
+        start = page[-1].parents[0] if page and page[-1].parents else None
+
+
+def _never() -> Callable[[object], bool]:
+    return lambda entry: False
+
+
+class Lines(Generic[E]):
+    """One register as this process knows it: after the first reading only what is new is read.
+
+    `read` makes an entry of a line, or None of what is none. `last` gives, for each reading, what says of an entry,
+    newest first, that nothing older is needed.
+    """
+
+    def __init__(
+        self,
+        ref: str,
+        fences: Fences,
+        history: History,
+        read: Callable[[str], E | None],
+        last: Callable[[], Callable[[E], bool]] = _never,
+    ) -> None:
+        self.entries: list[E] = []
+        """Oldest first, as of the newest reading."""
+        self._ref, self._fences, self._history, self._parse, self._last = ref, fences, history, read, last
+        self._tip: str | None = None
+
+    async def renew(self) -> bool:
+        """Bring `entries` to what the server has now; whether that is news. Raises `Transient`."""
+        found = await self._fences.read(self._ref)
+        tip = found[0] if found else None
+        if tip == self._tip:
+            return False
+        self.entries, self._tip = await self._from(tip), tip
+        return True
+
+    async def append(self, text: str, entry: E) -> bool:
+        """Whether the line stands there now, next to what was read; False too when nobody knows."""
+        parents = [self._tip] if self._tip else []
+        try:
+            oid = await self._fences.advance(self._ref, text, self._tip, parents, ())
+        except UnknownOutcome:
+            return False
+        if oid is not None:
+            self._tip = oid
+            self.entries.append(entry)
+        return oid is not None
+
+    async def _from(self, tip: str | None) -> list[E]:
+        newest: list[E] = []
+        is_last = self._last()
+        async for line in back_from(self._history, tip):
+            if line.oid == self._tip:
+                return self.entries + newest[::-1]
+            entry = self._parse(line.message)
+            if entry is None:
+                continue
+            newest.append(entry)
+            if is_last(entry):
+                break
+        return newest[::-1]
