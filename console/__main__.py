@@ -189,7 +189,7 @@ def init(
     raise typer.Exit(initialise(wishes, ask, surroundings()))
 
 
-for _command in (tdd, looks.status, looks.report, looks.events, *operating.COMMANDS):
+for _command in (tdd, looks.status, looks.dashboard, looks.report, looks.events, *operating.COMMANDS):
     app.command()(_command)
 
 

@@ -6,6 +6,7 @@ import json
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -84,21 +85,35 @@ def _settings(wishes: Wishes, environment: Mapping[str, str]) -> Settings:
 
 def _events(wishes: Wishes, settings: Settings, clock: Clock) -> Iterator[Event]:
     """Everything that there is, and with `follow` everything that comes; each event once."""
-    source = store(settings)
-    seen: deque[str] = deque(maxlen=2 * OVERLAP + PAGE)
-    last = 0
-    try:
+    with closing(Reading(settings, wishes.query)) as reading:
         while True:
-            for row in _all(source.read, replace(wishes.query, after=max(0, last - OVERLAP))):
-                if row.event.uid not in seen:
-                    yield row.event
-                    seen.append(row.event.uid)
-                last = max(last, row.place)
+            yield from reading.new()
             if not wishes.follow:
                 return
             anyio.run(clock.sleep, FOLLOW_SECONDS)
-    finally:
-        source.close()
+
+
+class Reading:
+    """A trail read again and again; each event that fits `query` is given once."""
+
+    def __init__(self, settings: Settings, query: Query) -> None:
+        """Raises `Misconfigured`."""
+        self._source = store(settings)
+        self._query = query
+        self._seen: deque[str] = deque(maxlen=2 * OVERLAP + PAGE)
+        self._last = 0
+
+    def new(self) -> Iterator[Event]:
+        """What came since, oldest first. Raises `Transient` when the database does not answer."""
+        for row in _all(self._source.read, replace(self._query, after=max(0, self._last - OVERLAP))):
+            if row.event.uid not in self._seen:
+                yield row.event
+                self._seen.append(row.event.uid)
+            self._last = max(self._last, row.place)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._source.close()
 
 
 def _all(read: Callable[[Query, int], list[Row]], query: Query) -> Iterator[Row]:
@@ -123,13 +138,21 @@ def _json(event: Event) -> str:
 
 def _table(event: Event) -> str:
     """One line of the table; nothing in it can drive a terminal."""
-    place = " ".join(
+    at = f"{event.at:%Y-%m-%d %H:%M:%S}"
+    line = f"{at}  {event.agent:<20}  {place(event):<12}  {event.phase:<17}  {event.kind:<10}  {data(event)}".rstrip()
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line)
+
+
+def place(event: Event) -> str:
+    """The issue and the pull request that it is about."""
+    return " ".join(
         part for part in (f"#{event.issue}" * bool(event.issue), f"PR#{event.pull}" * bool(event.pull)) if part
     )
-    data = "  ".join(f"{name}={_value(value)}" for name, value in event.data.items())
-    at = f"{event.at:%Y-%m-%d %H:%M:%S}"
-    line = f"{at}  {event.agent:<20}  {place:<12}  {event.phase:<17}  {event.kind:<10}  {data}".rstrip()
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line)
+
+
+def data(event: Event) -> str:
+    """What it tells, as `name=value`."""
+    return "  ".join(f"{name}={_value(value)}" for name, value in event.data.items())
 
 
 def _value(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The commands that only look: `workflow-engine status`, `report` and `events`."""
+"""The commands that only look: `workflow-engine status`, `dashboard`, `report` and `events`."""
 
 from __future__ import annotations
 
@@ -36,6 +36,24 @@ def status(
 
     wishes = Wishes(repository, config, json, interval if watch else None)
     raise typer.Exit(told(wishes, surroundings(), RealClock()))
+
+
+def dashboard(
+    repository: Annotated[
+        str | None, typer.Argument(metavar="[owner/repo]", help="Which one; else all configured ones.")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes any.")] = 8750,
+    interval: Annotated[float, typer.Option(min=2, help="Seconds between two looks, while a page is open.")] = 10,
+    config: _Config = None,
+) -> None:
+    """The board and the newest events as a page in a browser on this machine; it changes nothing.
+
+    Exit code 1 when GitHub does not answer, 2 for arguments or configuration, 4 for rights, 130 after Ctrl-C.
+    """
+    from console.dashboard.command import Wishes, shown
+    from shared.loop import RealClock
+
+    raise typer.Exit(shown(Wishes(repository, config, port, interval), surroundings(), RealClock()))
 
 
 def report(

@@ -12,7 +12,7 @@ from rich.text import Text
 from console.report.figures import Cost, Figures
 from console.report.item import Outcome, Touch
 from console.report.rework import Reason
-from console.status.table import ago, plain
+from console.status.phrases import ago, plain
 
 
 def shown(f: Figures) -> RenderableType:

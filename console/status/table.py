@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from console.status.phrases import KIND, ago, cost, held, plain, tries, waits
 from console.status.row import Board, Row, Whom
 from shared.ci.verdict import Verdict
-from shared.workflow import HALTED, Track
+from shared.workflow import HALTED
 
 WIDE = 130
 """Columns from which on everything has one of its own; below, figures stand in a line under the title."""
 
-_KIND = {Track.STORY: "story", Track.SPECIFICATION: "spec", Track.PULL_REQUEST: "PR"}
 _CI = {Verdict.GREEN: "green", Verdict.RED: "red", Verdict.RUNNING: "yellow"}
 
 
@@ -52,14 +52,14 @@ _COLUMNS = ("", "kind", "title", "stage", "for", "held by", "waits for", "tries"
 
 def _cells(row: Row, at: datetime) -> Iterator[Text]:
     yield Text(f"#{row.number}")
-    yield Text(_KIND[row.track])
+    yield Text(KIND[row.track])
     yield Text(plain(row.title))
     yield _stage(row)
     yield Text(ago(at - row.moved_at))
-    yield Text(_holder(row, at))
+    yield Text(held(row, at))
     yield _waits(row, at)
-    yield Text(f"{row.attempts[0]}/{row.attempts[1]}" if row.attempts else f"round {row.round}" * bool(row.round))
-    yield Text(_cost(row))
+    yield Text(tries(row))
+    yield Text(cost(row))
     yield Text("") if row.ci is None else Text(row.ci, style=_CI.get(row.ci, ""))
     yield Text(" ".join(f"/{verb}" for verb in row.commands), style="dim")
 
@@ -69,18 +69,18 @@ def _narrow(board: Board) -> Table:
     for row in board.rows:
         what = Text.assemble(plain(row.title), *((f"\n{line}", "dim") for line in _details(row)))
         since = Text(f"\nfor {ago(board.at - row.moved_at)}", style="dim")
-        held, waits = _holder(row, board.at), _waits(row, board.at)
-        both = Text("\n").join([Text(held)] * bool(held) + [waits] * bool(waits))
+        who, waiting = held(row, board.at), _waits(row, board.at)
+        both = Text("\n").join([Text(who)] * bool(who) + [waiting] * bool(waiting))
         table.add_row(Text(f"#{row.number}"), what, _stage(row) + since, both)
     return table
 
 
 def _details(row: Row) -> Iterator[str]:
     figures = [
-        _KIND[row.track],
+        KIND[row.track],
         f"try {row.attempts[0]} of {row.attempts[1]}" if row.attempts and row.attempts[0] else "",
         f"round {row.round}" if row.round else "",
-        _cost(row),
+        cost(row),
         f"CI {row.ci}" if row.ci is not None else "",
     ]
     yield ", ".join(filter(None, figures))
@@ -101,40 +101,10 @@ def _stage(row: Row) -> Text:
     return Text.assemble((str(row.stage), style), *((f"\n{flag}", "red") for flag in row.flags))
 
 
-def _holder(row: Row, at: datetime) -> str:
-    since = f" ({ago(at - row.held_since)})" if row.held_since is not None else ""
-    return f"{plain(row.holder)}{since}" if row.holder else ""
-
-
 def _waits(row: Row, at: datetime) -> Text:
     """In bold what a person has to do."""
-    if row.waiting is None:
-        return Text()
-    told = f"{row.waiting.whom}: {plain(row.waiting.why)}"
-    if row.waiting.until is not None:
-        until = row.waiting.until.astimezone(UTC)
-        told += f" until {until:%H:%M}" if until.date() == at.date() else f" until {until:%Y-%m-%d %H:%M}"
-    return Text(told, style="bold" if row.waiting.whom is Whom.PERSON else "")
-
-
-def _cost(row: Row) -> str:
-    return "" if row.usd is None else f"${row.usd:.2f}"
-
-
-def ago(span: timedelta) -> str:
-    """How long, in the two units that matter: `40s`, `12m`, `3h 5m`, `4d 2h`."""
-    seconds = max(0, int(span.total_seconds()))
-    if seconds < 60:
-        return f"{seconds}s"
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
-    if hours < 1:
-        return f"{minutes}m"
-    return f"{hours}h {minutes % 60}m" if days < 1 else f"{days}d {hours % 24}h"
-
-
-def plain(text: str) -> str:
-    """Text of strangers without what could drive a terminal or turn its writing around."""
-    return "".join(char if char.isprintable() else " " for char in text)
+    urgent = row.waiting is not None and row.waiting.whom is Whom.PERSON
+    return Text(waits(row, at), style="bold" if urgent else "")
 
 
 @dataclass

@@ -1,0 +1,1 @@
+"""`workflow-engine dashboard`: the board and the newest events as a page in a browser here; it changes nothing."""

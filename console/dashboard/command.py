@@ -1,0 +1,91 @@
+"""Runs `workflow-engine dashboard`: signs in, serves the page, and ends with a signal."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from config.loading import load
+from config.settings import Settings
+from console.dashboard.feed import EVENTS, Feed
+from console.dashboard.page import Terms, page
+from console.dashboard.site import served
+from console.events import Reading
+from console.launch import OK, complain
+from console.record.visit import visits
+from console.sign_in import completed, git_server
+from console.signals import Orders, attend
+from console.status.gather import Looking
+from shared.clock import Clock
+from shared.errors import EngineError
+from shared.telemetry.events import Event, Query
+
+RECENT = timedelta(hours=24)
+"""No older events are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked for; `interval` is in seconds."""
+
+    repository: str | None = None
+    config: Path | None = None
+    port: int = 8750
+    interval: float = 10.0
+
+
+def shown(wishes: Wishes, environment: Mapping[str, str], clock: Clock) -> int:
+    """Serve the page until a signal; 128+n for it, 1 when GitHub did not answer, 2 for configuration, 4 for rights."""
+    try:
+        settings = load(wishes.config, repository=wishes.repository, environment=environment)
+        return anyio.run(_shown, wishes, settings, completed(settings, environment), clock)
+    except EngineError as error:
+        return complain(error)
+
+
+async def _shown(wishes: Wishes, settings: Settings, environment: Mapping[str, str], clock: Clock) -> int:
+    orders, code = Orders(), OK
+    async with anyio.create_task_group() as group:
+        scope = anyio.CancelScope()
+        group.start_soon(partial(attend, orders, scope, clock, daemon=False))
+        with scope:
+            try:
+                await _serve(wishes, settings, environment, clock)
+            except EngineError as error:  # before the group wraps it
+                code = complain(error)
+        group.cancel_scope.cancel()
+    return 128 + orders.stopped_by if orders.stopped_by else code
+
+
+async def _serve(wishes: Wishes, settings: Settings, environment: Mapping[str, str], clock: Clock) -> None:
+    budgets, timeout = settings.budgets, settings.lock.timeout
+    root = git_server(settings.github.api_url)
+    terms = Terms({one.name: f"{root}/{one.name}" for one in settings.repositories}, wishes.interval)
+    since = datetime.fromtimestamp(clock.now(), UTC) - RECENT
+    query = Query(repository=wishes.repository or "", since=since)
+    async with visits(settings, environment, clock) as opened:
+        looks = [Looking(visit, timeout=timeout, unknown_run=budgets.unknown_run) for visit in opened]
+        with closing(Reading(settings, query)) as reading:
+            feed = Feed(looks, partial(_new, reading), clock.boot, wishes.interval)
+
+            async def newest() -> bytes:
+                return page(await feed.newest(), terms)
+
+            async with served(newest, wishes.port) as address:
+                sys.stdout.write(f"{address}  (Ctrl-C ends it)\n")
+                sys.stdout.flush()
+                await anyio.sleep_forever()
+
+
+async def _new(reading: Reading) -> Sequence[Event]:
+    """The newest of what came since; reading a file or a database does not hold the page up."""
+    return await to_thread.run_sync(lambda: tuple(deque(reading.new(), maxlen=EVENTS)))

@@ -1,0 +1,80 @@
+"""What the page shows: boards and newest events, read again when somebody asks and they are old; never otherwise."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import anyio
+
+from console.status.row import Board
+from shared.errors import EngineError
+from shared.telemetry.events import Event
+
+EVENTS = 60
+"""So many of the newest are shown."""
+
+
+class Look(Protocol):
+    """One repository that can be looked at again: `console.status.gather.Looking`."""
+
+    async def look(self) -> Board: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """`events` are newest first; `trouble` says why they could not be read, else it is empty."""
+
+    boards: tuple[Board, ...]
+    events: tuple[Event, ...] = ()
+    trouble: str = ""
+
+
+class Feed:
+    """The newest of everything. Whoever asks while it is being read gets what is read."""
+
+    def __init__(
+        self,
+        looks: Sequence[Look],
+        events: Callable[[], Awaitable[Sequence[Event]]],
+        boot: Callable[[], float],
+        interval: float,
+    ) -> None:
+        """`events` gives those that came since it was asked last, oldest first; `interval` is in seconds."""
+        self._looks, self._new_events, self._boot, self._interval = looks, events, boot, interval
+        self._recent: deque[Event] = deque(maxlen=EVENTS)
+        self._shown: Shown | None = None
+        self._looked = 0.0
+        self._one = anyio.Lock()
+
+    async def newest(self) -> Shown:
+        """At most `interval` old. What cannot be read again stays as it was, with the reason.
+
+        Raises what the first look raises, because there is nothing to show yet.
+        """
+        async with self._one:
+            if self._shown is None or self._boot() - self._looked >= self._interval:
+                self._shown = await self._read(self._shown)
+                self._looked = self._boot()
+            return self._shown
+
+    async def _read(self, before: Shown | None) -> Shown:
+        if before is None:
+            boards = [await look.look() for look in self._looks]
+        else:
+            pairs = zip(self._looks, before.boards, strict=True)
+            boards = [await _again(look, board) for look, board in pairs]
+        try:
+            self._recent.extend(await self._new_events())
+        except EngineError as error:
+            return Shown(tuple(boards), tuple(reversed(self._recent)), str(error))
+        return Shown(tuple(boards), tuple(reversed(self._recent)))
+
+
+async def _again(look: Look, before: Board) -> Board:
+    try:
+        return await look.look()
+    except EngineError as error:
+        return replace(before, complaint=str(error))

@@ -1,0 +1,53 @@
+"""How a row is put into words, for a terminal and for a page alike."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from console.status.row import Row
+from shared.workflow import Track
+
+KIND = {Track.STORY: "story", Track.SPECIFICATION: "spec", Track.PULL_REQUEST: "PR"}
+
+
+def held(row: Row, at: datetime) -> str:
+    """By whom, and since when; empty where nobody holds it."""
+    since = f" ({ago(at - row.held_since)})" if row.held_since is not None else ""
+    return f"{plain(row.holder)}{since}" if row.holder else ""
+
+
+def waits(row: Row, at: datetime) -> str:
+    """For whom, why and until when; empty where it waits for nothing."""
+    if row.waiting is None:
+        return ""
+    told = f"{row.waiting.whom}: {plain(row.waiting.why)}"
+    if row.waiting.until is None:
+        return told
+    until = row.waiting.until.astimezone(UTC)
+    return told + (f" until {until:%H:%M}" if until.date() == at.date() else f" until {until:%Y-%m-%d %H:%M}")
+
+
+def tries(row: Row) -> str:
+    """Of the implementation, or the round of a review."""
+    return f"{row.attempts[0]}/{row.attempts[1]}" if row.attempts else f"round {row.round}" * bool(row.round)
+
+
+def cost(row: Row) -> str:
+    """In US dollars; empty where there is no ledger."""
+    return "" if row.usd is None else f"${row.usd:.2f}"
+
+
+def ago(span: timedelta) -> str:
+    """How long, in the two units that matter: `40s`, `12m`, `3h 5m`, `4d 2h`."""
+    seconds = max(0, int(span.total_seconds()))
+    if seconds < 60:
+        return f"{seconds}s"
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if hours < 1:
+        return f"{minutes}m"
+    return f"{hours}h {minutes % 60}m" if days < 1 else f"{days}d {hours % 24}h"
+
+
+def plain(text: str) -> str:
+    """Text of strangers without what could drive a terminal or turn its writing around."""
+    return "".join(char if char.isprintable() else " " for char in text)
