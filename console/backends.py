@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import structlog
 
 from config.environment import child_environment
-from config.model_access import anthropic, openai
+from config.model_access import anthropic, login_file, openai
 from config.proxies import proxy_for
-from console import confinement
-from shared.llm import Program, Setup, coder
+from console import confinement, logins
+from shared.llm import Program, Setup, coder, codex_login
 from shared.llm.bounded import Bounded
 from shared.llm.breaker import Breaker, Guarded
 from shared.llm.cast import Cast, Part
@@ -19,7 +19,7 @@ from shared.llm.cli import directory
 from shared.llm.cli.coder import CliCoder
 from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import PACKAGES, program
-from shared.llm.endpoint import Endpoint, Endpoints, Fixed
+from shared.llm.endpoint import Endpoint, Endpoints
 from shared.llm.port import Call, Coder
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.metered import Metered
@@ -32,7 +32,7 @@ from shared.telemetry.observed_coder import ObservedCoder
 if TYPE_CHECKING:
     from config.repository import RepositorySettings
     from config.settings import Settings
-    from console.assembly import Process
+    from console.process import Process
 
 log = structlog.get_logger()
 
@@ -82,6 +82,7 @@ async def _program(process: Process, name: str, tests: Confinement) -> Program:
     command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
     path = program(name, command, state, environment["PATH"])
     calls = confinement.calls(settings)
+    codex_login.recover(calls, login_file(process.environment))
     directory.sweep(calls)
     confined = await confinement.for_backends(tests, process.environment)
     launcher = Launcher(
@@ -112,14 +113,7 @@ def _endpoints(process: Process, name: str) -> Endpoints:
     vendor, access = _ACCESS[name]
     own = access(process.environment)
     if own.login:
-        log.warning(
-            "model_proxy_off",
-            backend=name,
-            reason="a subscription's login cannot be kept from the CLI",
-            not_enforced="the CLI and its tools see the login; a run is stopped at its budget by the CLI alone; "
-            "a run that is killed counts as one of unknown cost",
-        )
-        return Fixed(own)
+        return logins.endpoints(name, own)
     url = own.base_url or OFFICIAL[vendor]
     upstream = Upstream(vendor, url, own.token, proxy_for(url, process.environment))
     sockets = process.settings.state_dir / "sockets" if process.settings.sandbox == "bubblewrap" else None

@@ -9,13 +9,15 @@ from pathlib import Path
 
 from config.credentials import MissingCredentials
 from config.environment import child_environment
-from config.model_access import anthropic, openai
+from config.model_access import anthropic, login_file, openai
 from config.settings import DEFAULT_STATE_DIR
+from console.logins import NOT_ENFORCED
 from lab.demo.model_script import script
 from lab.demo.stories import Story, scenario
 from lab.model_server import ModelServer
 from shared.errors import Misconfigured
 from shared.llm.cli.programs import PACKAGES, program
+from shared.llm.endpoint import Endpoint
 from shared.llm.scenario import Scenario
 
 _ACCESS = {"claude": anthropic, "codex": openai}
@@ -44,8 +46,8 @@ async def playing(
 ) -> AsyncIterator[Playing]:
     """The coder for as long as the demonstration lasts; raises `Misconfigured`.
 
-    With a key or a login in the environment it is the vendor's model, which costs money; without, a
-    scripted one on this machine, which knows the stories of the demonstration and no `own` one.
+    With a key or a login in the environment it is the vendor's model, which costs money, and so it is with
+    Codex's own login for an `own` story; without, a scripted one on this machine, which knows no `own` story.
     """
     if backend == "scripted":
         yield Playing(backend, None, {}, "The coder follows a script; everything else is real.")
@@ -54,20 +56,41 @@ async def playing(
         raise Misconfigured(f"--llm: there is no backend '{backend}'; choose scripted, claude or codex.")
     state = DEFAULT_STATE_DIR.expanduser()
     path = program(backend, backend, state, child_environment(environment)["PATH"])
-    try:
-        _ACCESS[backend](environment)
-    except MissingCredentials as error:
-        if own:
-            raise Misconfigured(f"A story of your own needs a model of your own. {error}") from None
+    access = _access(backend, environment, own=own)
+    if access is None:
         async with _scripted(backend, told) as server:
             known = dict.fromkeys(_VARIABLES[backend][:1], _STAND_IN) | {_VARIABLES[backend][2]: server.url}
             said = f"The coder is the real {path}, at a scripted model on {server.url}: no key, no cost."
             yield Playing(backend, path, known, said)
         return
     known = {name: environment[name] for name in _VARIABLES[backend] if name in environment}
-    where = known.get(_VARIABLES[backend][2]) or _VENDOR[backend]
-    said = f"The coder is {path}, at {where}, with the key or login of your environment: this costs money."
-    yield Playing(backend, path, known, said, paid=True)
+    if not _named(backend, environment):
+        known["CODEX_HOME"] = str(login_file(environment).parent)
+    yield Playing(backend, path, known, f"The coder is {path}, {_with(backend, access)}", paid=True)
+
+
+def _access(backend: str, environment: Mapping[str, str], *, own: bool) -> Endpoint | None:
+    """What the person's environment leads to; a login that only lies on the machine is for an `own` story alone."""
+    try:
+        access = _ACCESS[backend](environment)
+    except MissingCredentials as error:
+        if own:
+            raise Misconfigured(f"A story of your own needs a model of your own. {error}") from None
+        return None
+    return access if own or _named(backend, environment) else None
+
+
+def _named(backend: str, environment: Mapping[str, str]) -> bool:
+    """Whether a key or a login stands in the environment itself."""
+    return any(environment.get(name, "").strip() for name in _VARIABLES[backend][:2])
+
+
+def _with(backend: str, access: Endpoint) -> str:
+    """Where the model is and what pays for it."""
+    where = _VENDOR[backend] if access.base_url is None else access.base_url
+    if access.login:
+        return f"at {where}, by your subscription's login; {NOT_ENFORCED[backend]}."
+    return f"at {where}, with the key of your environment: what that server charges is yours to pay."
 
 
 @asynccontextmanager

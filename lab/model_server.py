@@ -19,6 +19,7 @@ from aiohttp import web
 from lab.clock import LabClock
 from lab.host import Host
 from lab.model import anthropic, responses
+from lab.model.issuer import Issuer
 from lab.model.script import Asked, Kind, Scene, Script, Trouble, Turn
 from shared.clock import Clock
 
@@ -44,10 +45,16 @@ class Seen:
 
 
 class ModelServer:
-    """Two vendors' endpoints, one script. `unscripted` lists what no scene or route was meant for."""
+    """Two vendors' endpoints, one script. `unscripted` lists what no scene or route was meant for.
 
-    def __init__(self, script: Script, *, port: int = 0, clock: Clock | None = None) -> None:
+    With an `issuer` it is ChatGPT's backend too, for those who carry that login's newest token.
+    """
+
+    def __init__(
+        self, script: Script, *, port: int = 0, clock: Clock | None = None, issuer: Issuer | None = None
+    ) -> None:
         self.script = script
+        self.issuer = issuer
         self.journal: list[Seen] = []
         self.unscripted: list[str] = []
         self._host = Host(port, None)
@@ -66,6 +73,10 @@ class ModelServer:
         app.router.add_post("/v1/messages", self._messages)
         app.router.add_post("/v1/messages/count_tokens", _count)
         app.router.add_post("/v1/responses", self._responses)
+        if self.issuer is not None:
+            app.router.add_post("/oauth/token", self.issuer.renew)
+            app.router.add_post("/backend-api/codex/responses", self._signed_in)
+            app.router.add_get("/backend-api/{tail:.*}", _missing)
         app.router.add_route("*", "/{tail:.*}", self._unlisted)
         await self._host.start(app)
         return self
@@ -81,6 +92,12 @@ class ModelServer:
 
     async def _responses(self, request: web.Request) -> web.StreamResponse:
         return await self._answer(request, responses)
+
+    async def _signed_in(self, request: web.Request) -> web.StreamResponse:
+        known = self.issuer is not None and request.headers.get("authorization") == f"Bearer {self.issuer.access}"
+        if known:
+            return await self._answer(request, responses)
+        return web.json_response(responses.error(401, "token_expired", "the token is over"), status=401)
 
     async def _unlisted(self, request: web.Request) -> web.StreamResponse:
         self.unscripted.append(f"{request.method} {request.path}")
@@ -162,6 +179,11 @@ async def _whole(
 
 async def _alive(request: web.Request) -> web.Response:
     return web.Response()
+
+
+async def _missing(request: web.Request) -> web.Response:
+    """What Codex asks about an account and goes on without."""
+    return web.json_response({"detail": "not here"}, status=404)
 
 
 async def _count(request: web.Request) -> web.Response:

@@ -14,11 +14,13 @@ from config.model_access import anthropic, openai
 from console.backends import UNPRICED, unpriced
 from console.doctor.finding import Finding, failed, passed, skipped, warned
 from console.doctor.patient import Machine
+from console.logins import NOT_ENFORCED
 from shared.errors import Misconfigured
 from shared.llm.claude import Claude
 from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import program
 from shared.llm.codex import dialect
+from shared.llm.codex_login import unwritable
 from shared.llm.prices import Prices
 from shared.process import Finished
 from shared.sandbox import fitness
@@ -90,10 +92,18 @@ def model_key(environment: Mapping[str, str], backends: Sequence[str]) -> Findin
     """Whether there is something to sign in with at the models' vendors; it is not tried, because that may cost."""
     try:
         found = {name: _ACCESS[name](environment) for name in backends}
-    except MissingCredentials as error:
+    except (MissingCredentials, Misconfigured) as error:
         return failed("model key", str(error), "Set it.")
     kinds = (f"{'a login' if endpoint.login else 'a key'} for {name}" for name, endpoint in found.items())
-    return passed("model key", f"There is {' and '.join(kinds)}; it was not tried.")
+    sentence = f"There is {' and '.join(kinds)}; it was not tried."
+    held = {name: endpoint for name, endpoint in found.items() if endpoint.login}
+    for endpoint in held.values():
+        if endpoint.file is not None and (refusal := unwritable(endpoint.file)):
+            return failed("model key", refusal, "Let this account write there: its Codex has to, too.")
+    if not held:
+        return passed("model key", sentence)
+    missing = " ".join(f"With a login for {name}, {NOT_ENFORCED[name]}." for name in held)
+    return warned("model key", f"{sentence} {missing}", "Set a key: then the model proxy enforces it.")
 
 
 async def sandbox(machine: Machine) -> Sequence[Finding]:

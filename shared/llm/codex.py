@@ -17,13 +17,13 @@ from pathlib import Path
 import structlog
 
 from shared.errors import Misconfigured
-from shared.llm import codex_usage
+from shared.llm import codex_login, codex_usage
 from shared.llm.cli import probe
 from shared.llm.cli.coder import CliCoder, Impossible
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import LINE_CAP, Event
-from shared.llm.codex_arguments import FIXED, permissions, provider
+from shared.llm.codex_arguments import FIXED, permissions, provider, reading, signed_in
 from shared.llm.codex_events import Transcript, verdict
 from shared.llm.codex_program import native, package
 from shared.llm.endpoint import Endpoint
@@ -150,8 +150,7 @@ class CodexSession:
         if self._request.schema is not None:
             self._schema.write_text(as_text(strict(self._request.schema)), "utf-8")
         argv = (str(self._cli.program), "exec", *self._arguments(), "-")
-        environment = {"CODEX_HOME": str(self._home), KEY: self._endpoint.token}
-        return Command(argv, environment, self._tree, prompt.encode("utf-8", "replace"))
+        return Command(argv, self._environment(), self._tree, prompt.encode("utf-8", "replace"))
 
     def take(self, event: Event) -> None:
         """One event."""
@@ -177,7 +176,9 @@ class CodexSession:
         return Outcome(Ending.KILLED, self._transcript.text, usage=self._usage())
 
     def close(self) -> None:
-        """Take away the empty directories that a sandbox is mounted on, which a killed one leaves in the tree."""
+        """Bring a renewed login back, and take away the empty directories that a killed sandbox leaves in the tree."""
+        if self._endpoint.file is not None:
+            codex_login.bring_back(self._home, self._endpoint.file)
         for place in (*_KEPT_BY_CODEX, *self._protected) if self._request.call.edits else ():
             with suppress(OSError):
                 (self._tree / place).rmdir()
@@ -194,6 +195,14 @@ class CodexSession:
     def _last(self) -> Path:
         return self._call.path / "last.txt"
 
+    def _environment(self) -> dict[str, str]:
+        """With a login, a copy of it in the home; otherwise the call's token."""
+        environment = {"CODEX_HOME": str(self._home)}
+        if self._endpoint.file is None:
+            return {**environment, KEY: self._endpoint.token}
+        codex_login.lend(self._endpoint.file, self._home)
+        return environment
+
     def _said(self) -> str:
         with suppress(OSError), self._last.open("rb") as file:
             return file.read(LINE_CAP).decode("utf-8", "replace")
@@ -203,14 +212,15 @@ class CodexSession:
         return codex_usage.usage(codex_usage.recorded(self._home), self._transcript.usage, self._cli.prices)
 
     def _arguments(self) -> Iterator[str]:
-        request = self._request
-        yield from provider(self._endpoint.base_url or VENDOR, KEY)
+        request, base_url, login = self._request, self._endpoint.base_url, self._endpoint.file
+        secret = () if login is None else (self._home / codex_login.NAME, login)
+        yield from provider(base_url or VENDOR, KEY) if login is None else signed_in(base_url)
         yield from FIXED
         for feature in self._cli.disabled:
             yield from ("--disable", feature)
         if request.model:
             yield from ("-m", request.model)
-        yield from permissions(self._protected) if request.call.edits else ("-s", "read-only")
+        yield from permissions(self._protected, secret) if request.call.edits else reading(secret)
         if request.schema is not None:
             yield from ("--output-schema", str(self._schema))
         yield from ("-o", str(self._last), "-C", str(self._tree))

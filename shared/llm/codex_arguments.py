@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 REQUEST_RETRIES = 4
 """For a server's error or a failed connection: about 3 seconds in all."""
 
 STREAM_RETRIES = 0
 """With any, a 429 that asks for an hour is waited out in silence; the engine repeats what may pass itself."""
+
+CHATGPT = "https://chatgpt.com"
 
 _SETTINGS = (
     'model_provider="engine"',
@@ -40,12 +43,34 @@ def provider(base_url: str, key_variable: str) -> Iterator[str]:
     yield from ("-c", f"model_providers.engine={_table(table)}")
 
 
-def permissions(protected: Sequence[str]) -> Iterator[str]:
+def signed_in(base_url: str | None) -> Iterator[str]:
+    """The same for a ChatGPT login, which Codex finds in its home; `base_url` stands for https://chatgpt.com."""
+    backend = f"{base_url or CHATGPT}/backend-api"
+    known = f"{_table({'name': 'engine', 'base_url': f'{backend}/codex', 'wire_api': 'responses'})[:-1]}"
+    yield from ("-c", f"model_providers.engine={known},requires_openai_auth=true}}")
+    yield from ("-c", f"chatgpt_base_url={json.dumps(backend)}", "-c", 'cli_auth_credentials_store="file"')
+
+
+def permissions(protected: Sequence[str], unreadable: Sequence[Path] = ()) -> Iterator[str]:
     """The tree and temporary directories are writable but for `protected`; tests may open sockets."""
     inside = {".": "write", ".git": "read", **dict.fromkeys(protected, "read")}
     places = f'":root"="read",":workspace_roots"={_table(inside)},":tmpdir"="write",":slash_tmp"="write"'
-    yield from ("-c", 'default_permissions="engine"', "-c", "permissions.engine.network={enabled=true}")
-    yield from ("-c", f"permissions.engine.filesystem={{{places}}}")
+    yield from _profile(places, unreadable, network=True)
+
+
+def reading(unreadable: Sequence[Path] = ()) -> Iterator[str]:
+    """Nothing can be written, there is no network, and `unreadable` files cannot be read."""
+    if not unreadable:
+        yield from ("-s", "read-only")
+        return
+    yield from _profile('":root"="read"', unreadable, network=False)
+
+
+def _profile(places: str, unreadable: Sequence[Path], *, network: bool) -> Iterator[str]:
+    denied = "".join(f',{json.dumps(str(path))}="deny"' for path in unreadable)
+    yield from ("-c", 'default_permissions="engine"')
+    yield from ("-c", f"permissions.engine.network={{enabled={json.dumps(network)}}}")
+    yield from ("-c", f"permissions.engine.filesystem={{{places}{denied}}}")
 
 
 def _table(values: Mapping[str, str]) -> str:

@@ -18,7 +18,7 @@ from shared.llm.port import Ending
 _FAILURES = tuple(
     (re.compile(words, re.IGNORECASE), ending)
     for words, ending in (
-        (r"401 Unauthorized|403 Forbidden|Missing environment variable", Ending.AUTH),
+        (r"401 Unauthorized|403 Forbidden|Missing environment variable|(?:log|sign) in again", Ending.AUTH),
         (r"usage limit", Ending.USAGE_LIMIT),
         (r"Quota exceeded|402 Payment Required", Ending.BILLING),
         (r"429 Too Many Requests|at capacity|unexpected status 529", Ending.OVERLOADED),

@@ -15,14 +15,16 @@ from shared.llm.port import Request
 class Endpoint:
     """`base_url` without a final slash and without `/v1`; None means the vendor's own.
 
-    `login` says that `token` is the long-lived token of a subscription and not an API key. `socket` is
-    a unix socket that answers as `base_url` does, where there is one.
+    `login` says that `token` is the token of a subscription and not an API key, and `file` is where the
+    program keeps that login, of which each call gets a copy. `socket` is a unix socket that answers as
+    `base_url` does, where there is one.
     """
 
     base_url: str | None
     token: str = field(repr=False)
     login: bool = False
     socket: Path | None = None
+    file: Path | None = None
 
 
 class Endpoints(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +70,8 @@ class Recorder:
         kept = recording.tree_of(self.directory, item)
         if kept.exists():
             return
+        import tarfile  # large, and seldom asked for
+
         partial = kept.with_suffix(f".{os.getpid()}")
         with tarfile.open(partial, "w:gz") as archive:
             for path, _ in sorted(_stamps(tree)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,12 @@ from shared.sandbox.wrap import Kind, Wrap
 TOOLS = Path(__file__).parents[2] / ".tools"
 """Where `make test-cli` installs the programs."""
 
+CLAUDE_VERSIONS = ("0.2.187", "0.2.111")
+"""Packages with Claude Code 2.1.330 and 2.1.202: with `--restricted`, and with `--safe-mode` alone."""
+
+CODEX_VERSIONS = ("0.169.0", "0.163.0")
+"""The first as the vendor publishes it for Node, the second as for Python."""
+
 TOKEN = "call-token-c4n4ry-0123456789"
 """What stands for a key: the scripted server takes any."""
 
@@ -40,6 +46,11 @@ def program(name: str, version: str) -> Path:
     if not found.is_file():
         pytest.skip(f"no {name} {version} in {TOOLS.name}: run `make test-cli`")
     return found
+
+
+def rows(versions: Sequence[str], names: Iterable[str], older: Container[str]) -> list[tuple[str, str]]:
+    """Each row of a table with the newest version, and with the other one those where versions have differed."""
+    return [(version, name) for name in names for version in versions if version == versions[0] or name in older]
 
 
 def search_path() -> dict[str, str]:

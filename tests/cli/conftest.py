@@ -10,23 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from cli.coding import Desk, left_behind, program
+from cli.coding import CLAUDE_VERSIONS, CODEX_VERSIONS, Desk, left_behind, program
 from lab.model.script import Script
 from lab.model_server import ModelServer
 from shared.sandbox.wrap import Kind, Wrap
 
-VERSIONS = ("0.2.187", "0.2.111")
-"""Packages with Claude Code 2.1.330 and 2.1.202: with `--restricted`, and with `--safe-mode` alone."""
 
-
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture(params=CLAUDE_VERSIONS)
 def claude_program(request: pytest.FixtureRequest) -> Path:
     """The program, in each version."""
     return program("claude", request.param)
-
-
-CODEX_VERSIONS = ("0.163.0", "0.169.0")
-"""The first as the vendor publishes it for Python, the second as for Node."""
 
 
 @pytest.fixture(params=CODEX_VERSIONS)

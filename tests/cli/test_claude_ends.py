@@ -94,11 +94,12 @@ async def test_a_killed_daemon_takes_the_whole_tree_with_it(desk: Desk, kind: Ki
 
 
 async def test_sweeping_leaves_the_calls_of_living_daemons_alone(desk: Desk) -> None:
-    desk.script(bash("touch begun; sleep 3"), {"say": "Done."})
+    desk.script(bash("touch begun; until [ -e swept ]; do sleep 0.05; done"), {"say": "Done."})
     async with anyio.create_task_group() as group:
         group.start_soon(desk.edit)
         await until((desk.tree / "begun").exists)
         assert sweep(desk.calls) == 0
+        (desk.tree / "swept").touch()
     assert (desk.tree / "begun").exists()
 
 

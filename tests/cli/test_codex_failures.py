@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cli.coding import TOKEN, Desk
+from cli.coding import CODEX_VERSIONS, TOKEN, Desk, rows
 from cli.test_claude_failures import broken, refused
 from cli.test_codex_runs import shell, write
 from shared.llm.port import Ending, Limits
@@ -34,8 +34,12 @@ REFUSED = {
 }
 
 
+OLDER = {"401", "usage limit", "429, an hour", "500", "cut stream", "cut off", "says nothing"}
+"""One row of each kind, for the words by which a failed turn is classed."""
+
+
 @pytest.mark.fault(24)
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize(("codex_program", "name"), rows(CODEX_VERSIONS, REFUSED, OLDER), indirect=["codex_program"])
 async def test_a_failed_request_ends_the_run_with_its_word(codex: Desk, name: str) -> None:
     turn, ending = REFUSED[name]
     codex.script(turn)

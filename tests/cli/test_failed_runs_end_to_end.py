@@ -127,7 +127,7 @@ async def test_a_rate_limit_without_a_reset_backs_off(engine: Engine, backend: t
 @pytest.mark.fault(23)
 async def test_a_silent_network_is_asked_three_times_more_at_once(engine: Engine) -> None:
     silent = {"trouble": {"kind": "silent"}}
-    async with shift(engine, CODEX_163, silent, stall_timeout_minutes=0.04) as here:
+    async with shift(engine, CODEX_163, silent, stall_timeout_minutes=0.02) as here:
         for count in range(1, TIMEOUT_REPEATS + 1):
             assert await here.waits(0) == ("backoff", f"NETWORK_TIMEOUT={count}")
             await here.after(0)

@@ -82,14 +82,14 @@ class CliCoder:
         """Make one call within its limits; never raises for a failed run, the outcome says so."""
         try:
             await self._dialect.ready()
+            async with self._endpoints.open(request) as endpoint:
+                with (
+                    opened(self._launcher.calls) as call,
+                    closing(self._dialect.session(request, endpoint, call)) as session,
+                ):
+                    outcome = await self._run(request, session, call, endpoint)
         except Misconfigured as error:
             return Outcome(Ending.CONFIG, str(error))
-        async with self._endpoints.open(request) as endpoint:
-            with (
-                opened(self._launcher.calls) as call,
-                closing(self._dialect.session(request, endpoint, call)) as session,
-            ):
-                outcome = await self._run(request, session, call, endpoint)
         return replace(outcome, text=redact(outcome.text, [endpoint.token]))
 
     async def _run(self, request: Request, session: Session, call: CallDirectory, endpoint: Endpoint) -> Outcome:

@@ -8,19 +8,21 @@ import socket
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import aiohttp
 import anyio
 import structlog
-from aiohttp import web
 
 from shared.clock import Clock
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Request
 from shared.llm.prices import Prices
 from shared.llm.proxy.account import Account, Reading
-from shared.llm.proxy.relay import Relay
 from shared.llm.proxy.vendors import Upstream
+
+if TYPE_CHECKING:
+    from aiohttp import web
 
 log = structlog.get_logger()
 
@@ -61,6 +63,8 @@ class ModelProxy:
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
         """The endpoint of one run; leaving the block ends what it accepts and what is under way."""
+        from shared.llm.proxy.relay import Relay  # a server is more than an agent without a run should load
+
         account = Account(self._prices, request.limits.budget_usd)
         self._remember(request.run, account)
         token = f"run-{secrets.token_hex(16)}"
@@ -99,6 +103,8 @@ class ModelProxy:
 
 @asynccontextmanager
 async def _served(app: web.Application, path: Path | None) -> AsyncIterator[tuple[str, Path | None]]:
+    from aiohttp import web
+
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=GOODBYE_SECONDS)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         await runner.setup()

@@ -1,0 +1,145 @@
+"""The real Codex by a ChatGPT login: without a key, without the proxy, with one login that must outlive its calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from cli.coding import SCHEMA, Desk, left_behind
+from cli.test_codex_runs import shell
+from lab.model.issuer import Issuer
+from lab.model.script import Script
+from lab.model_server import ModelServer
+from shared.llm import Program, Setup, coder, codex_login
+from shared.llm.codex_login import Lent, Login
+from shared.llm.endpoint import Endpoint
+from shared.llm.port import Call, Coder, Ending, Limits, Outcome
+from shared.loop import RealClock
+from shared.sandbox.wrap import Kind, Wrap
+
+LOOK = "(cat {file}; cat $HOME/.codex/auth.json; cat ~/.codex/*; env) > {tree}/seen 2>&1; touch {tree}/looked"
+"""A tool that looks for the login where it is and where its copy is."""
+
+
+@dataclass
+class Person:
+    """Somebody with a ChatGPT login in a file, and Codex at ChatGPT."""
+
+    desk: Desk
+    issuer: Issuer
+    file: Path
+
+    @property
+    def login(self) -> Login:
+        """What the file says now."""
+        found = codex_login.read(self.file)
+        assert found is not None
+        return found
+
+    def leave(self, *, over: bool = False) -> None:
+        """Write the file as `codex login` does."""
+        self.file.write_text(self.issuer.login(over=over))
+        self.file.chmod(0o600)
+
+    def coder(self) -> Coder:
+        """The backend as the daemon builds it for a login."""
+        server = self.desk.server.url
+        renewal = {"CODEX_REFRESH_TOKEN_URL_OVERRIDE": f"{server}/oauth/token"}
+        launcher = self.desk.launcher()
+        launcher = replace(launcher, environment={**launcher.environment, **renewal})
+        lent = Lent(Endpoint(server, "", login=True, file=self.file), self.file)
+        return coder("codex", Setup(RealClock(), program=Program(self.desk.executable.resolve(), launcher, lent)))
+
+    async def edit(self, **changes: Any) -> Outcome:
+        """One call."""
+        return await self.coder().run(self.desk.request(Call.IMPLEMENT, "Do it.", **changes))
+
+
+@pytest.fixture
+async def person(root: Path, codex_program: Path, wrap: Wrap) -> AsyncIterator[Person]:
+    """A person who has just logged in."""
+    (root / "tree").mkdir()
+    home = root / "home of a person"
+    home.mkdir()
+    issuer = Issuer()
+    async with ModelServer(Script(()), issuer=issuer) as server:
+        known = Person(Desk(server, root, codex_program, "codex", wrap), issuer, home / "auth.json")
+        known.leave()
+        yield known
+        assert server.unscripted == []
+        assert list(known.desk.calls.iterdir()) == []
+        assert sorted(path.name for path in home.iterdir()) == [".auth.json.engine-lock", "auth.json"]
+
+
+@pytest.mark.parametrize("kind", [Kind.BUBBLEWRAP, Kind.SEALED, Kind.UNSHARE])
+async def test_it_works_without_a_key_and_its_tools_cannot_read_the_login(person: Person, kind: Kind) -> None:
+    desk, before = person.desk, person.file.read_bytes()
+    desk.wrap = Wrap(kind)
+    desk.script(shell(LOOK.format(file=f"'{person.file}'", tree=desk.tree)), {"say": "Done."})
+    outcome = await person.edit()
+    assert (outcome.ending, outcome.text) == (Ending.COMPLETED, "Done.")
+    assert {seen.path for seen in desk.server.journal} == {"/backend-api/codex/responses"}
+    assert {seen.token for seen in desk.server.journal} == {person.issuer.access}
+    assert (desk.tree / "looked").exists()
+    found = (desk.tree / "seen").read_text(errors="replace")
+    assert "PATH=" in found
+    assert "c4n4ry" not in found
+    assert person.issuer.access not in found
+    assert (person.issuer.renewals, person.file.read_bytes()) == (0, before)
+
+
+async def test_a_question_cannot_be_used_to_read_the_login(person: Person) -> None:
+    desk = person.desk
+    answer = {"answer": {"verdict": "approve", "why": None}}
+    desk.script(shell(f"cat '{person.file}' ~/.codex/auth.json; touch {desk.tree}/x; echo look$((1 + 1))"), answer)
+    request = desk.request(Call.REVIEW, "Review it.", schema=SCHEMA)
+    outcome = await person.coder().run(request)
+    assert (outcome.ending, outcome.answer) == (Ending.COMPLETED, {"verdict": "approve"})
+    told = json.dumps(desk.server.journal[-1].body)
+    assert "look2" in told
+    assert "c4n4ry" not in told
+    assert list(desk.tree.iterdir()) == []
+
+
+async def test_calls_at_once_renew_the_login_once_and_it_is_brought_back(person: Person) -> None:
+    person.leave(over=True)
+    person.desk.script(shell("true"), {"say": "Done."})
+    outcomes: list[Outcome] = []
+
+    async def call() -> None:
+        outcomes.append(await person.edit())
+
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(call)
+    assert [one.ending for one in outcomes] == [Ending.COMPLETED] * 3, outcomes
+    assert (person.issuer.renewals, person.issuer.ended) == (1, False)
+    assert (person.login.renewal, person.login.access) == ("rt-c4n4ry-1", person.issuer.access)
+    assert person.file.stat().st_mode & 0o777 == 0o600
+    assert json.loads(person.file.read_text())["auth_mode"] == "chatgpt"
+
+
+@pytest.mark.fault(23)
+async def test_what_a_stopped_call_has_renewed_is_brought_back_too(person: Person) -> None:
+    person.leave(over=True)
+    person.desk.script(shell("sleep 600"))
+    outcome = await person.edit(limits=Limits(deadline_seconds=5))
+    assert outcome.ending is Ending.TIMED_OUT
+    assert await left_behind(person.desk.root) == []
+    assert (person.issuer.renewals, person.login.renewal) == (1, "rt-c4n4ry-1")
+
+
+@pytest.mark.fault(22)
+async def test_a_login_that_has_ended_is_a_matter_of_signing_in(person: Person) -> None:
+    person.leave(over=True)
+    person.issuer.renewals = 1
+    person.desk.script({"say": "Done."})
+    outcome = await person.edit()
+    assert outcome.ending is Ending.AUTH, outcome
+    assert person.login.renewal == "rt-c4n4ry-0"
