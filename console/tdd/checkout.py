@@ -56,6 +56,8 @@ class Checkout:
         variables = child_environment(environment) | own | fixed
         here = cls(directory, directory, variables)
         top = await here._git("rev-parse", "--path-format=absolute", "--show-toplevel")
+        if top.code != 0 and _line(await here._git("rev-parse", "--is-inside-work-tree")) == "false":
+            raise Misconfigured(f"{directory} is in a git repository without a work tree: start inside a checkout.")
         if top.code != 0:
             raise Misconfigured(f"{directory} is in no git work tree ({_first(top)}): start inside a checkout.")
         common = await here._check("rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -135,7 +137,8 @@ class Checkout:
     async def _check(self, *arguments: str) -> str:
         finished = await self._git(*arguments)
         if finished.code != 0:
-            raise GitRefused(f"git {arguments[0]} did not work in {self.top}: {_first(finished)}")
+            verb = next(word for word in arguments if not word.startswith("-"))
+            raise GitRefused(f"git {verb} did not work in {self.top}: {_first(finished)}")
         return _line(finished)
 
     async def _git(self, *arguments: str) -> Finished:

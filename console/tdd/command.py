@@ -13,21 +13,25 @@ import anyio
 from config.model_access import model_secrets
 from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
 from console.signals import Orders, attend
+from console.speech import keep_streams, on_terminal, say
 from console.tdd import preflight, report
 from console.tdd.checkout import Checkout
 from console.tdd.course import Course
 from console.tdd.findings import Unready
 from console.tdd.preflight import Ready
-from console.tdd.task import ENDED, Records, Task
+from console.tdd.progress import Progress
+from console.tdd.task import Records, State, Task
 from console.tdd.wishes import Wishes
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.loop import RealClock
 from shared.sandbox.fitness import conceal
 from shared.telemetry.logging import configure
+from shared.text import printable
 
 
 def done(wishes: Wishes, environment: Mapping[str, str]) -> int:
     """Do it and print. 0 done, 1 failed, 2 arguments, 4 credentials, 5 rounds used up, 130 or 143 interrupted."""
+    keep_streams()
     _log(environment, environment.get("GITHUB_TOKEN", ""))
     try:
         wishes.check()
@@ -40,7 +44,7 @@ def done(wishes: Wishes, environment: Mapping[str, str]) -> int:
 def _log(environment: Mapping[str, str], token: str) -> None:
     """Warnings alone: what happens is told in sentences."""
     secrets = [*model_secrets(environment), *filter(None, [token])]
-    configure(json=not sys.stderr.isatty(), verbose=False, secrets=secrets, quiet=True)
+    configure(json=not on_terminal(sys.stderr), verbose=False, secrets=secrets, quiet=True)
 
 
 class _Command:
@@ -53,6 +57,7 @@ class _Command:
         self.task: Task | None = None
         self._records = Records(directory)
         self._warnings: tuple[str, ...] = ()
+        self._progress = Progress(RealClock())
 
     async def run(self) -> int:
         """The exit code; raises `EngineError` for what was never begun."""
@@ -61,10 +66,10 @@ class _Command:
             return self._list()
         if wishes.resume is not None:
             self.task = self._records.read(wishes.resume)
-            if self.task.state in ENDED:
+            if self.task.state is State.DONE:
                 return self._end(self.task)
             await self._left_there(self.task)
-            ready = await preflight.again(self.task, checkout, self._environment, local=wishes.local)
+            ready = await preflight.again(self.task, wishes, checkout, self._environment)
         else:
             ready = await preflight.ready(wishes, checkout, self._environment)
             self.task = await self._begun(ready, checkout)
@@ -87,8 +92,7 @@ class _Command:
         except Misconfigured as error:
             if self.wishes.listing or self.wishes.resume is not None:
                 raise
-            await preflight.ready(self.wishes, None, self._environment)
-            raise AssertionError("without a work tree nothing is ready") from error
+            await preflight.without_checkout(self.wishes, str(error), self._environment)
         self._records = Records(checkout.top)
         return checkout
 
@@ -100,7 +104,7 @@ class _Command:
         return task
 
     async def _course(self, ready: Ready, checkout: Checkout) -> int:
-        course = Course(ready, checkout, self._records, self.say)
+        course = Course(ready, checkout, self._records, self._progress)
         if self.task is None:
             raise AssertionError("a course has a task")
         try:
@@ -114,13 +118,13 @@ class _Command:
 
     def say(self, sentence: str) -> None:
         """What happens, for a person who watches; never on standard output."""
-        sys.stderr.write(f"{sentence}\n")
+        self._progress.say(sentence)
 
     def left(self, code: int, why: str) -> int:
         """It stopped before its end: say why, and how to go on. Without a task there is nothing to go on with."""
         task = self._records.read(self.task.id) if self.task else None
         if task is not None and self.wishes.json:
-            sys.stdout.write(f"{report.as_json(task, self._records, code, self._warnings, why)}\n")
+            say(report.as_json(task, self._records, code, self._warnings, why))
         self.say(why if task is None else f"{why}\n{report.again(task)}")
         return code
 
@@ -133,19 +137,19 @@ class _Command:
         self.say(f"Task {task.id}: '{order.title}', from {order.base} at {order.commit[:12]}, by {coder}.")
         if coder != "scripted":
             self.say(f"One run may cost ${budgets.run:g}, the whole task ${budgets.issue:g} (key `budgets`).")
-        self.say(f"Ctrl-C stops it. {report.again(task)}")
+        self.say(f"Ctrl-C stops it. Go on with: {report.resuming(task)}")
 
     def _list(self) -> int:
         tasks = self._records.all()
         shown = report.listed_as_json(tasks, self._records) if self.wishes.json else report.listed(tasks)
-        sys.stdout.write(f"{shown}\n")
+        say(shown)
         return OK
 
     def _end(self, task: Task) -> int:
         code = report.code_of(task)
         as_json = self.wishes.json
         shown = report.as_json(task, self._records, code, self._warnings) if as_json else report.told(task)
-        sys.stdout.write(f"{shown}\n")
+        say(shown)
         return code
 
 
@@ -183,9 +187,9 @@ def _refused(wishes: Wishes, error: Exception) -> int:
     if wishes.json:
         errors = error.errors if isinstance(error, Unready) else (str(error),)
         warnings = error.warnings if isinstance(error, Unready) else ()
-        sys.stdout.write(f"{report.refused_as_json(code, errors, warnings)}\n")
+        say(report.refused_as_json(code, errors, warnings))
     else:
-        sys.stderr.write(f"{error}\n")
+        say(printable(str(error)), error=True)
     return code
 
 

@@ -75,3 +75,12 @@ async def target(checkout: Checkout, branch: str, commit: str, found: Findings) 
         found.wrong(f"The branch '{branch}' exists and has commits of its own: choose another --branch.")
     elif branch in there:
         found.warnings.append(f"The branch '{branch}' exists and will be moved forward.")
+
+
+async def still_ours(checkout: Checkout, branch: str, ours: str, found: Findings) -> None:
+    """Look whether the branch of a task that stopped can take more: it is as it was left, or gone."""
+    tip = await checkout.tip(branch)
+    if branch in await checkout.checked_out():
+        found.wrong(f"The branch '{branch}' is checked out, and is therefore never moved: check out another one.")
+    elif tip is not None and not await checkout.contains(ours, tip):
+        found.wrong(f"The branch '{branch}' has commits of its own: rename it first (`git branch -m {branch} NAME`).")

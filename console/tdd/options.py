@@ -12,12 +12,14 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
     specification: Annotated[
         Path | None, typer.Argument(metavar="SPEC.md", help="What should be built, in Markdown.")
     ] = None,
-    max_reviews: Annotated[int, typer.Option(metavar="N", help="Reviews before a person decides.")] = 3,
+    max_reviews: Annotated[
+        int | None, typer.Option(metavar="N", help="Reviews before a person decides (3).", show_default=False)
+    ] = None,
     branch: Annotated[str | None, typer.Option(metavar="NAME", help="The new branch; else tdd/<task>.")] = None,
     base: Annotated[str | None, typer.Option(metavar="BRANCH", help="Where to start; else the current branch.")] = None,
     no_cleanup: Annotated[bool, typer.Option("--no-cleanup", help="Keep the engine's own files afterwards.")] = False,
     local: Annotated[bool, typer.Option("--local", help="Only a branch here; no pull request on origin.")] = False,
-    resume: Annotated[str | None, typer.Option(metavar="TASK", help="Go on with a task that was interrupted.")] = None,
+    resume: Annotated[str | None, typer.Option(metavar="TASK", help="Go on with a task that stopped.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="Show the tasks of this work tree.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
@@ -34,7 +36,8 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
     is told to ignore.
 
     Exit code 0 when the review approves, 1 when it failed, 2 for arguments or configuration, 4 for missing
-    credentials, 5 when the reviews are used up (the branch is kept), 130 when interrupted (--resume goes on).
+    credentials, 5 when the reviews are used up (the branch is kept), 130 when interrupted. After 1, 5 and 130
+    --resume goes on from what was built.
     """
     from config.environment import snapshot
     from console.tdd.command import done

@@ -16,6 +16,9 @@ _SCP = re.compile(r"(?:[^@/:\s]+@)?(?P<host>[^@/:\s]+):(?!//)(?P<path>.+)")
 _SSH_OVER_HTTPS = {"ssh.github.com": "github.com", "altssh.github.com": "github.com"}
 """GitHub answers SSH on port 443 under another name (https://docs.github.com/en/authentication)."""
 
+_DEFAULT_PORTS = {"https": 443, "http": 80}
+"""Of web servers; a URL that names them means the same without."""
+
 _PUBLIC = "https://api.github.com"
 
 
@@ -61,7 +64,7 @@ def _of_url(url: str) -> tuple[str, str] | None:
     host = (parts.hostname or "").casefold()
     if not host or parts.scheme not in {"https", "http", "ssh", "git+ssh"}:
         return None
-    web = parts.scheme in {"https", "http"} and port is not None
+    web = port not in {None, _DEFAULT_PORTS.get(parts.scheme)} and parts.scheme in _DEFAULT_PORTS
     return (f"{host}:{port}" if web else host), parts.path
 
 

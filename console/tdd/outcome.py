@@ -1,34 +1,23 @@
-"""How a task stands, read off its own GitHub: what is being done, and how it ended."""
+"""How a task stands, read off its own GitHub: whether it has ended, how, and with which commits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from console.tdd.orders import ISSUE, halted, halted_by, pending, threads
 from console.tdd.site import BASE
 from console.tdd.task import State
 from lab import locks
+from lab.__main__ import REVIEWER
+from lab.world.pulls import ReviewRecord
 from lab.world.repository import RepositoryRecord
 from shared.errors import Blocked
 from shared.lock.codec import ItemKey
 from shared.workflow import Role
 
-ISSUE = 1
-"""The number of the one specification."""
-
 WORK = f"refs/heads/auto/issue-{ISSUE}"
 """Where the worker's commits lie once its tests are green."""
-
-_HALTED = {"status:failed", "status:ci-failed"}
-
-_NEWS: Mapping[str, str] = {
-    "status:implementing": "Writing tests and code.",
-    "status:testing": "The tests pass.",
-    "status:reviewing": "Waiting for review.",
-    "status:in-review": "Reviewing.",
-    "status:changes-requested": "The review requests changes.",
-    "status:approved": "The review approves.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +30,25 @@ class Outcome:
     head: str = ""
 
 
-def news(repository: RepositoryRecord) -> str:
-    """What is being done now, in a sentence; empty before anything is."""
-    pulls = repository.pulls.records.values()
-    labels = repository.issues.require(pulls[-1].number if pulls else ISSUE).labels
-    return next((_NEWS[label] for label in labels if label in _NEWS), "")
-
-
 async def ended(repository: RepositoryRecord) -> Outcome | None:
-    """How it ended; None while somebody still works on it."""
-    pulls = repository.pulls.records.values()
-    threads = [repository.issues.require(number) for number in (ISSUE, *(pull.number for pull in pulls))]
-    labels = {label for thread in threads for label in thread.labels}
-    approved = bool(pulls) and "status:approved" in threads[-1].labels
-    if not (approved or labels & _HALTED or not threads[0].open) or locks.held(repository):
+    """How it ended; None while somebody still works on it, or has been told to."""
+    known, stopped = threads(repository), halted(repository)
+    approved = known[-1].is_pull and "status:approved" in known[-1].labels
+    if not (approved or stopped or not known[0].open) or locks.held(repository) or pending(repository):
         return None
-    judged = repository.pulls.reviews.values()
-    head = await work(repository)
+    judged, head = reviews(repository), await work(repository)
     if approved:
         return Outcome(State.APPROVED, "The review approves.", len(judged), head)
-    halted = next((one for one in reversed(threads) if _HALTED & set(one.labels)), threads[0])
-    said = last_word(repository, halted.number)
-    if judged and halted.is_pull and judged[-1].state == "CHANGES_REQUESTED":
-        return Outcome(State.ROUNDS_USED_UP, said, len(judged), head)
-    return Outcome(State.FAILED, said, len(judged), head)
+    by = Role.WORKER if stopped is None else await halted_by(repository, stopped)
+    said = last_word(repository, stopped.number if stopped and by is Role.REVIEWER else ISSUE, by)
+    asks = bool(judged) and judged[-1].state == "CHANGES_REQUESTED"
+    state = State.ROUNDS_USED_UP if by is Role.REVIEWER and asks else State.FAILED
+    return Outcome(state, said, len(judged), head)
+
+
+def reviews(repository: RepositoryRecord) -> list[ReviewRecord]:
+    """What the reviewer has submitted; the worker's answers to remarks are reviews for GitHub, too."""
+    return [one for one in repository.pulls.reviews.values() if one.author == REVIEWER]
 
 
 async def work(repository: RepositoryRecord) -> str:
@@ -89,11 +73,12 @@ async def check_stuck(repository: RepositoryRecord, skipped: Sequence[str]) -> N
         raise Stuck(f"Nobody can go on with it: {'; '.join(skipped) or last_word(repository, ISSUE)}")
 
 
-def last_word(repository: RepositoryRecord, number: int) -> str:
-    """What the engine says last in its status comment on a thread; without its table, and the labels and commands
+def last_word(repository: RepositoryRecord, number: int, by: Role = Role.WORKER) -> str:
+    """What an agent says last in its status comment on a thread; without its table, and the labels and commands
     by which one would go on there.
     """
-    comments = [one.body for one in repository.comments.of(number) if "<!-- engine-status/" in one.body]
+    own = f"<!-- engine-status/1 kind={by} "
+    comments = [one.body for one in repository.comments.of(number) if one.body.startswith(own)]
     said = comments[-1].partition("\n\n| | |")[0] if comments else "The engine left no word; see its logs."
     return "\n".join(line for line in said.splitlines() if not line.startswith("<!--")).strip()
 

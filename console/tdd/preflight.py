@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 import anyio.to_thread
 
@@ -17,12 +18,16 @@ from console.sign_in import completed
 from console.tdd import terms
 from console.tdd.checkout import RECORDS, Checkout
 from console.tdd.findings import Findings
-from console.tdd.material import specification, start, target
+from console.tdd.material import specification, start, still_ours, target
 from console.tdd.origin import Origin, api_of, parse
-from console.tdd.task import Order, Task, new_id
+from console.tdd.site import NoRoom, check_room
+from console.tdd.task import STOPPED, Order, Task, new_id
 from console.tdd.upstream import upstream
-from console.tdd.wishes import Wishes
+from console.tdd.wishes import MAX_REVIEWS, Wishes
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+
+NOWHERE = "local/project"
+"""The name of a repository that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +42,10 @@ class Ready:
     warnings: tuple[str, ...] = ()
 
 
-async def ready(wishes: Wishes, checkout: Checkout | None, environment: Mapping[str, str]) -> Ready:
+async def ready(wishes: Wishes, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
     """Everything that a new task begins with; raises `Unready` with all that is wrong."""
     found = Findings()
     title, text = specification(wishes.specification, found)
-    if checkout is None:
-        found.wrong("This is no git work tree: start inside a checkout of your repository.")
-        found.check()
-        raise AssertionError("what is wrong was raised")
     task_id = new_id(title)
     base, commit = await start(checkout, wishes.base, found)
     origin = None if wishes.local else await _origin(checkout, found)
@@ -61,10 +62,22 @@ async def ready(wishes: Wishes, checkout: Checkout | None, environment: Mapping[
     return await _looked_over(task_id, order, origin, Scene(checkout, environment, found))
 
 
-async def again(task: Task, checkout: Checkout, environment: Mapping[str, str], *, local: bool) -> Ready:
-    """What a task goes on with that was left; raises `Unready` with all that is wrong. `local`: no pull request now."""
+async def without_checkout(wishes: Wishes, why: str, environment: Mapping[str, str]) -> NoReturn:
+    """What keeps a task from beginning where no work tree is, and everything else that is wrong: raises `Unready`."""
     found = Findings()
-    order = replace(task.order, pull_request=task.order.pull_request and not local)
+    found.wrong(why)
+    title, text = specification(wishes.specification, found)
+    order = _order(wishes, title, text, source(wishes.config, environment=environment))
+    await _settings(replace(order, name=NOWHERE), None, environment, found)
+    found.check()
+    raise AssertionError("what is wrong was raised")
+
+
+async def again(task: Task, wishes: Wishes, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
+    """What a task goes on with that was left; raises `Unready` with all that is wrong."""
+    found, order = Findings(), wishes.changing(task.order)
+    if task.state in STOPPED:
+        await still_ours(checkout, order.branch, task.head or order.commit, found)
     origin = await _origin(checkout, found) if order.pull_request else None
     return await _looked_over(task.id, order, origin, Scene(checkout, environment, found))
 
@@ -100,7 +113,7 @@ def _order(wishes: Wishes, title: str, text: str, config: Path | None) -> Order:
         base="",
         commit="",
         branch="",
-        max_reviews=wishes.max_reviews,
+        max_reviews=wishes.max_reviews or MAX_REVIEWS,
         cleanup=wishes.cleanup,
         pull_request=False,
         config=str(config.absolute()) if config else None,
@@ -123,7 +136,7 @@ async def _origin(checkout: Checkout, found: Findings) -> Origin | None:
 
 
 async def _settings(
-    order: Order, checkout: Checkout, environment: Mapping[str, str], found: Findings
+    order: Order, checkout: Checkout | None, environment: Mapping[str, str], found: Findings
 ) -> Settings | None:
     """The configuration, if it can be read; what it asks of this machine is tried."""
     try:
@@ -148,14 +161,27 @@ async def _settings(
     return settings
 
 
-def _writable(settings: Settings, checkout: Checkout, found: Findings) -> None:
+def _writable(settings: Settings, checkout: Checkout | None, found: Findings) -> None:
     """Every directory that is written to; the nearest one that exists stands for one that does not yet."""
-    if settings.state_dir.absolute().is_relative_to(checkout.top):
-        found.wrong(f"state_dir ({settings.state_dir}) lies inside your work tree: name another one.")
-    for place in (checkout.top / RECORDS, checkout.common / "objects", settings.state_dir / "tdd"):
+    places = [settings.state_dir / "tdd"]
+    if checkout is not None:
+        records = checkout.top / RECORDS
+        if settings.state_dir.absolute().is_relative_to(checkout.top):
+            found.wrong(f"state_dir ({settings.state_dir}) lies inside your work tree: name another one.")
+        if records.is_symlink() or (records.exists() and not records.is_dir()):
+            found.wrong(f"{records} is no directory of its own, and tasks are recorded there: move it away.")
+        places += [checkout.top if records.is_symlink() else records, checkout.common, checkout.common / "objects"]
+    disks: dict[int, Path] = {}
+    for place in places:
         there = next(one for one in (place, *place.parents) if one.exists())
+        disks.setdefault(there.stat().st_dev, there)
         if not os.access(there, os.W_OK | os.X_OK):
             found.wrong(f"{there} cannot be written to: make it writable for this account.")
+    for there in disks.values():
+        try:
+            check_room(there)
+        except NoRoom as error:
+            found.wrong(str(error))
 
 
 async def _admitted(

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from console.launch import FAILED, OK
+from console.tdd.expense import spelled
 from console.tdd.task import Records, State, Task
+from shared.text import printable
 
 ROUNDS_USED_UP = 5
 """Exit code: the branch is kept, and the review still asks for changes."""
@@ -41,8 +43,12 @@ def listed(tasks: Sequence[Task]) -> str:
     """One line for each task."""
     if not tasks:
         return "There are no tasks here."
-    width = max(len(task.id) for task in tasks)
-    return "\n".join(f"{task.id:<{width}}  {task.created_at[:16]}  {task.state}  {task.order.title}" for task in tasks)
+    rows = [(task.id, task.created_at[:16], str(task.state), f"${task.spent.usd:.2f}") for task in tasks]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)), printable(task.order.title)])
+        for row, task in zip(rows, tasks, strict=True)
+    )
 
 
 def told(task: Task) -> str:
@@ -51,8 +57,24 @@ def told(task: Task) -> str:
 
 
 def again(task: Task) -> str:
+    """The command that goes on, and what it does where the task has stopped by itself."""
+    command = resuming(task)
+    match task.state:
+        case State.FAILED:
+            return f"Take it up again from what was built, with all attempts: {command}"
+        case State.ROUNDS_USED_UP:
+            return f"Have it make these changes, with {_reviews(task.order.max_reviews)} more: {command}"
+        case _:
+            return f"Go on with: {command}"
+
+
+def resuming(task: Task) -> str:
     """The command that goes on."""
-    return f"Go on with: workflow-engine tdd --resume {task.id}"
+    return f"workflow-engine tdd --resume {task.id}"
+
+
+def _reviews(number: int) -> str:
+    return f"{number} review{'s' * (number != 1)}"
 
 
 def _lines(task: Task) -> Iterator[str]:
@@ -61,23 +83,27 @@ def _lines(task: Task) -> Iterator[str]:
         case State.DONE:
             yield f"Done: the review approves, and the work is on the branch {order.branch}."
         case State.ROUNDS_USED_UP:
-            yield f"The review still asks for changes after {task.reviews} of {order.max_reviews}: a person decides."
+            given = task.reviews - task.before
+            yield f"The review still asks for changes after {given} of {order.max_reviews}: a person decides."
         case State.FAILED:
-            yield "It failed. Begin anew when this is mended:"
+            yield "It failed:"
         case _:
             yield f"It is not finished: {task.state}."
     if task.state is not State.DONE and task.sentence:
-        yield f"\n{task.sentence}\n"
+        yield f"\n{printable(task.sentence)}\n"
     if task.head:
         yield f"Look at it: git diff {shlex.quote(order.base)}...{shlex.quote(order.branch)}"
     if task.url:
         yield f"Pull request: {task.url}"
+    yield f"It took {spelled(task.spent)}."
     if Path(task.place).exists():
         yield f"Logs, trees and reviews of the task are in {task.place}."
+        if task.state is not State.DONE:
+            yield again(task)
 
 
 def _facts(task: Task, records: Records) -> dict[str, Any]:
-    order = task.order
+    order, spent = task.order, task.spent
     return {
         "task": task.id,
         "state": str(task.state),
@@ -87,6 +113,12 @@ def _facts(task: Task, records: Records) -> dict[str, Any]:
         "commit": task.head or None,
         "pull_request": task.url or None,
         "reviews": task.reviews,
+        "calls": spent.calls,
+        "cost_usd": spent.usd,
+        "calls_of_unknown_cost": spent.unpriced,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "seconds": spent.seconds,
         "sentence": task.sentence,
         "record": str(records.file(task.id)),
         "place": task.place if Path(task.place).exists() else None,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -21,7 +22,7 @@ from console.tdd.task import Task
 from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
 from lab.server import Lab
 from reviewer_agent.build import build as build_reviewer
-from shared.errors import Misconfigured
+from shared.errors import Blocked, Misconfigured
 from shared.git import directories
 from shared.items import Agent
 from shared.loop import Loop, RealClock
@@ -36,6 +37,20 @@ PERSON = "you"
 
 _BUILD: Mapping[Role, Callable[[Parts], Agent]] = {Role.WORKER: build_worker, Role.REVIEWER: build_reviewer}
 _LOGIN = {Role.WORKER: ENGINE, Role.REVIEWER: REVIEWER}
+
+
+ROOM_BYTES = 2**20
+"""With less than that left on a disk nothing is written reliably."""
+
+
+class NoRoom(Blocked):
+    """The disk is full: nobody can write down what is done."""
+
+
+def check_room(place: Path, least: int = ROOM_BYTES) -> None:
+    """Return while the disk of an existing directory has `least` bytes left; raises `NoRoom`."""
+    if shutil.disk_usage(place).free < least:
+        raise NoRoom(f"The disk of {place} is full: make room there first.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +91,9 @@ class Site:
 
     @asynccontextmanager
     async def agents(self, lab: Lab) -> AsyncIterator[tuple[Loop, ...]]:
-        """The worker and the reviewer, ready to run."""
-        settings = terms.on_own_github(self.settings, self.task.order, lab.url, self.place, self.environment)
+        """The worker and the reviewer, ready to run; so many reviews may be given as were, and as are asked for."""
+        order = replace(self.task.order, max_reviews=self.task.before + self.task.order.max_reviews)
+        settings = terms.on_own_github(self.settings, order, lab.url, self.place, self.environment)
         clock = RealClock()
         async with AsyncExitStack() as stack:
             loops = []

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from console.tdd.checkout import RECORDS
+from console.tdd.expense import Expense
 from shared.errors import Misconfigured
 from shared.git import directories
 from shared.text import slug
@@ -32,7 +33,10 @@ class State(StrEnum):
 
 
 ENDED = frozenset({State.DONE, State.FAILED, State.ROUNDS_USED_UP})
-"""Nothing follows."""
+"""Nothing follows by itself."""
+
+STOPPED = ENDED - {State.DONE}
+"""A person may have it go on from what was built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,10 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task. `place` has its copy of the repository and everything else of the engine; `head` is the result."""
+    """One task. `place` has its copy of the repository and everything else of the engine; `head` is the result.
+
+    `reviews` counts all that were given, `before` those of them that were given before it was taken up again last.
+    """
 
     id: str
     created_at: str
@@ -72,6 +79,8 @@ class Task:
     head: str = ""
     url: str = ""
     sentence: str = ""
+    before: int = 0
+    spent: Expense = field(default_factory=Expense)
     version: int = VERSION
 
 

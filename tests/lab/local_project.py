@@ -18,6 +18,9 @@ from shared.process import Finished
 
 ME = ("Me", "me@example.org")
 
+RECORDS = "/.workflow/"
+"""The one line that a task adds to the exclude file."""
+
 SPECIFICATION = """\
 # Greet people
 
@@ -36,8 +39,23 @@ CODE = """
   edits: [{path: greeting.txt, content: "Hello, everybody!\\n"}]
 """
 
-NEVER_ENDS = """
-- {call: implement, takes: 600, edits: [{path: greeting.txt, content: ""}]}
+HANGS = {
+    "tests": "- {call: write_tests, takes: 600, edits: [{path: a, content: a}]}",
+    "code": f"{TESTS}\n- {{call: implement, takes: 600, edits: [{{path: a, content: a}}]}}",
+    "review": f"{TESTS}{CODE}\n- {{call: review, takes: 600, answer: {{}}}}",
+}
+"""By what is being made: everything before it answers, and that does not."""
+
+NOTHING = """
+- {call: implement, round: any, attempt: any, retry: any, text: There is nothing to do.}
+"""
+
+FIXED = """
+- call: implement
+  round: any
+  attempt: any
+  retry: any
+  edits: [{path: greeting.txt, content: "Hello, Ada!\\n"}]
 """
 
 _JUDGED = """\
@@ -56,6 +74,20 @@ APPROVES = f"""
 CHECKED = """
 - call: check_criteria
   answer: {criteria: [{id: AC1, met: true, note: "test_greeting.sh: red before, green after"}]}
+"""
+
+APPROVES_THE_FIX = f"""
+- call: review
+  round: 1
+  answer:
+    verdict: approved
+    summary: It names Ada.
+    findings: []
+    earlier: [{{id: F1, resolved: true, note: Ada is named.}}]
+{_JUDGED}
+- call: check_criteria
+  round: 1
+  answer: {{criteria: [{{id: AC1, met: true, note: "test_greeting.sh: red before, green after"}}]}}
 """
 
 REQUESTS_CHANGES = f"""
@@ -156,21 +188,34 @@ class Project:
         return len(list((self.outside / "record").glob(f"*-{call}.json")))
 
     async def photograph(self, *, without: Sequence[str] = ()) -> dict[str, object]:
-        """Everything that a task must not change; `without` names branches that it may make."""
-        shown = await self.git("for-each-ref", "--format=%(refname) %(objectname)")
-        git = self.top / ".git"
-        made = {f"refs/heads/{branch}" for branch in without}
-        whole = {name: (git / name).read_bytes() for name in ("HEAD", "index", "config")}
+        """Everything that a task must not change: every file of the work tree with its mode and time, and every file
+        of the git directory but objects, of which none that is needed may go. `without` names branches that it may
+        make.
+        """
+        common = Path(await self.git("rev-parse", "--path-format=absolute", "--git-common-dir"))
+        made = {f"{kind}refs/heads/{branch}" for branch in without for kind in ("", "logs/")}
+        own = (path for path in files(self.top) if {".git", ".workflow"}.isdisjoint(path.relative_to(self.top).parts))
+        git = {path.relative_to(common).as_posix(): path for path in files(common)}
+        excluded = git.pop("info/exclude", None)
+        kept = {name for name in git if not name.startswith("objects/")} - made
         return {
-            **whole,
-            "files": {
-                path.relative_to(self.top).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-                for path in sorted(self.top.rglob("*"))
-                if path.is_file() and {".git", ".workflow"}.isdisjoint(path.relative_to(self.top).parts)
-            },
-            "refs": [line for line in shown.splitlines() if line.split()[0] not in made],
-            "fetched": (git / "FETCH_HEAD").exists(),
-            "stash": await self.git("stash", "list"),
+            "files": {path.relative_to(self.top).as_posix(): _fingerprint(path) for path in own},
+            "git": {name: _digest(git[name]) for name in sorted(kept)},
+            "missing": (await Git(self.top).run("fsck", "--connectivity-only", "--no-dangling")).text,
+            "excluded": [line for line in (excluded.read_text() if excluded else "").splitlines() if line != RECORDS],
             "status": await self.git("--no-optional-locks", "status", "--porcelain", "--untracked-files=all"),
-            "trees": await self.git("worktree", "list"),
         }
+
+
+def files(top: Path) -> list[Path]:
+    """Every file and link below a directory."""
+    return [path for path in sorted(top.rglob("*")) if path.is_symlink() or path.is_file()]
+
+
+def _fingerprint(path: Path) -> tuple[str, int, int]:
+    facts = path.lstat()
+    return _digest(path), facts.st_mode, facts.st_mtime_ns
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(bytes(path.readlink()) if path.is_symlink() else path.read_bytes()).hexdigest()

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 
-import anyio
 import pytest
 from engine import OWNER, WRITES
 from judge import Judge
-from local_project import APPROVES, CHECKED, CODE, NEVER_ENDS, REQUESTS_CHANGES, TESTS, Project
+from local_project import (
+    APPROVES,
+    APPROVES_THE_FIX,
+    CHECKED,
+    CODE,
+    FIXED,
+    NOTHING,
+    REQUESTS_CHANGES,
+    TESTS,
+    Project,
+)
 
 from console.tdd.task import Records, State
-from lab.git_command import Git
 from lab.server import Lab
 from lab.world.repository import RepositoryRecord
-from shared import process
 
 pytestmark = pytest.mark.long
 
 GOOD = TESTS + CODE + APPROVES + CHECKED
-SECONDS = 60
 
 
 @pytest.fixture
@@ -36,14 +41,17 @@ async def test_a_branch_comes_out_and_everything_else_stays_as_it_was(project: P
     project.write("notes.txt", "Not tracked.\n")
     project.write("staged.txt", "Staged.\n")
     await project.git("add", "staged.txt")
-    hook = project.top / ".git/hooks/reference-transaction"
-    hook.write_text(f"#!/bin/sh\ntouch '{project.outside}/hook-ran'\n")
-    hook.chmod(0o755)
+    for name in ("reference-transaction", "post-checkout", "post-commit", "pre-push"):
+        hook = project.top / ".git/hooks" / name
+        hook.write_text(f"#!/bin/sh\ntouch '{project.outside}/hook-ran'\n")
+        hook.chmod(0o755)
     before = await project.photograph()
     done = await project.tdd("../SPEC.md", "--json", "--branch", "greeting", scenario=GOOD)
     assert done.code == 0, done.stderr.decode()
     told = json.loads(done.stdout)
     assert (told["state"], told["branch"], told["pull_request"], told["reviews"]) == ("done", "greeting", None, 1)
+    assert (told["calls"], told["cost_usd"], told["calls_of_unknown_cost"]) == (4, 0, 0)
+    assert told["seconds"] > 0
     assert any("not committed" in warning for warning in told["warnings"])
     assert any("no remote" in warning for warning in told["warnings"])
     assert await project.photograph(without=["greeting"]) == before
@@ -58,61 +66,35 @@ async def test_a_branch_comes_out_and_everything_else_stays_as_it_was(project: P
     assert list((project.outside / "state/tdd").iterdir()) == []
 
 
-async def test_used_up_reviews_keep_the_branch_and_a_detached_head_stays_detached(project: Project) -> None:
+async def test_what_stopped_is_taken_up_again_from_what_was_built(project: Project) -> None:
     await project.git("checkout", "--quiet", "--detach")
     before = await project.photograph()
     wishes = ("--base", "trunk", "--max-reviews", "1", "--branch", "kept")
     done = await project.tdd("../SPEC.md", *wishes, scenario=TESTS + CODE + REQUESTS_CHANGES)
     assert done.code == 5, done.stderr.decode()
+    (task,) = Records(project.top).all()
     assert "still asks for changes after 1 of 1" in done.text
+    assert done.text.splitlines()[-1].endswith(f"with 1 review more: workflow-engine tdd --resume {task.id}")
     assert await project.photograph(without=["kept"]) == before
-    assert await project.git("show", "kept:greeting.txt")
-    assert project.calls("review") == 1
+    built = await project.git("rev-parse", "kept")
     (place,) = (project.outside / "state/tdd").iterdir()
     assert str(place) in done.text
-    (task,) = Records(project.top).all()
-    assert task.state is State.ROUNDS_USED_UP
-    again = await project.tdd("--resume", task.id)
-    assert (again.code, project.calls("review")) == (5, 1)
 
+    done = await project.tdd("--resume", task.id, scenario=NOTHING)  # neither a change nor an answer to the review
+    assert done.code == 1, done.stderr.decode()
+    assert "Nothing was changed." in done.text
+    assert done.text.splitlines()[-1].endswith(f"workflow-engine tdd --resume {task.id}")
+    assert await project.git("rev-parse", "kept") == built
 
-async def test_a_killed_task_goes_on_without_paying_twice(project: Project) -> None:
-    before = await project.photograph()
-    began = await interrupted(project, signal.SIGKILL, "../SPEC.md", "--branch", "greeting")
-    assert began == -signal.SIGKILL
-    (record,) = (project.top / ".workflow").glob("task-*.json")
-    task = json.loads(record.read_text())
-    assert task["state"] == "working"
-    assert await interrupted(project, signal.SIGINT, "--resume", task["id"]) == 130
-    assert await project.photograph() == before
-    done = await project.tdd("--resume", task["id"], scenario=GOOD)
+    done = await project.tdd("--resume", task.id, "--json", "--max-reviews", "2", scenario=FIXED + APPROVES_THE_FIX)
     assert done.code == 0, done.stderr.decode()
-    assert await project.photograph(without=["greeting"]) == before
-    assert (project.calls("write_tests"), project.calls("implement"), project.calls("review")) == (1, 1, 1)
-    assert await project.git("show", "greeting:greeting.txt")
-
-
-async def interrupted(project: Project, number: signal.Signals, *words: str) -> int:
-    """Start, send a signal while the code is being written, and return the exit code."""
-    argv = project.command(*words, scenario=TESTS + NEVER_ENDS)
-    log = project.outside / f"{number.name}.log"
-    async with process.started(argv, cwd=project.top, env=project.variables(), log=log) as running:
-        with anyio.fail_after(SECONDS):
-            while not await writing_code(project, log):  # noqa: ASYNC110 - another process writes it
-                await anyio.sleep(0.1)
-            running.send_signal(number)
-            return await running.wait()
-
-
-async def writing_code(project: Project, log: Path) -> bool:
-    """Whether the tests are there and the coder has begun with the code, in the process that writes `log`."""
-    bares = list((project.outside / "state/tdd").glob("*/github/git/*.git"))
-    if not bares or "Writing tests and code." not in await anyio.Path(log).read_text():
-        return False
-    shown = await Git(bares[0]).run("log", "-1", "--format=%B", "refs/ack/worker/1")
-    held = shown.code == 0 and "Phase: green" in shown.text
-    places = list((project.outside / "state/tdd").glob("*/state/workspaces/*/issue-1/tree"))
-    return held and bool(places)
+    told = json.loads(done.stdout)
+    assert (told["state"], told["reviews"], told["commit"]) == ("done", 2, await project.git("rev-parse", "kept"))
+    assert await project.git("merge-base", "kept", built) == built
+    assert await project.git("show", "kept:greeting.txt") == "Hello, Ada!"
+    assert [project.calls(call) for call in ("write_tests", "review", "check_criteria")] == [1, 2, 1]
+    assert told["calls"] == len(list((project.outside / "record").glob("*.json")))
+    assert await project.photograph(without=["kept"]) == before
 
 
 async def test_a_pull_request_on_origin_has_the_proof_and_no_number_of_ours(
@@ -159,3 +141,6 @@ async def test_a_coder_without_a_change_fails_and_nothing_is_deleted(project: Pr
     assert await project.photograph() == before
     (place,) = (project.outside / "state/tdd").iterdir()
     assert str(place) in done.text
+    (task,) = Records(project.top).all()
+    assert (task.state, task.head) == (State.FAILED, "")
+    assert done.text.splitlines()[-1].endswith(f"workflow-engine tdd --resume {task.id}")

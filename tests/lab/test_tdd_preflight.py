@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 from engine import OWNER, WRITES
-from local_project import CODE, TESTS, Project
+from local_project import CODE, SPECIFICATION, TESTS, Project
 
 from console.tdd import preflight, result
 from console.tdd.checkout import Checkout, Diverged
@@ -133,8 +133,13 @@ async def test_a_specification_that_cannot_be_worked_on(project: Project, text: 
 async def test_outside_of_a_repository_and_in_a_shallow_one(project: Project) -> None:
     with pytest.raises(Misconfigured, match="no git work tree"):
         await at(project, project.outside)
-    with pytest.raises(Unready, match="no git work tree"):
-        await preflight.ready(Wishes(project.outside / "SPEC.md"), None, project.variables())
+    with pytest.raises(Misconfigured, match="without a work tree"):
+        await at(project, project.top / ".git")
+    wishes = Wishes(project.text("SPEC.md", ""), llm="claude", config=project.outside / "config.yml")
+    with pytest.raises(Unready, match=r"(?s)no tree here.*SPEC\.md is empty.*ANTHROPIC_API_KEY") as caught:
+        await preflight.without_checkout(wishes, "There is no tree here.", project.variables())
+    assert caught.value.errors[0] == "There is no tree here."
+    project.text("SPEC.md", SPECIFICATION)
     await project.commit_empty("Two")
     await project.git("clone", "--quiet", "--depth=1", project.top.as_uri(), str(project.outside / "cut"))
     shallow = Project(project.outside / "cut", project.outside)

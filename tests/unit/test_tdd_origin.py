@@ -28,6 +28,8 @@ from shared.errors import Misconfigured
         "ssh://git@github.com/ada/engine.git",
         "ssh://git@ssh.github.com:443/ada/engine.git",
         "git+ssh://git@github.com/ada/engine.git",
+        "https://github.com:443/ada/engine.git",
+        "ssh://git@github.com:22/ada/engine.git",
     ],
 )
 def test_every_usual_form_names_the_repository(url: str) -> None:

@@ -1,0 +1,66 @@
+"""How a task that has failed or used up its reviews is taken up again: by an order on its own GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from console.tdd.site import PERSON
+from lab import locks
+from lab.server import Lab
+from lab.world.issues import IssueRecord
+from lab.world.repository import RepositoryRecord
+from shared.github import status_record
+from shared.governance.commands import Verb
+from shared.lock.codec import ItemKey
+from shared.workflow import HALTED, Labels, Role
+
+ISSUE = 1
+"""The number of the one specification."""
+
+
+def threads(repository: RepositoryRecord) -> list[IssueRecord]:
+    """The specification and its pull requests, oldest first."""
+    pulls = (pull.number for pull in repository.pulls.records.values())
+    return [repository.issues.require(number) for number in (ISSUE, *pulls)]
+
+
+def halted(repository: RepositoryRecord) -> IssueRecord | None:
+    """The thread from which only a person leads on, the newest of several; None where there is none."""
+    shown = (one for one in reversed(threads(repository)) if Labels().read(one.labels).stages & HALTED)
+    return next(shown, None)
+
+
+async def halted_by(repository: RepositoryRecord, thread: IssueRecord) -> Role:
+    """Which agent gave up at a thread."""
+    fence = await locks.fence(repository, ItemKey(Role.WORKER, ISSUE))
+    if not thread.is_pull or (fence is not None and fence.stage in HALTED):
+        return Role.WORKER
+    return Role.REVIEWER
+
+
+def pending(repository: RepositoryRecord) -> bool:
+    """Whether the person has ordered something that no agent has answered yet."""
+    answered = set(_answered(repository))
+    return any(one.author == PERSON and one.id not in answered for one in repository.comments.records.values())
+
+
+def _answered(repository: RepositoryRecord) -> Iterator[int]:
+    for comment in repository.comments.records.values():
+        if "<!-- engine-status/" in comment.body:
+            yield from (one.get("id", 0) for one in status_record.kept(comment.body).get("commands", ()))
+
+
+async def go_on(lab: Lab, name: str) -> None:
+    """Have the agents go on from where they stopped; an order that nobody has answered yet is not given twice.
+
+    A worker gets all its attempts again. A reviewer goes on from the review that it has given: how many more there
+    may be is said by the configuration under which it goes on.
+    """
+    repository = lab.at(name)
+    thread = halted(repository)
+    if thread is None or pending(repository):
+        return
+    by_worker = await halted_by(repository, thread) is Role.WORKER
+    verb = Verb.RESET_ATTEMPTS if by_worker else Verb.RETRY
+    lab.comment(name, thread.number, f"/{verb}", author=PERSON)
+    lab.save()

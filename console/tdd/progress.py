@@ -1,0 +1,101 @@
+"""How a person watches a task: lines with the time since the start, and on a terminal a line that lives below them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import anyio.to_thread
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from console.chronicle import EVENTS
+from console.speech import say
+from console.tdd.expense import Expense, spelled
+from console.tdd.telling import doing, told
+from shared.clock import Clock
+from shared.telemetry.events import Event, Query
+from shared.telemetry.sqlite_store import SqliteStore
+from shared.text import printable
+
+MOST = 100_000
+"""Events of one reading; a task has some dozens."""
+
+
+class Trail:
+    """What the agents of a task tell of themselves, each event once."""
+
+    def __init__(self, place: Path) -> None:
+        """`place` is the task's own directory."""
+        self._store = SqliteStore(place / "state" / EVENTS)
+        self._last = 0
+
+    async def news(self) -> list[Event]:
+        """The events since the last reading, in their order."""
+        rows = []
+        with suppress(sqlite3.Error):  # a watcher is no reason to end the work
+            rows = await anyio.to_thread.run_sync(self._store.read, Query(after=self._last), MOST)
+        self._last = max((row.place for row in rows), default=self._last)
+        return [row.event for row in rows]
+
+
+class Progress:
+    """Tells on standard error; nothing of it is a result."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._began = clock.boot()
+        self._doing = ""
+        self._live: Status | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been watched."""
+        return self._clock.boot() - self._began
+
+    def say(self, sentence: str) -> None:
+        """One or more lines, as they are."""
+        self._write(printable(sentence))
+
+    def tell(self, sentence: str) -> None:
+        """Something that has just happened, with the time since the start."""
+        if sentence:
+            minutes, seconds = divmod(round(self.seconds), 60)
+            self._write(f"{minutes:3d}:{seconds:02d}  {printable(sentence)}")
+
+    def follow(self, events: list[Event]) -> None:
+        """Tell what agents have done and begun."""
+        for event in events:
+            begun = doing(event)
+            if begun and begun != self._doing:
+                self._doing = begun
+                self.tell(begun)
+            self.tell(told(event))
+
+    def show(self, spent: Expense) -> None:
+        """Renew the living line, where there is one."""
+        if self._live is not None:
+            self._live.update(Text(f"{self._doing or 'Beginning.'}  {spelled(spent)}"))
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """A living line on a terminal for as long as the block runs; in a pipe nothing."""
+        console = Console(stderr=True)
+        if not console.is_terminal or console.is_dumb_terminal:
+            yield
+            return
+        with console.status(Text("Beginning."), spinner_style="cyan") as self._live:
+            console.show_cursor()  # a process that is killed cannot bring it back
+            try:
+                yield
+            finally:
+                self._live = None
+
+    def _write(self, lines: str) -> None:
+        if self._live is None:
+            say(lines, error=True)
+        else:
+            self._live.console.print(lines, markup=False, highlight=False, emoji=False, soft_wrap=True)

@@ -1,0 +1,79 @@
+"""`workflow-engine tdd` ended by every signal in every phase: it goes on and pays nothing twice."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio.abc import Process
+from local_project import APPROVES, CHECKED, CODE, HANGS, TESTS, Project
+
+from console.tdd.task import Records, State
+from shared import process
+
+pytestmark = pytest.mark.long
+
+GOOD = TESTS + CODE + APPROVES + CHECKED
+SECONDS = 180
+"""After so long it hangs, on whatever machine."""
+
+
+@pytest.fixture
+async def project(tmp_path: Path) -> Project:
+    return await Project.made(tmp_path)
+
+
+async def test_a_task_goes_on_after_every_end_without_paying_twice(project: Project) -> None:
+    before = await project.photograph()
+    new = ("../SPEC.md", "--branch", "greeting")
+    async with hanging(project, "tests", "Writing the tests.", *new) as running:
+        running.send_signal(signal.SIGKILL)
+        assert await running.wait() == -signal.SIGKILL
+    (task,) = Records(project.top).all()
+    assert task.state is State.WORKING
+    again = ("--resume", task.id)
+    async with hanging(project, "code", "Writing the code.", *again) as running:
+        second = await project.tdd(*again, "--json")
+        assert second.code == 2
+        assert "worked on by another process" in json.loads(second.stdout)["error"]
+        running.send_signal(signal.SIGTERM)
+        assert await running.wait() == 128 + signal.SIGTERM
+    async with hanging(project, "review", "Reviewing.", *again) as running:
+        running.send_signal(signal.SIGINT)
+        assert await running.wait() == 128 + signal.SIGINT
+    assert await project.photograph() == before
+    done = await project.tdd(*again, scenario=GOOD)
+    assert done.code == 0, done.stderr.decode()
+    assert await project.photograph(without=["greeting"]) == before
+    assert [project.calls(call) for call in ("write_tests", "implement", "review", "check_criteria")] == [1, 1, 1, 1]
+    assert await project.git("show", "greeting:greeting.txt") == "Hello, everybody!"
+
+
+async def test_a_second_signal_ends_it_at_once(project: Project) -> None:
+    before = await project.photograph()
+    async with hanging(project, "tests", "Writing the tests.", "../SPEC.md") as running:
+        for _ in range(2):
+            running.send_signal(signal.SIGINT)
+            await anyio.sleep(0.01)
+        with anyio.fail_after(SECONDS):
+            assert await running.wait() == 128 + signal.SIGINT
+    assert await project.photograph() == before
+    (task,) = Records(project.top).all()
+    assert task.state is State.WORKING
+
+
+@asynccontextmanager
+async def hanging(project: Project, made: str, sentence: str, *words: str) -> AsyncIterator[Process]:
+    """A process that has said `sentence`, while the coder makes what never ends."""
+    argv = project.command(*words, scenario=HANGS[made])
+    log = project.outside / f"{made}.log"
+    async with process.started(argv, cwd=project.top, env=project.variables(), log=log) as running:
+        with anyio.fail_after(SECONDS):
+            while sentence not in await anyio.Path(log).read_text():  # noqa: ASYNC110 - another process writes it
+                await anyio.sleep(0.1)
+        yield running

@@ -1,0 +1,161 @@
+"""What a person is told of a task of `workflow-engine tdd`: what happens, what it took, how it ended."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.tdd import report
+from console.tdd.expense import Expense, reckoned, spelled
+from console.tdd.task import Order, Records, State, Task
+from console.tdd.telling import doing, told
+from console.tdd.wishes import Wishes
+from shared.errors import Misconfigured
+from shared.governance.ledger_lines import Entry, Reservation, Settlement
+from shared.telemetry.events import Event, Kind
+from shared.workflow import Role
+
+NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
+CHANGES = "Have it make these changes, with 3 reviews more: "
+CALL: dict[str, Any] = {
+    "call": "implement",
+    "backend": "claude",
+    "ending": "completed",
+    "cost_usd": 0.5,
+    "seconds": 61.0,
+}
+
+
+def event(kind: Kind = Kind.LLM_CALL, phase: str = "", **data: Any) -> Event:
+    return Event(NOW, "worker", Role.WORKER, "local/x", kind, issue=1, phase=phase, data=data)
+
+
+def order(**more: Any) -> Order:
+    known = {"name": "local/x", "specification": "SPEC.md", "title": "Greet", "text": "Say hello.", "base": "main"}
+    rest = {"commit": "c" * 40, "branch": "tdd/x", "max_reviews": 3, "cleanup": True, "pull_request": False}
+    return Order(**{**known, **rest, **more})
+
+
+def task(state: State = State.FAILED, place: str = "/", **more: Any) -> Task:
+    return Task("greet-1a2b", "2026-11-22T10:00:00+00:00", place, order(), state, **more)
+
+
+def run(name: str, usd: float | None, source: str = "reported") -> list[Entry]:
+    begun = Reservation(name, "worker", "#1", 5.0, NOW + timedelta(hours=1), NOW)
+    return [begun] if usd is None else [begun, Settlement(name, usd, source, NOW)]
+
+
+def sums(events: list[Event], entries: list[Entry]) -> Expense:
+    return reckoned(events, entries, now=NOW + timedelta(hours=2), unknown_run=15.0, seconds=90.04)
+
+
+def test_a_call_of_unknown_cost_counts_as_configured_and_one_that_no_event_tells_counts_too() -> None:
+    calls = [event(**CALL, input_tokens=10, cached_tokens=5, cache_write_tokens=1, output_tokens=7)]
+    spent = sums(calls, [*run("a", 0.5), *run("b", 15.0, "unknown"), *run("c", None)])
+    assert spent == Expense(3, 30.5, 2, 16, 7, 90.0)
+    assert spelled(spent) == "3 calls, $30.50 (2 of them of unknown cost), 16 tokens in and 7 out, 1 min 30 s"
+
+
+def test_without_a_ledger_events_say_what_was_spent_and_a_call_that_was_not_made_is_none() -> None:
+    unpriced: dict[str, Any] = {key: value for key, value in CALL.items() if key != "cost_usd"}
+    calls = [event(**CALL), event(**unpriced), event(**{**CALL, "ending": "not made"}), event(Kind.REVIEW)]
+    assert sums(calls, []) == Expense(2, 0.5, 1, 0, 0, 90.0)
+    assert spelled(Expense(1, seconds=3725)) == "1 call, $0.00, 1 h 2 min"
+
+
+@pytest.mark.parametrize(
+    ("happened", "sentence"),
+    [
+        (event(**CALL), "  claude on the code: 1 min 1 s, $0.50"),
+        (
+            event(**{**CALL, "ending": "timed_out", "cost_usd": None}),
+            "  claude on the code: timed out, 1 min 1 s, cost unknown",
+        ),
+        (event(**{**CALL, "ending": "not made"}), ""),
+        (
+            event(Kind.TEST_RUN, place="evidence", passed=2, failed=1, not_collected=1),
+            "  the tests: 2 passed, 1 failed, 1 not collected",
+        ),
+        (event(Kind.TEST_RUN, place="base", passed=0, failed=0), "  the tests before the work: none"),
+        (event(Kind.REVIEW, verdict="changes_requested", findings=1), "The review requests changes: 1 finding."),
+        (event(Kind.REVIEW, verdict="approved", findings=0), "The review approves."),
+        (event(Kind.RETRY, state="failed", reason="backoff\x1b[2J"), "A call failed (backoff) and is repeated."),
+        (event(Kind.RETRY, state="succeeded"), ""),
+        (event(Kind.LABEL, labels=["status:testing"]), ""),
+    ],
+)
+def test_what_has_been_done(happened: Event, sentence: str) -> None:
+    assert told(happened) == sentence
+
+
+def test_what_has_begun() -> None:
+    assert doing(event(Kind.PHASE, "red")) == "Writing the tests."
+    assert doing(event(Kind.CLAIM, "in-review")) == "Reviewing."
+    assert doing(event(Kind.PHASE, "reviewing")) == doing(event(Kind.LLM_CALL, "red")) == ""
+
+
+@pytest.mark.parametrize(
+    ("known", "code", "parts", "last"),
+    [
+        (task(), 1, ["It failed:", "It took 0 calls"], "Take it up again from what was built, with all attempts: "),
+        (task(State.ROUNDS_USED_UP, reviews=5, before=2), 5, ["after 3 of 3"], CHANGES),
+        (task(State.APPROVED), 1, ["not finished"], "Go on with: "),
+    ],
+)
+def test_the_last_line_says_how_to_go_on(known: Task, code: int, parts: list[str], last: str) -> None:
+    lines = report.told(known)
+    assert report.code_of(known) == code
+    assert all(part in lines for part in parts)
+    assert lines.splitlines()[-1] == f"{last}workflow-engine tdd --resume greet-1a2b"
+
+
+def test_nothing_is_offered_that_cannot_be_done(tmp_path: Path) -> None:
+    assert "--resume" not in report.told(task(place=str(tmp_path / "gone")))
+    assert "--resume" not in report.told(task(State.DONE))
+
+
+def test_what_a_model_said_drives_no_terminal() -> None:
+    assert "\x1b" not in report.told(task(sentence="\x1b]0;x\x07It \x1b[31mbroke."))
+
+
+def test_lists_and_objects_have_what_was_spent(tmp_path: Path) -> None:
+    known = task(State.DONE, spent=Expense(4, 1.25, 1, 30, 20, 61.0))
+    shown = json.loads(report.listed_as_json([known], Records(tmp_path)))["tasks"][0]
+    assert (shown["calls"], shown["cost_usd"], shown["calls_of_unknown_cost"]) == (4, 1.25, 1)
+    assert (shown["input_tokens"], shown["output_tokens"], shown["seconds"]) == (30, 20, 61.0)
+    assert json.loads(report.as_json(known, Records(tmp_path), 0))["cost_usd"] == 1.25
+    assert report.listed([known, task()]).splitlines() == [
+        "greet-1a2b  2026-11-22T10:00  done    $1.25  Greet",
+        "greet-1a2b  2026-11-22T10:00  failed  $0.00  Greet",
+    ]
+
+
+def test_a_record_from_before_there_were_sums_is_read(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    records.write(task())
+    file = records.file("greet-1a2b")
+    old = {key: value for key, value in json.loads(file.read_text()).items() if key not in {"spent", "before"}}
+    file.write_text(json.dumps(old))
+    assert records.read("greet-1a2b") == task()
+
+
+def test_what_goes_on_is_asked_for_as_before_unless_it_is_said_anew(tmp_path: Path) -> None:
+    begun = order(llm="claude", config="/etc/x.yml", pull_request=True)
+    assert Wishes(resume="x").changing(begun) == begun
+    anew = Wishes(
+        resume="x", max_reviews=5, cleanup=False, local=True, llm="codex", test_command="make", sandbox="none"
+    )
+    assert anew.changing(begun) == replace(
+        begun, max_reviews=5, cleanup=False, pull_request=False, llm="codex", test_command="make", sandbox="none"
+    )
+
+
+@pytest.mark.parametrize("wishes", [Wishes(resume="x", branch="y"), Wishes(resume="x", base="y")])
+def test_what_a_task_began_with_is_kept(wishes: Wishes) -> None:
+    with pytest.raises(Misconfigured, match="--resume keeps"):
+        wishes.check()
