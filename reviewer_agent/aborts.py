@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reviewer_agent import comments
+from reviewer_agent.decide import Action
+from reviewer_agent.draft import Draft
 from shared.errors import Blocked
+from shared.lock.codec import Fence
 
 
 class Unpostable(Blocked):
@@ -35,3 +38,12 @@ class TooLarge(Blocked):
 
     def __init__(self, missing: Sequence[str] = ()) -> None:
         super().__init__(comments.too_large(missing))
+
+
+def given_up(action: Action, fence: Fence, draft: Draft | None) -> Blocked:
+    """The reason of one of the actions that give up."""
+    if action is Action.GIVE_UP_ON_ROUNDS:
+        return RoundsUsedUp(fence.round + 1)
+    if action is Action.GIVE_UP_ON_REVIEWS:
+        return ReviewsUsedUp(fence.attempt)
+    return TooLarge(draft.patch.missing if draft else ())

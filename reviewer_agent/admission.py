@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shared.ci.round import SENT_BACK
 from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.models import PullRequest
@@ -61,9 +62,9 @@ def _attempt(fence: Fence | None) -> int:
 
 
 def _round(pull_request: PullRequest, fence: Fence | None) -> int:
-    """Rounds count how often changes were requested and made, by whomever."""
-    if fence is None:
-        return 0
+    """Rounds count how often changes were requested and made, by whomever; a repair of CI was nobody's request."""
+    if fence is None or fence.phase == SENT_BACK:
+        return 0 if fence is None else fence.round
     return fence.round + (fence.stage is Stage.CHANGES_REQUESTED and fence.work_head != pull_request.head_sha)
 
 

@@ -10,13 +10,14 @@ from typing import assert_never
 
 import structlog
 
-from reviewer_agent.aborts import ReviewsUsedUp, RoundsUsedUp, TooLarge
+from reviewer_agent.aborts import given_up
 from reviewer_agent.admission import before, projection
 from reviewer_agent.decide import Action, Snapshot, decide
 from reviewer_agent.demand import Demand
 from reviewer_agent.drafts import Drafts
 from reviewer_agent.gate import Gate
 from reviewer_agent.handover import Handover
+from reviewer_agent.hindrances import Hindrance
 from reviewer_agent.merging import Merging
 from reviewer_agent.observe import Observer
 from reviewer_agent.opinion import Reader
@@ -165,17 +166,14 @@ class Reviewer:
                 return None
             case Action.LET_GO:
                 return await self._handover.let_go(held, seen.pull_request)
-            case Action.REQUEST_CHANGES | Action.YIELD:
-                by_person = action is Action.YIELD
-                return await self._handover.request_changes(held, seen.pull_request, by_person=by_person)
+            case Action.REQUEST_CHANGES | Action.YIELD | Action.SEND_BACK | Action.PUT_OFF:
+                return await self._hand_on(action, held, seen.pull_request)
             case Action.MERGE:
                 return await self._merging.merge(held, seen)
-            case Action.WAIT:
-                return await self._handover.wait(held, seen)
-            case Action.HAND_OVER | Action.PARK:
-                return await self._handover.leave(held, seen)
+            case Action.WAIT | Action.COOL | Action.HAND_OVER | Action.PARK:
+                return await self._wait(action, held, seen)
             case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_REVIEWS | Action.GIVE_UP_ON_SIZE:
-                raise self._reason(action, held)
+                raise given_up(action, held.fence, self._drafts.of(held.fence.key.number))
             case Action.FINISH | Action.WITHDRAW | Action.HAND_BACK | Action.SHOW_HALT:
                 return await self._end(action, held, seen.pull_request)
             case _:
@@ -200,19 +198,25 @@ class Reviewer:
             return await self._handover.hand_back(held, pull_request)
         return Ended(Result.FAILED, f"halted at {held.fence.stage}")
 
-    def _reason(self, action: Action, held: Held) -> Blocked:
-        if action is Action.GIVE_UP_ON_ROUNDS:
-            return RoundsUsedUp(held.fence.round + 1)
-        if action is Action.GIVE_UP_ON_REVIEWS:
-            return ReviewsUsedUp(held.fence.attempt)
-        draft = self._drafts.of(held.fence.key.number)
-        return TooLarge(draft.patch.missing if draft else ())
+    async def _hand_on(self, action: Action, held: Held, pull_request: PullRequest) -> Ended:
+        """To whoever has to do something before it goes on here."""
+        if action is Action.SEND_BACK:
+            return await self._handover.send_back(held, pull_request)
+        if action is Action.PUT_OFF:
+            return await self._handover.hold_off(held, Hindrance.CHECKS_RED)
+        return await self._handover.request_changes(held, pull_request, by_person=action is Action.YIELD)
+
+    async def _wait(self, action: Action, held: Held, seen: Snapshot) -> Step:
+        if action is Action.COOL and seen.cool_at is not None:
+            return await self._handover.cool(held, seen.cool_at)
+        return await (self._handover.wait if action is Action.WAIT else self._handover.leave)(held, seen)
 
     async def _review(self, held: Held, seen: Snapshot) -> Step:
         """At most two paid calls for one commit; the verdict is dropped when the head has moved meanwhile."""
         draft = await self._drafts.made(held, seen.pull_request, self._observer, self._recollection)
         if draft is None:
-            return await self._handover.hold_off(held)
+            why = await self._observer.held_up(seen.pull_request)
+            return await self._handover.hold_off(held, why) if why else None
         held.check()
         now = await self._forge.pulls.pull_request(seen.pull_request.number)
         if (now.head_sha, now.base_branch, now.open) != (draft.sha, draft.onto, True):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
-from reviewer_agent.decide import Hindrance
+from reviewer_agent.hindrances import Hindrance
 from reviewer_agent.links import issue_of
 from reviewer_agent.review_text import REASON_CHARS, line
 from shared.errors import Blocked
@@ -25,29 +27,53 @@ def merge_title(pull_request: PullRequest) -> str:
     return neutralise(one_line(pull_request.title, TITLE_LIMIT - len(suffix))) + suffix
 
 
-def approved(fence: Fence, hindrance: Hindrance, names: Labels) -> Status:
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a sentence names: a change's lines and their limit, the label that bars it, and when it is merged."""
+
+    lines: int | None = None
+    limit: int | None = None
+    barred: str = ""
+    until: datetime | None = None
+
+
+def approved(fence: Fence, hindrance: Hindrance, names: Labels, facts: Facts | None = None) -> Status:
     """What an approved pull request waits for."""
-    then = _NEXT[hindrance].format(reviewing=names.of(Stage.REVIEWING))
+    facts = facts or Facts()
+    then = _NEXT[hindrance].format(
+        reviewing=names.of(Stage.REVIEWING),
+        size="uncounted" if facts.lines is None else facts.lines,
+        limit=facts.limit,
+        barred=facts.barred or "it carries a label that says so",
+        until=f"{facts.until:%H:%M UTC on %Y-%m-%d}" if facts.until else "a later time",
+    )
     waiting = {"why": hindrance.name.casefold()}
+    if facts.until:
+        waiting["until"] = facts.until.isoformat()
     return Status(f"Approved at {fence.work_head[:12]}. {then}", _where(fence), _data(fence, waiting=waiting))
 
 
 _NEXT = {
     Hindrance.NEVER: "Merging is up to a person.",
     Hindrance.FLAGGED: "It is not merged by the engine while a flag says that a person decides.",
+    Hindrance.BARRED: "It is not merged: {barred}.",
     Hindrance.UNSEEN: "It is not merged: the engine's approval is not on GitHub. Set `{reviewing}` for another review.",
     Hindrance.REQUESTED: "It is not merged while a request for changes stands: its author approves, or dismisses it.",
     Hindrance.FORK: "Its branch is in another repository: comment `/merge`, or merge it yourself.",
     Hindrance.NOT_ORDERED: "Comment `/merge` to have this commit merged as soon as its checks are green.",
+    Hindrance.OWN_ORDER: "Its requester asks for the merge: somebody else has to, by `/merge` or at the button.",
     Hindrance.BREAKING: "It breaks callers: comment `/merge`, or merge it yourself.",
     Hindrance.PROTECTED: "It touches protected files or dependencies: comment `/merge`, or merge it yourself.",
     Hindrance.DISPUTED: "It objects to what an earlier review let pass: comment `/merge`, or merge it yourself.",
+    Hindrance.LARGE: "It changes {size} lines, more than {limit}: comment `/merge`, or merge it yourself.",
     Hindrance.CHECKS_RED: "It is not merged: its checks are red. It is merged when they turn green.",
     Hindrance.CHECKS_MISSING: "It is not merged: this commit has no checks, and none is not green.",
     Hindrance.CHECKS_RUNNING: "Its checks have not finished; it is merged when they are green.",
     Hindrance.BASE_RED: "It is not merged while the checks of the base branch are red.",
     Hindrance.BASE_RUNNING: "The checks of the base branch have not finished since the last merge; it is merged then.",
     Hindrance.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded or not at `{reviewing}`.",
+    Hindrance.EDITED: "It is not merged: its issue was edited after its text was approved.",
+    Hindrance.COOLING: "It is merged at {until}, if nothing speaks against it then; `/merge` does so at once.",
 }
 
 
@@ -105,11 +131,24 @@ def paused(fence: Fence) -> Status:
     return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))
 
 
-def stopped(fence: Fence, names: Labels) -> Status:
-    """A person stopped the issue that it is about."""
-    reviewing = names.of(Stage.REVIEWING)
-    sentence = f"It is not reviewed while its issue is closed, locked, paused, excluded or not at `{reviewing}`."
-    return Status(sentence, _where(fence), _data(fence, waiting={"why": "stopped"}))
+def put_off(fence: Fence, reason: Hindrance, names: Labels) -> Status:
+    """Why nothing is paid for now, and what leads on."""
+    reviewing, changes = names.of(Stage.REVIEWING), names.of(Stage.CHANGES_REQUESTED)
+    sentences = {
+        Hindrance.STOPPED: f"It is not reviewed while its issue is closed, locked, paused, excluded or not at "
+        f"`{reviewing}`.",
+        Hindrance.EDITED: "It is not reviewed: its issue, by somebody without write access, was edited after its text "
+        f"was approved. It goes on when the text is as it was; set `{changes}` here to have the new one worked on.",
+        Hindrance.CHECKS_RED: "It is not reviewed while its checks are red, which were looked into for this commit. "
+        f"It is reviewed when they are not; set `{changes}` to have it worked on.",
+    }
+    return Status(sentences[reason], _where(fence), _data(fence, waiting={"why": reason.name.casefold()}))
+
+
+def sent_back(fence: Fence) -> Status:
+    """Its checks turned red after it was handed over."""
+    sentence = f"The checks of {fence.work_head[:12]} have turned red. A worker looks into them; then it goes on here."
+    return Status(sentence, _where(fence), _data(fence))
 
 
 def withdrawn(fence: Fence, reason: str) -> Status:

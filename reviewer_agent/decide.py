@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from reviewer_agent.hindrances import OF_CARE, ON_ORDER, PASSING, Hindrance
 from reviewer_agent.opinion import Care, Judgement, Opinion
 from shared.ci.verdict import Verdict, is_green
 from shared.governance.retrying import reviewed_again
@@ -33,11 +34,14 @@ class Action(StrEnum):
     LET_GO = "let go of commits that nobody asked about"
     ACCEPT = "accept"
     REQUEST_CHANGES = "request changes"
+    SEND_BACK = "send back to have its CI repaired"
+    PUT_OFF = "put off until its checks are not red"
     GIVE_UP_ON_ROUNDS = "give up: rounds used up"
     GIVE_UP_ON_REVIEWS = "give up: reviews used up"
     GIVE_UP_ON_SIZE = "give up: too large to judge"
     YIELD = "yield to a person"
     MERGE = "merge"
+    COOL = "wait for the time of the merge"
     WAIT = "wait"
     PARK = "wait for a person's order"
     HAND_OVER = "hand over"
@@ -45,56 +49,8 @@ class Action(StrEnum):
     SHOW_HALT = "show that it halted"
 
 
-class Hindrance(StrEnum):
-    """Why an approved pull request is not merged by the engine now."""
-
-    NEVER = "merging is configured to be done by people"
-    FLAGGED = "a flag says that a person decides"
-    UNSEEN = "the engine's approval of this commit is not on GitHub"
-    REQUESTED = "somebody's request for changes still stands"
-    FORK = "its branch is in another repository, so a person merges"
-    NOT_ORDERED = "it waits for `/merge`"
-    BREAKING = "it breaks callers, so a person merges"
-    PROTECTED = "it touches protected files or dependencies, so a person merges"
-    DISPUTED = "its review objects to what an earlier one had let pass, so a person merges"
-    CHECKS_RED = "its checks are red"
-    CHECKS_MISSING = "it has no checks"
-    CHECKS_RUNNING = "its checks have not finished"
-    BASE_RED = "the checks of the base branch are red"
-    BASE_RUNNING = "the checks of the base branch have not finished since the last merge"
-    STOPPED = "its issue was closed, paused or taken back"
-
-
 IDLE = frozenset({Action.HAND_OVER, Action.PARK})
 """Actions that only say why nothing happens: no reason to claim."""
-
-OF_CARE = {
-    Care.BREAKING: Hindrance.BREAKING,
-    Care.PROTECTED: Hindrance.PROTECTED,
-    Care.DISPUTED: Hindrance.DISPUTED,
-}
-"""What a review says of a change that only a person merges."""
-
-ON_ORDER = frozenset({Hindrance.NOT_ORDERED, Hindrance.FORK, *OF_CARE.values()})
-"""What a person's `/merge` clears."""
-
-PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING, Hindrance.BASE_RUNNING})
-"""What is worth waiting for with the lease kept."""
-
-UNANNOUNCED = PASSING | {
-    Hindrance.REQUESTED,
-    Hindrance.CHECKS_RED,
-    Hindrance.CHECKS_MISSING,
-    Hindrance.BASE_RED,
-    Hindrance.STOPPED,
-}
-"""What can change without GitHub showing the pull request as changed."""
-
-STOPPED = "stopped"
-"""The reason in the fence of a review that waits for its issue."""
-
-RED_BASE = "red-base"
-"""The reason in the fence of an approved pull request that waits for its base branch."""
 
 HOLDING = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION, Flag.PAUSED})
 """Flags with which nothing is merged."""
@@ -102,12 +58,22 @@ HOLDING = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION, Flag.PAUSED})
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How often and how long; `reviews` counts the heads of one pull request that are taken up."""
+    """How often, how long and how much; `reviews` counts the heads of one pull request that are taken up.
+
+    `lines` are the changed lines that are merged without a person's word, None for any number; `cooling_seconds` pass
+    between an approval and a merge that nobody has ordered.
+    """
 
     rounds: int = 3
     reviews: int = 10
     ci_seconds: float = 600.0
     none_is_green: bool = False
+    lines: int | None = 800
+    cooling_seconds: float = 0.0
+
+
+CI_RED = "Ci-Red"
+"""The fence's trailer that names the commit which was given back because of its checks: once for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +82,10 @@ class Snapshot:
 
     `asked`: somebody who may asks for a review of a head that the fence does not name. `person_asks`:
     somebody requests changes of what we approved. `requested`: any such request stands, however old.
+    `own_order`: it was its requester who ordered the merge, whose word does not count. `barred` is a label that keeps
+    it from being merged. `repairable`: its checks are red, and our worker handed it over before they were.
     `base_tip` is the commit of the base branch that `base_checks` are about; `settling`: the last merge made it
-    and its checks have not ended. `stopped`: a person stopped its issue; only read when nothing else keeps it
+    and its checks have not ended. `held_up`: what a person did to its issue; only read when nothing else keeps it
     from being merged.
     """
 
@@ -129,11 +97,14 @@ class Snapshot:
     person_asks: bool = False
     requested: bool = False
     ordered: bool = False
+    own_order: bool = False
+    barred: str = ""
+    repairable: bool = False
     checks: Verdict = Verdict.NONE
     base_checks: Verdict = Verdict.NONE
     base_tip: str = ""
     settling: bool = False
-    stopped: bool = False
+    held_up: Hindrance | None = None
     merge: Merge = Merge.NEVER
     bounds: Bounds = field(default_factory=Bounds)
 
@@ -151,7 +122,25 @@ class Snapshot:
     def needs_order(self) -> bool:
         """Whether only a person's `/merge` merges it."""
         careful = self.opinion is not None and self.opinion.care is not Care.NONE
-        return self.merge is Merge.APPROVE or careful or not self.pull_request.from_own_branch
+        return self.merge is Merge.APPROVE or careful or self.large or not self.pull_request.from_own_branch
+
+    @property
+    def large(self) -> bool:
+        """Whether it changes more lines than are merged without a person's word; not known counts as more."""
+        limit, opinion = self.bounds.lines, self.opinion
+        return limit is not None and opinion is not None and (opinion.lines is None or opinion.lines > limit)
+
+    @property
+    def sent_back(self) -> bool:
+        """Whether this very commit was given back before because of its checks."""
+        return dict(self.fence.more).get(CI_RED) == self.fence.work_head
+
+    @property
+    def cool_at(self) -> datetime | None:
+        """When it may be merged without anybody's order; None when at once."""
+        if self.merge is not Merge.AUTO or self.ordered or self.opinion is None or not self.bounds.cooling_seconds:
+            return None
+        return self.opinion.at + timedelta(seconds=self.bounds.cooling_seconds)
 
 
 def decide(s: Snapshot, *, now: datetime) -> Action:
@@ -177,6 +166,8 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
 
 
 def _in_review(s: Snapshot) -> Action:
+    if s.opinion is None and s.repairable:
+        return Action.PUT_OFF if s.sent_back else Action.SEND_BACK
     if s.opinion is None:
         return Action.REVIEW if s.fence.attempt < s.bounds.reviews else Action.GIVE_UP_ON_REVIEWS
     if s.opinion.judgement is Judgement.APPROVED:
@@ -189,9 +180,11 @@ def _in_review(s: Snapshot) -> Action:
 def _approved(s: Snapshot, now: datetime) -> Action:
     if s.person_asks:
         return Action.YIELD
+    if s.repairable and not s.sent_back and Flag.MANUAL_INTERVENTION not in s.flags:
+        return Action.SEND_BACK
     reason = hindrance(s)
     if reason is None:
-        return Action.MERGE
+        return Action.COOL if s.cool_at is not None and now < s.cool_at else Action.MERGE
     if reason in ON_ORDER:
         return Action.PARK
     overdue = now - s.fence.at > timedelta(seconds=s.bounds.ci_seconds)
@@ -199,7 +192,7 @@ def _approved(s: Snapshot, now: datetime) -> Action:
 
 
 def hindrance(s: Snapshot) -> Hindrance | None:
-    """The first reason not to merge the head that the fence names; None when it may be merged.
+    """The first reason not to merge the head that the fence names; None when it may be merged, once it has cooled.
 
     Nothing is merged without our own approval of exactly this commit and without green checks.
     """
@@ -207,19 +200,24 @@ def hindrance(s: Snapshot) -> Hindrance | None:
         return Hindrance.NEVER
     if s.flags & HOLDING:
         return Hindrance.FLAGGED
+    if s.barred:
+        return Hindrance.BARRED
     if s.opinion is None or s.opinion.sha != s.fence.work_head or s.opinion.judgement is not Judgement.APPROVED:
         return Hindrance.UNSEEN
     if s.requested:
         return Hindrance.REQUESTED
-    return _missing_order(s, s.opinion.care) or _ci(s) or (Hindrance.STOPPED if s.stopped else None)
+    return _missing_order(s, s.opinion.care) or _ci(s) or s.held_up
 
 
 def _missing_order(s: Snapshot, care: Care) -> Hindrance | None:
     if s.ordered or not s.needs_order:
         return None
+    if s.own_order:
+        return Hindrance.OWN_ORDER
     if not s.pull_request.from_own_branch:
         return Hindrance.FORK
-    return OF_CARE.get(care, Hindrance.NOT_ORDERED)
+    large = Hindrance.LARGE if s.large and s.merge is Merge.AUTO else Hindrance.NOT_ORDERED
+    return OF_CARE.get(care, large)
 
 
 def _ci(s: Snapshot) -> Hindrance | None:

@@ -77,10 +77,13 @@ class Demand:
 
     async def by_worker(self, pull_request: PullRequest) -> Fence | None:
         """The worker's fence, if it names this pull request and its head."""
+        fence = await self.of_worker(pull_request)
+        return fence if fence is not None and fence.work_head == pull_request.head_sha else None
+
+    async def of_worker(self, pull_request: PullRequest) -> Fence | None:
+        """The worker's fence, if it names this pull request, whatever its head. Raises `Transient`."""
         issue = links.issue_of(pull_request)
         if issue is None:
             return None
         fence = (await self._port.request(ReadFence(ItemKey(Role.WORKER, issue)))).value
-        if fence is None or (fence.pr, fence.work_head) != (pull_request.number, pull_request.head_sha):
-            return None
-        return fence
+        return fence if fence is not None and fence.pr == pull_request.number else None

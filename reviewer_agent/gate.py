@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from reviewer_agent.admission import STAGES, intent, reopening
-from reviewer_agent.decide import IDLE, STOPPED, UNANNOUNCED, Hindrance, decide, hindrance
+from reviewer_agent.decide import IDLE, Action, Snapshot, decide, hindrance
 from reviewer_agent.demand import Demand
+from reviewer_agent.hindrances import COOLING, UNANNOUNCED, WAITS, Hindrance
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from shared.items import UNTIL_NEWS, Skip
@@ -52,25 +54,40 @@ class Gate:
             why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
             # Every way of asking changes the pull request, but the list that says who asked shows it later.
             return Skip(why, QUIET.total_seconds() if view.at - changed < QUIET else UNTIL_NEWS)
-        return await self._stopped(pull_request, view) or await self._nothing_to_do(asked, view) or asked
+        return await self._put_off(pull_request, view) or await self._something_to_do(asked, view)
 
-    async def _stopped(self, pull_request: PullRequest, view: View) -> Skip | None:
-        """A review that was put off because of its issue: whether that is still so costs a reading, not an ACK."""
-        wait = view.fence.wait if view.fence is not None and pull_request.open else None
-        if wait is None or wait.reason != STOPPED or not await self._observer.stopped(pull_request):
+    async def _put_off(self, pull_request: PullRequest, view: View) -> Skip | None:
+        """A review that was put off: whether that is still so costs a reading, not an ACK."""
+        fence = view.fence
+        reason = WAITS.get(fence.wait.reason) if fence is not None and fence.wait and pull_request.open else None
+        if fence is None or reason is None:
             return None
-        return Skip(str(Hindrance.STOPPED), self._claimant.terms.heartbeat)
+        if reason is not Hindrance.CHECKS_RED:
+            still = await self._observer.held_up(pull_request)
+        else:
+            still = Hindrance.CHECKS_RED if await self._observer.is_red(fence, pull_request) else None
+        return Skip(str(still), self._claimant.terms.heartbeat) if still else None
 
-    async def _nothing_to_do(self, wish: Intent, view: View) -> Skip | None:
+    async def _something_to_do(self, wish: Intent, view: View) -> Intent | Skip:
         """An approved pull request is claimed only when something can be done about it: an ACK is noise."""
         fence = view.fence
         if fence is None or wish.stage is not Stage.APPROVED:
-            return None
+            return wish
         seen = await self._observer.look(fence)
-        lagging = self._policy.names.read(seen.pull_request.labels).stages != {Stage.APPROVED}
-        if lagging or decide(seen, now=view.at) not in IDLE:
-            return None
+        cooling = fence.wait is not None and fence.wait.reason == COOLING
+        action = decide(seen, now=view.at)
+        if action is Action.COOL and cooling:
+            return wish  # which waits until then, as the fence says
+        wish = replace(wish, attempt=fence.attempt) if cooling else wish  # something came up before that time
+        if self._policy.names.read(seen.pull_request.labels).stages != {Stage.APPROVED} or action not in IDLE:
+            return wish
+        return await self._nothing_to_do(seen) or wish
+
+    async def _nothing_to_do(self, seen: Snapshot) -> Skip | None:
+        """Why it is left alone; what people have not been told yet is worth a claim."""
         reason, terms = hindrance(seen), self._claimant.terms
+        if reason is Hindrance.OWN_ORDER and not await self._observer.has_told(seen.pull_request.number, reason):
+            return None
         return Skip(f"approved; {reason}", terms.heartbeat if reason in UNANNOUNCED else terms.timeout)
 
     async def _asked(self, wish: Intent, pull_request: PullRequest, view: View) -> Intent | None:

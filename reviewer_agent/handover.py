@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
 from reviewer_agent import comments, review_text
 from reviewer_agent.aborts import Unpostable
 from reviewer_agent.admission import projection, reopening
-from reviewer_agent.decide import ON_ORDER, RED_BASE, STOPPED, Hindrance, Snapshot, hindrance
+from reviewer_agent.decide import CI_RED, Snapshot, hindrance
 from reviewer_agent.draft import Draft
+from reviewer_agent.hindrances import COOLING, ON_ORDER, RED_BASE, WAITS, Hindrance
 from reviewer_agent.opinion import Judgement, Opinion, branch_key, mark
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
+from shared.ci.round import SENT_BACK
 from shared.errors import Blocked, Unexplained
+from shared.governance.failures import KEPT_SECONDS
 from shared.items import Ended, Rest, Result
 from shared.lock.codec import Wait
 from shared.lock.fence import advance
@@ -81,9 +84,8 @@ class Handover:
     async def submit(self, held: Held, draft: Draft) -> Opinion:
         """Post the one review of this commit; raises `Unpostable` when GitHub does not take it."""
         number, body = held.fence.key.number, review_text.review_body(draft)
-        opinion = Opinion(
-            draft.sha, draft.round, draft.judgement, draft.care, 0, held.server_now(), branch_key(draft.onto)
-        )
+        now, onto, size = held.server_now(), branch_key(draft.onto), draft.patch.size
+        opinion = Opinion(draft.sha, draft.round, draft.judgement, draft.care, 0, now, onto, size)
         text = f"{mark(held.claimant.keys, number, opinion)}\n{body}"
         findings = review_text.inline(draft)
         try:
@@ -126,6 +128,8 @@ class Handover:
         """Say what happens next; also what is left to do when an agent died after `request_changes`."""
         names = self._policy.names
         status = comments.changes_requested(held.fence, pull_request, names, by_person=by_person)
+        if held.fence.phase == SENT_BACK:
+            status = comments.sent_back(held.fence)
         await self._forge.status.show(pull_request.number, status, held)
         return Ended(Result.HANDED_OVER, "changes are requested")
 
@@ -144,9 +148,30 @@ class Handover:
         reason = hindrance(seen)
         if reason is None:
             raise AssertionError("what can be merged is merged")
-        status = comments.approved(held.fence, reason, self._policy.names)
+        facts = comments.Facts(seen.opinion.lines if seen.opinion else None, seen.bounds.lines, seen.barred)
+        status = comments.approved(held.fence, reason, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, status, held)
         return reason
+
+    async def cool(self, held: Held, until: datetime) -> Rest | Ended:
+        """Approved, and merged at `until`: so the fence says, for whoever comes first then."""
+        wait = Wait(COOLING, until)
+        if held.fence.wait != wait:
+            await advance(held, wait=wait)
+        facts = comments.Facts(until=until)
+        told = comments.approved(held.fence, Hindrance.COOLING, self._policy.names, facts)
+        await self._forge.status.show(held.fence.key.number, told, held)
+        if until - held.server_now() <= timedelta(seconds=KEPT_SECONDS):
+            return Rest(COOLING, until)
+        return Ended(Result.PARKED, f"approved; it is merged at {until:%Y-%m-%d %H:%M} UTC")
+
+    async def send_back(self, held: Held, pull_request: PullRequest) -> Ended:
+        """To the worker, which reads CI anew and repairs it: once for each commit, as the fence says from then on."""
+        stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CI_BROKE).to
+        more = {**dict(held.fence.more), CI_RED: held.fence.work_head}
+        await advance(held, stage=stage, phase=SENT_BACK, more=tuple(more.items()))
+        await self.show(held, pull_request)
+        return await self.hand_back(held, pull_request)
 
     async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
         """To a person: fence, label and flags, and one comment that says why."""
@@ -167,11 +192,12 @@ class Handover:
         """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
         await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
 
-    async def hold_off(self, held: Held) -> Ended:
-        """A person stopped its issue: the stage stays, and the fence says what has to be looked at before a claim."""
-        await advance(held, wait=_soon(held, STOPPED))
-        await self._forge.status.show(held.fence.key.number, comments.stopped(held.fence, self._policy.names), held)
-        return Ended(Result.PARKED, str(Hindrance.STOPPED))
+    async def hold_off(self, held: Held, reason: Hindrance) -> Ended:
+        """Nothing is paid for now: the stage stays, and the fence says what has to be looked at before a claim."""
+        await advance(held, wait=_soon(held, next(word for word, named in WAITS.items() if named is reason)))
+        status = comments.put_off(held.fence, reason, self._policy.names)
+        await self._forge.status.show(held.fence.key.number, status, held)
+        return Ended(Result.PARKED, str(reason))
 
     async def withdraw(self, held: Held, reason: str) -> Ended:
         """A person ended it: the fence remembers, nothing else is touched."""

@@ -14,7 +14,7 @@ from reviewer_agent.orders import order
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.turns import FRESH_SECONDS, Turn
-from shared.errors import Blocked
+from shared.errors import Blocked, Outdated
 from shared.items import Ended, Rest, Result, Step
 from shared.lock.codec import Fence, ItemKey
 from shared.lock.fence import advance, bury, conclude
@@ -108,7 +108,10 @@ class Merging:
         number = links.issue_of(pull_request)
         if number is None:
             return False
-        fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, number)))).value
+        try:
+            fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, number)))).value
+        except Outdated:  # a newer worker's: it finishes its issue itself
+            return False
         if not _is_ours(held, fence, pull_request):
             return False
         gone = RefUpdate(f"refs/heads/{pull_request.head_branch}", pull_request.head_sha, "")

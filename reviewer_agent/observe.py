@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from reviewer_agent import links, trust
 from reviewer_agent.admission import STAGES
+from reviewer_agent.consent import Consent, Word
 from reviewer_agent.decide import Merge, Snapshot, hindrance
 from reviewer_agent.demand import Demand
+from reviewer_agent.hindrances import Hindrance
 from reviewer_agent.material import Subject
-from reviewer_agent.opinion import Opinion, Reader, standing_requests
+from reviewer_agent.opinion import Reader, standing_requests
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
-from shared import marks
+from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import Verdict, fold
 from shared.errors import Gone
-from shared.governance.commands import Verb, commands
 from shared.lock.codec import Fence
 from shared.models import Issue, PullRequest, Review
 from shared.order import excluded
+from shared.specification import body_sha256
 from shared.workflow import Flag, Stage
 
 
@@ -32,6 +34,9 @@ class Observer:
         self._source = source
         self._reader = reader
         self._policy = policy
+        self._consent = Consent(
+            forge.comments, forge.people, self._issue, reader.accounts, by_requester=policy.by_requester
+        )
         self._begun = False
 
     async def look(self, fence: Fence, seen: PullRequest | None = None) -> Snapshot:
@@ -42,6 +47,7 @@ class Observer:
             fence,
             pull_request,
             flags=self._policy.names.read(pull_request.labels).flags,
+            barred=excluded(pull_request.labels, self._policy.barring),
             merge=self._policy.merge,
             bounds=self._policy.bounds,
         )
@@ -53,21 +59,58 @@ class Observer:
         snapshot = replace(
             snapshot, opinion=self._reader.newest(number, reviews, fence.work_head, pull_request.base_branch)
         )
-        return snapshot if fence.stage is Stage.IN_REVIEW else await self._before_merging(snapshot, reviews)
+        if fence.stage is not Stage.IN_REVIEW:
+            return await self._before_merging(snapshot, reviews)
+        return snapshot if snapshot.opinion else await self._before_paying(snapshot)
+
+    async def _before_paying(self, s: Snapshot) -> Snapshot:
+        """The checks of what our worker has handed over: nobody is paid to review what it will have to repair."""
+        if not await self._is_repairable(s.pull_request):
+            return s
+        checks = await self._checks(s.fence.work_head, s.pull_request.base_branch)
+        return replace(s, checks=checks, repairable=checks is Verdict.RED)
+
+    async def _is_repairable(self, pull_request: PullRequest) -> bool:
+        """Whether our worker can repair its CI: the head is its own, was not handed over red, and nobody stopped it."""
+        fence = await self._demand.by_worker(pull_request)
+        if fence is None or fence.stage is not Stage.REVIEWING or fence.phase == UNCHECKED_RED:
+            return False
+        return await self.held_up(pull_request) is None
 
     async def _before_merging(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         requests = await self.requests(s.pull_request.number, reviews)
         s = replace(s, requested=bool(requests), person_asks=any(_is_news(s, request) for request in requests))
-        if s.merge is Merge.NEVER or s.requested or s.opinion is None:
+        if s.requested or s.opinion is None:
             return s
-        if s.needs_order:
-            s = replace(s, ordered=await self._ordered(s.opinion, s.pull_request))
-        checks = await self._checks(s.fence.work_head, s.pull_request.base_branch)
-        if checks in {Verdict.RED, Verdict.RUNNING, Verdict.UNKNOWN}:
-            return replace(s, checks=checks)
-        s = await self._with_base(replace(s, checks=checks))
+        if s.merge is Merge.NEVER:  # people merge; what they are offered is kept green
+            return await self._before_paying(s)
+        s = await self._with_order(s, reviews)
+        s = replace(s, checks=await self._checks(s.fence.work_head, s.pull_request.base_branch))
+        if s.checks is Verdict.RED:
+            return replace(s, repairable=await self._is_repairable(s.pull_request))
+        if s.checks in {Verdict.RUNNING, Verdict.UNKNOWN}:
+            return s
+        s = await self._with_base(s)
         # Last, because it is read only for what would be merged now.
-        return s if hindrance(s) else replace(s, stopped=await self.stopped(s.pull_request))
+        return s if hindrance(s) else await self._with_issue(s)
+
+    async def _with_order(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
+        """What people have said of the merge. A review stands for an order only where nothing else waits for one."""
+        if s.opinion is None or not (s.needs_order or s.bounds.cooling_seconds):
+            return s
+        approving = s.needs_order and s.merge is Merge.AUTO
+        people = self._reader.by_people(s.pull_request.number, reviews) if approving else ()
+        word = await self._consent.of(s.pull_request, s.opinion, people)
+        return replace(s, ordered=word is Word.GIVEN, own_order=word is Word.OWN)
+
+    async def _with_issue(self, s: Snapshot) -> Snapshot:
+        """What the issue of one of our own branches says."""
+        number = links.issue_of(s.pull_request)
+        if number is None:
+            return s
+        issue = await self._issue(number)
+        barred = excluded(issue.labels, self._policy.barring) if issue is not None else ""
+        return replace(s, barred=barred, held_up=await self._held_up(issue, s.pull_request))
 
     async def begin(self) -> None:
         """Learn ahead of need what the base branch requires of a merge: later on, that is free. Raises `Transient`."""
@@ -90,14 +133,6 @@ class Observer:
         standing = standing_requests(self._reader.by_people(number, reviews))
         return tuple([review for review in standing if await self._may_write(review.author.login)])
 
-    async def _ordered(self, opinion: Opinion, pull_request: PullRequest) -> bool:
-        """A person's `/merge`, given after our approval of this very commit."""
-        thread = await self._forge.comments.thread(pull_request.number, opinion.at)
-        # What carries a mark is the engine's; the account says nothing when its owner shares it.
-        spoken = [c for c in thread if c.created_at > opinion.at and marks.find(c.body) is None]
-        orders = [command for command in commands(spoken) if command.verb is Verb.MERGE]
-        return any([await self._may_write(order.author.login) for order in orders])
-
     async def _with_base(self, s: Snapshot) -> Snapshot:
         """Nothing is merged on a red base, whatever the head is built on, or on one whose last merge is untested."""
         branch = s.pull_request.base_branch
@@ -115,14 +150,38 @@ class Observer:
     async def _may_write(self, login: str) -> bool:
         return (await self._forge.people.permission(login)).may_write
 
-    async def stopped(self, pull_request: PullRequest) -> bool:
-        """Whether a person stopped the issue of one of our own branches; raises `Transient`."""
+    async def held_up(self, pull_request: PullRequest) -> Hindrance | None:
+        """What a person did to the issue of one of our own branches that holds it up; raises `Transient`."""
         number = links.issue_of(pull_request)
-        return number is not None and self._is_stopped(await self._issue(number))
+        return None if number is None else await self._held_up(await self._issue(number), pull_request)
 
-    def _is_stopped(self, issue: Issue | None) -> bool:
-        """Closed, gone, locked, paused, excluded, or not handed over any more."""
-        if issue is None or not issue.open or issue.locked or excluded(issue.labels, self._policy.exclude):
+    async def _held_up(self, issue: Issue | None, pull_request: PullRequest) -> Hindrance | None:
+        if issue is None or self._is_stopped(issue):
+            return Hindrance.STOPPED
+        return Hindrance.EDITED if await self._is_edited(issue, pull_request) else None
+
+    async def _is_edited(self, issue: Issue, pull_request: PullRequest) -> bool:
+        """Whether it says something else than the worker was bound to, and its author may not write.
+
+        Anybody may edit what they have written; what others have, only those who may write.
+        """
+        if await self._demand.trusts(issue.author):
+            return False
+        fence = await self._demand.of_worker(pull_request)
+        return fence is not None and fence.body_sha256 not in {"", body_sha256(issue.title, issue.body)}
+
+    async def is_red(self, fence: Fence, pull_request: PullRequest) -> bool:
+        """Whether the checks of the fence's commit are red; raises `Transient`."""
+        return await self._checks(fence.work_head, pull_request.base_branch) is Verdict.RED
+
+    async def has_told(self, number: int, reason: Hindrance) -> bool:
+        """Whether the status comment gives this reason. Raises `Transient`."""
+        waiting = (await self._forge.status.data(number)).get("waiting")
+        return isinstance(waiting, Mapping) and waiting.get("why") == reason.name.casefold()
+
+    def _is_stopped(self, issue: Issue) -> bool:
+        """Closed, locked, paused, excluded, or not handed over any more."""
+        if not issue.open or issue.locked or excluded(issue.labels, self._policy.exclude):
             return True
         labels = self._policy.names.read(issue.labels)
         return Flag.PAUSED in labels.flags or Stage.REVIEWING not in labels.stages
@@ -134,11 +193,12 @@ class Observer:
             return None
 
     async def subject(self, pull_request: PullRequest) -> Subject | None:
-        """What it is judged against: the issue that it closes, else its own description; None when that is stopped."""
+        """What it is judged against: the issue that it closes, else its own description; None when that is held up."""
         number, own = links.issue_named_by(pull_request), links.issue_of(pull_request)
         issue = None if number is None else await self._issue(number)
         # The body names the issue of our own branch, so that one reading is for both, unless somebody edited it.
-        if self._is_stopped(issue) if own is not None and own == number else await self.stopped(pull_request):
+        same = own is not None and own == number
+        if await self._held_up(issue, pull_request) if same else await self.held_up(pull_request):
             return None
         return await trust.subject(self._demand, pull_request, issue)
 

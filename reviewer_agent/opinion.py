@@ -49,6 +49,8 @@ class Opinion:
     at: datetime
     onto: str = ""
     """Which branch it was to be merged into, as `branch_key` writes it: another one is another change."""
+    lines: int | None = 0
+    """How many lines the change adds and removes; None when an older engine has not counted them."""
 
 
 def branch_key(branch: str) -> str:
@@ -102,14 +104,24 @@ def mark(keys: Keyring, number: int, opinion: Opinion) -> str:
         "round": str(opinion.round),
         "verdict": opinion.judgement,
         "care": opinion.care,
+        "lines": "" if opinion.lines is None else str(opinion.lines),
     }
     return keys.sign(PURPOSE, number, marks.render(MARK, fields))
 
 
 def standing_requests(reviews: Sequence[Review]) -> tuple[Review, ...]:
     """Of each author the newest verdict, if it is a request for changes; comments are no verdicts."""
-    verdicts = {r.author.id: r for r in reviews if r.state not in {ReviewState.COMMENTED, ReviewState.PENDING}}
-    return tuple(r for r in verdicts.values() if r.state is ReviewState.CHANGES_REQUESTED)
+    return tuple(review for review in _verdicts(reviews) if review.state is ReviewState.CHANGES_REQUESTED)
+
+
+def standing_approvals(reviews: Sequence[Review]) -> tuple[Review, ...]:
+    """Of each author the newest verdict, if it is an approval."""
+    return tuple(review for review in _verdicts(reviews) if review.state is ReviewState.APPROVED)
+
+
+def _verdicts(reviews: Sequence[Review]) -> Collection[Review]:
+    silent = {ReviewState.COMMENTED, ReviewState.PENDING}
+    return {review.author.id: review for review in reviews if review.state not in silent}.values()
 
 
 def _opinion(review: Review) -> Opinion | None:
@@ -125,6 +137,7 @@ def _opinion(review: Review) -> Opinion | None:
             review_id=review.id,
             at=review.submitted_at,
             onto=mark.fields.get("onto", ""),
+            lines=int(counted) if (counted := mark.fields.get("lines", "")) else None,
         )
     except (KeyError, ValueError):
         return None

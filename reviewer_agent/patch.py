@@ -6,9 +6,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from unidiff.errors import UnidiffParseError
-from unidiff.patch import PatchSet
-
 from shared.git.patch_policy import FLAGGED, MANIFESTS, PROTECTED, matches
 from shared.text import one_line
 
@@ -34,6 +31,8 @@ class Patch:
     missing: tuple[str, ...] = ()
     lessened: frozenset[str] = frozenset()
     """Files, by their old path, that lose lines or their place."""
+    size: int = 0
+    """How many lines are added or removed in the whole change, but for files that are deleted as a whole."""
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -66,6 +65,7 @@ def read(diff: str, limit_bytes: int) -> Patch:
         {path: lines for section in shown for path, lines in _lines(section)},
         tuple(missing),
         frozenset(path for section in sections for path in _lessened(section)),
+        sum(map(_size, sections)),
     )
 
 
@@ -88,6 +88,14 @@ def _paths(section: str) -> frozenset[str]:
     return found or frozenset({UNREADABLE})
 
 
+def _size(section: str) -> int:
+    """The lines that somebody has to read to know what a file's section does."""
+    header, _, body = section.partition("\n@@ ")
+    if "\ndeleted file mode " in header:
+        return 0
+    return sum(line.startswith(("+", "-")) for line in body.split("\n")[1:])  # the first ends the hunk's header
+
+
 def _lessened(section: str) -> Iterator[str]:
     header, _, body = section.partition("\n@@ ")
     old = _OLD.search(header)
@@ -96,6 +104,9 @@ def _lessened(section: str) -> Iterator[str]:
 
 
 def _lines(section: str) -> Iterator[tuple[str, frozenset[int]]]:
+    from unidiff.errors import UnidiffParseError  # loaded when there is something to review
+    from unidiff.patch import PatchSet
+
     try:
         files = PatchSet(section)
     except UnidiffParseError:

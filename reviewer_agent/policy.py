@@ -22,6 +22,10 @@ class Policy:
     merge: Merge = Merge.NEVER
     merge_method: str = "squash"
     delete_branch: bool = True
+    barring: frozenset[str] = frozenset({"do-not-merge"})
+    """Labels of a pull request or of its issue with which nothing is merged."""
+    by_requester: bool = True
+    """Whether the word of who has asked for a change counts for its merge."""
     diff_bytes: int = 200_000
     slots: int = 1
     limits: Limits = field(default_factory=Limits)

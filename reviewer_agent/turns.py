@@ -14,9 +14,11 @@ from typing import Protocol
 from shared.ci.verdict import Verdict
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
-from shared.lock.port import RefUpdate
+from shared.lock.port import ForeignFence, RefUpdate
 
 REF = f"{FENCE_NAMESPACE}/merges"
+
+_VERSION = "1"
 
 TURN_SECONDS = 120.0
 """So long a turn keeps others from merging, unless its merge has moved the base before."""
@@ -58,7 +60,7 @@ class Turn:
     def write(self, nonce: str) -> str:
         """The commit message; `nonce` makes it unlike any other."""
         trailers = {
-            "Engine-Merge": "1",
+            "Engine-Merge": _VERSION,
             "Pr": str(self.pull_request),
             "Branch": self.branch,
             "Base": self.tip,
@@ -70,9 +72,11 @@ class Turn:
 
     @classmethod
     def read(cls, message: str) -> Turn | None:
-        """The turn that a commit message spells; None when it is none."""
+        """The turn that a commit message spells; None when it is none of this version."""
         lines = (line.partition(": ") for line in message.splitlines())
         trailers = {name: value.strip() for name, _, value in lines if value}
+        if trailers.get("Engine-Merge") != _VERSION:
+            return None
         try:
             at = datetime.fromisoformat(trailers["At"])
             found = cls(int(trailers["Pr"]), trailers["Branch"], trailers["Base"], Verdict(trailers["Checks"]), at)
@@ -101,24 +105,32 @@ class Turns:
     async def settling(self, branch: str, tip: str, checks: Verdict, *, seconds: float) -> bool:
         """Whether the last merge made this tip of a branch, less than `seconds` ago, and its checks have not ended.
 
-        Raises `Transient`.
+        Raises `Transient`, and `ForeignFence` where only a newer engine can tell.
         """
-        found = await self._refs.read(REF)
-        last = None if found is None else Turn.read(found[1])
+        _, last = await self._last()
         return last is not None and last.settling(branch, tip, checks, now=self._server_time(), seconds=seconds)
 
     async def take(self, held: Held, turn: Turn) -> bool:
         """Take it for the held pull request, on a reading of the base; False while it is somebody else's.
 
-        Raises `Lost` and `Transient`.
+        Raises `Lost` and `Transient`, and `ForeignFence` for a turn that cannot be read: it may still be somebody's.
         """
-        found = await self._refs.read(REF)
-        last = None if found is None else Turn.read(found[1])
+        expected, last = await self._last()
         if last is not None and await self._is_taken(last, turn):
             return False
         held.check()
         message = turn.write(secrets.token_hex(8))
-        return await self._refs.advance(REF, message, found and found[0], (), ()) is not None
+        return await self._refs.advance(REF, message, expected, (), ()) is not None
+
+    async def _last(self) -> tuple[str | None, Turn | None]:
+        """The commit that the ref is at, and the turn that it records; None twice where nothing was ever merged."""
+        found = await self._refs.read(REF)
+        if found is None:
+            return None, None
+        last = Turn.read(found[1])
+        if last is None:
+            raise ForeignFence(REF, found[0])
+        return found[0], last
 
     async def _is_taken(self, last: Turn, wanted: Turn) -> bool:
         """A turn is over with its time, or when the base has moved on."""

@@ -49,6 +49,7 @@ class RoundsUsedUp(Aborted):
 class SpecificationEdited(Aborted):
     """The issue does not say what was approved."""
 
+    edited = True
     flags = (Flag.SPEC_REVIEW_NEEDED,)
 
     def __init__(self, label: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -22,7 +24,6 @@ from shared.reconcile.lost import Item, LostLabels
 from shared.sightings import Sightings
 from shared.workflow import Event, Flag, Role, Stage
 from worker_agent.aborts import Aborted, CiGivenUp
-from worker_agent.acts import Acts
 from worker_agent.candidates import Candidates
 from worker_agent.ci.watch import Watch
 from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide
@@ -39,6 +40,9 @@ from worker_agent.projection import before, of_pull_request, projection
 from worker_agent.siblings import Siblings
 from worker_agent.workshop import Workshop
 from worker_agent.writers import Writers
+
+if TYPE_CHECKING:
+    from worker_agent.acts import Acts
 
 log = structlog.get_logger()
 
@@ -82,13 +86,19 @@ class Worker:
         self._gate = Gate(forge, writers, siblings, policy, self._sightings)
         ears = Ears(writers, policy.bots)
         feedback = Feedback(forge.reviews, forge.conversation, ears, claimant.accounts, claimant.keys)
-        rounds = Rounds(feedback, forge, workshop.worksite, policy.bounds.rounds)
-        self._acts = Acts(forge, workshop, self._handover, self._observer, rounds, policy)
+        self._rounds = Rounds(feedback, forge, workshop.worksite, policy.bounds.rounds)
 
     @property
     def repository(self) -> str:
         """`owner/repo`."""
         return self._policy.repository
+
+    @cached_property
+    def _acts(self) -> Acts:
+        """Loaded when there is something to do: forty modules are more than an idle worker needs."""
+        from worker_agent.acts import Acts
+
+        return Acts(self._forge, self._workshop, self._handover, self._observer, self._rounds, self._policy)
 
     async def discover(self) -> Sequence[Candidate]:
         """Issues with a worker's stage, pull requests that ask for changes, issues whose pull request is gone."""

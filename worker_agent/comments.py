@@ -160,7 +160,7 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels) -> Status:
     )
     lines = [f"**What was kept:** {left}", f"**What to do:** {what}then {again}."]
     lines += [error.diagnosis] if error.diagnosis else []
-    lines += [offered(Track.SPECIFICATION, fence.stage)]
+    lines += [offered(Track.SPECIFICATION, fence.stage, edited=error.edited)]
     rows = (*_where(fence), ("Category", error.category), ("Failed runs", fence.failures or "none"))
     return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(lines))
 

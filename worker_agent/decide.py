@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.ci import round
-from shared.ci.round import Reading
+from shared.ci.round import UNCHECKED_RED, Reading
 from shared.ci.triage import Cause
 from shared.ci.verdict import Verdict
 from shared.lock.codec import Fence
@@ -78,6 +78,9 @@ RED_BASE = "red-base"
 
 UNCHECKED = "unchecked"
 """The fence's phase at `reviewing` when CI did not finish in time: a hand-over that is resumed says the same."""
+
+LATE = frozenset({UNCHECKED, UNCHECKED_RED})
+"""The phases of a hand-over without a green CI."""
 
 SETTLED = frozenset({Stage.REVIEWING, Stage.AWAITING_APPROVAL}) | HALTED
 """Stages that the worker leaves items in; labels that lag behind them are finished by a claim."""
@@ -151,7 +154,7 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
         case Stage.AWAITING_APPROVAL:
             return _ANSWERED.get(s.fence.phase, Action.AWAIT_APPROVAL)
         case Stage.REVIEWING:
-            return Action.HAND_OVER_UNCHECKED if s.fence.phase == UNCHECKED else Action.HAND_OVER
+            return Action.HAND_OVER_UNCHECKED if s.fence.phase in LATE else Action.HAND_OVER
         case _:
             return Action.SHOW_HALT
 
@@ -189,6 +192,8 @@ def _implementing(s: Snapshot) -> Action:
             return Action.GIVE_UP_ON_ROUNDS
         case Phase.CI:
             return Action.READ_CI
+        case Phase.ANSWER if s.pull_request is not None:  # what it says is made already, and only to be said
+            return Action.ANSWER_REVIEW
         case Phase.FEEDBACK | Phase.ANSWER:  # pragma: no branch - mypy sees that nothing is left
             return Action.READ_CI if s.pull_request is None else Action.ADDRESS_REVIEW
 

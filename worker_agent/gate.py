@@ -17,7 +17,7 @@ from shared.workflow import UNLABELLED, Stage
 from worker_agent import comments, links
 from worker_agent.circles import circle_of, waits_for
 from worker_agent.consent import Consent
-from worker_agent.decide import WORKING
+from worker_agent.decide import WORKING, Phase
 from worker_agent.intents import Cause, asked_in_vain, cause, intent, urged
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
@@ -67,10 +67,16 @@ class Gate:
             return f"blocked by #{blocker.number}"
         refusal = await self._refusal(why, issue, fence, wish)
         if blocker is None or refusal:
-            return refusal or wish
+            return refusal or await self._first(wish, pull_request)
         told = comments.circular(circle)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
         return f"blocked by #{blocker.number}, which depends on it"
+
+    async def _first(self, wish: Intent, pull_request: PullRequest | None) -> Intent:
+        """A round that begins with what CI says, where the reviewer has given the head back for that."""
+        if wish.phase != Phase.FEEDBACK or pull_request is None or not await self._siblings.sends_back(pull_request):
+            return wish
+        return replace(wish, phase=Phase.CI)
 
     async def _tell(self, issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> None:
         """Say once, in the status comment, how work goes on that was stopped and is asked for by the wrong label."""

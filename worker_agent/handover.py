@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import structlog
 
-from shared.ci.round import NO_READING, Reading
+from shared.ci.round import NO_READING, UNCHECKED_RED, Reading
+from shared.ci.verdict import Verdict
 from shared.errors import Blocked, Unexplained
 from shared.github.status import Status
 from shared.items import Ended, Result
@@ -19,7 +20,7 @@ from shared.reconcile.beginning import Beginning
 from shared.workflow import HALTED, Event, Flag, Stage, Track, move
 from worker_agent import comments
 from worker_agent.ci import words
-from worker_agent.decide import HANDS_OVER, UNCHECKED, WORKING, Action, Phase, Snapshot
+from worker_agent.decide import HANDS_OVER, LATE, UNCHECKED, WORKING, Action, Phase, Snapshot
 from worker_agent.feedback.told import Ignored, with_ignored
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
@@ -101,7 +102,8 @@ class Handover:
         event = Event.CI_PASSED if checked else Event.CI_OVERDUE
         fresh = held.fence.stage is Stage.TESTING
         if fresh:
-            await advance(held, stage=move(_track(held), Stage.TESTING, event).to, phase="" if checked else UNCHECKED)
+            late = UNCHECKED_RED if snapshot.checks is Verdict.RED else UNCHECKED
+            await advance(held, stage=move(_track(held), Stage.TESTING, event).to, phase="" if checked else late)
             await self._announce(held, snapshot.ci)
         await self.show(held, snapshot.issue, snapshot.pull_request, fresh=fresh)
         return Ended(Result.HANDED_OVER, f"pull request #{held.fence.pr} waits for review")
@@ -120,8 +122,7 @@ class Handover:
     async def _announce(self, held: Held, ci: Reading = NO_READING) -> None:
         if self._policy.reviewers and not held.fence.round:
             await self._ask_reviewers(held)
-        unchecked = held.fence.phase == UNCHECKED
-        told = words.overdue(held.fence, ci) if unchecked else comments.handed_over(held.fence)
+        told = words.overdue(held.fence, ci) if held.fence.phase in LATE else comments.handed_over(held.fence)
         status = with_ignored(told, self.ignored.pop(held.fence.key.number, ()))
         await self._forge.status.show(held.fence.key.number, status, held)
 

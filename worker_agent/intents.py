@@ -22,7 +22,10 @@ _BUILDS = frozenset({"", Phase.RED, Phase.GREEN, Phase.REFACTOR, Phase.CONFIRMED
 """Phases ahead of the pull request; in every other one the branch is finished as far as the tests here can say."""
 
 _ANSWERS = frozenset({Phase.FEEDBACK, Phase.ANSWER, Phase.ROUNDS})
-"""Phases of an open pull request in which what was said of it comes first, and not what CI says."""
+"""Phases of an open pull request in which what was said of it comes first, and not what CI says.
+
+At `answer` the change is made and paid for: only the words are missing.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +115,13 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
     to = move(Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, Event.CLAIMED).to
     halted = fence.stage in HALTED | {Stage.READY}
     commanded = fence.stage is Stage.READY and fence.body_sha256
-    rereads = fence.stage is Stage.READY and fence.phase not in _ANSWERS  # a command has CI looked at again
+    led_on = fence.stage is Stage.READY  # by a command
+    again = Phase.CI if fence.phase not in _ANSWERS else Phase.ANSWER if fence.phase == Phase.ANSWER else Phase.FEEDBACK
     if fence.round >= policy.bounds.rounds and not halted:
         return Intent(to, Phase.ROUNDS, pr=pull_request.number)
     return Intent(
         to,
-        Phase.CI if rereads else Phase.FEEDBACK,
+        again if led_on else Phase.FEEDBACK,
         round=fence.round + 1,
         pr=pull_request.number,
         work_head=pull_request.head_sha if halted else None,

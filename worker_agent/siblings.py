@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol, TypeVar
 
+from shared.ci.round import SENT_BACK
 from shared.lock.codec import Fence, ItemKey
 from shared.lock.port import Operation, ReadFence, Reply
 from shared.marks import Keyring
-from shared.models import Account, Issue
+from shared.models import Account, Issue, PullRequest
 from shared.specification import Provenance, authentic
 from shared.specification.layout import trailer_of
 from shared.workflow import Role, Stage
@@ -44,6 +45,16 @@ class Siblings:
             fence = await self._fence(Role.REVIEWER, why.number)
             return fence is not None and fence.stage is Stage.CHANGES_REQUESTED
         return Stage.READY in why.stages and await self._is_planned(issue)
+
+    async def sends_back(self, pull_request: PullRequest) -> bool:
+        """Whether the reviewer asks for no change, but for CI to be read anew: this head has turned red.
+
+        Raises `Transient`.
+        """
+        fence = await self._fence(Role.REVIEWER, pull_request.number)
+        if fence is None or fence.stage is not Stage.CHANGES_REQUESTED:
+            return False
+        return (fence.phase, fence.work_head) == (SENT_BACK, pull_request.head_sha)
 
     async def _is_planned(self, issue: Issue) -> bool:
         found = trailer_of(issue.body)

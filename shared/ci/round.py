@@ -59,6 +59,12 @@ class Reading:
         return any(check.outcome is CheckOutcome.RUNNING for check in self.checks)
 
 
+UNCHECKED_RED = "unchecked-red"
+"""The phase of a worker's fence at `reviewing` whose checks were red when time was up, for no reason of the change."""
+
+SENT_BACK = "ci-red"
+"""The phase of a reviewer's fence at `changes-requested` whose commit turned red after it was handed over."""
+
 NO_READING = Reading()
 """CI was not looked at."""
 

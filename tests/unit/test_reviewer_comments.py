@@ -12,9 +12,9 @@ from reviewer_world import ADA, DIFF, HEAD, KEY, NAMES, OPENED, PULL, answer, fi
 from reviewer_agent import comments, review_text
 from reviewer_agent.aborts import RoundsUsedUp, TooLarge, Unpostable
 from reviewer_agent.answer import parse
-from reviewer_agent.decide import Hindrance
 from reviewer_agent.draft import Draft
 from reviewer_agent.evidence import stated
+from reviewer_agent.hindrances import Hindrance
 from reviewer_agent.patch import read
 from reviewer_agent.placement import place
 from shared import marks

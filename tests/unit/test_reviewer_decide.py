@@ -11,19 +11,8 @@ from fake_server import EPOCH
 from reviewer_world import HEAD, KEY, NEXT, OPENED
 
 from reviewer_agent.admission import STAGES
-from reviewer_agent.decide import (
-    IDLE,
-    ON_ORDER,
-    PASSING,
-    UNANNOUNCED,
-    Action,
-    Bounds,
-    Hindrance,
-    Merge,
-    Snapshot,
-    decide,
-    hindrance,
-)
+from reviewer_agent.decide import IDLE, Action, Bounds, Merge, Snapshot, decide, hindrance
+from reviewer_agent.hindrances import ON_ORDER, PASSING, UNANNOUNCED, Hindrance
 from reviewer_agent.opinion import Care, Judgement, Opinion
 from shared.ci.verdict import Verdict
 from shared.lock.codec import Fence
@@ -117,7 +106,14 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
         ({"checks": Verdict.NONE}, Hindrance.CHECKS_MISSING, Action.HAND_OVER),
         ({"checks": Verdict.RUNNING}, Hindrance.CHECKS_RUNNING, Action.WAIT),
         ({"base_checks": Verdict.RED}, Hindrance.BASE_RED, Action.HAND_OVER),
-        ({"stopped": True}, Hindrance.STOPPED, Action.HAND_OVER),
+        ({"held_up": Hindrance.STOPPED}, Hindrance.STOPPED, Action.HAND_OVER),
+        ({"held_up": Hindrance.EDITED}, Hindrance.EDITED, Action.HAND_OVER),
+        ({"barred": "it carries the label"}, Hindrance.BARRED, Action.HAND_OVER),
+        ({"opinion": replace(opinion(), lines=801)}, Hindrance.LARGE, Action.PARK),
+        ({"opinion": replace(opinion(), lines=None)}, Hindrance.LARGE, Action.PARK),
+        ({"opinion": opinion(care=Care.BREAKING), "own_order": True}, Hindrance.OWN_ORDER, Action.PARK),
+        ({"merge": Merge.APPROVE, "own_order": True}, Hindrance.OWN_ORDER, Action.PARK),
+        ({"merge": Merge.APPROVE, "opinion": replace(opinion(), lines=801)}, Hindrance.NOT_ORDERED, Action.PARK),
     ],
 )
 def test_each_guard_alone_keeps_it_from_being_merged(facts: dict[str, Any], reason: Hindrance, action: Action) -> None:
@@ -157,7 +153,8 @@ def test_what_does_not_hinder_a_merge(facts: dict[str, Any]) -> None:
         {"requested": True},
         {"base_checks": Verdict.RED},
         {"opinion": None},
-        {"stopped": True},
+        {"held_up": Hindrance.STOPPED},
+        {"barred": "it carries the label"},
     ],
 )
 def test_an_order_to_merge_clears_nothing_else(facts: dict[str, Any]) -> None:

@@ -42,6 +42,11 @@ def stop_issue(world: World) -> None:
     world.issue = replace(world.issue, open=False)
 
 
+def bar_issue(world: World) -> None:
+    """A person has the issue's change not merged."""
+    world.issue = replace(world.issue, labels=world.issue.labels | {"do-not-merge"})
+
+
 READ = {
     "labels": {"pulls.pull_request", "labels.add"},
     "checks": {f"checks.of {HEAD[:4]}"},
@@ -58,6 +63,8 @@ DEEDS: dict[str, tuple[Callable[[World], object], str]] = {
     "label taken off": (lambda w: w.change(labels=frozenset({"bug"}), by=ADA), "labels"),
     "label moved": (lambda w: w.change(labels=frozenset({"status:changes-requested"}), by=ADA), "labels"),
     "flag": (lambda w: w.change(labels=w.pull.labels | {"flag:had-conflict"}, by=ADA), "labels"),
+    "barred": (lambda w: w.change(labels=w.pull.labels | {"do-not-merge"}, by=ADA), "labels"),
+    "issue barred": (bar_issue, "issue"),
     "pause": (lambda w: w.change(labels=w.pull.labels | {"flag:paused"}, by=ADA), "labels"),
     "closed": (lambda w: w.change(open=False), "labels"),
     "other base": (lambda w: w.change(base_branch="gone"), "labels"),

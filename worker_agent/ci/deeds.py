@@ -15,7 +15,7 @@ from shared.lock.codec import Wait
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import Check
-from worker_agent.ci import words
+from worker_agent.ci import reruns, words
 from worker_agent.ci.watch import HOLD_SECONDS
 from worker_agent.decide import RED_BASE, Phase, Snapshot
 from worker_agent.ports import Checks, StatusBoard
@@ -38,7 +38,7 @@ class Deeds:
         """
         jobs = [finding.failure.check for finding in (seen.ci.diagnosis.findings if seen.ci.diagnosis else ())]
         mark = Rerun.of(jobs)
-        await advance(held, phase=str(mark))
+        await advance(held, phase=str(mark), more=reruns.noted(held.fence))
         refusals = await self._asked(held, jobs)
         partly = any(job.run_id not in refusals for job in jobs if job.run_id is not None)
         if refusals:
@@ -61,7 +61,7 @@ class Deeds:
             except UnknownOutcome:
                 raise
             except Transient:  # nothing was sent: the next look asks again
-                await advance(held, phase=Phase.CI)
+                await advance(held, phase=Phase.CI, more=reruns.forgotten(held.fence))
                 raise
         return refusals
 

@@ -14,6 +14,7 @@ from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.models import Check
+from worker_agent.ci import reruns
 from worker_agent.ci_logs import failures
 from worker_agent.decide import RED_BASE
 from worker_agent.policy import Policy
@@ -95,7 +96,7 @@ class Watch:
 
     async def _diagnosed(self, fence: Fence, reading: Reading) -> Reading:
         red = failed(reading.checks)
-        once = Rerun.read(fence.phase) is None and any(check.run_id for check in red)
+        once = reruns.are_left(fence) and any(check.run_id for check in red)
         base = await self.base()
         touched = _CHANGED.findall(await self._source.diff(fence.base, fence.work_head)) if fence.base else ()
         said = await self._said(red, base)

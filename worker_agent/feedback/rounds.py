@@ -15,7 +15,7 @@ from shared.errors import Gone
 from shared.git.notes import Answer
 from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.workflow import Event, Track, move
+from shared.workflow import Event, Stage, Track, move
 from worker_agent.decide import Phase
 from worker_agent.feedback import answers, told
 from worker_agent.feedback.items import Item
@@ -70,7 +70,9 @@ class Rounds:
         await self._forge.status.show(held.fence.key.number, status, held)
         self._asked.pop(number, None)
         if again:
-            stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CHANGES_REQUESTED).to
+            stage = held.fence.stage
+            if stage is Stage.TESTING:  # else a command has led on to what was left to say
+                stage = move(Track.PULL_REQUEST, stage, Event.CHANGES_REQUESTED).to
             await advance(held, stage=stage, phase=Phase.FEEDBACK, round=held.fence.round + 1)
         else:
             await advance(held, phase=Phase.CI)

@@ -1,0 +1,53 @@
+"""What a branch asks of the approvals of a pull request, by rulesets and by classic protection together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.errors import NotAllowed
+from shared.github import wire
+from shared.github.address import segment
+from shared.github.client import GitHub
+from shared.github.errors import NotFound
+
+DISMISS_STALE = "Dismiss stale pull request approvals when new commits are pushed"
+LAST_PUSH = "Require approval of the most recent reviewable push"
+"""The two settings, in the words of GitHub's page: with both, no approval is of another commit than what is merged."""
+
+_RULE = {"dismiss_stale_reviews_on_push": DISMISS_STALE, "require_last_push_approval": LAST_PUSH}
+_CLASSIC = {"dismiss_stale_reviews": DISMISS_STALE, "require_last_push_approval": LAST_PUSH}
+
+
+async def missing(github: GitHub, repository: str, branch: str) -> tuple[str, ...] | None:
+    """Which of the two settings `branch` lacks; None where nothing that this token sees asks for pull requests.
+
+    Only administrators see classic protection. Raises `Transient`.
+    """
+    rules = await github.pages(f"/repos/{repository}/rules/branches/{segment(branch)}")
+    found = [one for one in wire.each(_rule, rules) if one is not None]
+    found += await _classic(github, f"/repos/{repository}/branches/{segment(branch)}/protection")
+    if not found:
+        return None
+    there = frozenset[str]().union(*found)
+    return tuple(setting for setting in (DISMISS_STALE, LAST_PUSH) if setting not in there)
+
+
+async def _classic(github: GitHub, path: str) -> list[frozenset[str]]:
+    try:
+        found = wire.read(_reviews, await github.get(path))
+    except (NotAllowed, NotFound):
+        return []
+    return [] if found is None else [found]
+
+
+def _rule(value: Any) -> frozenset[str] | None:
+    """What one rule asks for; None when it is about something else than pull requests."""
+    if value["type"] != "pull_request":
+        return None
+    asked = value.get("parameters") or {}
+    return frozenset(setting for key, setting in _RULE.items() if asked.get(key))
+
+
+def _reviews(value: Any) -> frozenset[str] | None:
+    asked = value.get("required_pull_request_reviews")
+    return None if asked is None else frozenset(setting for key, setting in _CLASSIC.items() if asked.get(key))
