@@ -158,8 +158,8 @@ class Planner:
         return await self._lost.restored(issue, recorded, held.server_now())
 
     def _order(self, issue: Issue, held: Held) -> str | None:
-        labelled = issue.number in self._labelled
-        return stopped(issue, held.fence, self._policy.names, labelled=labelled)
+        labelled, unasked = issue.number in self._labelled, self._policy.decided is not None
+        return stopped(issue, held.fence, self._policy.names, labelled=labelled, unasked=unasked)
 
     async def step(self, held: Held) -> Step:
         """Observe, let the labels follow the fence, decide, act."""

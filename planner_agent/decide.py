@@ -131,9 +131,12 @@ def sent_back(order: Order | None) -> Event:
     return Event.REJECTED if order.verb is Verb.REJECT else Event.ANSWERED
 
 
-def wish(issue: Issue, fence: Fence | None, names: Labels) -> Wish | str:
-    """What a claim of this story would be for, or the sentence why there is nothing to claim."""
-    refused = _refused(issue, names)
+def wish(issue: Issue, fence: Fence | None, names: Labels, *, unasked: bool = False) -> Wish | str:
+    """What a claim of this story would be for, or the sentence why there is nothing to claim.
+
+    `unasked`: it needs no label, because a person at our terminal has said that it is one.
+    """
+    refused = _refused(issue, names, unasked)
     if refused:
         return refused
     shown = names.read(issue.labels).stages
@@ -150,13 +153,13 @@ def wish(issue: Issue, fence: Fence | None, names: Labels) -> Wish | str:
     return Wish.DECIDE if shown == {Stage.AWAITING_APPROVAL} == {fence.stage} else Wish.RESTART
 
 
-def _refused(issue: Issue, names: Labels) -> str:
+def _refused(issue: Issue, names: Labels, unasked: bool) -> str:
     labels = names.read(issue.labels)
     if not issue.open or issue.locked:
         return "the story is closed or locked"
     if Flag.PAUSED in labels.flags:
         return f"the story carries '{names.of(Flag.PAUSED)}'"
-    if not labels.story:
+    if not labels.story and not unasked:
         return f"the label '{names.story}' is gone"
     if labels.stages and not labels.stages & STAGES:
         return "no stage of the planner"
@@ -185,14 +188,17 @@ def lags(issue: Issue, fence: Fence, names: Labels) -> bool:
     return fence.stage not in TERMINAL and bool(shown) and shown != {fence.stage}
 
 
-def stopped(issue: Issue, fence: Fence, names: Labels, *, labelled: bool) -> str | None:
-    """A person's order to end the work on a held story; `labelled` once its label was shown in this lease."""
+def stopped(issue: Issue, fence: Fence, names: Labels, *, labelled: bool, unasked: bool = False) -> str | None:
+    """A person's order to end the work on a held story; `labelled` once its label was shown in this lease.
+
+    One that is `unasked` has no label before that.
+    """
     labels = names.read(issue.labels)
     if not issue.open or issue.locked:
         return None if fence.stage is Stage.SPECIFIED else "the story was closed or locked"
     if Flag.PAUSED in labels.flags:
         return f"'{names.of(Flag.PAUSED)}' was set"
-    if not labels.story:
+    if not labels.story and (labelled or not unasked):
         return f"the label '{names.story}' was removed"
     unshown = not labels.stages and not labelled and fence.stage in {Stage.PLANNING, Stage.FAILED}
     if fence.stage in UNLABELLED or unshown:

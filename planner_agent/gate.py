@@ -31,7 +31,7 @@ class Gate:
     async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str:
         """What a claim of this story would begin, or the sentence why it is not claimed."""
         barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
-        wanted = barred or wish(issue, fence, self._policy.names)
+        wanted = barred or wish(issue, fence, self._policy.names, unasked=self._policy.decided is not None)
         if isinstance(wanted, str):
             return wanted
         if fence is None:

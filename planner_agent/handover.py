@@ -15,9 +15,9 @@ from shared.errors import Blocked, Unexplained
 from shared.items import Ended, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.models import Comment
+from shared.models import Comment, Issue
 from shared.reconcile.beginning import Beginning
-from shared.workflow import HALTED, Event, Flag, Stage, Track, move
+from shared.workflow import HALTED, UNLABELLED, Event, Flag, Stage, Track, move
 
 CONFIGURATION = "the configuration"
 """Who approved a plan when nobody had to."""
@@ -38,7 +38,9 @@ class Handover:
         None of them when the label `story` was taken off before the first one was set: an order to stop.
         """
         stage, issue = held.fence.stage, snapshot.issue
-        if stage is Stage.PLANNING:
+        if self._policy.decided is not None and not self._policy.names.read(issue.labels).story:
+            issue = await self._asked(held, issue)
+        elif stage is Stage.PLANNING:
             begun = await self._beginning.label(held, issue, self._policy.names.story, stage)
             if begun is None:
                 return replace(snapshot, issue=replace(issue, labels=frozenset()))
@@ -50,6 +52,12 @@ class Handover:
             issue.number, stage, held, known=issue.labels, flags_on=on, flags_off=off
         )
         return replace(snapshot, issue=replace(issue, labels=labels))
+
+    async def _asked(self, held: Held, issue: Issue) -> Issue:
+        """A story that a person at our terminal asked for gets its label when it is ours: nobody else begins it."""
+        names = self._policy.names
+        wanted = [names.story, *([names.of(held.fence.stage)] if held.fence.stage not in UNLABELLED else [])]
+        return replace(issue, labels=await self._forge.labels.add(issue.number, wanted, held))
 
     async def _explain(self, held: Held) -> None:
         """It was given up, and whoever did that may have ended before saying why: then say so now, before the label."""

@@ -13,14 +13,14 @@ TITLE_LIMIT = 240
 """GitHub refuses longer titles at 256 characters."""
 
 
-async def create_story(issues: NewIssues, text: str, label: str) -> Issue:
-    """The new issue: the first line of `text` is its title, the rest its body, and it carries `label`.
+async def create_story(issues: NewIssues, text: str, *labels: str) -> Issue:
+    """The new issue: the first line of `text` is its title, the rest its body, and it carries `labels`.
 
     A first line that is too long for a title stands in the body as well. Raises `Misconfigured` for
     a story that says nothing or is longer than GitHub accepts.
     """
     title, body = split(text)
-    return await issues.create(title, body, [label], Operator("a story from the command line"))
+    return await issues.create(title, body, labels, Operator("a story from the command line"))
 
 
 def split(text: str) -> tuple[str, str]:

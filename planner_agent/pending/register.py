@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from shared.errors import Outdated
 from shared.git.lines import Fences, History, Lines
 
 REF = "refs/ack/pending"
@@ -33,11 +34,19 @@ class Register:
     """Which tests of one repository have an issue, or are about to get one."""
 
     def __init__(self, fences: Fences, history: History) -> None:
-        self._lines: Lines[Entry] = Lines(REF, fences, history, read)
+        self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
 
     async def read(self) -> Mapping[str, Entry]:
-        """Test -> what is known of it, oldest first, as the server has it now. Raises `Transient`."""
+        """Test -> what is known of it, oldest first, as the server has it now. Raises `Transient`.
+
+        Raises `Outdated` when a line cannot be read: the test that it names might get a second issue.
+        """
         await self._lines.renew()
+        if self._lines.newer:
+            raise Outdated(
+                f"The register of pending tests ({REF}) has lines of version {self._lines.newer}, and this agent reads "
+                f"version {VERSION}: it opens no issue for them. Upgrade this agent."
+            )
         known: dict[str, Entry] = {}
         for line in self._lines.entries:
             if not (line.test in known and known[line.test].issue):
@@ -56,14 +65,14 @@ def write(entry: Entry) -> str:
 
 
 def read(text: str) -> Entry | None:
-    """The entry that a line spells; None for anything else."""
+    """The entry that a line spells, of a newer version as far as it says the same; None for anything else."""
     try:
         line = json.loads(text)
-        if line["v"] != VERSION:
+        if int(line["v"]) < VERSION:
             return None
         at = datetime.fromisoformat(line["at"])
         if at.tzinfo is None:
             return None
         return Entry(str(line["test"]), str(line["agent"]), str(line["run"]), at, int(line.get("issue", 0)))
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return None

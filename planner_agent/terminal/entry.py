@@ -20,16 +20,12 @@ from planner_agent.ports import Forge
 from planner_agent.story import create_story
 from planner_agent.terminal.console import Cancelled, Console
 from planner_agent.terminal.screen import Screen
-from planner_agent.terminal.session import Agreed, Desk, Session
+from planner_agent.terminal.session import Desk, Session
 from shared.items import Agent
-from shared.models import Issue
 from shared.specification import body_sha256
-from shared.warrant import Operator
 
 OK, CANCELLED = 0, 130
 """Exit codes of a conversation that led to nothing: the person said no, or left."""
-
-REASON = "a plan approved at a terminal"
 
 
 @dataclass
@@ -55,7 +51,9 @@ class Terminal:
             raise
         if agreed is None:
             raise LeftOff("Nothing was created.", OK)
-        story = await _opened(forge, parts, agreed)
+        story = agreed.story
+        if not story.number:  # without its label: a planner that polls may not begin it before it is claimed here
+            story = await create_story(forge.issues, f"{story.title}\n{story.body}")
         self._decided = Decided(agreed.plan, body_sha256(story.title, story.body), parts.account.login)
         sys.stdout.write(f"{parts.page}/issues/{story.number}\n")
         sys.stdout.flush()
@@ -64,16 +62,6 @@ class Terminal:
     def build(self, parts: Parts) -> Agent:
         """The planner of the story that was agreed on."""
         return build(parts, self._decided)
-
-
-async def _opened(forge: Forge, parts: Parts, agreed: Agreed) -> Issue:
-    """The story as an issue that carries its label."""
-    label, story = parts.names.story, agreed.story
-    if not story.number:
-        return await create_story(forge.issues, f"{story.title}\n{story.body}", label)
-    if not parts.names.read(story.labels).story:
-        await forge.labels.add(story.number, [label], Operator(REASON))
-    return story
 
 
 def _desk(parts: Parts, forge: Forge) -> Desk:

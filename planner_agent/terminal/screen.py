@@ -10,8 +10,11 @@ from tempfile import TemporaryDirectory
 
 import anyio
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application, run_in_terminal
 from rich import console
+from rich.cells import cell_len
 from rich.console import RenderableType
+from rich.text import Text
 
 from planner_agent.terminal.console import Cancelled, EditorUnusable
 from shared.process import attended
@@ -26,9 +29,13 @@ class Screen:
         self._environment = environment
         self._console = console.Console()
         self._prompt: PromptSession[str] = PromptSession(interrupt_exception=Cancelled, eof_exception=Cancelled)
+        self._prompt.app.before_render += self._show_again
+        self._shown: list[RenderableType] = []
+        self._columns = 0
 
     def show(self, shown: RenderableType) -> None:
-        """Print something as wide as the terminal is now."""
+        """Print something as wide as the terminal is now; again when that changes before the next answer."""
+        self._shown.append(shown)
         self._console.print(shown)
 
     def busy(self, sentence: str) -> AbstractContextManager[object]:
@@ -37,7 +44,23 @@ class Screen:
 
     async def ask(self, question: str) -> str:
         """One line with editing and history; signals from outside stay with the process."""
-        return await self._prompt.prompt_async(f"{question} ", handle_sigint=False)
+        self._columns = self._console.width
+        answer = await self._prompt.prompt_async(lambda: laid_out(question, self._console), handle_sigint=False)
+        self._shown.clear()
+        return answer
+
+    def _show_again(self, app: Application[str]) -> None:
+        """A window that was resized has broken every line that was wider: what is asked about is drawn anew."""
+        if app.output.get_size().columns == self._columns:
+            return
+        self._columns = app.output.get_size().columns
+        if self._shown:
+            run_in_terminal(self._redraw)
+
+    def _redraw(self) -> None:
+        self._console.clear()
+        for shown in self._shown:
+            self._console.print(shown)
 
     async def edit(self, text: str, suffix: str) -> str:
         """Run the editor on a file that only this user can read; the file is gone afterwards."""
@@ -60,6 +83,14 @@ class Screen:
             ) from None
         if code != 0:
             raise EditorUnusable(f"The editor '{argv[0]}' ended with code {code}; nothing was taken over.")
+
+
+def laid_out(question: str, screen: console.Console) -> str:
+    """A question as it fits between the margins; after a long one the answer has a line of its own."""
+    lines = [line.plain.rstrip() for line in Text(question).wrap(screen, screen.width)]
+    if cell_len(lines[-1]) > screen.width // 2:
+        lines.append(">")
+    return "\n".join(lines) + " "
 
 
 @contextmanager

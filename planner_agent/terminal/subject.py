@@ -108,6 +108,8 @@ def unplannable(issue: Issue, policy: Policy) -> str:
         return f"is left alone: {barred}."
     if Flag.PAUSED in labels.flags:
         return f"is paused: take '{names.of(Flag.PAUSED)}' off first."
+    if Stage.AWAITING_APPROVAL in labels.stages and not labels.story:
+        return "is a specification whose refactoring waits for a decision, not a story."
     if Stage.PLANNING in labels.stages:
         return f"is being planned by an agent: wait until it carries '{names.of(Stage.AWAITING_APPROVAL)}'."
     others = sorted(names.of(stage) for stage in labels.stages - {Stage.AWAITING_APPROVAL})

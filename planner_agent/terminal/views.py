@@ -23,9 +23,9 @@ def story(issue: Issue) -> RenderableType:
     """The beginning of a story."""
     lines = printable(clean(issue.body)).strip().splitlines()
     more = [f"... and {len(lines) - STORY_LINES} more lines"] if len(lines) > STORY_LINES else []
-    number = f"#{issue.number} " if issue.number else ""
+    number = f" #{issue.number}" if issue.number else ""
     body = Text("\n".join([*lines[:STORY_LINES], *more]) or "(no details)")
-    return Panel(body, title=Text(f"Story {number}{one_line(issue.title, 200)}"), title_align="left")
+    return _panel(f"Story{number}", one_line(issue.title, 240), body)
 
 
 def known(found: Known) -> RenderableType:
@@ -47,9 +47,11 @@ def known(found: Known) -> RenderableType:
 def plan(planned: Plan) -> RenderableType:
     """A whole plan: summary, steps, what is unclear, options, and the specifications to be."""
     hours = f"{planned.estimate_hours:g}"
-    head = f"Plan: complexity {planned.complexity}, about {hours} hours, {len(planned.specifications)} specification(s)"
+    count = len(planned.specifications)
+    what = f"{count} specification{'s' * (count != 1)}"
+    head = f"Complexity {planned.complexity}, about {hours} hours, {what}"
     return Group(
-        Panel(Text(planned.summary), title=Text(head), title_align="left"),
+        _panel("Plan", head, Text(planned.summary)),
         _steps(planned),
         *_unclear(planned),
         *_options(planned),
@@ -83,8 +85,7 @@ def _specifications(planned: Plan) -> Iterator[Panel]:
     for number, one in enumerate(planned.specifications, 1):
         waits = [f"Waits for {key}" for key in one.depends_on]
         waits += [f"Waits for {also.key}: both touch {', '.join(also.files)}" for also in added.get(one.key, ())]
-        title = Text(f"Specification {number}: {one.title} ({one.key})")
-        yield Panel(Text("\n".join(_facts(one, waits))), title=title, title_align="left")
+        yield _panel(f"Specification {number} ({one.key})", one.title, Text("\n".join(_facts(one, waits))))
 
 
 def _facts(one: PlannedSpecification, waits: Iterable[str]) -> Iterator[str]:
@@ -100,6 +101,11 @@ def _facts(one: PlannedSpecification, waits: Iterable[str]) -> Iterator[str]:
     if rest:
         yield ""
         yield from rest
+
+
+def _panel(name: str, head: str, body: RenderableType) -> Panel:
+    """A box whose name fits into its frame; what may be longer stands inside, where it is wrapped and not cut."""
+    return Panel(Group(Text(head, style="bold"), body), title=Text(name), title_align="left")
 
 
 def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:

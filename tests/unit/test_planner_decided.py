@@ -58,6 +58,30 @@ async def test_an_approved_plan_is_posted_and_created_without_a_paid_call(bench:
     assert bench.coder.asked == []
 
 
+async def test_a_story_without_its_label_is_the_terminals_alone_and_labelled_once_it_is_claimed(bench: Bench) -> None:
+    number = bench.world.open("User search", "I want to find users.")
+    assert await bench.tick() == []
+    (ended,) = await carried_out(bench, number, decided(bench, number))
+    assert ended.result is Result.HANDED_OVER
+    assert NAMES.story in bench.world.issues[number].labels
+    assert bench.world.labels(number) == {SPECIFIED}
+
+
+async def test_a_story_whose_label_a_person_takes_off_is_stopped_though_a_terminal_asked_for_it(bench: Bench) -> None:
+    number = bench.world.open("User search", "I want to find users.")
+    planner = bench.planner(only=number, decided=decided(bench, number), approval=Approval.GIVEN, rounds=1000)
+    bench.world.faults = {"create": [Transient("down"), Transient("down")]}
+    loop = Loop(planner, LockPort(bench.world))
+    async with loop.open():
+        await loop.tick()
+        await loop.quiet()
+        bench.world.label(number, NAMES.story, added=False)
+        await loop.tick()
+        await loop.quiet()
+    assert [one.result for one in loop.ended] == [Result.WITHDRAWN]
+    assert bench.world.specifications() == []
+
+
 async def test_questions_that_were_left_open_hold_nothing_up(bench: Bench) -> None:
     number = bench.world.story()
     asks = {"question": "Which field?", "assumption": "The name.", "blocking": True}

@@ -192,6 +192,7 @@ async def test_a_story_that_is_changed_while_its_plan_is_read_is_planned_again(b
         ([NAMES.of(Stage.SPECIFIED)], {}, "carries 'status:specified'"),
         ([NAMES.of(Stage.FAILED)], {}, "carries 'status:failed'"),
         ([NAMES.of(Stage.PLANNING)], {}, "is being planned by an agent"),
+        ([NAMES.of(Stage.AWAITING_APPROVAL)], {}, "is a specification whose refactoring waits"),
         ([NAMES.of(Flag.PAUSED)], {}, "is paused"),
         (["do-not-automate"], {}, "excluded label 'do-not-automate'"),
         ([], {"open": False}, "is closed or locked"),
