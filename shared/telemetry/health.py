@@ -37,8 +37,8 @@ class Health:
         """Answer while the block runs; gives the port. Raises `Misconfigured` where nothing can listen."""
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)
-        app.router.add_get("/healthz", _says(self._vitals.stuck, "alive"))
-        app.router.add_get("/readyz", _says(self._vitals.unready, "ready"))
+        app.router.add_get("/healthz", _says(self._vitals.stuck, "alive", self._aside))
+        app.router.add_get("/readyz", _says(self._vitals.unready, "ready", self._aside))
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=GOODBYE_SECONDS)
         with listener(host, port) as listening:
             await runner.setup()
@@ -50,6 +50,10 @@ class Health:
             finally:
                 with anyio.CancelScope(shield=True):
                     await runner.cleanup()
+
+    def _aside(self) -> str:
+        """A line for each repository that cannot be used: no reason to start anything again."""
+        return "".join(f"{name} is set aside: {why}\n" for name, why in self._vitals.aside.items())
 
     async def _metrics(self, request: web.Request) -> web.Response:
         from shared.telemetry.metrics import CONTENT_TYPE, Figures  # when somebody asks: an idle agent is small
@@ -70,9 +74,11 @@ def listener(host: str, port: int) -> socket.socket:
     raise Misconfigured(f"health: no port is free at {host}.")
 
 
-def _says(unwell: Callable[[], str], well: str) -> Callable[[web.Request], Awaitable[web.Response]]:
+def _says(
+    unwell: Callable[[], str], well: str, beside: Callable[[], str]
+) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def answer(request: web.Request) -> web.Response:
         why = unwell()
-        return web.Response(text=f"{why or well}\n", status=503 if why else 200)
+        return web.Response(text=f"{why or well}\n{beside()}", status=503 if why else 200)
 
     return answer

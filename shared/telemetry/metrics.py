@@ -52,9 +52,15 @@ class Figures:
         for role, (calls, completed) in self.tallies.tasks.items():
             ratio.add_metric([role], completed / calls)
         yield ratio
+        share = GaugeMetricFamily("github_write_share", "The part of the account's write limits that the process uses.")
+        share.add_metric([], self.vitals.share())
+        yield share
         dropped = CounterMetricFamily("events_dropped", "Events that were given up because they could not be written.")
         dropped.add_metric([], self.trail.dropped)
         yield dropped
+        untraced = CounterMetricFamily("events_untraced", "Events that were given up because no collector took them.")
+        untraced.add_metric([], self.vitals.untraced())
+        yield untraced
 
     def _of_repositories(self) -> Iterator[Metric]:
         left = GaugeMetricFamily("github_budget_remaining", "Requests left of the hourly limit.", labels=["repository"])
@@ -69,7 +75,12 @@ class Figures:
         for repository, queue in self.vitals.queues.items():
             for stage, items in queue().items():
                 depth.add_metric([repository, stage], items)
-        yield from (left, limit, depth)
+        aside = GaugeMetricFamily(
+            "repository_set_aside", "1: it cannot be used, and is tried again.", labels=["repository"]
+        )
+        for repository in self.vitals.pulses | self.vitals.aside:
+            aside.add_metric([repository], float(repository in self.vitals.aside))
+        yield from (left, limit, depth, aside)
 
 
 def _counter(name: str, help_text: str, series: dict[Labels, float]) -> Metric:

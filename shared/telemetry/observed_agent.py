@@ -51,6 +51,7 @@ class ObservedAgent:
     def _note_token(self, refusal: str) -> None:
         if bool(refusal) is not self._refused:
             self._refused = bool(refusal)
+            self._vitals.refused = {self.repository: refusal} if refusal else {}
             state = "token_refused" if refusal else "token_accepted"
             self._scribe.tell(Kind.AGENT, state=state, reason=refusal or None)
 

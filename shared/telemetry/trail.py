@@ -11,7 +11,7 @@ from typing import Protocol
 
 import structlog
 
-from shared.telemetry.events import Event
+from shared.telemetry.events import Event, Trail
 
 log = structlog.get_logger()
 
@@ -51,11 +51,39 @@ class NoTrail:
         """There is nothing to write."""
 
 
+class Copied:
+    """A trail whose events another one gets too; what becomes of them there is the other's own matter."""
+
+    def __init__(self, trail: Trail, other: Trail) -> None:
+        self._trail, self._other = trail, other
+
+    @property
+    def dropped(self) -> int:
+        """How many events the first one gave up."""
+        return self._trail.dropped
+
+    def record(self, event: Event) -> None:
+        """Give it to both."""
+        self._trail.record(event)
+        self._other.record(event)
+
+    def close(self, seconds: float) -> None:
+        """Close both; each within so many seconds."""
+        self._trail.close(seconds)
+        self._other.close(seconds)
+
+
 class Written:
     """A trail in a database. A failure is said once; the events wait, as far as there is room, and are tried again."""
 
-    def __init__(self, store: Store, *, keep: timedelta, room: int = ROOM, pause: float = PAUSE_SECONDS) -> None:
-        """Only the writer's own thread uses `store`; events older than `keep` are deleted once a day."""
+    def __init__(
+        self, store: Store, *, keep: timedelta, room: int = ROOM, pause: float = PAUSE_SECONDS, to: str = "trail"
+    ) -> None:
+        """Only the writer's own thread uses `store`; events older than `keep` are deleted once a day.
+
+        `to` is what the log calls the place to which they go.
+        """
+        self._to = to
         self._store, self._keep, self._room, self._pause = store, keep, room, pause
         self._waiting: deque[Event] = deque()
         self._news = threading.Condition()
@@ -97,7 +125,7 @@ class Written:
         with self._news:
             if self._waiting:
                 self._dropped += len(self._waiting)
-                log.warning("events_lost", outcome="failed", count=len(self._waiting))
+                log.warning("events_lost", outcome="failed", to=self._to, count=len(self._waiting))
                 self._waiting.clear()
 
     def _write_all(self) -> None:
@@ -122,12 +150,12 @@ class Written:
             self._store.append(batch, latest - self._keep if prune else None)
         except Exception as error:  # whatever it is, no issue may notice
             if not self._failing:
-                log.warning("events_not_written", outcome="retrying", error=str(error).partition("\n")[0])
+                log.warning("events_not_written", outcome="retrying", to=self._to, error=str(error).partition("\n")[0])
             self._failing = True
             _quietly_closed(self._store)
             return False
         if self._failing:
-            log.info("events_written_again", outcome="completed", dropped=self._dropped)
+            log.info("events_written_again", outcome="completed", to=self._to, dropped=self._dropped)
         self._failing, self._pruned = False, latest if prune else self._pruned
         with self._news:
             for _ in range(min(len(batch), len(self._waiting))):  # `close` may have given them up meanwhile

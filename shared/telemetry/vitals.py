@@ -34,6 +34,14 @@ class Vitals:
     """Repository -> GitHub's hourly limit and what is left of it."""
     queues: dict[str, Callable[[], Mapping[str, int]]] = field(default_factory=dict)
     """Repository -> how many open items stand at each stage."""
+    share: Callable[[], float] = lambda: 1.0
+    """The part of the account's write limits that the process uses."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Repository -> how GitHub has refused the token there, as long as it does."""
+    aside: dict[str, str] = field(default_factory=dict)
+    """Repository -> why it cannot be used now, in one sentence; it is tried again."""
+    untraced: Callable[[], int] = lambda: 0
+    """How many events no trace will tell of, because the collector did not take them."""
 
     def join(self, repository: str, interval_seconds: float) -> None:
         """A loop begins."""
@@ -41,6 +49,7 @@ class Vitals:
 
     def left(self, repository: str) -> None:
         """A loop has ended: that it ticks no more is no sign of anything."""
+        self.refused.pop(repository, None)
         self.pulses.pop(repository, None)
 
     def ticked(self, repository: str) -> None:

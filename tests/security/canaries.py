@@ -1,8 +1,12 @@
-"""The secrets of one machine: planted where the documentation says that they belong, each with a name and a value."""
+"""The secrets of one machine: planted where the documentation says that they belong, each with a name and a value.
+
+`python -m tests.security.canaries DIR...` searches the directories that whole runs of tests have left (`ladder`).
+"""
 
 from __future__ import annotations
 
 import secrets
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +34,9 @@ class Canaries:
     webhook_secret: str = field(default_factory=lambda: _made("Hook"))
     webhook_path: str = field(default_factory=lambda: _made("Path"))
     mail_password: str = field(default_factory=lambda: _made("Mail"))
+    hook_secret: str = field(default_factory=lambda: _made("Sign"))
+    database_password: str = field(default_factory=lambda: _made("Data"))
+    collector_key: str = field(default_factory=lambda: _made("Otel"))
 
     @property
     def pem(self) -> str:
@@ -58,6 +65,7 @@ class Canaries:
             "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
             "GITHUB_TOKEN": self.stray_token,
             "AWS_SECRET_ACCESS_KEY": self.cloud_key,
+            "OTEL_EXPORTER_OTLP_HEADERS": f"api-key={self.collector_key}",
         }
 
     def named(self, tokens: Mapping[str, str]) -> Mapping[str, str]:
@@ -71,6 +79,15 @@ class Canaries:
             "webhook secret": self.webhook_secret,
             "webhook address": self.webhook_path,
             "mail password": self.mail_password,
+            "secret of GitHub's webhook": self.hook_secret,
+            "database password": self.database_password,
+            "collector's key": self.collector_key,
             **{f"App key, line {number}": line for number, line in enumerate(lines)},
             **tokens,
         }
+
+
+if __name__ == "__main__":
+    from .ladder import search
+
+    sys.exit(search([Path(argument) for argument in sys.argv[1:]]))

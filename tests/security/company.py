@@ -65,7 +65,11 @@ class Company:
     asked: list[Exchange] = field(default_factory=list)
     told: list[bytes] = field(default_factory=list)
     """What the webhook's receiver was sent."""
+    traced: list[bytes] = field(default_factory=list)
+    """What the collector of traces was sent."""
     scraped: dict[str, bytes] = field(default_factory=dict)
+    answered: dict[str, bytes] = field(default_factory=dict)
+    """What the commands said."""
     port: int = 0
 
     @classmethod
@@ -96,9 +100,14 @@ class Company:
         made = self.lab.world.tokens.values()
         return self.canaries.named({f"{PEOPLE[one.login]}, {number}": one.value for number, one in enumerate(made)})
 
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Of whoever works on this machine: agents, and the person at the console."""
+        return {"PATH": "/usr/bin:/bin", "HOME": str(self.root), **self.canaries.environment}
+
     def hire(self, *, waits: bool = False) -> Path:
         """Let the coder be a thief who knows where to look; with `waits` one that does not end where it is told so."""
-        places = (self.canaries.place, self.state, self.root / "config.yml")
+        places = (self.canaries.place, self.state, self.root / "config.yml", self.root / "database.yml")
         return thief.hire(self.root / "claude", places, waits=waits)
 
     def ready(self, title: str, body: str) -> int:
@@ -112,8 +121,9 @@ class Company:
     @asynccontextmanager
     async def agent(self, role: str) -> AsyncIterator[Process]:
         """One agent as its own command starts it; told to stop at the end, unless it was killed."""
-        argv = (sys.executable, "-m", f"{role}_agent", "--config", str(self.root / "config.yml"), "--verbose")
-        env = {"PATH": "/usr/bin:/bin", "HOME": str(self.root), **self.canaries.environment}
+        config = self.root / ("database.yml" if role == "reviewer" else "config.yml")
+        argv = (sys.executable, "-m", f"{role}_agent", "--config", str(config), "--verbose")
+        env = self.environment
         log = self.root / "logs" / f"{role}.log"
         log.parent.mkdir(exist_ok=True)
         async with process.started(argv, cwd=ROOT, env=env, log=log) as child:
@@ -138,12 +148,22 @@ class Company:
         """Everything that has left this machine."""
         repository = self.lab.at(REPOSITORY)
         found = {**places.of_threads(repository), **await places.of_git(repository), **places.of_requests(self.asked)}
+        found |= {f"trace {number}": body for number, body in enumerate(self.traced)}
         return found | {f"message {number}": body for number, body in enumerate(self.told)}
 
     async def everywhere(self) -> dict[str, bytes]:
         """That, and everything that was left on this machine or could be seen of it."""
         local = {**places.of_files(self.state), **places.of_files(self.root / "logs"), **self.watch.seen}
-        return {**await self.published(), **local, **self.scraped}
+        recorded = places.of_files(self.root / "recorded", "recording")
+        return {**await self.published(), **local, **recorded, **self.scraped, **self.answered}
+
+    async def ask(self) -> None:
+        """Everything that a person can be told in JSON."""
+        asked: tuple[tuple[str, ...], ...] = (("events", REPOSITORY), ("status",), ("report", REPOSITORY), ("doctor",))
+        for words in asked:
+            argv = (sys.executable, "-m", "console", *words, "--json", "--config", str(self.root / "config.yml"))
+            said = await process.run(argv, cwd=ROOT, env=self.environment)
+            self.answered[f"command {words[0]}"] = said.stdout + b"\n" + said.stderr
 
     async def _scrape(self) -> None:
         async with aiohttp.ClientSession() as session:
@@ -158,7 +178,7 @@ class Company:
     @asynccontextmanager
     async def _receiver(self) -> AsyncIterator[str]:
         async def take(request: web.Request) -> web.Response:
-            self.told.append(await request.read())
+            (self.traced if request.path == "/v1/traces" else self.told).append(await request.read())
             return web.Response(status=204)
 
         app = web.Application()
@@ -167,11 +187,11 @@ class Company:
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         try:
-            yield f"http://127.0.0.1:{runner.addresses[0][1]}/{self.canaries.webhook_path}"
+            yield f"http://127.0.0.1:{runner.addresses[0][1]}"
         finally:
             await runner.cleanup()
 
-    def _configure(self, webhook: str) -> None:
+    def _configure(self, receiver: str) -> None:
         (self.root / "scenario.yml").write_text(self.scenario, encoding="utf-8")
         settings = {
             **SETTINGS,
@@ -181,18 +201,22 @@ class Company:
             "github": self._identities(),
             "lock": {**TIMES, "key_files": [str(self.canaries.file("lock.key", self.canaries.lock_key * 2))]},
             "notify": {
-                "webhook": webhook,
+                "webhook": f"{receiver}/{self.canaries.webhook_path}",
                 "webhook_secret_file": str(self.canaries.file("webhook.secret", self.canaries.webhook_secret)),
                 "smtp": f"smtp://engine:{self.canaries.mail_password}@127.0.0.1:9",
                 "sender": "engine@example.org",
                 "to": ["ada@example.org"],
             },
             "health": {"port": self.port},
-            "llm": {"scenario": str(self.root / "scenario.yml")},
+            "webhook": {"port": 0, "secret_file": str(self.canaries.file("hook.secret", self.canaries.hook_secret))},
+            "telemetry": {"otlp_endpoint": receiver},
+            "llm": {"scenario": str(self.root / "scenario.yml"), "record": str(self.root / "recorded")},
         }
-        path = self.root / "config.yml"
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(settings), encoding="utf-8")  # JSON is YAML
+        away = f"postgresql://engine:{self.canaries.database_password}@127.0.0.1:9/engine"
+        for name, more in (("config.yml", {}), ("database.yml", {"events": {"url": away}})):
+            path = self.root / name
+            path.touch(mode=0o600)
+            path.write_text(json.dumps({**settings, **more}), encoding="utf-8")  # JSON is YAML
         self.hire()
 
     def _identities(self) -> Mapping[str, object]:

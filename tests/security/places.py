@@ -41,9 +41,9 @@ def of_requests(exchanges: Iterable[Exchange]) -> Places:
     }
 
 
-def of_files(root: Path) -> Places:
-    """Every file below a directory, with its name."""
-    return {f"file {path.relative_to(root)}": path.name.encode() + b"\n" + _content(path) for path in _files(root)}
+def of_files(root: Path, kind: str = "file") -> Places:
+    """Every file below a directory, with its name; none where there is no such directory."""
+    return {f"{kind} {path.relative_to(root)}": path.name.encode() + b"\n" + _content(path) for path in _files(root)}
 
 
 def _files(root: Path) -> Iterator[Path]:

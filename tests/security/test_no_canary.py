@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from engine import OWNER, REPOSITORY
 
 from security.company import Company
 from security.detector import FORMS, Detector
+from security.ladder import PLANTED
 from shared import process
 from shared.sandbox.fitness import diagnosis, tried
 from shared.sandbox.wrap import Kind, Wrap
@@ -64,6 +66,7 @@ async def lived(company: Company) -> None:
         await company.until(lambda: "flag:manual-intervention" in company.label(loot), "the refusal")
         await company.until(lambda: not company.lab.at(REPOSITORY).issues.require(story).open, "the merge")
         await company.until(lambda: bool(company.told), "the message to people")
+    await company.ask()
 
 
 async def sealed() -> None:
@@ -82,6 +85,7 @@ def leaks(company: Company, found: Mapping[str, bytes]) -> dict[str, frozenset[s
 @pytest.mark.fault(45)
 async def test_no_secret_is_anywhere_after_a_story_with_every_failure(tmp_path: Path) -> None:
     await sealed()
+    (tmp_path / PLANTED).touch()
     async with Company.at_work(tmp_path, sandbox="bubblewrap", scenario=SCENARIO) as company:
         await lived(company)
         found = await company.everywhere()
@@ -97,9 +101,15 @@ def was_looked_at(found: Mapping[str, bytes]) -> None:
         assert word in everything, word
     kinds = {place.partition(" ")[0] for place in found}
     assert kinds >= {"issue", "comment", "pull", "review", "event", "check", "git", "request", "message"}
-    assert kinds >= {"file", "page", "cmdline", "environ"}
+    assert kinds >= {"file", "page", "cmdline", "environ", "trace", "command", "recording"}
     names = set(found)
     assert {"cmdline of bwrap", "cmdline of git", "environ of git", "file events.db"} <= names
+    assert b'"kind": "llm_call"' in found["command events"]
+    assert b"Be a thief" in found["command status"]
+    assert b"merged" in found["command report"]
+    assert b"branch protection" in found["command doctor"]
+    assert b"events_not_written" in found["file reviewer.log"], "the database is away"
+    assert b"invoke_agent" in b"".join(data for place, data in found.items() if place.startswith("trace "))
     assert any(place.endswith("patch.diff") for place in names)
     assert any(place.endswith("events.jsonl") for place in names)
     assert {f"file {role}.log" for role in ("planner", "worker", "reviewer")} <= names
@@ -125,13 +135,20 @@ async def every_place_is_searched(company: Company) -> None:
         assert one.returncode is None
     company.told.append(secret.encode())
     company.scraped["page"] = secret.encode()
+    company.traced.append(gzip.compress(secret.encode()))
+    company.answered["command status"] += json.dumps({"title": secret}).encode()
+    (company.root / "recorded" / "left.json").write_text(json.dumps({"prompt": secret[::-1]}))
     found = leaks(company, await company.everywhere())
     kinds = {place.partition(" ")[0] for place in found}
-    assert kinds == {"comment", "issue", "event", "git", "file", "message", "page", "cmdline", "environ"} - {"event"}
+    assert kinds == {
+        *("comment", "issue", "git", "file", "message", "page", "cmdline", "environ"),
+        *("trace", "command", "recording"),
+    }
     assert {"git refs", "git objects", "file left.gz", "file worker.log"} <= set(found)
 
 
 async def test_a_thief_without_a_sandbox_steals_and_yet_nothing_is_published(tmp_path: Path) -> None:
+    (tmp_path / PLANTED).touch()
     async with Company.at_work(tmp_path, sandbox="none", scenario=SCENARIO) as company:
         number = company.ready("Write a greeting", "Greet people by name.")
         async with company.agent("worker"):

@@ -1,0 +1,97 @@
+"""Where traces go: the configured OpenTelemetry collector, or the one that the standard variables name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit
+
+from config.observing import TelemetrySettings
+from shared.errors import Misconfigured
+
+KEY, VARIABLE, OF_TRACES = (
+    "telemetry.otlp_endpoint",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+)
+_HEADERS = ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS")
+_PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+
+SPOKEN = "http/protobuf"
+
+_TRACES = "/v1/traces"
+"""The path of traces below an endpoint (https://opentelemetry.io/docs/specs/otlp/#otlphttp-request)."""
+
+_SHORTEST_SECRET = 8
+"""Shorter words of a header, as `Bearer` or the number of a tenant, are no secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """Who takes traces: the whole URL, what is sent with each request, and which setting named it."""
+
+    url: str
+    named_by: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    service: str = "workflow-engine"
+
+
+def collector(settings: TelemetrySettings, environment: Mapping[str, str]) -> Collector | None:
+    """Where traces go; None where nobody wants any. The configuration goes before the environment.
+
+    Raises `Misconfigured` for what is no HTTP address, and for a protocol that is not spoken.
+    """
+    disabled = environment.get("OTEL_SDK_DISABLED", "").strip().casefold() == "true"
+    if disabled or environment.get("OTEL_TRACES_EXPORTER", "").strip().casefold() == "none":
+        return None
+    given = ((KEY, settings.otlp_endpoint), *((name, environment.get(name)) for name in (OF_TRACES, VARIABLE)))
+    named_by, endpoint = next(((name, url.strip()) for name, url in given if url and url.strip()), ("", ""))
+    if not endpoint:
+        return None
+    if named_by != KEY:
+        _spoken(environment)
+    url = endpoint if named_by == OF_TRACES or endpoint.endswith(_TRACES) else endpoint.rstrip("/") + _TRACES
+    _checked(url, named_by)
+    service = environment.get("OTEL_SERVICE_NAME", "").strip() or "workflow-engine"
+    return Collector(url, named_by, _headers(environment), service)
+
+
+def collector_secrets(environment: Mapping[str, str]) -> list[str]:
+    """The words of the collector's headers that no log may show, as they are written and as they are meant."""
+    values = [value for name in _HEADERS for _, value in _pairs(environment.get(name, ""))]
+    words = [word for value in values for told in (value, unquote(value)) for word in told.split()]
+    return [word for word in dict.fromkeys(words) if len(word) >= _SHORTEST_SECRET]
+
+
+def _headers(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name.casefold(): unquote(value) for each in _HEADERS for name, value in _pairs(environment.get(each, ""))}
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """`a=b,c=d`, as the specification writes headers; what is no pair is left out."""
+    pairs = (part.partition("=") for part in text.split(","))
+    return [(name.strip(), value.strip()) for name, sign, value in pairs if sign and name.strip()]
+
+
+def _spoken(environment: Mapping[str, str]) -> None:
+    for name in _PROTOCOLS:
+        if protocol := environment.get(name, "").strip():
+            if protocol != SPOKEN:
+                raise Misconfigured(
+                    f"{name} is '{protocol}', but traces are sent as {SPOKEN}: set it so, and {VARIABLE} to the "
+                    f"collector's address for it (port 4318 as a rule)."
+                )
+            return
+
+
+def _checked(url: str, named_by: str) -> None:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or "@" in url or any(character.isspace() for character in url):
+        raise Misconfigured(
+            f"{named_by} is not the address of a collector: write http://HOST:4318, or https://HOST, without a "
+            f"password; what the collector asks for belongs into {_HEADERS[0]}."
+        )

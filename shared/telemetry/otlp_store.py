@@ -1,0 +1,82 @@
+"""Traces to an OpenTelemetry collector by OTLP over HTTP, as a store behind the trail's own bounded queue (`otel`)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExportResult
+
+from shared.errors import EngineError
+from shared.telemetry.events import Event
+from shared.telemetry.traces import Traces
+
+TIMEOUT_SECONDS = 5
+"""Of one try to send; the end of a process waits no longer."""
+
+_LIBRARY = logging.getLogger("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+
+
+class NotTaken(EngineError):
+    """The collector did not take the traces."""
+
+
+class OtlpStore:
+    """Satisfies the trail's `Store`; used by one thread. What was not taken is sent again with the next events."""
+
+    def __init__(
+        self, url: str, headers: Mapping[str, str], resource: Mapping[str, str], hide: Callable[[str], str]
+    ) -> None:
+        """`url` is the whole one; `resource` says who tells; `hide` goes over every text at last."""
+        self._url, self._headers, self._traces = url, dict(headers), Traces(resource, hide)
+        self._exporter: OTLPSpanExporter | None = None
+        self._folded: set[str] = set()
+        self._unsent: list[ReadableSpan] = []
+        self._ear = _Ear()
+
+    def append(self, events: Sequence[Event], forget_before: datetime | None) -> None:
+        """Send what has ended with these events; raises `NotTaken`, and then takes the same ones again."""
+        for event in events:
+            if event.uid not in self._folded:
+                self._folded.add(event.uid)
+                self._traces.record(event)
+        self._unsent += self._traces.taken()
+        if self._unsent:
+            self._send(self._unsent)
+        self._folded, self._unsent = set(), []
+
+    def close(self) -> None:
+        """Let go of the connection; the next `append` opens another one."""
+        exporter, self._exporter = self._exporter, None
+        if exporter is not None:
+            exporter.shutdown()  # type: ignore[no-untyped-call]  # the library's
+
+    def _send(self, spans: Sequence[ReadableSpan]) -> None:
+        if self._exporter is None:
+            self._exporter = OTLPSpanExporter(self._url, headers=self._headers, timeout=TIMEOUT_SECONDS)
+        with self._ear:
+            result = self._exporter.export(spans)
+        if result is not SpanExportResult.SUCCESS:
+            raise NotTaken(self._ear.said or None)
+
+
+class _Ear(logging.Handler):
+    """Hears what the library says of a failure, which the trail says once instead of at every try."""
+
+    said = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the last sentence."""
+        self.said = record.getMessage()
+
+    def __enter__(self) -> None:
+        self.said = ""
+        _LIBRARY.propagate = False
+        _LIBRARY.addHandler(self)
+
+    def __exit__(self, *error: object) -> None:
+        _LIBRARY.removeHandler(self)
+        _LIBRARY.propagate = True
