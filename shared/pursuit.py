@@ -9,7 +9,7 @@ import anyio
 import structlog
 
 from shared.clock import Clock
-from shared.errors import Blocked, Gone, Lost, RunFailed, Transient, Unauthorized
+from shared.errors import Blocked, Gone, Lost, Outdated, RunFailed, Transient, Unauthorized
 from shared.governance.endings import used_up
 from shared.governance.failures import Category, GiveUp, History, after
 from shared.governance.meter import park
@@ -152,6 +152,10 @@ class Pursuit:
             return self._wait(error) if self._refusals <= REFUSALS else await self._fail(held, error)
         except Transient as error:
             return self._back_off(error)
+        except Outdated as error:  # nothing is wrong with the item: a newer agent goes on with it at once
+            log.error("agent_outdated", outcome="skipped", error=str(error))
+            self.broken = True
+            return Ended(Result.PARKED, str(error))
         except Blocked as error:
             return await self._fail(held, error)
         except Exception as error:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
 
 from shared.errors import Transient, UnknownOutcome
 from shared.git.command import Identity, Signature
 from shared.git.mirror import Mirror
+from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate
+from shared.presence import Trace
 from shared.warrant import Warrant
+
+_ACCOUNT = re.compile(r"<([1-9][0-9]{0,18})\+[^@\s]*@")
+"""The number of the account in the address that GitHub gives it, which every commit of an agent has."""
+
+_AGENT, _AT = re.compile(r"^Agent: (\S+)$", re.MULTILINE), re.compile(r"^At: (\S+)$", re.MULTILINE)
 
 
 class Fences:
@@ -26,6 +36,12 @@ class Fences:
     async def read_all(self, prefix: str = "refs/ack/") -> dict[str, tuple[str, str]]:
         """All fences below `prefix` with one fetch: ref -> (commit id, message)."""
         return await self._mirror.refresh_all(prefix)
+
+    async def traces(self) -> tuple[Trace, ...]:
+        """Who has moved the fences that were fetched last, and when; asks nobody."""
+        layout = "--format=%(authoremail)%00%(contents)%00"
+        told = (await self._mirror.git.run("for-each-ref", layout, f"{FENCE_NAMESPACE}/")).stdout
+        return tuple(_traces(told.decode("utf-8", "replace").split("\0")))
 
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
@@ -60,3 +76,14 @@ class Fences:
         """Delete a fence that is no longer needed; False when it is not at `expected`. Errors as `Git.push`."""
         warrant.check()
         return await self._mirror.git.push(self._mirror.url, (RefUpdate(ref, expected, ""),))
+
+
+def _traces(columns: Sequence[str]) -> Iterator[Trace]:
+    """One for each ref that says who moved it; others, such as the ledger, do not."""
+    for email, message in zip(columns[0::2], columns[1::2], strict=False):
+        account, agent, at = _ACCOUNT.search(email), _AGENT.search(message), _AT.search(message)
+        with suppress(ValueError):
+            if account is not None and agent is not None and at is not None:
+                moved = datetime.fromisoformat(at[1])
+                if moved.tzinfo is not None:
+                    yield Trace(agent[1], int(account[1]), moved)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -53,6 +54,15 @@ async def back_from(history: History, tip: str | None) -> AsyncIterator[Line]:
         start = page[-1].parents[0] if page and page[-1].parents else None
 
 
+def newer_version(text: str, known: int) -> int:
+    """The version that a line of JSON names as its `v`, if that is above `known`; 0 for any other text."""
+    try:
+        version = int(json.loads(text)["v"])
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        return 0
+    return version if version > known else 0
+
+
 def _never() -> Callable[[object], bool]:
     return lambda entry: False
 
@@ -60,8 +70,8 @@ def _never() -> Callable[[object], bool]:
 class Lines(Generic[E]):
     """One register as this process knows it: after the first reading only what is new is read.
 
-    `read` makes an entry of a line, or None of what is none. `last` gives, for each reading, what says of an entry,
-    newest first, that nothing older is needed.
+    `read` makes an entry of a line, or None of what is none; of lines up to `version` it can read all. `last` gives,
+    for each reading, what says of an entry, newest first, that nothing older is needed.
     """
 
     def __init__(
@@ -70,10 +80,14 @@ class Lines(Generic[E]):
         fences: Fences,
         history: History,
         read: Callable[[str], E | None],
+        version: int,
         last: Callable[[], Callable[[E], bool]] = _never,
     ) -> None:
         self.entries: list[E] = []
         """Oldest first, as of the newest reading."""
+        self.newer = 0
+        """The version of a line that is missing there, because only a newer engine can read it; 0: none is."""
+        self._known = version
         self._ref, self._fences, self._history, self._parse, self._last = ref, fences, history, read, last
         self._tip: str | None = None
 
@@ -100,14 +114,17 @@ class Lines(Generic[E]):
 
     async def _from(self, tip: str | None) -> list[E]:
         newest: list[E] = []
-        is_last = self._last()
+        is_last, newer = self._last(), 0
         async for line in back_from(self._history, tip):
             if line.oid == self._tip:
+                self.newer = max(self.newer, newer)
                 return self.entries + newest[::-1]
             entry = self._parse(line.message)
             if entry is None:
+                newer = max(newer, newer_version(line.message, self._known))
                 continue
             newest.append(entry)
             if is_last(entry):
                 break
+        self.newer = newer
         return newest[::-1]

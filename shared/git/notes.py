@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -97,7 +98,10 @@ class Note:
     mac: str = ""
 
 
-_NOTE = TypeAdapter(Note)
+@cache
+def _reader() -> TypeAdapter[Note]:
+    """Made when the first note is read: an idle agent has none."""
+    return TypeAdapter(Note)
 
 
 def write(note: Note, keys: Keyring) -> str:
@@ -113,7 +117,7 @@ def read(text: str, keys: Keyring) -> Note | None:
     """The note that `text` spells; None when it is none of ours, of another version, or not signed by our keys."""
     try:
         content = json.loads(text)
-        note = _NOTE.validate_json(text, strict=True)
+        note = _reader().validate_json(text, strict=True)
     except (ValueError, RecursionError, ValidationError):
         return None
     if note.v != VERSION or keys.verify(_PURPOSE, note.issue, _body(content, note.mac)) is not Authenticity.VALID:

@@ -72,9 +72,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A run may not begin. `until` is when there is room again; None when only a person can make room."""
+    """A run may not begin. `until` is when there is room again; None when only a person can make room.
 
-    period: Period
+    `period` None: no limit is reached, but nobody can tell.
+    """
+
+    period: Period | None
     sentence: str
     until: datetime | None
 

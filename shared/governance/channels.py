@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -27,8 +27,8 @@ class NotTaken(Exception):
 class Webhook:
     """POSTs each message as JSON."""
 
-    url: str
-    secret: bytes
+    url: str = field(repr=False)
+    secret: bytes = field(repr=False)
     session: Callable[[], aiohttp.ClientSession]
 
     @property
@@ -56,7 +56,7 @@ class Webhook:
 class Mail:
     """Sends each message as a short plain text; `url` as in `smtp://user:password@host:587` or `smtps://host`."""
 
-    url: str
+    url: str = field(repr=False)
     sender: str
     to: Sequence[str]
 

@@ -152,12 +152,12 @@ class Desk:
                 done.append(f"{order}: {outcome}")
                 matter = await self._docket.matter(number)
         await self._note(number, told, heard)
-        await self._explain(number, heard.unknown, matter.track, matter.stage)
+        await self._explain(number, heard.unknown, offered(matter.track, matter.stage, edited=matter.edited))
         return done
 
     async def _carry_out(self, order: Command, matter: Matter) -> tuple[str, bool]:
         """What became of it, and whether anything was moved; no words for what its agent reads itself."""
-        ruled = ruling(order.verb, matter.track, matter.stage)
+        ruled = ruling(order.verb, matter.track, matter.stage, edited=matter.edited)
         if isinstance(ruled, Refused):
             return ruled.sentence, False
         if ruled is Effect.DECIDE:
@@ -204,7 +204,7 @@ class Desk:
                 told.append(entry(order, outcome))
             reason = reason or (str(order) if ends else None)
         await self._note(listed.number, told, heard)
-        await self._explain(listed.number, heard.unknown, track, held.fence.stage)
+        await self._explain(listed.number, heard.unknown, offered(track, held.fence.stage))
         return reason
 
     async def _interrupt(self, order: Command, listed: Issue, held: Held) -> tuple[str, bool]:
@@ -221,11 +221,11 @@ class Desk:
         if told or ignored:
             await self._record.note(number, Notice(number, "commands"), commands=told, ignored=ignored)
 
-    async def _explain(self, number: int, strange: Sequence[Unknown], track: Track, stage: Stage) -> None:
+    async def _explain(self, number: int, strange: Sequence[Unknown], fits: str) -> None:
         if strange:
             word = one_line(strange[0].word, 30)
-            fits = offered(track, stage) or "No command fits here now."
-            await self._replies.once(number, "unknown-command", f"There is no command `/{word}`. {fits}")
+            told = f"There is no command `/{word}`. {fits or 'No command fits here now.'}"
+            await self._replies.once(number, "unknown-command", told)
 
 
 def refusals(heard: Heard) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from shared.governance.rulings import Effect
 from shared.lock.codec import Fence, ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.models import Issue, PullRequest
+from shared.specification import body_sha256
 from shared.workflow import HALTED, Labels, Role, Stage, Track
 
 _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
@@ -43,6 +44,14 @@ class Matter:
     owner: Role
     of_issue: Fence | None = None
     """The worker's fence, where the thread is a pull request."""
+
+    @property
+    def edited(self) -> bool:
+        """Whether the text of an issue is not the one that its fence is bound to."""
+        fence, issue = self.case.fence, self.case.issue
+        if fence is None or issue is None or self.track is not Track.SPECIFICATION:
+            return False
+        return fence.body_sha256 not in {"", body_sha256(issue.title, issue.body)}
 
     def case_for(self, effect: Effect) -> Case | None:
         """What the effect is carried out on; None when a command on a pull request needs an issue and it has none."""

@@ -29,6 +29,15 @@ FRESH = timedelta(seconds=30)
 """So old may be what a claim is refused by; a call always reads anew."""
 
 
+UPGRADE = timedelta(hours=1)
+"""When a run is tried again that was refused because this agent is outdated: longer than a lease is kept waiting."""
+
+OUTDATED = (
+    f"The ledger of costs ({REF}) has lines of version {{version}}, and this agent reads version {{known}}: "
+    "it begins no paid run, because it would count too little. Upgrade this agent."
+)
+
+
 class Ledger:
     """What the agents of one repository have spent, and what they may."""
 
@@ -39,7 +48,9 @@ class Ledger:
         self.limits = limits
         self._now = server_time
         self._kind = kind
-        self._lines: Lines[Entry] = Lines(REF, fences, history, ledger_lines.read, ledger_lines.until_balanced)
+        self._lines: Lines[Entry] = Lines(
+            REF, fences, history, ledger_lines.read, ledger_lines.VERSION, ledger_lines.until_balanced
+        )
         self._read_at: datetime | None = None
         self._warned: set[tuple[str, str]] = set()
         self._counted: dict[str, str] = {}
@@ -60,7 +71,7 @@ class Ledger:
                 now = self._now()
                 if any(entry.run == run for entry in self._lines.entries):
                     return None  # an earlier write whose reply was lost
-                refused = budgets.refusal(self._books(now), item, usd, self.limits, now)
+                refused = self._outdated(now) or budgets.refusal(self._books(now), item, usd, self.limits, now)
                 if refused is not None:
                     return refused
                 until = now + timedelta(seconds=seconds)
@@ -86,8 +97,8 @@ class Ledger:
         async with self._writing:
             if self._read_at is None or not timedelta() <= self._now() - self._read_at < FRESH:
                 await self._read()
-        now = self._now()
-        return budgets.refusal(self._books(now), self._counted.get(item, item), usd, self.limits, now)
+        now, account = self._now(), self._counted.get(item, item)
+        return self._outdated(now) or budgets.refusal(self._books(now), account, usd, self.limits, now)
 
     def table(self, item: str) -> str:
         """The credit table for people, by what was read last; empty before anything was."""
@@ -96,6 +107,9 @@ class Ledger:
         now = self._now()
         books = self._books(now)
         found = budgets.table(budgets.lines(books, self._counted.get(item, item), self.limits, now), self.limits, now)
+        outdated = self._outdated(now)
+        if outdated is not None:
+            return f"{found}\n\n{outdated.sentence}"
         unknown = sum(run.source == "unknown" for run in books.runs)
         if not unknown:
             return found
@@ -103,6 +117,15 @@ class Ledger:
 
     def _books(self, now: datetime) -> Books:
         return ledger_lines.books(self._lines.entries, now, self.limits.unknown_run)
+
+    def _outdated(self, now: datetime) -> Refusal | None:
+        """Nothing may be spent beside runs whose cost cannot be read: what is left would be less than it seems.
+
+        Whoever can read them goes on at once, because such a wait only informs.
+        """
+        if not self._lines.newer:
+            return None
+        return Refusal(None, OUTDATED.format(version=self._lines.newer, known=ledger_lines.VERSION), now + UPGRADE)
 
     async def _append(self, entry: Entry) -> bool:
         """Whether it stands there now; when it is not known, the next reading shows it."""

@@ -92,9 +92,10 @@ def write(entry: Entry) -> str:
 
 
 def read(text: str) -> Entry | None:
-    """The entry that a line spells; None for anything else, which counts nothing.
+    """The entry that a line spells; None for anything else.
 
-    A newer version's line counts as far as it says the same: whoever wrote it spends from the same purse.
+    A newer version's line counts as far as it says the same: whoever wrote it spends from the same purse. One that
+    says something else stops whoever cannot read it (`Ledger`); what no version wrote counts nothing.
     """
     try:
         line = json.loads(text)

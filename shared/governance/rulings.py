@@ -42,17 +42,24 @@ _THING = {
 }
 
 
-def ruling(verb: Verb, track: Track, stage: Stage) -> Ruling:
-    """What `verb` leads to at `stage` of `track`; defined for every combination."""
-    return TABLE[verb, track, stage]
+def ruling(verb: Verb, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
+    """What `verb` leads to at `stage` of `track`; defined for every combination.
+
+    `edited` says that the text is not the one that was approved: only then does `/approve` answer a failure.
+    """
+    ruled = TABLE[verb, track, stage]
+    return UNASKED if verb is Verb.APPROVE and ruled is Effect.RETRY and not edited else ruled
 
 
-def fitting(track: Track, stage: Stage, *, paused: bool = False) -> tuple[Verb, ...]:
-    """The commands that fit at `stage`, in the order in which they are offered; without those that only pause."""
+def fitting(track: Track, stage: Stage, *, paused: bool = False, edited: bool = False) -> tuple[Verb, ...]:
+    """The commands that fit at `stage`, in the order in which they are offered.
+
+    Of those that only pause, `/pause` is offered for what is in work, `/resume` for what is paused; `edited` as above.
+    """
     return tuple(
         verb
         for verb in Verb
-        if not isinstance(ruling(verb, track, stage), Refused)
+        if not isinstance(ruling(verb, track, stage, edited=edited), Refused)
         and (verb is Verb.RESUME) <= paused
         and (verb is Verb.PAUSE) <= (stage in _IN_WORK and not paused)
     )
@@ -73,10 +80,13 @@ _SAYS = {
 }
 
 
-def offered(track: Track, stage: Stage) -> str:
+def offered(track: Track, stage: Stage, *, edited: bool = False) -> str:
     """The sentence that lists exactly the commands that fit at `stage`; empty when none does."""
-    told = "; ".join(f"`/{verb}` {_SAYS[verb]}" for verb in fitting(track, stage))
+    told = "; ".join(f"`/{verb}` {_SAYS[verb]}" for verb in fitting(track, stage, edited=edited))
     return f"**Commands:** {told}." if told else ""
+
+
+UNASKED = Refused("Its text is the one that was approved, so nothing waits for `/approve`: `/retry` goes on.")
 
 
 def _refused(sentence: str) -> Refused:

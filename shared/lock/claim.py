@@ -144,11 +144,22 @@ def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
         failures=old.failures if intent.attempt is None else "",
         backend=old.backend if intent.attempt is None else "",
         body_sha256=intent.body_sha256 or old.body_sha256,
-        approved_by=intent.approved_by or old.approved_by,
+        approved_by=intent.approved_by or (old.approved_by if _goes_on(old, intent) else ""),
         wait=None,
         next_role="",
         oid="",
     )
+
+
+def _goes_on(old: Fence, intent: Intent) -> bool:
+    """Whether what a person has approved is what the new epoch does: the same text, and nothing that begins anew.
+
+    A command is for what is begun next: it has moved the fence to `ready`.
+    """
+    if old.stage is Stage.READY:
+        return True
+    same_text = intent.body_sha256 in {"", old.body_sha256}
+    return same_text and intent.attempt is None and intent.round in {None, old.round}
 
 
 def _recent(view: View, claimant: Claimant) -> datetime:

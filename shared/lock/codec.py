@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from shared.lock.trailer import LEGACY, OPAQUE_SECONDS, Trailer, parse, spell
@@ -16,6 +17,9 @@ from shared.workflow import AGENTS, Role, Stage
 
 FENCE_NAMESPACE = "refs/ack"
 """Where fences live unless the server refuses custom namespaces (then `refs/heads/ack`)."""
+
+REMEMBERED = 64
+"""So many texts are not read again: the same ACKs and fences are looked at over and over, and reading is pure."""
 
 _UNWRITTEN = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):([0-9]{13})")
@@ -99,10 +103,18 @@ def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack |
     are `opaque`, live holders until their timeout (at most `OPAQUE_SECONDS`) because another engine may be at work: a
     MAC of an unknown key, a newer format, and the first one, a line alone, which no other text of ours ever is.
     """
-    ack = read_ack(comment) if comment.author.id in accounts else None
-    if ack is None or keys.refutes(_purpose(ack.key.kind), comment.number, comment.body):
+    return _judged(comment, keys) if comment.author.id in accounts else None
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _judged(comment: Comment, keys: Keyring) -> Ack | None:
+    ack = read_ack(comment)
+    if ack is None:
         return None
-    verdict = Authenticity.VALID if ack.opaque else keys.verify(_purpose(ack.key.kind), comment.number, comment.body)
+    purpose = _purpose(ack.key.kind)
+    if ack.opaque:
+        return None if keys.refutes(purpose, comment.number, comment.body) else ack
+    verdict = keys.verify(purpose, comment.number, comment.body)
     if verdict is Authenticity.UNKNOWN_KEY:
         return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))
     return ack if verdict is Authenticity.VALID else None
@@ -202,13 +214,17 @@ def write_fence(fence: Fence) -> str:
 
 _TEXTS = ("phase", "base", "work_head", "body_sha256", "approved_by", "failures", "next_role", "branch", "backend")
 _COUNTS = ("pr", "attempt", "round", "runs")
-"""Fields of a fence that may be missing; the trailer of `work_head` is `Work-Head`."""
+"""Fields of a fence that may be missing."""
 
 _NEEDED = ("engine_fence", "ack_id", "nonce", "agent", "stage", "wait", "at")
-_KNOWN = {one.replace("_", "-").title() for one in (*_NEEDED, *_TEXTS, *_COUNTS)}
+_NAMES = {one: one.replace("_", "-").title() for one in (*_NEEDED, *_TEXTS, *_COUNTS)}
+"""The trailer of each field; that of `work_head` is `Work-Head`."""
+
+_KNOWN = frozenset(_NAMES.values())
 _NAME = re.compile(r"[A-Z][A-Za-z0-9-]{0,63}")
 
 
+@lru_cache(maxsize=REMEMBERED)
 def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
     """The fence that a commit message spells; None when it is not one of ours."""
     lines = (line.partition(": ") for line in message.splitlines())
@@ -216,8 +232,8 @@ def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
     if trailers.get("Engine-Fence") != "1":
         return None
     try:
-        optional: dict[str, Any] = {one: trailers.get(one.replace("_", "-").title(), "") for one in _TEXTS}
-        optional |= {one: int(trailers.get(one.title(), "0")) for one in _COUNTS}
+        optional: dict[str, Any] = {one: trailers.get(_NAMES[one], "") for one in _TEXTS}
+        optional |= {one: int(trailers.get(_NAMES[one], "0")) for one in _COUNTS}
         return Fence(
             key=key,
             ack_id=int(trailers["Ack-Id"]),

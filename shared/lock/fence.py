@@ -8,7 +8,7 @@ from typing import Any
 from shared.errors import Lost, Transient, UnknownOutcome
 from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
 from shared.lock.hold import Held
-from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
+from shared.lock.port import AdvanceFence, ForeignFence, Port, ReadFence, RefUpdate
 from shared.workflow import Stage
 
 PROGRESS = frozenset({"stage", "phase", "work_head", "attempt"})
@@ -78,7 +78,10 @@ async def swap(
     try:
         oid = (await port.request(AdvanceFence(fence, expected, carries, updates, other))).value
     except UnknownOutcome:
-        current = (await port.request(ReadFence(fence.key))).value
+        try:
+            current = (await port.request(ReadFence(fence.key))).value
+        except ForeignFence:
+            return None  # a newer engine's, so not ours
         if (current.oid if current else None) == expected:
             raise
         if current is None:
@@ -89,7 +92,10 @@ async def swap(
 
 
 async def _refused(held: Held) -> Fence:
-    current = (await held.port.request(ReadFence(held.fence.key))).value
+    try:
+        current = (await held.port.request(ReadFence(held.fence.key))).value
+    except ForeignFence:
+        current = None  # nobody but a newer engine that has taken over writes what cannot be read
     if current is not None and (current.ack_id, current.nonce) == (held.ack.id, held.ack.nonce):
         held.fence = current
         raise Transient("An earlier write of this epoch arrived late; looking again.")

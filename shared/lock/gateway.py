@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar, cast
 
 from shared.clock import Clock
-from shared.errors import Blocked
 from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
 from shared.lock.port import (
     AdvanceFence,
     EditComment,
+    ForeignFence,
     Operation,
     PostComment,
     ReadComment,
@@ -50,16 +50,6 @@ class FenceStore(Protocol):
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
     ) -> str | None: ...
-
-
-class ForeignFence(Blocked):
-    """A fence ref holds a commit that this version of the engine cannot read."""
-
-    def __init__(self, ref: str, oid: str) -> None:
-        super().__init__(
-            f"{ref} holds {oid}, which this version of the engine cannot read: upgrade, or delete the ref."
-        )
-        self.ref, self.oid = ref, oid
 
 
 class Gateway:

@@ -11,10 +11,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
+from shared.errors import Outdated
 from shared.lock.codec import Fence, ItemKey
 from shared.models import Comment
 
 T = TypeVar("T")
+
+
+class ForeignFence(Outdated):
+    """A ref of the engine's own holds a commit that this version of the engine cannot read."""
+
+    def __init__(self, ref: str, oid: str) -> None:
+        super().__init__(
+            f"{ref} holds {oid}, which this version of the engine cannot read: upgrade this agent, or delete the ref "
+            "if no newer one is at work."
+        )
+        self.ref, self.oid = ref, oid
 
 
 class Operation(Generic[T]):
@@ -23,7 +35,10 @@ class Operation(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ReadFence(Operation[Fence | None]):
-    """The fence of an item as the git server has it now (linearizable); None when there is none."""
+    """The fence of an item as the git server has it now (linearizable); None when there is none.
+
+    Raises `ForeignFence` for one that cannot be read: as if absent, it would be taken over.
+    """
 
     item: ItemKey
 

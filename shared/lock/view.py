@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.lock.claimant import Claimant, Terms, is_mine
@@ -78,7 +78,7 @@ async def folded(port: Port, claimant: Claimant, seen: View) -> View:
     if holder is None and holder_id:
         comment = (await port.request(ReadComment(holder_id))).value
         holder = next(iter(acks_of([comment] if comment else [], seen.key, claimant)), None)
-    return replace(seen, holder=holder, holder_id=holder_id)
+    return View(seen.key, seen.fence, seen.acks, holder, holder_id, seen.at)
 
 
 def acks_of(comments: Iterable[Comment], key: ItemKey, claimant: Claimant) -> tuple[Ack, ...]:

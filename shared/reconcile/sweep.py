@@ -80,6 +80,7 @@ class Sweep:
         self._queue: list[Fence] = []
         self._left: dict[int, tuple[str, float]] = {}
         self._orphans: dict[int, Issue] = {}
+        self._foreign: dict[str, str] = {}
 
     @property
     def orphans(self) -> Mapping[int, Issue]:
@@ -109,10 +110,19 @@ class Sweep:
 
     async def _fetch(self, known: Mapping[int, Issue]) -> None:
         prefix = f"{FENCE_NAMESPACE}/{self._trade.role}/"
-        fences = _read(self._trade, prefix, await self._sources.fences.read_all(prefix))
+        refs = await self._sources.fences.read_all(prefix)
+        fences = _read(self._trade, prefix, refs)
+        self._tell_of_newer({ref: refs[ref][0] for ref in refs.keys() - {fence.key.ref for fence in fences}})
         found = suspects(fences, known, self._trade, self._sources.server_time())
         self._queue = [fence for fence in found if not self._was_left(fence)]
         self._orphans = {}
+
+    def _tell_of_newer(self, foreign: Mapping[str, str]) -> None:
+        """Items that only a newer agent can look after are named in the log, each once."""
+        for ref in sorted(ref for ref, oid in foreign.items() if self._foreign.get(ref) != oid):
+            step = "upgrade this agent, or delete the ref if no newer one is at work"
+            log.warning("fence_cannot_be_read", outcome="skipped", lock=ref, commit=foreign[ref], next_step=step)
+        self._foreign = dict(foreign)
 
     def _was_left(self, fence: Fence) -> bool:
         oid, until = self._left.get(fence.key.number, ("", 0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -17,11 +19,13 @@ import anyio
 from config.loading import load
 from config.state import StateDirectory
 from console.assembly import Parts, Process, opened
+from console.chronicle import observed
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
 from shared.items import Agent
 from shared.llm.port import Coder, Outcome, Request
 from shared.loop import Loop
+from shared.outgoing.credentials import credentials
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role
 from worker_agent.build import build as build_worker
@@ -32,6 +36,20 @@ JUMP_SECONDS = 60.0
 """Shorter sleeps make the time of everybody jump instead of passing; longer ones (heartbeats) wait for a jump."""
 
 LOOK_SECONDS = 0.01
+
+WARM = (
+    "anyio._backends._asyncio",
+    "shared.llm.scripted",
+    "sqlite3",
+    "worker_agent.acts",
+    "worker_agent.tdd.junit_elements",
+)
+"""What an agent loads when it comes to it, and what would cost every life a quarter of a second."""
+
+for _name in WARM:
+    import_module(_name)
+tuple(credentials("nothing"))  # loads the detectors
+gc.freeze()  # what is here now stays: a life need not look through it, and its memory is not copied
 
 
 BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
@@ -129,7 +147,7 @@ async def _act(part: Part, clock: VirtualClock) -> None:
     with ExitStack() as stack:
         identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(part.role, part.name))
         async with opened(Process(settings, part.role, clock, identity, environment)) as (parts,):
-            agent = BUILD[part.role](replace(parts, coder=Journal(parts.coder, part)))
+            agent = observed(BUILD[part.role](replace(parts, coder=Journal(parts.coder, part))), parts)
             loop = Loop(agent, clock, interval_seconds=TICK_SECONDS)
             async with loop.open():
                 await loop.run(anyio.Event())

@@ -66,6 +66,7 @@ async def tell(root: Path, acts: Sequence[Act] = ACTS) -> dict[str, Told]:
     for act in acts:
         place = root / act.name
         async with life_in(place, copied_from=begins) as life:
+            life.settings = act.settings
             agent = life.cast(act.role)
             life.gate.watch(agent.token)
             agent.start()
@@ -92,13 +93,16 @@ async def whole_life(make: Callable[[], Path]) -> dict[str, Told]:
 async def suffer(case: Case, told: Told, place: Path, *, patience: float = ALIKE_SECONDS) -> bool:
     """Let it happen; False when the agent never came to the point. Raises AssertionError for a wrong end."""
     async with life_in(place, copied_from=told.begins) as life:
+        life.settings = case.act.settings
         victim = life.cast(case.act.role, state=f"{case.act.name}-1", dies=case.call)
         strike = None if case.point is None else Strike(case.blow, case.point, lambda: _halt(case.blow, victim))
         life.gate.watch(victim.token, strike)
         victim.start()
         await life.until(lambda life: _hit(strike, victim) or case.act.over(life), "the point", stalls=False)
         if not _hit(strike, victim):
-            return False
+            if strike is None or not strike.path:
+                return False
+            await strike.struck.wait()  # the act was over as soon as the last call was carried out
         await _go_on(life, case, victim)
         if case.blow is Blow.PAUSED and strike is not None:
             await _ends_alike(life, told, patience)

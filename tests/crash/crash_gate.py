@@ -91,6 +91,8 @@ class Gate:
         self._target, self._session = target, session
         self._write = self._read = 0
         self.dead = False
+        self.busy_at = time.monotonic()
+        """When somebody last asked for something else than whether there is anything new."""
 
     def watch(self, token: str, strike: Strike | None = None) -> None:
         """Count the requests under `token` from now on."""
@@ -99,6 +101,7 @@ class Gate:
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Pass one request on, unless it is the one to strike."""
+        self.busy_at = self.busy_at if _POLL in request.path_qs else time.monotonic()
         body = await request.read()
         if not self.watched or _token(request.headers.get("Authorization", "")) != self.watched:
             return await self._forward(request, body)

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 import anyio
 import crash_actor
@@ -28,11 +29,25 @@ from lab.world.repository import RepositoryRecord
 from shared.workflow import Role
 
 REPOSITORY, OWNER = "ada/greetings", "ada"
+
+LATER = """\
+import pytest
+
+
+@pytest.mark.skip(reason="spec: guests are thanked")
+def test_thanks():
+    assert open("thanks.txt").read()
+"""
+"""A test that waits for its code; who does not ask for such tests sees an ordinary file."""
+
 PAUSE = 2400.0
 
 LOOK_SECONDS = 0.01
 STALLED_SECONDS = 6.0
 """After so much real time without an end, virtual time passes a hundred times as fast."""
+
+QUIET_SECONDS = 1.0
+"""It does so too when for so much real time nobody has asked for anything but news: they all wait for time to pass."""
 
 PATIENCE_SECONDS = 90.0
 
@@ -94,6 +109,8 @@ class Life:
     root: Path
     shared: Shared
     agents: list[Agent] = field(default_factory=list)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """More of the repository's settings, for the agents that are cast from now on."""
 
     @property
     def repository(self) -> RepositoryRecord:
@@ -128,7 +145,8 @@ class Life:
             waited = time.monotonic() - began
             if waited > PATIENCE_SECONDS:
                 raise NotThere(f"{what}: not there after {waited:.0f} s; see {self.root}")
-            if stalls and waited > STALLED_SECONDS:
+            quiet = time.monotonic() - max(began, self.gate.busy_at)
+            if stalls and (waited > STALLED_SECONDS or quiet > QUIET_SECONDS):
                 self.pass_time(5.0)
                 await anyio.sleep(0.05)
             await anyio.sleep(LOOK_SECONDS)
@@ -153,7 +171,7 @@ class Life:
         secret = place / f"{token[-8:]}.token"
         _private(secret, token)
         settings = {
-            "repositories": [{"name": REPOSITORY, **stub_project.SETTINGS}],
+            "repositories": [{"name": REPOSITORY, **stub_project.SETTINGS, **self.settings}],
             "state_dir": str(place / "state"),
             "sandbox": "none",
             "cooldown": 0,
@@ -197,7 +215,8 @@ def _make(root: Path, copied_from: Path | None) -> None:
 
 async def _begin(life: Life) -> None:
     people = {ENGINE: "write", REVIEWER: "write"}
-    await life.lab.repository(REPOSITORY, stub_project.FILES, collaborators=people, check_command=stub_project.CI)
+    files = {**stub_project.FILES, "tests/test_later.py": LATER}
+    await life.lab.repository(REPOSITORY, files, collaborators=people, check_command=stub_project.CI)
     title, wish = stub_project.title("guests"), "As a guest I want to be greeted."
     life.lab.issue(REPOSITORY, title, wish, author=OWNER, labels=("story",))
     (life.root / "scenario.yml").write_text(stub_project.scenario("guests"), encoding="utf-8")

@@ -11,6 +11,7 @@ from crash_acts import free
 from crash_life import Life
 
 from lab import locks
+from planner_agent.pending import register
 
 _PART = re.compile(r"<!-- engine-spec/1 (parent=\d+ key=\S+)")
 _MARK = re.compile(r"<!-- (engine-[a-z]+/\d+(?: kind=[a-z]+)?)")
@@ -45,6 +46,7 @@ async def picture(life: Life) -> Picture:
         },
         "trees": {ref: await _tree(life, ref, oid) for ref, oid in sorted(refs.items())},
         "history": len(await repository.bare.log(None, refs[f"refs/heads/{repository.facts.default_branch}"], 50)),
+        "register": await _register(life),
         "parts": sorted(found[1] for one in threads if (found := _PART.search(one.body or ""))),
         "free": free(life),
     }
@@ -67,6 +69,15 @@ def _status(body: str) -> tuple[str, str] | None:
     """Whose status comment it is, and the stage that it shows."""
     kind, stage = _STATUS.match(body), _SHOWN.search(body)
     return (kind[1], stage[1] if stage else "") if kind else None
+
+
+async def _register(life: Life) -> Mapping[str, int]:
+    """The pending tests that were entered, each with its issue; 0: it is still to be opened, or to be noted."""
+    bare = life.repository.bare
+    tip = await bare.sha(register.REF)
+    lines = await bare.log(None, tip, 50) if tip else []
+    entries = (register.read(line.message) for line in reversed(lines))
+    return {entry.test: entry.issue for entry in entries if entry is not None}
 
 
 async def _tree(life: Life, ref: str, oid: str) -> str:

@@ -1,11 +1,11 @@
 """Every call of a whole life, struck in every way; afterwards everything is as if nothing had been.
 
-Each act of the life (plan, work, review, close) runs once without a fault. Then for each of its calls to the server
-(REST and git) it runs again from where it began; the agent, a real process, is killed before or after the call, loses
-its answer, or stands still for 40 minutes while another one takes over. Another agent, or the same one restarted, must
-lead the act to the same picture: threads, comments, reviews, pull requests, fences, branches, notes, history.
-A killed agent reaches nothing more: neither does what it had started. A kill before a read leaves the server as a kill
-after the write before it, so reads are struck only with `CRASH=every`.
+Each act of the life (plan, work, review, close, and an issue about a pending test) runs once without a fault. Then for
+each of its calls to the server (REST and git) it runs again from where it began; the agent, a real process, is killed
+before or after the call, loses its answer, or stands still for 40 minutes while another one takes over. Another agent,
+or the same one restarted, must lead the act to the same picture: threads, comments, reviews, pull requests, fences,
+branches, notes, history, register. A killed agent reaches nothing more: neither does what it had started. A kill before
+a read leaves the server as a kill after the write before it, so reads are struck only with `CRASH=every`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ async def test_every_call_struck(
 ) -> None:
     life = (await whole_life(factory))[act.name]
     points = life.points(reads=os.environ.get("CRASH") == "every")
-    assert len(points) > 5, "an act makes more writes than that"
+    assert len(points) >= act.least, "an act makes more writes than that"
     cases = [Case(act, blow, heir, point) for point in points]
     wrong = await _run(cases, life, tmp_path, record_property)
     assert not wrong, "\n".join(wrong)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from fake_port import KEY, KEYS, FakeAgent, run
@@ -60,14 +61,45 @@ def test_an_expired_holder_is_taken_over_with_what_it_knew(server: Server, alice
     held = alice.win(attempt=2, approved_by="ada", body_sha256="c" * 64)
     run(alice.port, advance(held, pr=57, work_head="d" * 40, phase="green"))
     server.seconds += TERMS.timeout
-    lease = bob.claim(attempt=3)
+    lease = bob.claim()
     assert lease is not None
     fence = lease.fence
     assert (fence.ack_id, fence.agent, fence.nonce) == (lease.ack.id, "worker-b", lease.ack.nonce)
     assert (fence.pr, fence.work_head, fence.approved_by, fence.body_sha256) == (57, "d" * 40, "ada", "c" * 64)
-    assert (fence.attempt, fence.phase, fence.wait) == (3, "", None)
+    assert (fence.attempt, fence.phase, fence.wait) == (2, "", None)
     assert [one.ack_id for one in server.lineage(KEY)] == [lease.ack.id, held.ack.id, held.ack.id]
     assert bob.port.count(ReadComment) <= 1
+
+
+@pytest.mark.parametrize(
+    ("wish", "kept"),
+    [
+        ({}, "ada"),
+        ({"body_sha256": "c" * 64}, "ada"),
+        ({"round": 0}, "ada"),
+        ({"body_sha256": "d" * 64}, ""),
+        ({"round": 1}, ""),
+        ({"attempt": 0}, ""),
+        ({"round": 1, "approved_by": "grace"}, "grace"),
+    ],
+)
+def test_an_approval_is_for_one_text_and_what_was_begun_with_it(
+    server: Server, alice: FakeAgent, bob: FakeAgent, wish: dict[str, Any], kept: str
+) -> None:
+    held = alice.win(approved_by="ada", body_sha256="c" * 64)
+    assert run(alice.port, release(held, AckState.RELEASED))
+    lease = bob.claim(**wish)
+    assert lease is not None
+    assert lease.fence.approved_by == kept
+
+
+def test_what_a_command_says_is_kept_for_what_it_leads_to(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    held = alice.win(body_sha256="c" * 64)
+    run(alice.port, advance(held, stage=Stage.READY, approved_by="/retry by ada"))
+    assert run(alice.port, release(held, AckState.RELEASED))
+    lease = bob.claim(round=1, body_sha256="d" * 64)
+    assert lease is not None
+    assert lease.fence.approved_by == "/retry by ada"
 
 
 def test_a_holder_whose_ack_left_the_window_is_asked_for(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:

@@ -11,10 +11,11 @@ from fake_port import KEY, FakeAgent, Run
 from fake_server import BOT, EPOCH, Server
 
 from shared.lock.codec import Fence, ItemKey, write_fence
-from shared.lock.gateway import ForeignFence, Gateway
+from shared.lock.gateway import Gateway
 from shared.lock.port import (
     AdvanceFence,
     EditComment,
+    ForeignFence,
     Operation,
     PostComment,
     ReadComment,
