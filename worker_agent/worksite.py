@@ -114,6 +114,8 @@ class Worksite:
         if fence.work_head:
             if await self.mirror.sha(fence.work_head) is None:  # made on another machine
                 await self.mirror.refresh(fence.key.ref)
+            if await self.mirror.sha(fence.work_head) is None:  # and green: now it stands on its branch alone
+                await self.renew(fence)
             await space.bring(fence.work_head)
         if self._tips.of(fence) is None:
             await self.renew(fence)

@@ -6,6 +6,7 @@ import pytest
 from engine import Engine
 from worker_scene import CODE, TESTS, eventually, fence, is_released, labels, once, pulls
 
+from lab.faults import Fault, FaultKind
 from shared.lock.codec import Fence
 from shared.workflow import Role, Stage
 
@@ -58,6 +59,23 @@ async def test_each_phase_goes_on_where_the_last_machine_stopped(engine: Engine)
     ]
     agents = {line for commit in history for line in commit.message.splitlines() if line.startswith("Agent: ")}
     assert len(agents) == 3, "each phase was another agent's"
+
+
+async def test_a_machine_that_knew_the_repository_before_opens_the_pull_request_of_another(engine: Engine) -> None:
+    engine.script(TESTS + CODE)
+    async with engine.agent(Role.WORKER, state="machine-2") as second:
+        await second.tick()
+    number = engine.ready("Greet people")
+    engine.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, method="POST", path=r"/pulls$", status=502, times=99))
+    async with engine.agent(Role.WORKER) as first:
+        await first.tick()
+        await eventually(lambda: bool(first.resting or first.ended))
+        assert (await fence(engine, number)).stage is Stage.TESTING
+    engine.lab.faults.clear()
+    async with engine.agent(Role.WORKER, state="machine-2") as second:
+        await engine.in_time(lambda: bool(second.ended), second)
+    assert labels(engine, number) == {"status:reviewing"}
+    assert given(engine, "machine-2") == set()
 
 
 def status_of(engine: Engine, number: int) -> str:
