@@ -84,6 +84,7 @@ class House:
                 "token_file": str(self.root / f"{self.tokens[0]}.token"),
                 "reviewer_token_file": str(self.root / f"{self.tokens[1]}.token"),
                 "write_interval_seconds": self.write_interval_seconds,
+                "share": 1,  # so that limits are reached
             },
             "lock": {"settle": self.settle, "key_files": [str(self.root / "lock.key")]},
             "llm": {"scenario": str(self.scenario)},

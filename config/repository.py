@@ -165,13 +165,22 @@ class RepositorySettings(Section):
     approval: Literal["auto", "comment", "terminal"] = "comment"
     """Who approves a plan: nobody, a person by `/approve`, or the person at the terminal."""
     approval_timeout_hours: float = Field(24, gt=0)
-    """Hours after which a waiting approval is escalated once."""
+    """Hours after which a waiting approval, or an item that a red base holds up, is escalated once."""
     refactor: Literal["off", "auto", "approve"] = "auto"
     """Whether a refactoring follows green, and whether a person confirms it before the pull request."""
     merge: Literal["never", "approve", "auto"] = "never"
     """Who merges an approved pull request: people, the engine after `/merge`, or the engine."""
     merge_method: Literal["squash", "merge", "rebase"] = "squash"
     """How a pull request is merged."""
+    merge_max_lines: int | None = Field(800, ge=1)
+    """Lines that a change may add and remove, files deleted as a whole aside, to be merged without a person's word;
+    null means any number."""
+    merge_cooling_minutes: float = Field(0, ge=0)
+    """With `merge: auto`, minutes between the engine's approval of a commit and its merge, for people to object."""
+    merge_by_requester: bool = True
+    """Whether `/merge` by the author of the issue or its story counts; false needs a second person who may write."""
+    merge_blocking_labels: tuple[Text, ...] = ("do-not-merge",)
+    """Labels of a pull request or its issue with which the engine merges nothing, whatever was ordered."""
     delete_branch: bool = True
     """Whether the work branch is deleted after the merge."""
     max_attempts: int = Field(3, ge=1)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from config.observing import EventSettings, HealthSettings
+from config.observing import EventSettings, HealthSettings, TelemetrySettings
 from config.places import UserPath
 from config.repository import Backend, RepositorySettings, Section, Text
 from config.rules import RulesBroken, broken
@@ -78,8 +78,8 @@ class GitHubSettings(Section):
     """Numbers of the engine's other accounts, where its agents have several; `doctor` tells them."""
     api_url: Annotated[Text, AfterValidator(_api_root)] = "https://api.github.com"
     """Root of the REST API."""
-    share: float = Field(1.0, gt=0, le=1)
-    """Fraction of the account's request limits that this process may use."""
+    share: float | None = Field(None, gt=0, le=1)
+    """Part of the account's write limits that this process may use; null: by the agents that are seen at work."""
     write_interval_seconds: float = Field(1, ge=0)
     """Seconds between two writes."""
 
@@ -219,6 +219,8 @@ class Settings(Section):
     """Where the engine's events are kept."""
     health: HealthSettings = HealthSettings()
     """Where metrics and health are answered over HTTP."""
+    telemetry: TelemetrySettings = TelemetrySettings()
+    """Where traces go, for OpenTelemetry."""
     webhook: WebhookSettings = WebhookSettings()
     """Where GitHub's webhooks are taken as hints to look at once."""
     max_concurrent: int = Field(1, ge=1)
@@ -229,6 +231,8 @@ class Settings(Section):
     """Seconds between the end of one item and the next claim."""
     max_iterations: int = Field(0, ge=0)
     """Ticks after which an agent ends; 0 means never."""
+    stop_seconds: float = Field(28, gt=0)
+    """Seconds after which a stop in order is given up and the process ends; less than a service manager waits."""
 
     @model_validator(mode="after")
     def _rules(self) -> Self:

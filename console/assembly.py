@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import partial
 from urllib.parse import urlsplit
 
-import aiohttp
-import anyio
-
 from config.environment import child_environment
-from config.proxies import proxy_for
 from config.repository import RepositorySettings
 from config.settings import Settings
-from config.state import AgentIdentity
 from console.backends import backend
 from console.chronicle import Chronicle, observed_hub, queue
 from console.claimants import claimant_of
 from console.confinement import confinement
 from console.hub import Hub, hub
-from console.notices import outbox
+from console.left_alone import LeftAlone
+from console.process import Process
 from console.purses import money
-from console.sign_in import SignedIn, git_server, known_secrets, signed_in
+from console.sign_in import Identities, SignedIn, git_server
 from shared.clock import Clock
 from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
@@ -37,8 +32,6 @@ from shared.github.status import StatusBoard
 from shared.governance.escalation import Outbox
 from shared.governance.strangers import Strangers
 from shared.governance.texts import Texts
-from shared.llm.breaker import Breaker
-from shared.llm.endpoint import Endpoints
 from shared.llm.port import Coder, Limits
 from shared.lock.claimant import Claimant
 from shared.lock.gateway import Gateway
@@ -46,6 +39,7 @@ from shared.lock.port import Port
 from shared.marks import Keyring
 from shared.models import Issue
 from shared.outgoing.gate import Outgoing
+from shared.presence import RollCall
 from shared.reconcile.lost import LostLabels
 from shared.reconcile.orphans import Trade
 from shared.reconcile.sweep import Sources, Sweep
@@ -56,8 +50,7 @@ from shared.telemetry.observed_port import ObservedPort
 from shared.telemetry.scribe import Scribe
 from shared.workflow import Role, Stage
 
-KEEPALIVE_SECONDS = 90.0
-"""Longer than a poll interval, so that polling does not reconnect each time."""
+__all__ = ["Parts", "PartsOf", "Process", "mirror_of", "opened", "reached"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +66,7 @@ class Parts(Hub):
     mirror: Mirror
     identity: Identity
     fences: Fences
+    roll: RollCall
     server_time: Callable[[], datetime]
     port: Port
     claimant: Claimant
@@ -113,13 +107,15 @@ class Parts(Hub):
         """What is open under these labels and can concern the agent, and what only its fences know of."""
         named = [self.names.of(x) if isinstance(x, Stage) else x for x in labels]
         hints = Hints(self.names)
+        left_alone = LeftAlone(self.configured.name, self.role, self.names, self.configured.labels)
 
         def noticed(listed: Sequence[Issue]) -> None:
             hints.give(listed)
             self.texts.note(listed)
+            left_alone.note(listed)
 
         lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=noticed, mourns=trade.mourns)
-        sources = Sources(self.fences, self.issues, self.lost_labels(trade), self.status, self.server_time)
+        sources = Sources(self.roll, self.issues, self.lost_labels(trade), self.status, self.server_time)
         self.chronicle.vitals.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
         return Watch(lists, Sweep(trade, sources, self.port, self.claimant, self.clock))
 
@@ -128,76 +124,40 @@ class Parts(Hub):
         return LostLabels(self.issues, self.labels, self.names, self.claimant.accounts, trade.before)
 
 
-@dataclass(frozen=True)
-class Process:
-    """What one agent process has, whatever the number of its repositories."""
-
-    settings: Settings
-    role: Role
-    clock: Clock
-    agent: AgentIdentity
-    environment: Mapping[str, str]
-    plays: frozenset[str] = frozenset()
-    """The roles that it is restricted to; empty means all."""
-    choices: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
-    """Of each repository, which backend a person has chosen for which item."""
-
-    @cached_property
-    def outgoing(self) -> Outgoing:
-        """The gate for all text that leaves, with every secret that this process is configured with."""
-        return Outgoing(known_secrets(self), self.settings.notify.mention)
-
-    @cached_property
-    def outbox(self) -> Outbox:
-        """What is told to people beyond GitHub."""
-        return outbox(self)
-
-    @cached_property
-    def chronicle(self) -> Chronicle:
-        """What is told of this process: events, figures, signs of life."""
-        return Chronicle(self)
-
-    @cached_property
-    def paid_runs(self) -> anyio.CapacityLimiter:
-        """Room for the runs of coding backends: as many at once as items may be worked on."""
-        return anyio.CapacityLimiter(self.settings.max_concurrent)
-
-    @cached_property
-    def breakers(self) -> dict[str, Breaker]:
-        """The breaker of each backend: its failures in a row, over all repositories."""
-        return {}
-
-    @cached_property
-    def endpoints(self) -> dict[str, Endpoints]:
-        """Where the runs of each backend send their requests, as far as one was built."""
-        return {}
-
-
 @asynccontextmanager
 async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
     """The parts of every configured repository. Asks GitHub who we are and what each repository is.
 
-    Coding backends are looked at first, so that one that is missing costs no request. Raises
-    `Misconfigured`, `Unauthorized` and `Transient`.
+    Raises `Misconfigured`, `Unauthorized` and `Transient`.
+    """
+    async with reached(process) as parts_of:
+        yield tuple([await parts_of(one) for one in process.settings.repositories])
+
+
+@asynccontextmanager
+async def reached(process: Process) -> AsyncIterator[PartsOf]:
+    """What gives the parts of one configured repository, as often as it is asked.
+
+    Coding backends are looked at first, so that one that is missing costs no request. Errors as `opened`.
     """
     configured = process.settings.repositories
     confined = await confinement(process.settings, process.environment)
-    coders = [await backend(process, one, confined) for one in configured]
-    async with (
-        web_session(process.settings, process.environment) as session,
-        signed_in(process, session) as identities,
-    ):
-        with_coders = zip(configured, coders, strict=True)
-        try:
-            yield tuple([await _parts(process, identities[one.name], one, made, confined) for one, made in with_coders])
-        finally:
-            await process.chronicle.written()
+    coders = {one.name: await backend(process, one, confined) for one in configured}
+    async with process.connections.line(process) as line:
+        with ExitStack() as stack:
+            identities = Identities(process, line, stack)
+
+            async def parts_of(one: RepositorySettings) -> Parts:
+                return await _parts(process, await identities.of(one.name), one, coders[one.name], confined)
+
+            try:
+                yield parts_of
+            finally:
+                await process.chronicle.written()
 
 
-def web_session(settings: Settings, environment: Mapping[str, str]) -> aiohttp.ClientSession:
-    """The connections of one process to GitHub, through the proxy that the environment names; closed by its user."""
-    connector = aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE_SECONDS)
-    return aiohttp.ClientSession(connector=connector, proxy=proxy_for(settings.github.api_url, environment))
+PartsOf = Callable[[RepositorySettings], Awaitable[Parts]]
+"""Gives the parts of a repository; raises what keeps it from being used now."""
 
 
 async def _parts(
@@ -213,6 +173,7 @@ async def _parts(
     claimant = claimant_of(process, seen, spending.purse)
     board = claimant.accounts, claimant.keys, spending.credit
     strangers = Strangers(seen.people, claimant.accounts)
+    roll = RollCall(fences, seen.account.id, lambda: me.github.server_time, _noted(process, me, configured.name))
     return Parts(
         **vars(seen),
         settings=process.settings,
@@ -224,6 +185,7 @@ async def _parts(
         mirror=mirror,
         identity=identity,
         fences=fences,
+        roll=roll,
         server_time=lambda: me.github.server_time,
         port=ObservedPort(Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time), scribe),
         claimant=claimant,
@@ -236,6 +198,13 @@ async def _parts(
         plays=process.plays,
         choices=process.choices[configured.name],
     )
+
+
+def _noted(process: Process, me: SignedIn, name: str) -> Callable[[frozenset[str]], None]:
+    """What hears who works in a repository; where a share is configured, nobody does."""
+    vitals, pace = process.chronicle.vitals, me.pace
+    vitals.share = lambda: pace.pacing.share
+    return partial(pace.presence.note, name) if pace.presence is not None else lambda agents: None
 
 
 def mirror_of(process: Process, answers: Credentials, name: str) -> Mirror:

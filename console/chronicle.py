@@ -15,6 +15,7 @@ from anyio import to_thread
 from config.observing import HealthSettings
 from config.settings import Settings
 from console.hub import Hub
+from console.tracing import traced
 from shared.errors import Misconfigured
 from shared.github.client import GitHub
 from shared.items import Agent
@@ -25,7 +26,7 @@ from shared.telemetry.observed_agent import ObservedAgent
 from shared.telemetry.observed_hub import ObservedChecks, ObservedLabels, ObservedReviews
 from shared.telemetry.scribe import Scribe, Teller
 from shared.telemetry.sqlite_store import SqliteStore
-from shared.telemetry.trail import Written
+from shared.telemetry.trail import Copied, Written
 from shared.telemetry.vitals import Vitals
 from shared.workflow import UNLABELLED, Labels, Stage
 
@@ -46,9 +47,12 @@ class Chronicle:
         self.trail: Trail = Written(
             store(process.settings), keep=timedelta(days=process.settings.events.retention_days)
         )
+        self._traces = traced(process, lambda text: process.outgoing.hide(text))
         self.tallies = Tallies()
         self.vitals = Vitals(process.clock)
-        about = process.agent.id, process.role, process.clock, self.trail, self.tallies
+        self.vitals.untraced = lambda: self._traces.dropped
+        told = Copied(self.trail, self._traces)
+        about = process.agent.id, process.role, process.clock, told, self.tallies
         self._teller = Teller(*about, hide=lambda text: process.outgoing.hide(text))
         self._scribes: dict[str, Scribe] = {}
 
@@ -81,7 +85,9 @@ class Chronicle:
     async def written(self) -> None:
         """Wait, but not long, until what was told is in the trail; a stop does not cut it short."""
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(self.trail.close, FLUSH_SECONDS)
+            async with anyio.create_task_group() as group:
+                for trail in (self.trail, self._traces):
+                    group.start_soon(to_thread.run_sync, trail.close, FLUSH_SECONDS)
 
 
 def store(settings: Settings) -> SqliteStore | PostgresStore:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from config.credentials import signing_keys
 from console.nonces import NonceBook
+from console.secrecy import keys_of
 from console.sign_in import siblings_of
 from shared.lock.claimant import Claimant, Purse, Terms
 from shared.marks import Key, Keyring
 
 if TYPE_CHECKING:
-    from console.assembly import Process
     from console.hub import Hub
+    from console.process import Process
 
 
 def claimant_of(process: Process, seen: Hub, purse: Purse | None = None) -> Claimant:
     """The claimant that an agent process is in one repository."""
     lock = process.settings.lock
-    signing = tuple(Key.of(secret) for secret in signing_keys(lock))
+    signing = tuple(Key.of(secret) for secret in keys_of(process))
     keys = Keyring(seen.repository.id, signing, outgoing=process.outgoing)
     terms = Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
     siblings = siblings_of(process, seen.account)

@@ -15,9 +15,10 @@ from config.environment import config_place
 from config.loading import checked, load, read, source
 from config.settings import Settings
 from config.state import StateDirectory
-from console.assembly import Process, web_session
+from console.connections import web_session
 from console.init_files import Blanks, NewFile, configuration_file, key_file
 from console.launch import FAILED, OK, complain
+from console.process import Process
 from console.sign_in import completed, signed_in
 from shared.errors import EngineError, Misconfigured
 from shared.github.labels import LabelBoard

@@ -17,16 +17,19 @@ from config.rules import unsupported
 from config.settings import Settings
 from config.state import StateDirectory
 from console.arguments import Arguments
-from console.assembly import Process
 from console.chronicle import observed
+from console.connections import Connections
 from console.daemon.configuration import Configuration
 from console.daemon.doorbells import Doorbells
 from console.daemon.life import DRAINED, Life, admission_of
+from console.daemon.rounds import tell
 from console.daemon.serving import serve
-from console.sign_in import completed, known_secrets
+from console.process import Process
+from console.secrecy import known_secrets
+from console.sign_in import completed
 from console.signals import Orders, attend, ignore_until_attended
 from console.speech import keep_streams, on_terminal, say
-from console.start import Build, Job, Prepare, furnished, loops_of
+from console.start import Build, Job, Prepare, furnished, loop_of, slots_of
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.items import Ended, Rest, Result
@@ -91,11 +94,12 @@ def launched(
         conceal()
         state, file = StateDirectory(settings.state_dir).open(), source(arguments.config, environment=environment)
         with ExitStack() as stack:
-            processes = []
+            processes, connections = [], Connections()
             for job in jobs:
                 agent = stack.enter_context(state.claim_identity(job.role, arguments.agent_id))
                 known = completed(settings, environment)
-                processes.append(Process(settings, job.role, clock or RealClock(), agent, known, arguments.roles))
+                at_hand = settings, job.role, clock or RealClock(), agent, known, arguments.roles
+                processes.append(Process(*at_hand, connections=connections))
             _log(arguments, processes)
             if len(processes) == 1:  # of several, each binds its own
                 bind_agent(processes[0].agent.id)
@@ -151,7 +155,8 @@ async def _run(jobs: Sequence[tuple[Job, Process]], arguments: Arguments, config
     orders, code = Orders(), OK
     async with anyio.create_task_group() as group:
         scope = anyio.CancelScope()
-        group.start_soon(partial(attend, orders, scope, process.clock, daemon=not arguments.once))
+        daemon, patience = not arguments.once, process.settings.stop_seconds
+        group.start_soon(partial(attend, orders, scope, process.clock, daemon=daemon, stop_seconds=patience))
         with scope:
             if arguments.once:
                 code = await _once(jobs[0], arguments, orders)
@@ -166,12 +171,14 @@ async def _run(jobs: Sequence[tuple[Job, Process]], arguments: Arguments, config
 async def _once(one: tuple[Job, Process], arguments: Arguments, orders: Orders) -> int:
     """One item of the first repository that has any."""
     job, process = one
-    stack, all_parts = await furnished(process, arguments, job.prepare)
+    stack, site = await furnished(process, arguments, job.prepare)
     async with stack:
-        admission = admission_of(process, all_parts)
+        for name, error in site.aside.items():
+            log.error("repository_set_aside", outcome="skipped", repo=name, error=str(error))
+        admission, slots = admission_of(process, partial(tell, site.parts)), slots_of(process.settings)
         orders.on_drain.append(partial(admission.shut, DRAINED))
-        loops = loops_of(process, [observed(job.build(parts), parts) for parts in all_parts], admission)
-        log.info("started", repositories=[parts.configured.name for parts in all_parts])
+        loops = [loop_of(one, observed(job.build(one), one), slots, admission) for one in site.parts]
+        log.info("started", repositories=[parts.configured.name for parts in site.parts])
         for loop in loops:
             await stack.enter_async_context(loop.open())
         code = await _one_item(loops, wait=arguments.wait)

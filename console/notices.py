@@ -13,7 +13,7 @@ from shared.governance.channels import Mail, Webhook
 from shared.governance.escalation import Channel, Outbox
 
 if TYPE_CHECKING:
-    from console.assembly import Process
+    from console.process import Process
 
 
 def outbox(process: Process) -> Outbox:

@@ -16,7 +16,7 @@ from shared.llm.proxy.server import ModelProxy
 
 if TYPE_CHECKING:
     from config.repository import RepositorySettings
-    from console.assembly import Process
+    from console.process import Process
     from shared.git.fences import Fences
     from shared.git.mirror import Mirror
     from shared.llm.port import Coder

@@ -17,9 +17,10 @@ import anyio
 from config.loading import load
 from config.settings import Settings
 from config.state import StateDirectory
-from console.assembly import Process, mirror_of, web_session
+from console.assembly import Process, mirror_of
 from console.backends import backends
 from console.claimants import claimant_of
+from console.connections import web_session
 from console.hub import Hub, hub
 from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
 from console.sign_in import SignedIn, completed, signed_in

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import anyio
 
-from config.credentials import app_key, credentials, hook_secret, signing_keys, webhook_secret
 from config.environment import for_gh
-from config.model_access import model_secrets
-from config.settings import GitHubApp, LockSettings, Settings
-from shared.errors import Misconfigured, Transient, Unauthorized
+from config.settings import GitHubApp, Settings
+from console.connections import Line, Pace
+from console.secrecy import app_of, secret
+from shared.errors import Transient
 from shared.git.credentials import Credentials
 from shared.github.client import GitHub, TokenSource
-from shared.github.pacing import Pacing
 from shared.github.people import People
 from shared.github.tokens import Installation, Kept, Proof, bot, of_gh
 from shared.models import Account
@@ -26,13 +25,8 @@ from shared.workflow import Role
 
 if TYPE_CHECKING:
     import aiohttp
-    from pydantic import SecretStr
 
-    from console.assembly import Process
-
-
-_FRAME = "-----"
-"""Begins and ends the lines around a PEM file's content, which are no secret."""
+    from console.process import Process
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,72 +36,10 @@ class SignedIn:
     github: GitHub
     answers: Credentials
     account: Account
+    pace: Pace
+    """How fast it may write."""
     app: GitHub | None = None
     """Speaks as the App itself, where one is used."""
-
-
-def secret(process: Process) -> SecretStr:
-    """What signs in, and no log may show: the role's token, or the App's key; raises `MissingCredentials`."""
-    github, reviewer = process.settings.github, process.role is Role.REVIEWER
-    if app_of(process) is not None:
-        return app_key(github, reviewer=reviewer)
-    return credentials(github, process.environment, reviewer=reviewer)
-
-
-def known_secrets(process: Process) -> list[str]:
-    """Every secret value that the process is configured with; of a PEM file its lines, without the frame."""
-    keys = [key.decode("ascii", "replace") for key in _readable_keys(process.settings.lock)]
-    told = [
-        secret(process).get_secret_value(),
-        *keys,
-        *model_secrets(process.environment),
-        *_database(process.settings),
-        *_receivers(process.settings),
-        *_hook(process),
-    ]
-    return [line for value in told for line in value.split() if _FRAME not in line]
-
-
-def _receivers(settings: Settings) -> Iterator[str]:
-    """What a webhook's address and a mail server's password would let others do."""
-    notify = settings.notify
-    if notify.webhook is not None:
-        yield notify.webhook.get_secret_value()
-        with suppress(Misconfigured, Unauthorized):  # whoever signs with it refuses it
-            yield webhook_secret(notify).decode()
-    if notify.smtp is not None:
-        yield from filter(None, [unquote(urlsplit(notify.smtp.get_secret_value()).password or "")])
-
-
-def _hook(process: Process) -> Iterator[str]:
-    """What signs GitHub's webhooks, where they are taken."""
-    webhook = process.settings.webhook
-    if webhook.port is not None:
-        with suppress(Misconfigured, Unauthorized):  # whoever checks by it refuses it
-            yield hook_secret(webhook, process.environment).decode()
-
-
-def _database(settings: Settings) -> Iterator[str]:
-    """The password of the database of events, as it is written in the URL and as it is meant."""
-    url = settings.events.url
-    password = urlsplit(url.get_secret_value()).password if url is not None else None
-    if password:
-        yield from {password, unquote(password)}
-
-
-def _readable_keys(lock: LockSettings) -> Iterator[bytes]:
-    """`init` signs in before there is a key, the doctor to tell of a bad one; whoever signs with it refuses it."""
-    for file in lock.key_files:
-        with suppress(Misconfigured):
-            yield from signing_keys(lock.model_copy(update={"key_files": (file,)}))
-
-
-def app_of(process: Process) -> GitHubApp | None:
-    """The App that this role signs in as; None where it has a token."""
-    github = process.settings.github
-    if process.role is not Role.REVIEWER:
-        return github.app
-    return github.reviewer_app or (github.app if github.reviewer_token_file is None else None)
 
 
 def completed(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, str]:
@@ -131,31 +63,75 @@ async def signed_in(process: Process, session: aiohttp.ClientSession) -> AsyncIt
 
     Raises `Misconfigured`, `Unauthorized` and `Transient`.
     """
-    settings = process.settings.github
-    pacing = Pacing(process.clock, share=settings.share, write_interval_seconds=settings.write_interval_seconds)
+    names = [one.name for one in process.settings.repositories]
+    with ExitStack() as stack:
+        identities = Identities(process, Line(session, [process.outgoing]), stack)
+        yield {name: await identities.of(name) for name in names}
 
-    def client(token: TokenSource) -> GitHub:
+
+class Identities:
+    """Who an agent is in each repository: signed in when it is first asked for, as an App once for each owner."""
+
+    def __init__(self, process: Process, line: Line, stack: ExitStack) -> None:
+        """The token files for git are removed with `stack`."""
+        self._process, self._line, self._stack = process, line, stack
+        self._acting = app_of(process)
+        self._groups = _groups(process, by_owner=self._acting is not None)
+        self._app: GitHub | None = None
+        self._known: dict[str, SignedIn] = {}
+
+    async def of(self, name: str) -> SignedIn:
+        """Who acts in one configured repository; raises `Misconfigured`, `Unauthorized` and `Transient`."""
+        group = next(group for group, names in self._groups.items() if name in names)
+        if group not in self._known:
+            self._known[group] = await self._signed_in(group, self._groups[group])
+        return self._known[group]
+
+    async def _signed_in(self, group: str, names: list[str]) -> SignedIn:
+        process, app = self._process, self._as_app()
+        who, pace = identity(process), pace_of(process)
+
+        def source() -> TokenSource:
+            return Kept(lambda: secret(process).get_secret_value()) if app is None else Installation(app, names)
+
+        token, github = self._line.client((*who, group), source, self._client)
+        account = await (People(github, names[0]).me() if app is None else bot(app, github))
+        answers = Credentials(_place(process, group), git_server(process.settings.github.api_url), token)
+        self._stack.callback(answers.remove)
+        return SignedIn(github, answers, account, pace, app)
+
+    def _as_app(self) -> GitHub | None:
+        if self._acting is not None and self._app is None:
+            self._app = _app(self._process, self._acting, self._client)
+        return self._app
+
+    def _client(self, token: TokenSource) -> GitHub:
+        process = self._process
         return GitHub(
-            session,
+            self._line.session,
             token=token,
-            api_url=settings.api_url,
+            api_url=process.settings.github.api_url,
             clock=process.clock,
-            pacing=pacing,
+            pacing=pace_of(process).pacing,
             outgoing=process.outgoing,
         )
 
-    acting = app_of(process)
-    app = _app(process, acting, client) if acting is not None else None
-    found: dict[str, SignedIn] = {}
-    with ExitStack() as stack:
-        for group, names in _groups(process, by_owner=app is not None).items():
-            token = Kept(lambda: secret(process).get_secret_value()) if app is None else Installation(app, names)
-            github = client(token)
-            answers = Credentials(_place(process, group), git_server(settings.api_url), token)
-            stack.callback(answers.remove)
-            account = await (People(github, names[0]).me() if app is None else bot(app, github))
-            found |= dict.fromkeys(names, SignedIn(github, answers, account, app))
-        yield found
+
+def identity(process: Process) -> tuple[str, ...]:
+    """Where the role's token comes from, or which App it is: the same for agents that act as one account."""
+    github, acting = process.settings.github, app_of(process)
+    if acting is not None:
+        return ("app", str(acting.id), str(acting.private_key_file))
+    own = github.reviewer_token_file if process.role is Role.REVIEWER else None
+    return ("token", str(own or github.token_file or github.token_env))
+
+
+def pace_of(process: Process) -> Pace:
+    """How fast the account of this role may write from here."""
+    pace = process.connections.pace(identity(process), process.settings.github, process.clock)
+    if pace.presence is not None:
+        pace.presence.join(process.agent.id)
+    return pace
 
 
 def git_server(api_url: str) -> str:

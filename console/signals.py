@@ -10,6 +10,7 @@ import anyio
 import structlog
 
 from shared.clock import Clock
+from shared.process_groups import kill_all
 
 log = structlog.get_logger()
 
@@ -55,9 +56,12 @@ def ignore_until_attended() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-async def attend(orders: Orders, scope: anyio.CancelScope, clock: Clock, *, daemon: bool) -> None:
+async def attend(
+    orders: Orders, scope: anyio.CancelScope, clock: Clock, *, daemon: bool, stop_seconds: float = STOP_SECONDS
+) -> None:
     """Obey signals until cancelled: the first TERM or INT cancels `scope`, a second one ends the process at once.
 
+    So does a stop that takes longer than `stop_seconds`. Child processes end with it in both cases.
     USR1 drains. HUP reloads a daemon, and stops what is no daemon: its terminal is gone.
     """
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP)
@@ -69,17 +73,23 @@ async def attend(orders: Orders, scope: anyio.CancelScope, clock: Clock, *, daem
                 elif number == signal.SIGHUP and daemon:
                     orders.reload()
                 elif orders.stopped_by:
-                    os._exit(128 + number)
+                    _end(128 + number)
                 else:
                     orders.stop(int(number))
                     scope.cancel()
-                    group.start_soon(_end_overdue, clock)
+                    group.start_soon(_end_overdue, clock, stop_seconds)
 
 
-async def _end_overdue(clock: Clock) -> None:
-    await clock.sleep(STOP_SECONDS)
-    log.error("stop_overdue", outcome="failed", seconds=STOP_SECONDS)
-    os._exit(OVERDUE)
+async def _end_overdue(clock: Clock, seconds: float) -> None:
+    await clock.sleep(seconds)
+    log.error("stop_overdue", outcome="failed", seconds=seconds)
+    _end(OVERDUE)
+
+
+def _end(code: int) -> None:
+    """End without another word. Nobody is left then to end children, so they go first."""
+    kill_all()
+    os._exit(code)
 
 
 def _each(listeners: list[Callable[[], None]]) -> None:

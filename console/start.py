@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TypeVar
 
 import structlog
 
+from config.settings import Settings
 from console.arguments import Arguments
-from console.assembly import Parts, Process, opened
+from console.assembly import Parts, Process, reached
 from console.fitness import prove
 from shared.admission import Admission
 from shared.clock import Clock
-from shared.errors import Transient
+from shared.errors import EngineError, Transient, Unauthorized
 from shared.items import Agent
 from shared.loop import Loop
 from shared.slots import Slots
@@ -66,30 +67,57 @@ async def patiently(attempt: Callable[[], Awaitable[T]], clock: Clock) -> T:
         pause = min(2 * pause, LONGEST_SECONDS)
 
 
-async def furnished(
-    process: Process, arguments: Arguments, prepare: Prepare | None
-) -> tuple[AsyncExitStack, Sequence[Parts]]:
-    """What one process works with, as far as GitHub has a say in it, and what closes it again."""
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What one process works with: the repositories that can be used, and why others cannot be used just now."""
+
+    parts: Sequence[Parts]
+    aside: Mapping[str, EngineError]
+    furnish: Callable[[str], Awaitable[Parts]]
+    """Try a repository (full name) again; raises what keeps it from being used."""
+
+
+async def furnished(process: Process, arguments: Arguments, prepare: Prepare | None) -> tuple[AsyncExitStack, Site]:
+    """What one process works with, as far as GitHub has a say in it, and what closes it again.
+
+    A repository that cannot be used is set aside, as long as there is another one. Raises `Transient`, `Unauthorized`,
+    and what is wrong with the first repository where none can be used.
+    """
+    configured = {one.name: one for one in process.settings.repositories}
+    usable: list[Parts] = []
+    aside: dict[str, EngineError] = {}
     async with AsyncExitStack() as stack:
-        all_parts: Sequence[Parts] = await stack.enter_async_context(opened(process))
-        await prove(all_parts)
-        if prepare is not None:
-            all_parts = [await prepare(parts, arguments) for parts in all_parts]
-        return stack.pop_all(), all_parts
+        parts_of = await stack.enter_async_context(reached(process))
+
+        async def furnish(name: str) -> Parts:
+            parts = await parts_of(configured[name])
+            await prove([parts])
+            return parts if prepare is None else await prepare(parts, arguments)
+
+        for name in configured:
+            try:
+                usable.append(await furnish(name))
+            except (Transient, Unauthorized):
+                raise
+            except EngineError as error:
+                aside[name] = error
+        if not usable:
+            raise next(iter(aside.values()))
+        return stack.pop_all(), Site(usable, aside, furnish)
 
 
-def loops_of(process: Process, agents: Sequence[Agent], admission: Admission) -> list[Loop]:
-    """A loop for each repository; together they work on `max_concurrent` items."""
-    settings = process.settings
-    slots = Slots(settings.max_concurrent, per_loop=settings.max_per_repository)
-    return [
-        Loop(
-            agent,
-            process.clock,
-            slots=slots,
-            interval_seconds=repository.poll_interval,
-            cooldown_seconds=settings.cooldown,
-            admission=admission,
-        )
-        for agent, repository in zip(agents, settings.repositories, strict=True)
-    ]
+def slots_of(settings: Settings) -> Slots:
+    """The slots that the loops of one agent take turns at: together they work on `max_concurrent` items."""
+    return Slots(settings.max_concurrent, per_loop=settings.max_per_repository)
+
+
+def loop_of(parts: Parts, agent: Agent, slots: Slots, admission: Admission) -> Loop:
+    """The loop of one repository."""
+    return Loop(
+        agent,
+        parts.clock,
+        slots=slots,
+        interval_seconds=parts.configured.poll_interval,
+        cooldown_seconds=parts.settings.cooldown,
+        admission=admission,
+    )

@@ -10,7 +10,8 @@ from pathlib import Path
 from config.credentials import signing_keys
 from config.settings import Settings
 from config.state import StateDirectory
-from console.assembly import Process, mirror_of, web_session
+from console.assembly import Process, mirror_of
+from console.connections import web_session
 from console.sign_in import SignedIn, signed_in
 from shared.git.mirror import Mirror
 from shared.git.workspace import Workspace

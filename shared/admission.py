@@ -62,6 +62,11 @@ class Admission:
         """Why what is held is to be let go at the end of its phase; empty when it is not."""
         return self._shut or self._pause()
 
+    @property
+    def holding_back(self) -> str:
+        """Why nothing new is begun, in one sentence; empty when something may be."""
+        return self.leaving or (self._room.lacking if self._full else "")
+
     def admits(self, *, strict: bool = False) -> bool:
         """Whether something new may begin; asked at every tick. With `strict` raises `Paused` or `NoRoom` instead."""
         if self._shut:
@@ -74,16 +79,7 @@ class Admission:
         return not paused and self._has_room(strict=strict)
 
     def _pause(self) -> str:
-        if self._pause_file is None:
-            return ""
-        try:
-            with self._pause_file.open(encoding="utf-8", errors="replace") as file:
-                why = file.readline(MOST_CHARACTERS).strip()
-        except FileNotFoundError:
-            return ""
-        except OSError:  # it is there, whatever it is
-            why = ""
-        return f"paused{f' ({why})' if why else ''}: `workflow-engine resume` ends it, or removing {self._pause_file}"
+        return "" if self._pause_file is None else pause_of(self._pause_file)
 
     def _note_pause(self, paused: str) -> None:
         self._paused = paused
@@ -99,3 +95,15 @@ class Admission:
             self._full = not room
             self._tell("resumed" if room else "no_room", self._room.lacking)
         return room
+
+
+def pause_of(file: Path) -> str:
+    """Why agents are paused by this file, in one sentence; empty when it is not there."""
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            why = opened.readline(MOST_CHARACTERS).strip()
+    except FileNotFoundError:
+        return ""
+    except OSError:  # it is there, whatever it is
+        why = ""
+    return f"paused{f' ({why})' if why else ''}: `workflow-engine resume` ends it, or removing {file}"

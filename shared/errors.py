@@ -18,6 +18,8 @@ class EngineError(Exception):
     """What a person can do about it, where there is more to say than `category`."""
     kept = ""
     """What is left of the work on the agent's machine, where something is."""
+    edited = False
+    """A text is not the one that was approved: `/approve` takes it as it stands."""
     diagnosable = False
     """Whether asking a backend for the cause may tell people more than this does."""
     diagnosis = ""
@@ -69,6 +71,12 @@ class Misconfigured(Blocked):
     """The configuration or the arguments cannot be used."""
 
     category = "configuration"
+
+
+class Outdated(Blocked):
+    """This agent is older than what it reads: upgrade it."""
+
+    category = "version"
 
 
 class NotAllowed(Blocked):

@@ -150,6 +150,8 @@ class Loop:
                 self._slots.leave(self)
                 log.exception("tick_failed", outcome="retrying")
             await self._pause(stop, began)
+        if not stop.is_set():
+            await self.quiet()  # the last look may have begun what is paid for
 
     async def once(self, stop: anyio.Event, *, wait: bool) -> Ended | Rest | None:
         """Work on exactly one item; None when there was nothing to do, and `skipped` says why.

@@ -33,7 +33,7 @@ class Key:
     """One shared secret; `id` stands in every MAC so that keys can be rotated."""
 
     id: str
-    secret: bytes
+    secret: bytes = field(repr=False)
 
     @classmethod
     def of(cls, secret: bytes) -> Key:

@@ -6,7 +6,6 @@ block ends the whole group: TERM, then KILL. Deadlines belong to the caller (`an
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -17,6 +16,8 @@ from subprocess import DEVNULL, PIPE, STDOUT
 
 import anyio
 from anyio.abc import ByteReceiveStream, Process
+
+from shared import process_groups
 
 OUTPUT_CAP = 16 * 2**20
 """Bytes of each stream that are kept; the rest is read and dropped, and `truncated` says so."""
@@ -93,7 +94,7 @@ async def run(
         for stream, output in zip((process.stdout, process.stderr), outputs, strict=True):
             pumps.start_soon(output.drain, stream)
         code = await process.wait()
-        _signal(process.pid, signal.SIGKILL)  # what the command left behind would keep the pipes open
+        process_groups.send(process.pid, signal.SIGKILL)  # what the command left behind would keep the pipes open
     out, err = outputs
     return Finished(tuple(argv), code, bytes(out.kept), bytes(err.kept), out.dropped or err.dropped)
 
@@ -142,7 +143,7 @@ async def streamed(
             if patience.guard is not None:
                 pumps.start_soon(watch, process, patience.guard)
             await process.wait()
-            _signal(process.pid, signal.SIGKILL)
+            process_groups.send(process.pid, signal.SIGKILL)
     reason = Cut.LIMIT if limit else Cut.DEADLINE if scope.deadline >= hard else Cut.SILENCE
     return process.returncode or 0, reason if scope.cancelled_caught else None
 
@@ -186,29 +187,24 @@ async def _group(
         start_new_session=True,
         **streams,  # type: ignore[arg-type]  # the three streams, typed at both call sites
     )
+    process_groups.RUNNING.add(process.pid)
     try:
         yield process
     finally:
         with anyio.CancelScope(shield=True):
             await end(process)
             await process.aclose()
+        process_groups.RUNNING.discard(process.pid)
 
 
 async def end(process: Process, *, grace_seconds: float = TERM_GRACE_SECONDS) -> None:
     """End a process group that `started` or `run` made; returns when its leader is gone."""
     if process.returncode is None:
-        _signal(process.pid, signal.SIGTERM)
+        process_groups.send(process.pid, signal.SIGTERM)
         with anyio.move_on_after(grace_seconds):
             await process.wait()
-    _signal(process.pid, signal.SIGKILL)
+    process_groups.send(process.pid, signal.SIGKILL)
     await process.wait()
-
-
-def _signal(group: int, number: int) -> None:
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return
 
 
 async def _feed(process: Process, data: bytes) -> None:

@@ -148,11 +148,13 @@ def _pull_request() -> Iterator[tuple[Stage, Event, Stage, Role]]:
     yield Stage.REVIEWING, Event.CLAIMED, Stage.IN_REVIEW, reviewer
     yield Stage.IN_REVIEW, Event.APPROVED, Stage.APPROVED, reviewer
     yield Stage.IN_REVIEW, Event.CHANGES_REQUESTED, Stage.CHANGES_REQUESTED, reviewer
+    yield Stage.IN_REVIEW, Event.CI_BROKE, Stage.CHANGES_REQUESTED, reviewer
     yield Stage.IN_REVIEW, Event.HEAD_MOVED, Stage.REVIEWING, reviewer
     yield Stage.IN_REVIEW, Event.GAVE_UP, Stage.FAILED, reviewer
     yield Stage.APPROVED, Event.HEAD_MOVED, Stage.REVIEWING, reviewer
     yield Stage.APPROVED, Event.MERGED, Stage.DONE, reviewer
     yield Stage.APPROVED, Event.GAVE_UP, Stage.FAILED, reviewer
+    yield Stage.APPROVED, Event.CI_BROKE, Stage.CHANGES_REQUESTED, reviewer
     yield Stage.APPROVED, Event.CHANGES_REQUESTED, Stage.CHANGES_REQUESTED, person
     yield Stage.CHANGES_REQUESTED, Event.CLAIMED, Stage.IMPLEMENTING, worker
     yield Stage.CHANGES_REQUESTED, Event.GAVE_UP, Stage.FAILED, worker

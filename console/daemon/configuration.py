@@ -19,8 +19,8 @@ log = structlog.get_logger()
 LAST_GOOD = "config.last-good.yml"
 """In the state directory: the file as it was when it was last used, without the secrets in it."""
 
-AT_START = ("state_dir", "webhook")
-"""Keys that only a restart changes: the agent's identity lies in the one, the other is a door that stays open."""
+AT_START = ("state_dir", "webhook", "stop_seconds")
+"""Keys that only a restart changes: where the agent's identity lies, a door that stays open, how long a stop takes."""
 
 LOOK_SECONDS = 2.0
 """How often the file is looked at. Twice the same: editors and volumes replace a file in several steps."""
@@ -48,13 +48,13 @@ class Configuration:
         except EngineError as error:
             self._say_refused(str(error))
             return None
-        self._refused = ""
         differing = [name for name in Settings.model_fields if getattr(found, name) != getattr(self._wanted, name)]
         if late := [name for name in differing if name in AT_START]:
             log.warning("configuration_needs_restart", keys=late, outcome="skipped")
             found = found.model_copy(update={name: getattr(self._wanted, name) for name in late})
         live = [name for name in differing if name not in late]
         if not live and not anew:
+            self._refused = ""
             log.info("configuration_unchanged", outcome="skipped")
             return None
         log.info("configuration_read", changed=live, applies="as soon as the phases in work have ended")
@@ -73,7 +73,7 @@ class Configuration:
 
     def used(self, settings: Settings) -> None:
         """These settings work: they are in force from now on, and what they came from is kept."""
-        self.settings = settings
+        self.settings, self._refused = settings, ""
         if self._kept is None or settings is not self._wanted:
             return
         try:

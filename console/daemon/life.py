@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -13,19 +13,17 @@ import structlog
 
 from config.settings import Settings
 from console.arguments import Arguments
-from console.assembly import Parts, Process
-from console.chronicle import observed
+from console.assembly import Process
 from console.daemon.configuration import Configuration
 from console.daemon.doorbells import Doorbells
-from console.sign_in import completed, known_secrets
+from console.daemon.rounds import Rounds
+from console.secrecy import keys_of, known_secrets, secret
+from console.sign_in import completed, identity
 from console.signals import Orders
-from console.start import Job, furnished, loops_of, patiently
-from shared.admission import Admission
+from console.start import Job, furnished, patiently
+from shared.admission import Admission, Tell
 from shared.errors import EngineError
-from shared.loop import Loop
-from shared.reconcile.definitions import restore
 from shared.room import Room
-from shared.telemetry.events import Kind
 from shared.telemetry.logging import bind_agent, hide_also
 
 log = structlog.get_logger()
@@ -45,16 +43,33 @@ class Life:
         self.live = False
         """Whether it polls."""
         self.has_lived = False
-        self._loops: Sequence[Loop] = ()
+        self._rounds: Rounds | None = None
         self._admission = Admission()
         self._next: Settings | None = None
         self._starting = anyio.CancelScope()
         orders.on_drain.append(lambda: self._leave(DRAINED))
 
+    @property
+    def agent_id(self) -> str:
+        """Its id in the state directory."""
+        return self._process.agent.id
+
     def renew(self, settings: Settings) -> None:
         """Go on with other settings as soon as the phases in work have ended."""
         self._next = settings
         self._leave(CHANGED)
+
+    def unreadable(self, settings: Settings) -> str:
+        """Why it could not sign in with other settings, in one sentence; it has not left the ones before yet."""
+        fresh = replace(self._process, settings=settings)
+        if identity(fresh) == ("token", settings.github.token_env):
+            return ""  # a variable, or what `gh` says, which is asked when it is time
+        try:
+            secret(fresh)
+            keys_of(fresh)
+        except EngineError as error:
+            return str(error)
+        return ""
 
     def _leave(self, why: str) -> None:
         self._admission.shut(why)
@@ -62,15 +77,23 @@ class Life:
 
     def status(self) -> str:
         """What it is doing, in a few words."""
-        if not self.live:
+        if not self.live or self._rounds is None:
             return f"{self.job.role}: starting"
-        working, waiting = sum(one.busy for one in self._loops), sum(len(one.resting) for one in self._loops)
-        leaving = self._admission.leaving
-        return f"{self.job.role}: {working} in work, {waiting} waiting" + (f", {leaving}" if leaving else "")
+        vitals, work = self._process.chronicle.vitals, self._rounds
+        share = f", {vitals.share():.0%} of the account's limits" if vitals.share() < 1 else ""
+        aside = f", set aside: {', '.join(vitals.aside)}" if vitals.aside else ""
+        held_back = f", {why}" if (why := self._admission.holding_back) else ""
+        refused = f", {next(iter(vitals.refused.values()))}" if vitals.refused else ""
+        done = f"{work.in_work} in work, {work.waiting} waiting"
+        return f"{self.job.role}: {done}{held_back}{refused}{share}{aside}"
 
     def stuck(self) -> str:
         """Why it does not live, in one sentence; empty when it does."""
         return self._process.chronicle.vitals.stuck()
+
+    def stuck_or_status(self) -> str:
+        """What there is to say of it, in one line."""
+        return self.stuck() or self.status()
 
     async def run(self, configuration: Configuration, begun: Callable[[], None]) -> None:
         """Live; `begun` is called whenever it polls. Raises what keeps the first generation from beginning."""
@@ -116,64 +139,42 @@ class Life:
             with anyio.CancelScope() as self._starting:
                 if self._ordered_away:  # before there was a scope to cancel
                     return False
-                furniture, all_parts = await patiently(attempt, process.clock)
+                furniture, site = await patiently(attempt, process.clock)
                 await stack.enter_async_context(furniture)
             if self._ordered_away:
                 return False
-            self._admission = admission_of(process, all_parts)
-            self._loops = loops_of(process, [observed(self.job.build(one), one) for one in all_parts], self._admission)
-            names = [one.configured.name for one in all_parts]
-            log.info("started", repositories=names)
-            _tell(all_parts, "started")
-            for loop in self._loops:
-                await stack.enter_async_context(loop.open())
-            stack.enter_context(self._bells.answered_by(dict(zip(names, self._loops, strict=True))))
+            self._rounds = rounds = Rounds(self.job, process, site, self._bells)
+            self._admission = admission_of(process, rounds.tell)
+            await rounds.open(stack, self._admission)
+            log.info("started", repositories=[one.configured.name for one in site.parts])
+            rounds.tell("started")
             self.live = self.has_lived = True
             configuration.used(settings)
             begun()
-            await self._work(all_parts)
+            await self._work(rounds)
         return True
 
-    async def _work(self, all_parts: Sequence[Parts]) -> None:
-        process = self._process
+    async def _work(self, rounds: Rounds) -> None:
         try:
             async with anyio.create_task_group() as beside:
-                beside.start_soon(process.outbox.run)
-                async with anyio.create_task_group() as group:
-                    for parts in all_parts:
-                        group.start_soon(restore, parts.labels, parts.configured.name)
-                    for parts, loop in zip(all_parts, self._loops, strict=True):
-                        group.start_soon(_polling, loop, parts, process.settings.max_iterations)
+                beside.start_soon(self._process.outbox.run)
+                await rounds.run()
                 beside.cancel_scope.cancel()
         finally:
             how = "drained" if self._orders.draining else "renewing" if self._next else "ended"
             state = "stopped" if self._orders.stopped_by else how
             log.info("ended", how=state)
-            _tell(all_parts, state)
+            rounds.tell(state)
 
 
-async def _polling(loop: Loop, parts: Parts, most_ticks: int) -> None:
-    """One loop to its end; from then on nobody waits for its ticks."""
-    try:
-        await loop.run(anyio.Event(), most_ticks=most_ticks)
-    finally:
-        parts.chronicle.vitals.left(parts.configured.name)
-
-
-def admission_of(process: Process, all_parts: Sequence[Parts]) -> Admission:
-    """The orders that hold for all repositories of one agent."""
+def admission_of(process: Process, tell: Tell) -> Admission:
+    """The orders that hold for all repositories of one agent; `tell` hears that they have changed."""
     settings = process.settings
     return Admission(
         Room((settings.state_dir, settings.work_dir)),
         pause_file=settings.state_dir / PAUSE_FILE,
-        tell=partial(_tell, all_parts),
+        tell=tell,
     )
-
-
-def _tell(all_parts: Sequence[Parts], state: str, reason: str = "") -> None:
-    """An event of the process stands in the trail of each of its repositories."""
-    for parts in all_parts:
-        parts.scribe.tell(Kind.AGENT, state=state, reason=reason or None)
 
 
 async def _renewed(process: Process, settings: Settings) -> Process:

@@ -11,11 +11,12 @@ import structlog
 
 from config.credentials import hook_secret
 from config.environment import notify
-from console.assembly import Process
 from console.daemon.configuration import Configuration
+from console.daemon.doing import Doing, place_of
 from console.daemon.doorbells import Doorbells
 from console.daemon.life import Life
 from console.daemon.supervisor import Supervisor
+from console.process import Process
 from console.signals import Orders
 from shared.clock import Clock
 
@@ -35,8 +36,11 @@ async def serve(
     def renew(*, anew: bool = False) -> None:
         supervisor.reloading()
         if settings := configuration.changed(anew=anew):
-            for life in lives:
-                life.renew(settings)
+            if why := next(filter(None, (life.unreadable(settings) for life in lives)), ""):
+                configuration.refuse(why)
+            else:
+                for life in lives:
+                    life.renew(settings)
         supervisor.ready()
 
     def begun() -> None:
@@ -47,6 +51,7 @@ async def serve(
     async with _hearing(process, bells), anyio.create_task_group() as beside:
         beside.start_soon(supervisor.attend, partial(_status, lives), partial(_stuck, lives))
         beside.start_soon(configuration.watch, renew, process.clock)
+        beside.start_soon(_doing(lives, process).keep, process.clock)
         async with anyio.create_task_group() as group:
             for life in lives:
                 group.start_soon(_alive, life, configuration, begun, process.clock, len(lives) == 1)
@@ -79,6 +84,12 @@ async def _hearing(process: Process, bells: Doorbells) -> AsyncIterator[None]:
     webhook = Webhook(hook_secret(wanted, process.environment), bells.ring, process.clock)
     async with webhook.served(wanted.host, wanted.port):
         yield
+
+
+def _doing(lives: Sequence[Life], process: Process) -> Doing:
+    """Each agent's sentence, beside its lock in the state directory that they were started with."""
+    agents = process.settings.state_dir
+    return Doing([(place_of(agents, life.agent_id), life.stuck_or_status) for life in lives])
 
 
 def _status(lives: Sequence[Life]) -> str:

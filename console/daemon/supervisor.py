@@ -27,6 +27,7 @@ class Supervisor:
         self._notify, self._clock = notify, clock
         self._ready = False
         self._said = ""
+        self._deaf = False
 
     def ready(self) -> None:
         """Everything that is to run runs."""
@@ -69,4 +70,10 @@ class Supervisor:
             ) as sender:
                 sender.sendto(message.encode(), f"\0{address[1:]}" if address.startswith("@") else address)
         except OSError as error:  # a manager that cannot be told is no reason to fail
-            log.warning("supervisor_not_told", error=str(error), message=message.partition("\n")[0])
+            if not self._deaf:
+                log.warning("supervisor_not_told", error=str(error), message=message.partition("\n")[0])
+            self._deaf = True
+            return
+        if self._deaf:
+            log.info("supervisor_told_again", outcome="completed")
+        self._deaf = False

@@ -10,8 +10,9 @@ from pathlib import Path
 import aiohttp
 
 from config.state import StateDirectory
-from console.assembly import Process, mirror_of, web_session
-from console.doctor import account, keys, machine, programs, repository
+from console.assembly import Process, mirror_of
+from console.connections import web_session
+from console.doctor import account, keys, machine, programs, repository, versions
 from console.doctor.finding import AGAIN, Finding, failed, skipped, unanswered
 from console.doctor.patient import Machine, Visit
 from console.sign_in import SignedIn, signed_in
@@ -39,6 +40,7 @@ OF_REPOSITORY: tuple[Probe, ...] = (
     repository.labels,
     repository.base_branch,
     repository.git_server,
+    versions.versions,
 )
 """What is so for a repository, whoever asks."""
 

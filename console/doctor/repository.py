@@ -10,6 +10,7 @@ from console.doctor.patient import Visit
 from shared.errors import NotAllowed
 from shared.git.command import Identity
 from shared.git.probe import UnfitServer, try_server
+from shared.github import approval_rules
 from shared.github.access import access, granted_to_app
 from shared.github.labels import LabelBoard
 from shared.github.protection import Protection, protection
@@ -88,8 +89,23 @@ async def git_server(visit: Visit) -> Sequence[Finding]:
 
 async def base_branch(visit: Visit) -> Sequence[Finding]:
     """Whether the base branch is protected against a push by the engine's own accounts."""
-    found = await protection(visit.me.github, visit.configured.name, visit.base_branch)
-    return [protection_finding(found, visit.base_branch, visit.name)]
+    github, name, branch = visit.me.github, visit.configured.name, visit.base_branch
+    found = await protection(github, name, branch)
+    findings = [protection_finding(found, branch, visit.name)]
+    lacking = await approval_rules.missing(github, name, branch) if found is Protection.PULL_REQUESTS else None
+    return findings if lacking is None else [*findings, approvals_finding(lacking, branch, visit.name)]
+
+
+def approvals_finding(lacking: Sequence[str], branch: str, where: str) -> Finding:
+    """Whether an approval is always of the commit that is merged."""
+    subject = "approvals"
+    if not lacking:
+        return passed(subject, f"On {branch} an approval is of the commit that is merged.", where)
+    settings = " and ".join(f"'{one}'" for one in lacking)
+    sentence = f"On {branch} an approval may be of an older commit than what a person merges: {settings} is off."
+    if len(lacking) > 1:
+        sentence = sentence.replace(" is off.", " are off.")
+    return warned(subject, sentence, f"Switch it on in the rules for {branch}.", where)
 
 
 def protection_finding(found: Protection, branch: str, where: str) -> Finding:

@@ -13,10 +13,11 @@ from config.credentials import signing_keys
 from config.repository import RepositorySettings
 from config.settings import Settings
 from config.state import StateDirectory
-from console.assembly import Process, mirror_of, web_session
+from console.assembly import Process, mirror_of
 from console.hub import Hub, hub
-from console.sign_in import SignedIn, signed_in
+from console.sign_in import Identities, SignedIn
 from shared.clock import Clock
+from shared.errors import EngineError, Transient, Unauthorized
 from shared.git.mirror import Mirror
 from shared.marks import Key, Keyring
 from shared.workflow import Role
@@ -39,13 +40,35 @@ async def visits(settings: Settings, environment: Mapping[str, str], clock: Cloc
 
     Raises `Misconfigured`, `Unauthorized`, `NotAllowed`, `Gone` and `Transient`.
     """
+    async with visited(settings, environment, clock) as (found, unusable):
+        for error in unusable.values():
+            raise error
+        yield found
+
+
+@asynccontextmanager
+async def visited(
+    settings: Settings, environment: Mapping[str, str], clock: Clock
+) -> AsyncIterator[tuple[tuple[Visit, ...], Mapping[str, EngineError]]]:
+    """The repositories that can be looked at, and why others cannot; raises as `visits` where there is none."""
     with ExitStack() as stack:  # an identity of its own, never that of an agent
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="visit-")))
         agent = stack.enter_context(StateDirectory(place).open().claim_identity(Role.WORKER))
         process = Process(settings, Role.WORKER, clock, agent, environment)
         keys = tuple(Key.of(secret) for secret in signing_keys(settings.lock))
-        async with web_session(settings, environment) as session, signed_in(process, session) as known:
-            yield tuple([await _visit(process, known[one.name], one, keys) for one in settings.repositories])
+        unusable: dict[str, EngineError] = {}
+        async with process.connections.line(process) as line:
+            identities, found = Identities(process, line, stack), []
+            for one in settings.repositories:
+                try:
+                    found.append(await _visit(process, await identities.of(one.name), one, keys))
+                except (Transient, Unauthorized):
+                    raise
+                except EngineError as error:
+                    unusable[one.name] = error
+            if not found:
+                raise next(iter(unusable.values()))
+            yield tuple(found), unusable
 
 
 async def _visit(process: Process, me: SignedIn, one: RepositorySettings, keys: tuple[Key, ...]) -> Visit:

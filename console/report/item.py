@@ -9,6 +9,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from console.record.fences import Chain
+from shared.ci.round import SENT_BACK
 from shared.lock.codec import Fence, ItemKey
 from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
 
@@ -144,9 +145,10 @@ def _touches(work: tuple[Fence, ...], reviewing: tuple[Fence, ...], foreign: boo
         yield Touch.RESUMPTION
     if foreign:
         yield Touch.COMMIT
-    moves = [(one.stage, other.stage) for one, other in pairwise(reviewing)]
-    own = moves.count((Stage.IN_REVIEW, Stage.CHANGES_REQUESTED))
-    overruled = (Stage.APPROVED, Stage.CHANGES_REQUESTED) in moves
+    moves = [(one.stage, other.stage, other.phase == SENT_BACK) for one, other in pairwise(reviewing)]
+    back = [(before, by_ci) for before, after, by_ci in moves if after is Stage.CHANGES_REQUESTED and before != after]
+    own = sum(by_ci or before is Stage.IN_REVIEW for before, by_ci in back)
+    overruled = (Stage.APPROVED, False) in back
     if overruled or max(fence.round for fence in work) > own:
         yield Touch.REQUEST
 

@@ -16,11 +16,14 @@ from rich.live import Live
 from config.loading import load
 from config.settings import Settings
 from console.launch import OK, complain
-from console.record.visit import visits
+from console.record.visit import Visit, visited
 from console.sign_in import completed
 from console.signals import Orders, attend
 from console.status.document import document
 from console.status.gather import Looking
+from console.status.machine import Machine, machine
+from console.status.machine import told as lines
+from console.status.phrases import plain
 from console.status.row import Board
 from console.status.table import View, shown
 from shared.clock import Clock
@@ -69,6 +72,7 @@ async def _told(
                 await _look(wishes, settings, environment, clock, console)
             except EngineError as error:  # before the group wraps it
                 code = complain(error)
+                _tell(console, machine(settings.state_dir))  # for that nobody else is needed
             except BrokenPipeError:  # as when the reader is `head`
                 sys.stderr.close()
         group.cancel_scope.cancel()
@@ -78,19 +82,41 @@ async def _told(
 async def _look(
     wishes: Wishes, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
 ) -> None:
-    budgets, timeout = settings.budgets, settings.lock.timeout
-    async with visits(settings, environment, clock) as opened:
-        looks = [Looking(visit, timeout=timeout, unknown_run=budgets.unknown_run) for visit in opened]
+    here = partial(machine, settings.state_dir)
+    async with visited(settings, environment, clock) as (opened, unusable):
+        looks: list[Look] = [_looking(settings, visit) for visit in opened]
         boards = [await look.look() for look in looks]
+        for name, error in unusable.items():
+            boards.append(Board(name, boards[0].at, complaint=str(error)))
+            looks.append(Unread(boards[-1]))
         if wishes.interval is None or wishes.json or not console.is_terminal:
-            _print(console, boards, json=wishes.json)
+
+            def show(boards: Sequence[Board]) -> None:
+                _print(console, boards, here(), json=wishes.json)
+
+            show(boards)
             if wishes.interval is not None:
-                await follow(looks, boards, clock, wishes.interval, lambda new: _print(console, new, json=wishes.json))
+                await follow(looks, boards, clock, wishes.interval, show)
             return
-        view = View(clock.boot)
+        view = View(clock.boot, beneath=lambda: lines(here()))
         view.show(boards)
         with Live(view, console=console, screen=True, refresh_per_second=1):
             await follow(looks, boards, clock, wishes.interval, view.show)
+
+
+def _looking(settings: Settings, visit: Visit) -> Looking:
+    return Looking(visit, timeout=settings.lock.timeout, unknown_run=settings.budgets.unknown_run)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A repository that cannot be looked at, whose board says why."""
+
+    board: Board
+
+    async def look(self) -> Board:
+        """The same again."""
+        return self.board
 
 
 async def follow(
@@ -114,10 +140,16 @@ async def _again(look: Callable[[], Awaitable[Board]], before: Board) -> Board:
         return replace(before, complaint=str(error))
 
 
-def _print(console: Console, boards: Sequence[Board], *, json: bool) -> None:
+def _print(console: Console, boards: Sequence[Board], here: Machine, *, json: bool) -> None:
     if json:
-        sys.stdout.write(f"{document(boards)}\n")
+        sys.stdout.write(f"{document(boards, here)}\n")
         sys.stdout.flush()
         return
     for board in boards:
         console.print(shown(board, console.width))
+    _tell(console, here)
+
+
+def _tell(console: Console, here: Machine) -> None:
+    for line in lines(here):
+        console.print(plain(line), markup=False, soft_wrap=True)

@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from console.status import machine
+from console.status.machine import Machine
 from console.status.row import Board, Row
 
 VERSION = 1
 
 
-def document(boards: Iterable[Board]) -> str:
-    """One line of JSON with every board."""
+def document(boards: Iterable[Board], seen: Machine | None = None) -> str:
+    """One line of JSON with every board, and what was seen to run on this machine."""
     repositories = [
         {
             "repository": board.repository,
@@ -23,7 +25,8 @@ def document(boards: Iterable[Board]) -> str:
         }
         for board in boards
     ]
-    return json.dumps({"version": VERSION, "repositories": repositories})
+    here = machine.document(seen or Machine())
+    return json.dumps({"version": VERSION, "repositories": repositories, "machine": here})
 
 
 def _item(row: Row) -> dict[str, Any]:

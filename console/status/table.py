@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -114,6 +114,8 @@ class View:
     boot: Callable[[], float]
     boards: Sequence[Board] = ()
     looked: float = 0.0
+    beneath: Callable[[], Iterable[str]] = tuple
+    """Lines that stand below the boards."""
 
     def show(self, boards: Sequence[Board]) -> None:
         """What was read just now."""
@@ -123,6 +125,7 @@ class View:
         passed = timedelta(seconds=self.boot() - self.looked)
         now = [replace(board, at=board.at + passed) for board in self.boards]
         parts: list[RenderableType] = [shown(board, options.max_width) for board in now] or [Text("Looking ...")]
+        parts += [Text(plain(line)) for line in self.beneath()]
         height = console.size.height
         lines = console.render_lines(Group(*parts, Text("Ctrl-C ends.", style="dim")), options.update(height=None))
         if len(lines) > height:

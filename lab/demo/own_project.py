@@ -56,7 +56,7 @@ async def bring(lab: Lab, source: Source) -> None:
     It is what the repository begins with and no push: nobody is told, and CI does not run on it.
     """
     bare = lab.at(REPOSITORY).bare
-    await bare.git.check("fetch", "--no-tags", "--quiet", f"file://{source.path}", f"+{source.commit}:{RESULT}")
+    await bare.git.check("fetch", "--no-tags", "--quiet", source.path.as_uri(), f"+{source.commit}:{RESULT}")
 
 
 async def unpacked(archive: Path, directory: Path) -> Source:

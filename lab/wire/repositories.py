@@ -150,9 +150,10 @@ def protection(site: Site, record: RepositoryRecord, name: str, rules: Protectio
     url = f"{site.api(record)}/branches/{name}/protection"
     reviews = {
         "url": f"{url}/required_pull_request_reviews",
-        "dismiss_stale_reviews": False,
+        "dismiss_stale_reviews": rules.dismiss_stale,
         "require_code_owner_reviews": False,
         "required_approving_review_count": rules.approvals,
+        "require_last_push_approval": rules.last_push,
     }
     return {
         "url": url,
@@ -179,9 +180,9 @@ def rules(record: RepositoryRecord, name: str) -> list[Json]:
             "type": "pull_request",
             "parameters": {
                 "required_approving_review_count": protected.approvals,
-                "dismiss_stale_reviews_on_push": False,
+                "dismiss_stale_reviews_on_push": protected.dismiss_stale,
                 "require_code_owner_review": False,
-                "require_last_push_approval": False,
+                "require_last_push_approval": protected.last_push,
                 "required_review_thread_resolution": False,
             },
         },

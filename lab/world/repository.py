@@ -22,10 +22,12 @@ MERGE_METHODS = ("merge", "squash", "rebase")
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What a protected branch asks of a merge."""
+    """What a protected branch asks of a merge, and of the approvals that it counts."""
 
     checks: tuple[str, ...] = ()
     approvals: int = 0
+    dismiss_stale: bool = False
+    last_push: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Every other file of this room asks GitHub through `GitHub`; nothing outside the 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from copy import copy
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -59,6 +60,13 @@ class GitHub:
             session, token=token, api_url=root.root, clock=clock, outgoing=outgoing or Outgoing()
         )
         self._reads = Reads(self._transport, root)
+        self._told: dict[str, tuple[Any, ...]] = {}
+
+    def beside(self) -> GitHub:
+        """Another reader of the same connection: token, limits, pace and answers are one, news are its own."""
+        other = copy(self)
+        other._told = {}
+        return other
 
     @property
     def server_time(self) -> datetime:
@@ -81,7 +89,7 @@ class GitHub:
 
     async def get(self, path: str, **params: object) -> Any:
         """The JSON value of one resource, the caller's own copy; unchanged ones are not charged."""
-        entry, _ = await self._reads.entry(path + query(params), urgent=True)
+        entry = await self._reads.entry(path + query(params), urgent=True)
         return entry.decode()
 
     async def pages(self, path: str, **params: object) -> list[Any]:
@@ -110,9 +118,13 @@ class GitHub:
     async def changed(
         self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object
     ) -> tuple[T, ...] | None:
-        """What `convert` makes of one page, or None when it is still what this client last read there."""
-        entry, fresh = await self._reads.entry(path + query(params), urgent=False, convert=convert)
-        return entry.items if fresh else None
+        """What `convert` makes of one page, or None when it is still what this reader was last told of it."""
+        address = path + query(params)
+        entry = await self._reads.entry(address, urgent=False, convert=convert)
+        if self._told.get(address) is entry.items:
+            return None
+        self._told[address] = entry.items
+        return entry.items
 
     async def _walk(
         self, path: str, params: Mapping[str, object], convert: Callable[[Any], tuple[Any, ...]] | None = None
@@ -123,7 +135,7 @@ class GitHub:
             if following in seen:
                 raise Transient(f"GitHub's pages of {path} lead in a circle")
             seen.add(following)
-            entry, _ = await self._reads.entry(following, urgent=False, convert=convert)
+            entry = await self._reads.entry(following, urgent=False, convert=convert)
             yield entry
             following = self._root.path(entry.next) if entry.next else None
 

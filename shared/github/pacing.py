@@ -15,6 +15,9 @@ WINDOWS = ((60.0, 80), (3600.0, 500))
 URGENT_RESERVE = 0.1
 """Fraction of each window that only urgent writes (releases, merges, heartbeats) may use."""
 
+LOOK_SECONDS = 30.0
+"""Whoever waits looks again so often: the share may have become larger."""
+
 
 class Pacing:
     """The gaps between writes.
@@ -25,12 +28,22 @@ class Pacing:
     """
 
     def __init__(self, clock: Clock, *, share: float = 1.0, write_interval_seconds: float = 1.0) -> None:
-        if not 0 < share <= 1:
-            raise ValueError(f"share must be above 0 and at most 1, not {share}")
         self._clock = clock
-        self._share = share
+        self._share = 0.0
+        self.use(share)
         self._interval = write_interval_seconds
         self._granted: deque[float] = deque(maxlen=max(count for _, count in WINDOWS))
+
+    def use(self, share: float) -> None:
+        """From now on this part of the limits, also for whoever waits already."""
+        if not 0 < share <= 1:
+            raise ValueError(f"share must be above 0 and at most 1, not {share}")
+        self._share = share
+
+    @property
+    def share(self) -> float:
+        """The part of GitHub's limits that this process uses."""
+        return self._share
 
     @property
     def off(self) -> bool:
@@ -51,5 +64,5 @@ class Pacing:
     async def wait(self, *, urgent: bool = False) -> None:
         """Return when one write may go out, and count it. Nothing is reserved while waiting."""
         while (delay := self.delay(self._clock.boot(), urgent=urgent)) > 0:
-            await self._clock.sleep(delay)
+            await self._clock.sleep(min(delay, LOOK_SECONDS))
         self._granted.append(self._clock.boot())

@@ -42,8 +42,8 @@ class Reads:
         """The URL that a path has now, renames included."""
         return self._root.url(self._moves.rewritten(path))
 
-    async def entry(self, path: str, *, urgent: bool, convert: Converter | None = None) -> tuple[Entry, bool]:
-        """The answer to a JSON read, and whether it is new to this client; with `convert`, only its `items` are kept.
+    async def entry(self, path: str, *, urgent: bool, convert: Converter | None = None) -> Entry:
+        """The answer to a JSON read; with `convert`, only its `items` are kept, the same ones as long as it is.
 
         What cannot be converted is not remembered, so that the next read is a full one.
         """
@@ -67,7 +67,7 @@ class Reads:
         """A call in words, for errors."""
         return f"{call.method} {call.url.removeprefix(self._root.root)}"
 
-    async def _entry_once(self, path: str, urgent: bool, convert: Converter | None) -> tuple[Entry, bool]:
+    async def _entry_once(self, path: str, urgent: bool, convert: Converter | None) -> Entry:
         url, form = self.address(path), JSON if convert is None else convert.__qualname__
         cached = self._cache.find(url, form)
         call = Call("GET", url, etag=cached.etag if cached else None)
@@ -77,7 +77,7 @@ class Reads:
             entry = cached if etag == cached.etag else replace(cached, etag=etag)
             if entry is not cached:
                 self._cache.keep(url, form, entry)
-            return entry, False
+            return entry
         if answer.status in MOVED:
             await self.learn(call, answer)
             return await self._entry_once(path, urgent, convert)
@@ -87,7 +87,7 @@ class Reads:
         else:
             entry = Entry(answer.headers.get("etag", ""), b"", answer.next, convert(value))
         self._cache.keep(url, form, entry)
-        return entry, True
+        return entry
 
     async def _text_once(self, path: str, accept: str) -> str:
         call = Call("GET", self.address(path), accept)

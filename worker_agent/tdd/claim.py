@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -59,7 +60,9 @@ class Claim:
     v: int = VERSION
 
 
-_CLAIM = TypeAdapter(Claim)
+@cache
+def _reader() -> TypeAdapter[Claim]:
+    return TypeAdapter(Claim)
 
 
 def digest(tests: Iterable[TestId]) -> str:
@@ -86,7 +89,7 @@ def read(body: str, keys: Keyring) -> tuple[Claim, Authenticity]:
     if mark is None or mark.name != _NAME:
         raise NoClaim
     try:
-        claim = _CLAIM.validate_json(mark.fields.get("data", ""), strict=True)
+        claim = _reader().validate_json(mark.fields.get("data", ""), strict=True)
         names.oid(claim.base)
         names.oid(claim.head)
     except (ValidationError, ValueError, RecursionError):

@@ -7,10 +7,8 @@ runner share everything, so no list is complete: the control test and the review
 from __future__ import annotations
 
 import ast
-import configparser
 import json
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -77,6 +75,8 @@ def _stands_for(path: str) -> str:
 
 
 def _section(read: Callable[[bytes], Any], content: bytes | None) -> Any:
+    import configparser  # here and below: parsers are loaded when there is something to read
+
     try:
         return read(content or b"") or None
     except (ValueError, configparser.Error, AttributeError, RecursionError):
@@ -84,11 +84,15 @@ def _section(read: Callable[[bytes], Any], content: bytes | None) -> Any:
 
 
 def _toml(content: bytes) -> Any:
+    import tomllib
+
     tool = tomllib.loads(content.decode()).get("tool", {})
     return {name: tool[name] for name in ("pytest", "pytest-enabler", "coverage") if name in tool}
 
 
 def _ini(content: bytes) -> Any:
+    import configparser
+
     parser = configparser.RawConfigParser(strict=False)
     parser.read_string(content.decode())
     return {name: dict(parser[name]) for name in ("pytest", "tool:pytest") if name in parser}

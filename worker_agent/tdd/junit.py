@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from junitparser import Attr, Error, Failure, JUnitXml, JUnitXmlError, Skipped, TestCase, TestSuite
-
-from worker_agent.tdd.report import MESSAGE_LIMIT, Outcome
+from worker_agent.tdd.report import Outcome
 
 REPORT_LIMIT = 50 * 2**20
 """Bytes of a report that are read at most."""
@@ -47,22 +44,15 @@ class _Refused(Exception):
     """The report is not one that an honest runner writes."""
 
 
-class _Case(TestCase):
-    file = Attr()
-
-
-class _Suite(TestSuite):
-    testcase = _Case
-
-
 def read(data: bytes) -> Report:
     """Read one report; never raises for its content, `Report.problem` says what is wrong."""
     if len(data) > REPORT_LIMIT:
         return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
+    from worker_agent.tdd.junit_elements import JUnitXmlError, cases  # a parser is loaded when there is a report
+
     try:
         _inspect(data)
-        suites = JUnitXml.fromstring(data).iterchildren(_Suite)  # type: ignore[no-untyped-call]  # yields _Suite
-        return Report(tuple(_case(case) for suite in suites for case in suite))
+        return Report(cases(data))
     except _Refused as refused:
         return Report(problem=f"the test report is refused: {refused}")
     except (expat.ExpatError, SyntaxError, JUnitXmlError, ValueError, LookupError) as error:
@@ -94,21 +84,3 @@ def _inspect(data: bytes) -> None:
     parser.EndElementHandler = end
     parser.StartDoctypeDeclHandler = doctype
     parser.Parse(data, True)
-
-
-def _case(case: _Case) -> Case:
-    outcome, message, text = _worst(case)
-    return Case(case.name or "", case.classname or "", case.file or "", outcome, message, text)
-
-
-def _worst(case: _Case) -> tuple[Outcome, str, str]:
-    """One outcome of possibly several: a test that failed and was then skipped has failed."""
-    found = sorted(_outcomes(case), key=lambda entry: SEVERITY[entry[0]])
-    return found[-1] if found else (Outcome.PASSED, "", "")
-
-
-def _outcomes(case: _Case) -> Iterator[tuple[Outcome, str, str]]:
-    outcomes = {Failure: Outcome.FAILED, Error: Outcome.ERROR, Skipped: Outcome.SKIPPED}
-    for result in case.result:
-        message, text = str(result.message or ""), str(result.text or "")
-        yield outcomes[type(result)], message[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:]

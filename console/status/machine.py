@@ -1,0 +1,55 @@
+"""What runs on this machine beside the board: its agents, what each of them does, and whether they are paused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from config.residents import residents
+from console.daemon.doing import read
+from console.daemon.life import PAUSE_FILE
+from shared.admission import pause_of
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One running agent; `doing` is its own sentence, empty when it has said none."""
+
+    id: str
+    kind: str
+    pid: int
+    doing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The agents that run from one state directory; `paused` says why they begin nothing, empty when they may."""
+
+    agents: tuple[Agent, ...] = ()
+    paused: str = ""
+
+
+def machine(state_dir: Path) -> Machine:
+    """What is to be seen from here; nothing where the state directory cannot be read."""
+    try:
+        found = residents(state_dir)
+    except OSError:
+        return Machine()
+    agents = tuple(Agent(one.id, one.kind, one.pid, read(state_dir, one.id)) for one in found)
+    return Machine(agents, pause_of(state_dir / PAUSE_FILE))
+
+
+def told(seen: Machine) -> Iterator[str]:
+    """A line for each thing that people should know; none where nothing runs and nothing is paused."""
+    if seen.agents or seen.paused:
+        yield f"this machine: {seen.paused}" if seen.paused else "this machine:"
+    for one in seen.agents:
+        yield f"  {one.id} (process {one.pid}): {one.doing or 'it has not said yet what it does'}"
+
+
+def document(seen: Machine) -> dict[str, Any]:
+    """The same for programs."""
+    agents = [{"id": one.id, "kind": one.kind, "pid": one.pid, "doing": one.doing or None} for one in seen.agents]
+    return {"paused": seen.paused or None, "agents": agents}

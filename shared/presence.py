@@ -1,0 +1,118 @@
+"""Who works under one account: folded from fences that are fetched anyway, and the part of its limits that follows.
+
+GitHub limits accounts, and processes cannot see each other; but whoever works moves fences, whose commits name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import structlog
+
+from shared.clock import Clock
+from shared.lock.codec import FENCE_NAMESPACE
+from shared.warrant import Warrant
+
+log = structlog.get_logger()
+
+SEEN = timedelta(hours=1)
+"""An agent counts for so long after it has last moved a fence: a phase, its waits included, is shorter."""
+
+STEADY_SECONDS = 1200.0
+"""A larger part is taken only after it was there for so long, two sweeps; a smaller one at once."""
+
+LEAST = 0.05
+"""No part is smaller: with less an agent could not keep its lease, and GitHub's refusals divide what is too little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The newest move of one fence: the agent that it names, the account that made it, its server time."""
+
+    agent: str
+    account: int
+    at: datetime
+
+
+def alive(traces: Iterable[Trace], account: int, now: datetime) -> frozenset[str]:
+    """The agents that have moved a fence under `account` within the hour before server time `now`."""
+    return frozenset(one.agent for one in traces if one.account == account and now - one.at < SEEN)
+
+
+def part(own: Collection[str], seen: Collection[str]) -> float:
+    """The part of an account's limits that a process with the agents `own` may use beside all that were `seen`.
+
+    Agents that are idle write nothing and count for nothing, but a process is always one agent to itself.
+    """
+    ours = max(1, len(set(own) & set(seen)))
+    return max(LEAST, ours / (ours + len(set(seen) - set(own))))
+
+
+class Presence:
+    """Who was seen at work under the account of one process, over all its repositories, and what it may use."""
+
+    def __init__(self, clock: Clock, use: Callable[[float], None]) -> None:
+        """`use` is told each new part."""
+        self._clock, self._use = clock, use
+        self._own: set[str] = set()
+        self._seen: dict[str, frozenset[str]] = {}
+        self._larger_since: float | None = None
+        self.share = 1.0
+
+    def join(self, agent: str) -> None:
+        """An agent of this process writes under the account too."""
+        self._own.add(agent)
+
+    @property
+    def others(self) -> int:
+        """How many agents of other processes were seen."""
+        return len(frozenset().union(*self._seen.values()) - self._own)
+
+    def note(self, repository: str, agents: frozenset[str]) -> None:
+        """A sweep of one repository's fences has seen these."""
+        self._seen[repository] = agents
+        wanted = part(self._own, frozenset().union(*self._seen.values()))
+        if wanted <= self.share:
+            self._larger_since = None
+        elif self._larger_since is None:
+            self._larger_since = self._clock.boot()
+            return
+        elif self._clock.boot() - self._larger_since < STEADY_SECONDS:
+            return
+        self._larger_since = None
+        if wanted != self.share:
+            self.share = wanted
+            log.info("share_changed", share=round(wanted, 3), other_agents=self.others)
+            self._use(wanted)
+
+
+class Fences(Protocol):
+    """All fences of one repository: `shared.git.fences.Fences`."""
+
+    async def read_all(self, prefix: str = ...) -> dict[str, tuple[str, str]]: ...
+
+    async def traces(self) -> tuple[Trace, ...]: ...
+
+    async def remove(self, ref: str, expected: str, warrant: Warrant) -> bool: ...
+
+
+class RollCall:
+    """The list of fences that a sweep reads; each reading also tells who works there."""
+
+    def __init__(
+        self, fences: Fences, account: int, server_time: Callable[[], datetime], note: Callable[[frozenset[str]], None]
+    ) -> None:
+        self._fences, self._account, self._server_time, self._note = fences, account, server_time, note
+
+    async def read_all(self, prefix: str = f"{FENCE_NAMESPACE}/") -> dict[str, tuple[str, str]]:
+        """The fences below `prefix`; those of every kind are fetched, by the same one fetch."""
+        found = await self._fences.read_all()
+        self._note(alive(await self._fences.traces(), self._account, self._server_time()))
+        return {ref: fence for ref, fence in found.items() if ref.startswith(prefix)}
+
+    async def remove(self, ref: str, expected: str, warrant: Warrant) -> bool:
+        """Delete a fence that is no longer needed."""
+        return await self._fences.remove(ref, expected, warrant)
