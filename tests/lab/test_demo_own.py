@@ -75,6 +75,15 @@ async def test_a_copy_goes_in_a_branch_comes_out_and_nothing_is_written_there(pr
     assert subjects == ["Two", "One"]
 
 
+@pytest.mark.parametrize("name", ["50%41 off", "a#b?c", "Größe & co", "it's; $(id)"])
+async def test_the_path_of_a_repository_may_hold_anything(project: Git, tmp_path: Path, name: str) -> None:
+    source = await own_project.look(project.directory.rename(tmp_path / name))
+    async with Lab(tmp_path / "github") as lab:
+        await lab.repository(REPOSITORY, {"README.md": "A copy is on its way.\n"})
+        await own_project.bring(lab, source)
+        assert await lab.at(REPOSITORY).bare.sha("refs/heads/main") == source.commit
+
+
 async def test_what_cannot_be_used_is_refused_with_a_sentence(project: Git, tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="no such directory"):
         await own_project.look(tmp_path / "nowhere")

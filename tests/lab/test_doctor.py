@@ -25,6 +25,8 @@ from shared.marks import Key, Keyring
 from shared.process import run
 from shared.workflow import Labels, Role
 
+GUARDED = Protection(approvals=1, dismiss_stale=True, last_push=True)
+
 
 @pytest.fixture
 async def clinic(tmp_path: Path, judge: Judge) -> AsyncIterator[Clinic]:
@@ -32,7 +34,7 @@ async def clinic(tmp_path: Path, judge: Judge) -> AsyncIterator[Clinic]:
         lab.exchanges.observe(judge)
         people = {ENGINE: "write", REVIEWER: "write"}
         repository = await lab.repository(REPOSITORY, {"README.md": "hello\n"}, collaborators=people)
-        lab.configure(REPOSITORY, private=True, protections={"main": Protection(approvals=1)})
+        lab.configure(REPOSITORY, private=True, protections={"main": GUARDED})
         looks = {Labels().of(what): look for what, look in LOOKS.items()} | {"story": STORY_LOOK}
         for name, (colour, description) in looks.items():
             repository.labels.create(name, colour, description)
@@ -66,7 +68,9 @@ async def test_where_nothing_is_wrong_every_probe_passes(clinic: Clinic) -> None
         "key agreement",
         "labels",
         "branch protection",
+        "approvals",
         "git server",
+        "versions",
         "second account",
     }
     assert not (clinic.directory / "state").exists(), "it changes nothing on this machine"
@@ -96,6 +100,20 @@ async def test_everything_that_is_wrong_is_found_at_once(clinic: Clinic) -> None
         assert found[subject][0] is status
         assert found[subject][1].startswith(beginning)
     assert "refs/ack is reserved" in found["git server"][1], "the server's own words"
+
+
+@pytest.mark.fault(48)
+async def test_beside_a_newer_engine_what_cannot_be_read_is_named(clinic: Clinic) -> None:
+    bare = clinic.lab.at(REPOSITORY).bare
+    tip = await bare.sha("refs/heads/main")
+    assert tip is not None
+    await bare.update_ref("refs/ack/worker/7", tip)  # no commit of a fence that is known here
+    findings = await clinic.findings(frozenset({Role.WORKER}))
+    await bare.git.check("update-ref", "-d", "refs/ack/worker/7")
+    found = troubles(findings)
+    assert found.keys() == {"versions"}
+    assert found["versions"][0] is Status.FAIL
+    assert found["versions"][1].startswith("This version cannot read refs/ack/worker/7:")
 
 
 @pytest.mark.fault(3)

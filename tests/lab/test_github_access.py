@@ -14,6 +14,7 @@ from judge import Judge
 
 from lab.server import Lab
 from shared.github.access import Access, access, needed
+from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH, missing
 from shared.github.client import GitHub
 from shared.github.pacing import Pacing
 from shared.github.protection import Protection, protection
@@ -105,3 +106,26 @@ async def test_the_scopes_of_a_classic_token_are_read_from_its_answers(
 async def test_what_protects_a_branch_as_far_as_can_be_seen(plans: list[Plan], expected: Protection) -> None:
     async with scripted(*plans) as (github, _):
         assert await protection(github, "o/r", "main") is expected
+
+
+PULLS = {"type": "pull_request", "parameters": {"dismiss_stale_reviews_on_push": True}}
+NOT_SEEN = Plan(403, {"message": "no"})
+
+
+@pytest.mark.parametrize(
+    ("plans", "expected"),
+    [
+        ([Plan(body=[]), NOT_SEEN], None),
+        ([Plan(body=[{"type": "deletion"}]), Plan(404, {"message": "Branch not protected"})], None),
+        ([Plan(body=[]), Plan(body={"enforce_admins": {}})], None),
+        ([Plan(body=[{"type": "pull_request"}]), NOT_SEEN], (DISMISS_STALE, LAST_PUSH)),
+        ([Plan(body=[PULLS]), NOT_SEEN], (LAST_PUSH,)),
+        ([Plan(body=[PULLS]), Plan(body={"required_pull_request_reviews": {"require_last_push_approval": True}})], ()),
+        ([Plan(body=[]), Plan(body={"required_pull_request_reviews": {}})], (DISMISS_STALE, LAST_PUSH)),
+    ],
+)
+async def test_what_a_branch_lacks_for_approvals_to_be_of_what_is_merged(
+    plans: list[Plan], expected: tuple[str, ...] | None
+) -> None:
+    async with scripted(*plans) as (github, _):
+        assert await missing(github, "o/r", "main") == expected

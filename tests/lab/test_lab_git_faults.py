@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 from lab_scene import NAME, Scene
+from security.ladder import PLANTED
 
 from lab.faults import Fault, FaultKind
 from lab.git_command import environment
@@ -46,6 +47,7 @@ async def copy(scene: Scene, tmp_path: Path) -> AsyncIterator[Copy]:
     await scene.get("issues")
     url = scene.lab.git_url(NAME).replace("http://", f"http://x:{scene.tokens['ada']}@")
     here = Copy(scene, tmp_path)
+    (tmp_path / PLANTED).touch()  # this clone, unlike any of the engine's, has the token in its address
     assert (await here.git("clone", "--quiet", url, "copy")).code == 0
     here.directory = tmp_path / "copy"
     assert (await here.git("commit", "--quiet", "--allow-empty", "-m", "One more")).code == 0

@@ -109,12 +109,12 @@ DEEDS: tuple[Deed, ...] = (
 )
 
 
-async def opened(engine: Engine, name: str) -> Change:
+async def opened(engine: Engine, name: str, text: str = "Read me.\n") -> Change:
     """The owner opens a pull request from a branch of the repository and asks for a review."""
     here = engine.lab.at(REPOSITORY)
     base = await here.bare.sha("refs/heads/main")
     assert base is not None
-    head = await push(engine, name, {f"{name}.md": "Read me.\n"}, on=base)
+    head = await push(engine, name, {f"{name}.md": text}, on=base)
     await engine.lab.idle()
     thread = here.issues.open(OWNER, f"Add {name}", "It adds a page.", is_pull=True)
     here.pulls.open(thread, (name, head), ("main", base), draft=False)

@@ -6,6 +6,7 @@ import orphan_scene
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from orphan_scene import charged, forget_comments, issue, merge, one_life, pull_request, stage, writes
+from structlog.testing import capture_logs
 from worker_scene import CODE, acks, branch, comments, labels
 
 from shared.lock.codec import write_fence
@@ -127,13 +128,20 @@ async def test_the_tombstone_of_a_closed_item_goes_after_thirty_days(
 async def test_a_sweep_is_over_after_one_look_and_costs_no_request_after_it(engine: Engine) -> None:
     number = issue(engine, "status:failed")
     await orphan_scene.fence(engine, Role.WORKER, number, Stage.FAILED)
+    fetches: list[str] = []
+
+    async def note(method: str, path: str) -> None:
+        fetches.extend([path] if ".git/" in path else [])
+
+    engine.lab.interludes.plan(note)
     async with engine.agent(Role.WORKER) as worker:
         await engine.tick(worker)
-        before, fetches = charged(engine), len([one for one in engine.lab.exchanges if ".git/" in one.path])
+        before, swept = charged(engine), len(fetches)
         for _ in range(3):
             await engine.tick(worker)
         assert charged(engine) == before
-        assert len([one for one in engine.lab.exchanges if ".git/" in one.path]) == fetches
+        assert swept > 0
+        assert len(fetches) == swept
     assert await stage(engine, Role.WORKER, number) is Stage.FAILED
 
 
@@ -183,7 +191,10 @@ async def test_what_a_newer_version_of_the_engine_works_on_is_left_alone(engine:
     text = write_fence(seen).replace("Engine-Fence: 1", "Engine-Fence: 2")
     newer = await orphan_scene.commit(engine, text, f"{seen.oid}^{{tree}}", seen.oid)
     await bare.update_ref(seen.key.ref, newer)
-    assert await one_life(engine, Role.WORKER, ticks=3) == []
+    with capture_logs() as events:
+        assert await one_life(engine, Role.WORKER, ticks=3) == []
+    told = [event["lock"] for event in events if event["event"] == "fence_cannot_be_read"]
+    assert told == [seen.key.ref], "passed over without a word, or again and again"
     assert writes(engine) == []
     assert await bare.sha(seen.key.ref) == newer
     assert labels(engine, live) == labels(engine, foreign) == {"status:ready"}

@@ -8,26 +8,12 @@ import orphan_scene
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from orphan_scene import issue, lose_label, one_life, pull_request, stage, writes
-from worker_scene import CODE, TESTS, acks, comments, labels, once, pulls
+from worker_scene import CODE, REVIEW, TESTS, acks, comments, labels, once, pulls
 
 from shared.items import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
-
-REVIEW = """
-- call: review
-  answer:
-    verdict: approved
-    summary: It greets.
-    findings: []
-    criteria: [{id: AC1, met: true, note: test_greets}]
-    breaking_change: {breaks: false, why: ""}
-
-- call: check_criteria
-  round: any
-  answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
-"""
 
 
 @pytest.fixture

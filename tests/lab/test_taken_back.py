@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, TESTS, acks, calls, labels, once, pulls
+from worker_scene import CODE, REVIEW, TESTS, acks, calls, labels, once, pulls
 
 from lab.exchanges import Exchange
 from lab.moods import GREEN, RED
@@ -14,20 +14,6 @@ from shared.items import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
-
-REVIEW = """
-- call: review
-  answer:
-    verdict: approved
-    summary: It greets.
-    findings: []
-    criteria: [{id: AC1, met: true, note: test_greets}]
-    breaking_change: {breaks: false, why: ""}
-
-- call: check_criteria
-  round: any
-  answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
-"""
 
 
 def when_acknowledged(engine: Engine, number: int, change: Callable[[], object]) -> None:

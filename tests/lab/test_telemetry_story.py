@@ -9,6 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 from engine import OWNER, REPOSITORY, Engine, demo_script
+from otlp_receiver import Receiver, attributes
 from prometheus_client.parser import text_string_to_metric_families
 from promql import asked
 from test_whole_story import has, tell
@@ -57,7 +58,10 @@ def trail(engine: Engine) -> list[Event]:
 async def test_a_story_leaves_a_trail_and_figures_that_the_dashboard_can_show(engine: Engine, tmp_path: Path) -> None:
     engine.scenario = demo_script(tmp_path)
     engine.repository_settings |= {"approval": "comment"}
-    pages = await up_to_the_first_review(engine)
+    receiver = Receiver()
+    with receiver.listening() as collector:
+        engine.more_settings["telemetry"] = {"otlp_endpoint": collector}
+        pages = await up_to_the_first_review(engine)
     told = trail(engine)
 
     of_issue = [one for one in told if one.issue == 2]
@@ -78,6 +82,20 @@ async def test_a_story_leaves_a_trail_and_figures_that_the_dashboard_can_show(en
     assert "ghs_" not in str(told)
 
     shows_what_the_dashboard_asks(pages)
+    every_run_is_a_trace(told, receiver)
+    assert all("traceparent" not in {name.casefold() for name in one.request_headers} for one in engine.lab.exchanges)
+
+
+def every_run_is_a_trace(told: list[Event], receiver: Receiver) -> None:
+    roots = [span for span in receiver.spans if not span.parent_span_id]
+    assert {attributes(root)["workflow.run"] for root in roots} == {one.run for one in told if one.kind is Kind.CLAIM}
+    assert {root.name for root in roots} == {"planner run", "worker run", "reviewer run"}
+    assert len({root.trace_id for root in roots}) == len(roots)
+    assert {span.trace_id for span in receiver.spans} == {root.trace_id for root in roots}
+    calls = [span for span in receiver.spans if span.name.startswith("invoke_agent")]
+    assert len(calls) == len([one for one in told if one.kind is Kind.LLM_CALL and one.run])
+    assert receiver.named("wait for CI")
+    assert receiver.named("tests evidence")
 
 
 def shows_what_the_dashboard_asks(pages: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine import REPOSITORY, Engine
-from worker_scene import CODE, TESTS, acks, calls, comments, fence, labels, pulls, status
+from worker_scene import CODE, REVIEW, TESTS, acks, calls, comments, fence, labels, pulls, status
 
 from lab.moods import (
     FLAKY,
@@ -29,19 +29,6 @@ FIX = """
   attempt: any
   edits:
     - {path: directory/greeting.py, content: "def greet(name):\\n    return 'Hello, ' + name\\n"}
-"""
-REVIEW = """
-- call: review
-  answer:
-    verdict: approved
-    summary: It greets.
-    findings: []
-    criteria: [{id: AC1, met: true, note: test_greets}]
-    breaking_change: {breaks: false, why: ""}
-
-- call: check_criteria
-  round: any
-  answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
 """
 OURS = "grep -q f.Hello directory/greeting.py && { echo 'directory/greeting.py:1: error: no f-strings'; exit 1; }; true"
 """A check that only fails for how the change is written."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine import Engine
-from worker_scene import CODE, TESTS, branch, once, pulls, status
+from worker_scene import CODE, REVIEW, TESTS, branch, once, pulls, status
 
 from shared.items import Result
 from shared.workflow import Role
@@ -13,19 +13,6 @@ pytestmark = pytest.mark.long
 
 BODY = "Greet people.\n\n## Files\n\n- `pyproject.toml`\n- `directory/greeting.py`\n"
 MORE = '    - {path: pyproject.toml, replace: {old: "[project]", new: "# greets\\n[project]"}}\n'
-REVIEW = """
-- call: review
-  answer:
-    verdict: approved
-    summary: Fine.
-    findings: []
-    criteria: [{id: AC1, met: true, note: By the test.}]
-    breaking_change: {breaks: false, why: ""}
-
-- call: check_criteria
-  round: any
-  answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
-"""
 
 
 async def test_a_manifest_of_the_plan_is_shown_and_left_to_a_person_whatever_the_verdict(engine: Engine) -> None:

@@ -38,6 +38,21 @@ WRONG = """
     - {path: directory/greeting.py, content: "def greet(name):\\n    return name\\n"}
 """
 
+REVIEW = """
+- call: review
+  answer:
+    verdict: approved
+    summary: It greets.
+    findings: []
+    criteria: [{id: AC1, met: true, note: test_greets}]
+    breaking_change: {breaks: false, why: ""}
+
+- call: check_criteria
+  round: any
+  answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
+"""
+"""A reviewer that approves of the greeting."""
+
 SLOW = """
 - call: write_tests
   takes: 600

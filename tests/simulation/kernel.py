@@ -12,11 +12,13 @@ from shared.errors import EngineError
 class Kernel:
     """What happens when; events of the same moment happen in the order in which they were planned."""
 
-    __slots__ = ("_heap", "_sequence", "events", "now")
+    __slots__ = ("_heap", "_sequence", "events", "now", "over")
 
     def __init__(self) -> None:
         self.now = 0.0
         self.events = 0
+        self.over = False
+        """Whether nothing more shall happen."""
         self._sequence = 0
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
 
@@ -25,10 +27,10 @@ class Kernel:
         self._sequence += 1
         heappush(self._heap, (when, self._sequence, happens, args))
 
-    def run(self, until: float, ended: Callable[[], bool]) -> None:
-        """Let everything happen up to `until` seconds, or until `ended`."""
+    def run(self, until: float) -> None:
+        """Let everything happen up to `until` seconds, or until it is `over`."""
         heap = self._heap
-        while heap and heap[0][0] <= until and not ended():
+        while heap and heap[0][0] <= until and not self.over:
             self.now, _, happens, args = heappop(heap)
             self.events += 1
             happens(*args)

@@ -34,7 +34,7 @@ class Process:
     """One life of one agent. `sender` names this life; `fell` is called when it crashes."""
 
     __slots__ = (
-        "_boot_zero", "_date", "_fate", "_read_at", "_skew", "_tasks", "faults", "fell", "kernel", "name",
+        "_boot_zero", "_dated_at", "_fate", "_read_at", "_skew", "_tasks", "faults", "fell", "kernel", "name",
         "ops", "paused_until", "sender",
     )  # fmt: skip
 
@@ -50,7 +50,7 @@ class Process:
         self._tasks: list[Task] = []
         self._boot_zero = fate.rng.random() * 1e6
         self._skew = (fate.rng.random() * 2 - 1) * fate.world.skew
-        self._date = server_time(self.kernel.now)
+        self._dated_at = self.kernel.now
         self._read_at = self.kernel.now
 
     # The clock of `Gateway`
@@ -69,7 +69,7 @@ class Process:
 
     def server_time(self) -> datetime:
         """The last `Date` that was read, carried on by the boot clock."""
-        return self._date + timedelta(seconds=self.kernel.now - self._read_at)
+        return server_time(self._dated_at) + timedelta(seconds=self.kernel.now - self._read_at)
 
     # Tasks
 
@@ -131,7 +131,7 @@ class Process:
         value = call.run(at - lag * self._fate.rng.random() ** 2)
         if self._fate.journal.told is not None:
             self._say(call, f"-> {_short(value)}")
-        self._answer(task, ticket, value, server_time(at))
+        self._answer(task, ticket, value, at)
 
     def _trouble(self, task: Task, call: Call, chance: float, up: float, down: float) -> None:
         fate, world, now = self._fate, self._fate.world, self.kernel.now
@@ -183,15 +183,15 @@ class Process:
 
     def _arrive(self, task: Task, ticket: int, call: Call, sent_at: float, down: float) -> None:
         value = self._execute(call, sent_at, "")
-        self.kernel.at(self.kernel.now + down, self._answer, task, ticket, value, server_time(self.kernel.now))
+        self.kernel.at(self.kernel.now + down, self._answer, task, ticket, value, self.kernel.now)
 
-    def _answer(self, task: Task, ticket: int, value: object, date: datetime) -> None:
+    def _answer(self, task: Task, ticket: int, value: object, dated_at: float) -> None:
         if task.ended:
             return
         if self.paused_until > self.kernel.now:  # read when it runs again: then the `Date` is an old one
-            self.kernel.at(self.paused_until, self._answer, task, ticket, value, date)
+            self.kernel.at(self.paused_until, self._answer, task, ticket, value, dated_at)
             return
-        self._date, self._read_at = date, self.kernel.now
+        self._dated_at, self._read_at = dated_at, self.kernel.now
         task.resume(ticket, value)
 
     def _say(self, call: Call, what: str) -> None:

@@ -72,7 +72,6 @@ class Schedule:
         self.live: list[Agent] = []
         self._world = world
         self.plan = self._draw_plan(rng)
-        self._over = False
         self._missing = 0
         self._senders = 0
         self._fence: tuple[str, Fence | None] = ("", None)
@@ -83,7 +82,7 @@ class Schedule:
         self._man()
         self.kernel.at(HEAL, self._heal)
         self.kernel.at(WATCH_SECONDS, self._watch)
-        self.kernel.run(LIMIT, lambda: self._over)
+        self.kernel.run(LIMIT)
         found = violations(self, self._world)
         self.journal.counts["fence refused a zombie's push"] += self.github.refused_zombies
         for agent in self.live:
@@ -211,7 +210,7 @@ class Schedule:
         elif self.finished_at < 0:
             self.finished_at = now
         elif now - self.finished_at >= STABLE_SECONDS and not self.fate.flying and not self._missing:
-            self._over = True
+            self.kernel.over = True
         self.kernel.at(now + WATCH_SECONDS, self._watch)
 
     def at_rest(self) -> bool:

@@ -14,6 +14,7 @@ from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
 from shared.lock.port import (
     AdvanceFence,
     EditComment,
+    ForeignFence,
     Operation,
     PostComment,
     ReadComment,
@@ -114,7 +115,12 @@ class Server:
     def fence(self, item: ItemKey) -> Fence | None:
         """The fence as it stands."""
         oid = self.refs.get(item.ref)
-        return None if oid is None else read_fence(item, oid, self.commits[oid][0])
+        if oid is None:
+            return None
+        found = read_fence(item, oid, self.commits[oid][0])
+        if found is None:
+            raise ForeignFence(item.ref, oid)
+        return found
 
     def push(self, fence: Fence, expected: str | None, carries: str, updates: Iterable[RefUpdate]) -> str | None:
         """All refs move, or none."""

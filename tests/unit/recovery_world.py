@@ -50,12 +50,18 @@ def comment(text: str, at: datetime, number: int = 42) -> Comment:
 
 @dataclass
 class Scene:
-    """GitHub and git as far as commands need them. `shown` are the stages that labels were set to."""
+    """GitHub and git as far as commands need them. `shown` are the stages that labels were set to.
+
+    `recorded` is what the status comment says of commands, obeyed or ignored; `others` what anybody but ada may do.
+    """
 
     author: Account = ADA
     fences: dict[tuple[Role, int], Fence] = field(default_factory=dict)
     shown: list[tuple[int, Stage]] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
     noted: list[str] = field(default_factory=list)
+    recorded: list[Mapping[str, Any]] = field(default_factory=list)
+    others: Permission = Permission.READ
     said: list[Comment] = field(default_factory=list)
     worker: Fence = WORKER
 
@@ -97,9 +103,15 @@ class Scene:
 
     async def show(self, number: int, stage: Stage, warrant: Operator, **_: Any) -> frozenset[str]:
         self.shown.append((number, stage))
-        return frozenset()
+        labels = frozenset({f"status:{stage}"})
+        if number == 42:
+            self.issue = replace(self.issue, labels=labels)
+        else:
+            self.thread_of_pull = replace(self.thread_of_pull, labels=labels)
+        return labels
 
     async def add(self, number: int, names: Collection[str], warrant: Operator) -> frozenset[str]:
+        self.flags += names
         return frozenset(names)
 
     async def remove(self, number: int, name: str, warrant: Operator) -> None:
@@ -112,10 +124,10 @@ class Scene:
         return tuple(one for one in self.said if one.number == number)
 
     async def permission(self, login: str) -> Permission:
-        return Permission.WRITE if login == "ada" else Permission.READ
+        return Permission.WRITE if login == "ada" else self.others
 
     def record_in(self, number: int, thread: Iterable[Comment]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        return {}
+        return {"commands": self.recorded}
 
     async def note(
         self,
@@ -126,6 +138,7 @@ class Scene:
         ignored: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self.noted += [one["outcome"] for one in commands]
+        self.recorded += [*commands, *ignored]
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
         raise AssertionError("every word here is a command")
@@ -135,7 +148,7 @@ class Scene:
 
     async def order(self, said: Comment, role: Role) -> list[str]:
         """What the desk of `role` makes of a comment: the recorded outcomes."""
-        self.said.append(said)
+        self.said += [] if said in self.said else [said]
         desk = Desk(
             Trade(role, Unedited(Texts(), self)),
             Hearing(self, self, self, self.boot),

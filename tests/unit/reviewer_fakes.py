@@ -102,7 +102,7 @@ class FakeHub:
         return tuple(c for c in found if since is None or c.updated_at >= since)
 
     async def permission(self, login: str) -> Permission:
-        return {"ada": Permission.WRITE, BOT.login: Permission.WRITE}.get(login, Permission.NONE)
+        return Permission.WRITE if login in self.world.writers else Permission.NONE
 
     async def of(self, sha: str) -> tuple[Check, ...]:
         outcome = self.world.checks.get(sha)

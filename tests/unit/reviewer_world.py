@@ -162,6 +162,8 @@ class World:
     done: list[str] = field(default_factory=list)
     refuse: dict[str, Exception] = field(default_factory=dict)
     during_call: dict[str, Any] = field(default_factory=dict)
+    writers: set[str] = field(default_factory=lambda: {"ada", BOT.login})
+    """Who may write."""
 
     @property
     def now(self) -> datetime:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from test_approvals import PLAN, Port, World, alarm
 
-from reviewer_agent.decide import ON_ORDER
+from reviewer_agent.hindrances import ON_ORDER
 from shared.errors import Blocked, Gone, Unauthorized
 from shared.governance.approvals import BY_ORDER
 from shared.governance.attended import Attended, Counter

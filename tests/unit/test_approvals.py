@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from shared.governance.alarm import Alarm, Whom
 from shared.governance.approvals import Approvals
 from shared.governance.escalation import Escalation
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import Fence, ItemKey, Wait
 from shared.lock.port import Operation, ReadFence, Reply
 from shared.models import Account, Issue
 from shared.workflow import Labels, Role, Stage
@@ -116,3 +118,44 @@ async def test_a_merge_is_escalated_only_while_it_waits_for_an_order() -> None:
     assert [one.sentence for one in world.sent.values()] == [
         "The merge has waited for a decision for 24 hours. It stays open."
     ]
+
+
+BASE = replace(
+    PLAN, key=ItemKey(Role.WORKER, 7), stage=Stage.TESTING, work_head="a" * 40, wait=Wait("red-base", AT + timedelta(1))
+)
+TESTING = replace(STORY, labels=frozenset({"status:testing"}))
+PULL = replace(TESTING, number=9, body="Closes #7", is_pull_request=True)
+MERGE = replace(BASE, key=ItemKey(Role.REVIEWER, 7), stage=Stage.APPROVED)
+APPROVED = replace(TESTING, labels=frozenset({"status:approved"}), is_pull_request=True)
+
+
+@pytest.mark.parametrize(
+    ("role", "fence", "item"),
+    [(Role.WORKER, BASE, TESTING), (Role.WORKER, BASE, PULL), (Role.REVIEWER, MERGE, APPROVED)],
+    ids=["first round", "later round", "merge"],
+)
+async def test_a_base_that_stays_red_is_escalated_once(role: Role, fence: Fence, item: Issue) -> None:
+    world = World(fence)
+    watcher = alarm(world, role)
+    for hours in (0, 23, 24, 25, 90):
+        world.now = AT + timedelta(hours=hours)
+        await watcher.watch({item.number: item})
+        await watcher.watch({item.number: replace(item, updated_at=world.now)})
+        assert len(world.sent) == (hours >= 24)
+    await alarm(world, role).watch({item.number: item})  # after a restart
+    (one,) = world.sent.values()
+    assert (one.kind, one.number) == ("overdue", 7)
+    assert list(world.posted) == ["overdue-red-base-aaaaaaaaaaaa"]
+    assert "checks of the base branch, which are red" in one.sentence
+
+
+async def test_a_wait_for_the_base_is_found_though_its_item_has_not_changed_and_its_ci_alone_is_not_told() -> None:
+    world = World(replace(BASE, wait=Wait("ci", AT)))
+    watcher = alarm(world, Role.WORKER)
+    await watcher.watch({7: TESTING})
+    world.fence, world.now = BASE, AT + timedelta(hours=24)
+    await watcher.watch({7: TESTING})
+    assert len(world.sent) == 1
+    ci = World(replace(BASE, wait=Wait("ci", AT)), now=AT + timedelta(days=30))
+    await alarm(ci, Role.WORKER).watch({7: TESTING, 9: replace(PULL, body="")})
+    assert ci.sent == {}

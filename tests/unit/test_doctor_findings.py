@@ -14,6 +14,7 @@ from console.doctor import account, keys, machine, repository
 from console.doctor.examination import identities
 from console.doctor.finding import Status
 from console.doctor.patient import Machine
+from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH
 from shared.github.protection import Protection
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.loop import RealClock
@@ -104,6 +105,20 @@ def test_the_scopes_of_a_classic_token(held: set[str], private: bool, status: St
 )
 def test_a_base_branch_and_what_protects_it(found: Protection, status: Status) -> None:
     assert repository.protection_finding(found, "main", "a/b").status is status
+
+
+@pytest.mark.parametrize(
+    ("lacking", "status", "says"),
+    [
+        ((), Status.PASS, "of the commit that is merged"),
+        ((LAST_PUSH,), Status.WARN, f"'{LAST_PUSH}' is off."),
+        ((DISMISS_STALE, LAST_PUSH), Status.WARN, f"'{DISMISS_STALE}' and '{LAST_PUSH}' are off."),
+    ],
+)
+def test_what_a_branch_asks_of_approvals(lacking: tuple[str, ...], status: Status, says: str) -> None:
+    finding = repository.approvals_finding(lacking, "main", "a/b")
+    assert finding.status is status
+    assert finding.sentence.endswith(says) or says in finding.sentence
 
 
 def lock_comment(key: Key | None, state: AckState, age_seconds: int = 0) -> Comment:

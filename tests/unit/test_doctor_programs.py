@@ -12,6 +12,7 @@ from config.settings import Settings
 from console.doctor import programs
 from console.doctor.finding import Status
 from console.doctor.patient import Machine
+from console.logins import NOT_ENFORCED
 from shared.loop import RealClock
 from shared.process import Finished
 
@@ -90,6 +91,20 @@ def test_a_model_key_is_named_by_kind_and_never_shown() -> None:
     assert "a key for claude and a key for codex" in key.sentence
     assert "canary" not in key.sentence
     assert programs.model_key({"ANTHROPIC_API_KEY": "x"}, ["claude", "codex"]).status is Status.FAIL
+
+
+def test_with_a_login_it_is_said_what_is_not_enforced(tmp_path: Path) -> None:
+    file = tmp_path / "auth.json"
+    file.write_text('{"tokens": {"access_token": "canary-1", "refresh_token": "canary-2"}}')
+    signed_in = {"CLAUDE_CODE_OAUTH_TOKEN": "canary-3", "CODEX_HOME": str(tmp_path)}
+    key = programs.model_key(signed_in, ["claude", "codex"])
+    assert key.status is Status.WARN
+    assert "a login for claude and a login for codex" in key.sentence
+    for name in ("claude", "codex"):
+        assert NOT_ENFORCED[name] in key.sentence
+    assert "canary" not in str(key)
+    other = programs.model_key({**signed_in, "OPENAI_BASE_URL": "https://gateway.example"}, ["codex"])
+    assert (other.status, "OPENAI_BASE_URL" in other.sentence) == (Status.FAIL, True)
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,10 @@ def test_vitals_are_read_when_they_are_asked_for() -> None:
     vitals.budgets["a/b"] = lambda: Budget(5000, 4321, datetime(2026, 1, 1, tzinfo=UTC))
     vitals.budgets["a/unasked"] = lambda: None
     vitals.queues["a/b"] = lambda: {"ready": 3, "testing": 0}
+    vitals.share, vitals.aside = lambda: 0.25, {"a/bad": "It is archived."}
     found = samples(Tallies(), vitals)
+    assert value(found, "github_write_share") == 0.25
+    assert value(found, "repository_set_aside", repository="a/bad") == 1
     assert value(found, "github_budget_remaining", repository="a/b") == 4321
     assert value(found, "queue_depth", stage="ready") == 3
     assert not any(("repository", "a/unasked") in labels for _, labels in found)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
 from config.credentials import MissingCredentials
 from config.model_access import anthropic, model_secrets, openai
+from shared.errors import Misconfigured
 from shared.llm.endpoint import Endpoint
 
 Access = Callable[[Mapping[str, str]], Endpoint]
@@ -35,8 +37,41 @@ def test_without_a_key_the_variable_to_set_is_named(access: Access, name: str) -
         access({"PATH": "/bin"})
 
 
-def test_a_login_of_codex_is_said_to_be_of_no_use() -> None:
-    with pytest.raises(MissingCredentials, match=r"ChatGPT login .* is not used; docs/backends\.md"):
+@pytest.fixture
+def signed_in(tmp_path: Path) -> Path:
+    """A home in which somebody has logged in with ChatGPT."""
+    file = tmp_path / ".codex" / "auth.json"
+    file.parent.mkdir()
+    file.write_text('{"tokens": {"access_token": "access", "refresh_token": "renewal", "account_id": "a"}}')
+    return file
+
+
+def test_without_a_key_the_login_of_codex_is_taken(signed_in: Path) -> None:
+    home = {"HOME": str(signed_in.parents[1])}
+    login = Endpoint(None, "access", login=True, file=signed_in)
+    assert openai(home) == login
+    assert openai({"HOME": "/nowhere", "CODEX_HOME": str(signed_in.parent)}) == login
+    assert openai({**home, "CODEX_API_KEY": "k"}) == Endpoint(None, "k")
+    assert model_secrets(home) == ["access", "renewal"]
+
+
+def test_a_key_that_was_logged_in_with_is_a_key(signed_in: Path) -> None:
+    signed_in.write_text('{"OPENAI_API_KEY": "k", "tokens": null}')
+    environment = {"HOME": str(signed_in.parents[1]), "OPENAI_BASE_URL": "https://g/v1"}
+    assert openai(environment) == Endpoint("https://g", "k")
+
+
+def test_a_login_of_chatgpt_is_sent_to_nobody_else(signed_in: Path) -> None:
+    home = {"HOME": str(signed_in.parents[1])}
+    with pytest.raises(Misconfigured, match=r"OPENAI_BASE_URL names another server than ChatGPT.*is not sent"):
+        openai({**home, "OPENAI_BASE_URL": "https://gateway.example"})
+    assert openai({**home, "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}).base_url == "http://127.0.0.1:1"
+
+
+def test_without_a_login_it_is_said_where_one_is_looked_for() -> None:
+    with pytest.raises(
+        MissingCredentials, match=r"run `codex login` .* leaves a login in /home/ada/\.codex/auth\.json"
+    ):
         openai({"HOME": "/home/ada"})
 
 

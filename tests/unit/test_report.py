@@ -16,6 +16,7 @@ from console.report.figures import Cost, Facts, Figures, figures
 from console.report.item import Item, Outcome, Touch, items, stories
 from console.report.rework import Landed, Reason, read, rework
 from console.report.table import shown
+from shared.ci.round import SENT_BACK
 from shared.governance.ledger_lines import Entry, Played, Reservation, Settlement
 from shared.lock.codec import Fence, ItemKey
 from shared.workflow import Role, Stage, Track
@@ -103,6 +104,12 @@ def test_tries_are_steps_up_of_the_counter(counters: tuple[int, ...], tries: int
         ((*WORK, (35, TESTING, {"round": 1}), (40, DONE)), ((30, IN_REVIEW), (34, ASKED), (40, DONE)), {}, set()),
         ((*WORK, (35, TESTING, {"round": 1}), (40, DONE)), REVIEW, {}, {Touch.REQUEST}),
         ((*WORK, (40, DONE)), ((30, IN_REVIEW), (34, APPROVED), (35, ASKED), (40, DONE)), {}, {Touch.REQUEST}),
+        (
+            (*WORK, (35, TESTING, {"round": 1}), (40, DONE)),
+            ((30, IN_REVIEW), (34, APPROVED), (35, ASKED, {"phase": SENT_BACK}), (40, DONE)),
+            {},
+            set(),
+        ),
         ((*WORK, (40, DONE)), REVIEW, {"foreign": ("f" * 40,)}, {Touch.COMMIT}),
         (
             (*WORK, (35, TESTING, {"approved_by": "ada"}), (40, DONE, {"approved_by": "ada"})),
@@ -119,6 +126,7 @@ def test_tries_are_steps_up_of_the_counter(counters: tuple[int, ...], tries: int
         "a fix round that its review asked for",
         "a round that nobody of ours asked for",
         "a person overruled the approval",
+        "its checks turned red after the approval",
         "a commit of somebody else",
         "a consent in the fence",
         "it had failed",

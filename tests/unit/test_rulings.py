@@ -9,6 +9,7 @@ from shared.governance.rulings import TABLE, Effect, Refused, fitting, offered, 
 from shared.workflow import HALTED, TERMINAL, Stage, Track
 
 STORY, SPECIFICATION, PULL_REQUEST = Track
+IN_WORK = {Stage.PLANNING, Stage.IMPLEMENTING, Stage.TESTING, Stage.IN_REVIEW}
 
 
 def test_the_table_is_total_and_every_refusal_is_one_sentence() -> None:
@@ -63,10 +64,37 @@ def test_what_a_command_means_where_it_is_given(verb: Verb, track: Track, stage:
 def test_a_failure_offers_exactly_what_leads_on(stage: Stage) -> None:
     leads_on = {Verb.RETRY, Verb.RESET_ATTEMPTS, Verb.SPEC_REVIEW, Verb.CLOSE_AND_RESET}
     assert set(fitting(PULL_REQUEST, stage)) == leads_on
-    assert set(fitting(SPECIFICATION, stage)) - {Verb.APPROVE} == leads_on
+    assert set(fitting(SPECIFICATION, stage)) == leads_on
     assert fitting(STORY, stage) == (Verb.RETRY,)
     told = offered(SPECIFICATION, stage)
     assert [verb for verb in Verb if f"`/{verb}`" in told] == list(fitting(SPECIFICATION, stage))
+
+
+@pytest.mark.parametrize("track", Track)
+@pytest.mark.parametrize("paused", [False, True])
+@pytest.mark.parametrize("edited", [False, True])
+def test_exactly_what_is_offered_is_done(track: Track, *, paused: bool, edited: bool) -> None:
+    """But for pausing what nobody works on and resuming what is not paused, which do no harm and are not proposed."""
+    for stage in Stage:
+        told = fitting(track, stage, paused=paused, edited=edited)
+        done = [verb for verb in Verb if not isinstance(ruling(verb, track, stage, edited=edited), Refused)]
+        assert set(told) <= set(done)
+        unsaid = set(done) - set(told)
+        assert unsaid <= {Verb.PAUSE, Verb.RESUME}
+        assert Verb.RESUME not in unsaid or not paused
+        assert Verb.PAUSE not in unsaid or paused or stage not in IN_WORK
+        if not paused:
+            sentence = offered(track, stage, edited=edited)
+            assert [verb for verb in Verb if f"`/{verb}`" in sentence] == list(told)
+
+
+def test_a_failed_issue_is_approved_only_where_its_text_is_not_the_approved_one() -> None:
+    assert Verb.APPROVE not in fitting(SPECIFICATION, Stage.FAILED)
+    assert isinstance(ruling(Verb.APPROVE, SPECIFICATION, Stage.FAILED), Refused)
+    assert Verb.APPROVE in fitting(SPECIFICATION, Stage.FAILED, edited=True)
+    assert ruling(Verb.APPROVE, SPECIFICATION, Stage.FAILED, edited=True) is Effect.RETRY
+    for stage in Stage:
+        assert fitting(PULL_REQUEST, stage, edited=True) == fitting(PULL_REQUEST, stage)
 
 
 def test_pausing_is_offered_to_work_and_resuming_to_what_is_paused() -> None:

@@ -13,8 +13,8 @@ from rich.console import Console
 from console.status.board import claimed, heads, rows
 from console.status.command import follow
 from console.status.document import document
-from console.status.row import Board, Row, Seen, Terms, Waiting, Whom
 from console.status.phrases import ago
+from console.status.row import Board, Row, Seen, Terms, Waiting, Whom
 from console.status.table import View, shown
 from console.status.waiting import Standing, waiting
 from shared.ci.verdict import Verdict

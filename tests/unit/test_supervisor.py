@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from structlog.testing import capture_logs
 
 from config.environment import Notify, notify
 from console.daemon.supervisor import Supervisor
@@ -73,12 +74,30 @@ async def test_a_stuck_process_gives_no_sign_of_life(manager: socket.socket, tmp
     assert heard(manager) == ["READY=1", "STATUS=The loop of a/b has not ticked for 999 seconds."]
 
 
-async def test_without_a_manager_or_with_one_that_is_gone_nothing_happens(tmp_path: Path) -> None:
-    for address in ("", str(tmp_path / "gone")):
-        supervisor = Supervisor(Notify(address), OneBeat())
-        supervisor.ready()
+@pytest.mark.parametrize(("address", "not_told"), [("", []), ("gone", ["EXTEND_TIMEOUT_USEC=60000000"])])
+async def test_without_a_manager_nothing_is_sent_and_one_that_is_gone_ends_nothing(
+    tmp_path: Path, address: str, not_told: list[str]
+) -> None:
+    supervisor = Supervisor(Notify(address and str(tmp_path / address)), OneBeat())
+    with capture_logs() as logs:
         await beat(supervisor, "fine")
         supervisor.stopping()
+    assert [(one["event"], one["message"]) for one in logs] == [("supervisor_not_told", what) for what in not_told]
+
+
+async def test_a_manager_that_goes_and_comes_is_complained_of_once_each_time(tmp_path: Path) -> None:
+    address = tmp_path / "notify"
+    supervisor = Supervisor(Notify(str(address)), OneBeat())
+    with capture_logs() as logs:
+        for _ in range(2):
+            supervisor.reloading()
+            supervisor.ready()
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+                receiver.bind(str(address))
+                supervisor.stopping()
+                supervisor.stopping()
+            address.unlink()
+    assert [one["event"] for one in logs] == ["supervisor_not_told", "supervisor_told_again"] * 2
 
 
 @pytest.mark.parametrize(

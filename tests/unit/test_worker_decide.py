@@ -79,9 +79,13 @@ def test_the_phase_says_which_paid_step_is_next(phase: str, attempt: int, action
     assert done(fence(IMPLEMENTING, phase, attempt=attempt)) is action
 
 
-@pytest.mark.parametrize("phase", [Phase.FEEDBACK, Phase.ANSWER])
-def test_what_was_said_of_an_open_pull_request_is_worked_on(phase: Phase) -> None:
-    assert done(fence(IMPLEMENTING, phase, attempt=3, pr=57), pull_request=pull()) is Action.ADDRESS_REVIEW
+@pytest.mark.parametrize(
+    ("phase", "action"), [(Phase.FEEDBACK, Action.ADDRESS_REVIEW), (Phase.ANSWER, Action.ANSWER_REVIEW)]
+)
+def test_what_was_said_of_an_open_pull_request_is_worked_on_and_what_was_done_is_only_said(
+    phase: Phase, action: Action
+) -> None:
+    assert done(fence(IMPLEMENTING, phase, attempt=3, pr=57), pull_request=pull()) is action
 
 
 @pytest.mark.parametrize("changed", [{"title": "Other"}, {"body": "Other"}])

@@ -80,9 +80,18 @@ def test_after_a_command_no_remark_is_worked_on_that_nobody_can_have_made(phase:
 def test_after_a_command_ci_is_read_anew_unless_a_remark_was_being_answered(phase: str) -> None:
     wish = intent(issue(REVIEWING), pull(CHANGES), fence(READY, phase, round=1, pr=57))
     assert isinstance(wish, Intent)
-    answers = phase in {Phase.FEEDBACK, Phase.ANSWER, Phase.ROUNDS}
-    assert (wish.stage, wish.phase) == (IMPLEMENTING, Phase.FEEDBACK if answers else Phase.CI)
+    remarks: dict[str, Phase] = dict.fromkeys((Phase.FEEDBACK, Phase.ROUNDS), Phase.FEEDBACK)
+    remarks[Phase.ANSWER] = Phase.ANSWER
+    assert (wish.stage, wish.phase) == (IMPLEMENTING, remarks.get(phase, Phase.CI))
     assert (wish.round, wish.work_head) == (2, "b" * 40)
+
+
+def test_what_was_changed_before_it_stopped_is_answered_and_not_paid_for_again() -> None:
+    halted = fence(READY, Phase.ANSWER, round=1, pr=57)
+    wish = intent(issue(REVIEWING), pull(CHANGES), halted)
+    assert isinstance(wish, Intent)
+    begun = replace(halted, stage=wish.stage, phase=wish.phase)
+    assert decide(Snapshot(begun, issue(REVIEWING), pull(CHANGES)), now=AT) is Action.ANSWER_REVIEW
 
 
 @pytest.mark.fault(17)

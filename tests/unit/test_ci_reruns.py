@@ -1,0 +1,52 @@
+"""How often the jobs of one commit may be run once more: what the fence remembers beyond a hand-over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
+from shared.workflow import Role, Stage
+from worker_agent.ci import reruns
+from worker_agent.decide import RED_BASE, Phase
+
+FENCE = Fence(
+    ItemKey(Role.WORKER, 42),
+    7,
+    "a" * 32,
+    "worker-1",
+    Stage.TESTING,
+    datetime(2026, 1, 5, tzinfo=UTC),
+    phase=Phase.CI,
+    work_head="b" * 40,
+    more=(("Other", "kept"),),
+)
+RERAN = replace(FENCE, more=reruns.noted(FENCE))
+
+
+@pytest.mark.parametrize(
+    ("fence", "left"),
+    [
+        (FENCE, True),
+        (replace(FENCE, phase="rerun 7"), False),
+        (RERAN, False),
+        (replace(RERAN, round=1), False),
+        (replace(RERAN, work_head="c" * 40), True),
+        (replace(RERAN, phase=RED_BASE), True),
+        (replace(RERAN, approved_by="/retry by ada in comment 7"), True),
+        (replace(RERAN, approved_by="ada"), False),
+        (replace(RERAN, more=reruns.forgotten(RERAN)), True),
+    ],
+    ids=["first", "under way", "was", "a later round", "another commit", "base", "command", "consent", "not sent"],
+)
+def test_whether_its_jobs_may_be_run_once_more(fence: Fence, left: bool) -> None:
+    assert reruns.are_left(fence) is left
+
+
+def test_the_fence_carries_it_beside_what_else_it_carries_and_names_one_commit() -> None:
+    again = replace(RERAN, work_head="c" * 40)
+    noted = replace(again, more=reruns.noted(again))
+    assert dict(noted.more) == {"Other": "kept", reruns.TRAILER: "c" * 40}
+    assert read_fence(noted.key, "", write_fence(noted)) == noted

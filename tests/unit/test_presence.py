@@ -1,0 +1,83 @@
+"""What part of an account's limits a process takes, by whom it has seen at work."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.presence import LEAST, SEEN, STEADY_SECONDS, Presence, Trace, alive, part
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+class HandClock:
+    """A clock that a test sets."""
+
+    seconds = 100.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    def boot(self) -> float:
+        return self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError(seconds)
+
+
+def test_alive_is_who_moved_a_fence_under_this_account_within_the_hour() -> None:
+    traces = [
+        Trace("worker-a", 7, NOW - SEEN + timedelta(seconds=1)),
+        Trace("worker-b", 7, NOW - SEEN),
+        Trace("reviewer-a", 8, NOW),
+        Trace("planner-a", 7, NOW),
+    ]
+    assert alive(traces, 7, NOW) == {"worker-a", "planner-a"}
+
+
+@pytest.mark.parametrize(
+    ("own", "seen", "share"),
+    [
+        ("a", "", 1),
+        ("a", "a", 1),
+        ("a", "b", 1 / 2),
+        ("a", "abc", 1 / 3),
+        ("abc", "", 1),
+        ("abc", "abcd", 3 / 4),
+        ("abc", "ad", 1 / 2),
+        ("abc", "def", 1 / 4),
+        ("a", "abcdefghijklmnopqrstuvwxyz", LEAST),
+    ],
+)
+def test_the_part_is_by_agents_and_oneself_is_at_least_one(
+    own: Collection[str], seen: Collection[str], share: float
+) -> None:
+    assert part(own, seen) == pytest.approx(share)
+
+
+def test_all_who_see_each_other_take_no_more_than_the_whole_together() -> None:
+    processes = ["a", "bc", "def"]
+    assert sum(part(own, "abcdef") for own in processes) == pytest.approx(1)
+
+
+def test_a_smaller_part_holds_at_once_and_a_larger_one_when_it_has_stayed() -> None:
+    clock, told = HandClock(), list[float]()
+    presence = Presence(clock, told.append)
+    presence.join("a")
+    presence.note("x/y", frozenset("ab"))
+    presence.note("x/z", frozenset("cd"))
+    assert told == [1 / 2, 1 / 4], "agents of all repositories count together"
+    presence.note("x/z", frozenset())
+    clock.seconds += STEADY_SECONDS - 1
+    presence.note("x/y", frozenset("ab"))
+    assert presence.share == 1 / 4
+    presence.note("x/z", frozenset("cd"))  # they are back
+    clock.seconds += 2
+    presence.note("x/z", frozenset())
+    assert presence.share == 1 / 4, "it begins to count anew"
+    clock.seconds += STEADY_SECONDS
+    presence.note("x/y", frozenset("ab"))
+    assert told == [1 / 2, 1 / 4, 1 / 2]
+    assert presence.others == 1
