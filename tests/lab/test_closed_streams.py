@@ -9,8 +9,8 @@ from pathlib import Path
 
 import anyio
 import pytest
+from daemon_scene import configured, states
 from engine import ENGINE, WRITES, Engine
-from test_signals import configured, states
 
 from shared import process
 from shared.lock.codec import AckState

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import anyio
 import pytest
+from daemon_scene import configured, line
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
-from test_signals import configured
 
 from shared import process
 from shared.telemetry.events import Kind, Query
 from shared.telemetry.sqlite_store import SqliteStore
-
-
-def lines(log: Path) -> list[dict[str, Any]]:
-    """What it has logged so far; its last line may still be written."""
-    text = log.read_text(encoding="utf-8") if log.exists() else ""
-    return [json.loads(line) for line in text.splitlines(keepends=True) if line.startswith("{") and line.endswith("\n")]
-
-
-async def line(log: Path, event: str) -> dict[str, Any]:
-    """The first line of this event, as soon as it is there."""
-    while True:
-        for one in lines(log):
-            if one["event"] == event:
-                return one
-        await anyio.sleep(0.1)
 
 
 async def ask(port: int, path: str) -> tuple[int, str]:

@@ -11,9 +11,9 @@ from pathlib import Path
 import aiohttp
 import anyio
 import pytest
+from daemon_scene import configured
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
 from orphan_scene import charged, writes
-from test_signals import configured
 
 from console.dashboard.site import served
 from shared import process

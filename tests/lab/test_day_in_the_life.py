@@ -15,8 +15,8 @@ from typing import Any
 import anyio
 import pytest
 from anyio.abc import Process
+from daemon_scene import lines
 from engine import ENGINE, REPOSITORY, WRITES, Engine
-from test_daemon_observed import lines
 from worker_scene import CODE, TESTS, acks, calls, labels, pulls
 
 from console import control

@@ -10,8 +10,7 @@ from typing import Any
 import anyio.to_thread
 import pytest
 from engine import REPOSITORY, Engine, demo_script
-from test_worker_story import BODY
-from worker_scene import CODE, TESTS, labels, once
+from worker_scene import BODY, CODE, TESTS, labels, once
 
 from console.replay import Wishes, replayed
 from shared.items import Result

@@ -13,9 +13,8 @@ from pathlib import Path
 import aiohttp
 import anyio
 import pytest
+from daemon_scene import configured, line, lines
 from engine import ENGINE, REPOSITORY, WRITES, Engine
-from test_daemon_observed import line, lines
-from test_signals import configured
 
 from shared import process
 

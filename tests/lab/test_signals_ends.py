@@ -13,9 +13,8 @@ import anyio
 import psutil
 import pytest
 from anyio.abc import Process
+from daemon_scene import configured, lines, states
 from engine import ENGINE, WRITES, Engine
-from test_daemon_observed import lines
-from test_signals import configured, states
 from worker_scene import TESTS
 
 from config.residents import residents

@@ -5,15 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine import REPOSITORY, Engine, demo_script
+from worker_scene import BODY
 
 from shared.workflow import Role, Stage
-
-BODY = """\
-## Acceptance criteria
-- [ ] AC1: search_users(directory, text) returns the users whose name contains the text, ignoring case.
-- [ ] AC2: The users come in the order of the directory.
-- [ ] AC3: A blank text finds nobody.
-"""
 
 
 async def test_a_hand_labelled_issue_becomes_a_green_pull_request(engine: Engine, tmp_path: Path) -> None:

@@ -13,6 +13,14 @@ from shared.lock.codec import Fence
 from shared.loop import Loop
 from shared.workflow import Role
 
+BODY = """\
+## Acceptance criteria
+- [ ] AC1: search_users(directory, text) returns the users whose name contains the text, ignoring case.
+- [ ] AC2: The users come in the order of the directory.
+- [ ] AC3: A blank text finds nobody.
+"""
+"""The specification that the demo's script implements."""
+
 TESTS = """
 - call: write_tests
   edits:

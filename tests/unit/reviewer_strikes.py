@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from reviewer_fakes import forge_of, reviewer
-from reviewer_world import FakeSource, World
+from reviewer_world import BASE, FakeSource, World, answer
 
 from reviewer_agent.agent import Reviewer
+from reviewer_agent.turns import REF, Turn
+from shared.ci.verdict import Verdict
 
 
 @dataclass
@@ -61,3 +63,13 @@ def watched(world: World, calls: Calls, **policy: Any) -> Reviewer:
     parts = {part.name: Watched(part.name, getattr(forge, part.name), calls) for part in fields(forge)}
     source = Watched("source", FakeSource(world), calls)
     return reviewer(world, forge=type(forge)(**parts), source=source, **policy)  # type: ignore[arg-type]
+
+
+def opened() -> World:
+    """One approval away from a merge, if the policy allows."""
+    return World(answers=[answer()], tips={"refs/heads/main": BASE, "refs/heads/gone": BASE})
+
+
+def turn_of(world: World, number: int = 58, *, tip: str = BASE, checks: Verdict = Verdict.GREEN) -> None:
+    """Another reviewer has taken the turn for another pull request."""
+    world.turns[REF] = "1" * 40, Turn(number, "main", tip, checks, world.now).write("n")

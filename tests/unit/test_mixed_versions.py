@@ -13,11 +13,10 @@ from fake_agent import HandClock, lease
 from fake_port import KEY, FakeAgent, run
 from fake_server import Fault, Server
 from lock_world import TERMS
+from pending_world import AT, World
 from reviewer_fakes import auto, tick
-from reviewer_strikes import Calls, watched
+from reviewer_strikes import Calls, opened, turn_of, watched
 from structlog.testing import capture_logs
-from test_pending_opening import AT, World
-from test_reviewer_strikes import opened, turn_of
 
 from planner_agent.pending.register import Entry, Register, write
 from reviewer_agent.turns import REF

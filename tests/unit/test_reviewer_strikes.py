@@ -15,8 +15,8 @@ import anyio.lowlevel
 import pytest
 from fake_server import EPOCH
 from reviewer_fakes import FakeRefs, auto, tick
-from reviewer_strikes import Calls, watched
-from reviewer_world import ADA, BASE, HEAD, NEXT, FakeSource, World, answer
+from reviewer_strikes import Calls, opened, turn_of, watched
+from reviewer_world import ADA, BASE, HEAD, NEXT, FakeSource, World
 
 from reviewer_agent.turns import REF, Turn, Turns
 from shared.ci.verdict import Verdict
@@ -76,10 +76,6 @@ DEEDS: dict[str, tuple[Callable[[World], object], str]] = {
     "person requests changes": (lambda w: w.review(ADA, ReviewState.CHANGES_REQUESTED, seconds=1), "reviews"),
     "issue closed": (stop_issue, "issue"),
 }
-
-
-def opened() -> World:
-    return World(answers=[answer()], tips={"refs/heads/main": BASE, "refs/heads/gone": BASE})
 
 
 async def undisturbed() -> list[str]:
@@ -152,11 +148,6 @@ async def test_the_second_look_reads_everything_again_once_the_turn_is_taken() -
         "issues.issue",
     } <= set(path[turn:])
     assert path[-1] == MERGE
-
-
-def turn_of(world: World, number: int = 58, *, tip: str = BASE, checks: Verdict = Verdict.GREEN) -> None:
-    """Another reviewer has taken the turn for another pull request."""
-    world.turns[REF] = "1" * 40, Turn(number, "main", tip, checks, world.now).write("n")
 
 
 async def test_while_another_merge_is_under_way_nothing_is_merged() -> None:
