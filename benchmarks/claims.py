@@ -15,7 +15,7 @@ from benchmarks.house import OWNER, REPOSITORY, House, house
 from benchmarks.requests import script
 from benchmarks.table import Row
 from benchmarks.tally import Exchange
-from console.assembly import Parts
+from console.building.assembly import Parts
 from shared.items import Agent, Skip
 from shared.lock.claim import Lease
 from shared.lock.port import Operation, Port, PostComment, Reply

@@ -15,7 +15,7 @@ from benchmarks.proxy import Proxy, recording
 from config.environment import child_environment
 from config.loading import load
 from config.state import StateDirectory
-from console.assembly import Parts, Process, opened
+from console.building.assembly import Parts, Process, opened
 from lab import target_project
 from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
 from lab.clock import LabClock

@@ -15,7 +15,7 @@ from benchmarks.house import AGENTS, OWNER, REPOSITORY, ROOT, House, house
 from benchmarks.requests import Stuck, finished, script
 from benchmarks.table import Row
 from config.environment import child_environment
-from console.assembly import Parts
+from console.building.assembly import Parts
 from shared import process
 from shared.llm.port import Coder, Outcome, Request
 from shared.loop import RealClock

@@ -55,7 +55,7 @@ def demo(  # noqa: PLR0913 - each is an option of the command line
     import anyio
     from rich.console import Console
 
-    from console.demo import Wishes, show
+    from console.demo.command import Wishes, show
     from console.launch import complain
     from shared.errors import EngineError
 
@@ -87,7 +87,7 @@ def replay(
     keep: Annotated[bool, typer.Option(help="Keep repositories and states afterwards.")] = False,
 ) -> None:
     """Play a recorded issue again in a lab on this machine: no model, no cost; exit code 0 if it went the same way."""
-    from console.replay import Wishes, replayed
+    from console.demo.replay import Wishes, replayed
 
     raise typer.Exit(replayed(Wishes(directory, item, test_command, keep), surroundings()))
 
@@ -132,7 +132,7 @@ def verify(  # noqa: PLR0913 - each is an option of the command line
 
     Exit code 2 for wrong arguments or configuration, 4 when GitHub does not answer or does not allow it.
     """
-    from console.verify import Wishes, verified
+    from console.verify.command import Wishes, verified
 
     wishes = Wishes(pull_request, local, repo, json, config, test_command, tuple(may_change or ()))
     raise typer.Exit(verified(wishes, surroundings()))
@@ -182,7 +182,7 @@ def init(
     """Make what is missing: labels, a signing key, a commented configuration. What is there stays as it is."""
     import sys
 
-    from console.init import Wishes, initialise
+    from console.init.command import Wishes, initialise
 
     ask = typer.confirm if sys.stdin.isatty() else None
     wishes = Wishes(repository, config, api_url, yes=yes, update=update, dry_run=dry_run)

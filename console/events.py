@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from config.loading import load
-from console.chronicle import store
+from console.building.chronicle import store
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, Transient
 from shared.telemetry.events import Event, Query

@@ -17,19 +17,19 @@ from config.rules import unsupported
 from config.settings import Settings
 from config.state import StateDirectory
 from console.arguments import Arguments
-from console.chronicle import observed
-from console.connections import Connections
+from console.building.chronicle import observed
+from console.building.connections import Connections
+from console.building.process import Process
+from console.building.secrecy import known_secrets
+from console.building.sign_in import completed
 from console.daemon.configuration import Configuration
 from console.daemon.doorbells import Doorbells
 from console.daemon.life import DRAINED, Life, admission_of
 from console.daemon.rounds import tell
 from console.daemon.serving import serve
-from console.process import Process
-from console.secrecy import known_secrets
-from console.sign_in import completed
+from console.daemon.start import Build, Job, Prepare, furnished, loop_of, slots_of
 from console.signals import Orders, attend, ignore_until_attended
 from console.speech import keep_streams, on_terminal, say
-from console.start import Build, Job, Prepare, furnished, loop_of, slots_of
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.items import Ended, Rest, Result

@@ -19,7 +19,7 @@ def run(
     verbose: Annotated[bool, typer.Option("--verbose", help="Say why, for each decision.")] = False,
 ) -> None:
     """Planner, worker and reviewer in one process, for ever; for more throughput start agents one by one."""
-    from console.run import together
+    from console.daemon.run import together
 
     raise typer.Exit(together(tuple(repositories or ()), config, verbose=verbose))
 
@@ -36,7 +36,7 @@ def drain(
 
     Exit code 0 when all have ended, 1 when some still work after --seconds, 3 when none runs.
     """
-    from console import control
+    from console.daemon import control
     from console.surroundings import surroundings
     from shared.loop import RealClock
 
@@ -50,7 +50,7 @@ def pause(
     state_dir: StateDir = None,
 ) -> None:
     """Let this machine's agents begin nothing until `resume`; phases in work come to their end."""
-    from console import control
+    from console.daemon import control
     from console.surroundings import surroundings
 
     raise typer.Exit(control.pause(control.Wishes(config, state_dir), surroundings(), why))
@@ -58,7 +58,7 @@ def pause(
 
 def resume(config: Config = None, state_dir: StateDir = None) -> None:
     """Let this machine's agents go on after `pause`."""
-    from console import control
+    from console.daemon import control
     from console.surroundings import surroundings
 
     raise typer.Exit(control.resume(control.Wishes(config, state_dir), surroundings()))

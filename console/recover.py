@@ -17,13 +17,13 @@ import anyio
 from config.loading import load
 from config.settings import Settings
 from config.state import StateDirectory
-from console.assembly import Process, mirror_of
-from console.backends import backends
-from console.claimants import claimant_of
-from console.connections import web_session
-from console.hub import Hub, hub
+from console.building.assembly import Process, mirror_of
+from console.building.backends import backends
+from console.building.claimants import claimant_of
+from console.building.connections import web_session
+from console.building.hub import Hub, hub
+from console.building.sign_in import SignedIn, completed, signed_in
 from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
-from console.sign_in import SignedIn, completed, signed_in
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.git.command import Identity
 from shared.git.fences import Fences

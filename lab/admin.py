@@ -10,9 +10,9 @@ from typing import Protocol
 from aiohttp import web
 from pydantic import TypeAdapter
 
+from lab.ci.moods import MOODS, Mood
 from lab.clock import LabClock
-from lab.faults import Faults, read_fault, show_fault
-from lab.moods import MOODS, Mood
+from lab.trouble.faults import Faults, read_fault, show_fault
 
 FAULTS_PATH = "/_lab/faults"
 CI_PATH = "/_lab/ci"
@@ -67,7 +67,7 @@ class Admin:
     async def _mood(self, request: web.Request) -> web.Response:
         """`{"repository": ..., "mood": ...}` with `job`, `branch` and `sha` as in `Lab.ci_mood`.
 
-        The mood is a name of `lab.moods.MOODS`, or an object whose keys are those of `Mood`.
+        The mood is a name of `lab.ci.moods.MOODS`, or an object whose keys are those of `Mood`.
         """
         self._check(request)
         try:

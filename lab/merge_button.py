@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lab import merging
-from lab.refusals import Refusal
+from lab.http.refusals import Refusal
+from lab.repositories import merging
 from lab.world.accounts import AccountRecord
 from lab.world.checks import FAILED
 from lab.world.pulls import PullRecord

@@ -17,7 +17,7 @@ import anyio
 from aiohttp import web
 
 from lab.clock import LabClock
-from lab.host import Host
+from lab.http.host import Host
 from lab.model import anthropic, responses
 from lab.model.issuer import Issuer
 from lab.model.script import Asked, Kind, Scene, Script, Trouble, Turn

@@ -12,24 +12,24 @@ from types import TracebackType
 import anyio
 from aiohttp import web
 
-from lab import signed
 from lab.acts import Acts
 from lab.admin import Admin
-from lab.bare import Bare
-from lab.branch_moves import catch_up, follow
-from lab.ci import Ci, CiSettings
+from lab.ci.builds import Ci, CiSettings
+from lab.ci.moods import Mood, Wish
 from lab.clock import LabClock
 from lab.durable import keeping
-from lab.exchanges import Exchanges
-from lab.faults import Faults
-from lab.git_http import GitHttp
-from lab.host import Host
-from lab.interludes import Interludes
-from lab.mishaps import Mishaps
-from lab.moods import Mood, Wish
+from lab.http import signed
+from lab.http.exchanges import Exchanges
+from lab.http.host import Host
+from lab.http.service import Service
+from lab.repositories.bare import Bare
+from lab.repositories.branch_moves import catch_up, follow
+from lab.repositories.git_http import GitHttp
 from lab.routes import OPERATIONS
-from lab.service import Service
-from lab.spoil import Spoiler
+from lab.trouble.faults import Faults
+from lab.trouble.interludes import Interludes
+from lab.trouble.mishaps import Mishaps
+from lab.trouble.spoil import Spoiler
 from lab.wire.site import Site
 from lab.world import store
 from lab.world.hub import CORE_LIMIT, World
@@ -133,7 +133,7 @@ class Lab(Acts):
         return settings
 
     def ci_mood(self, full_name: str, mood: Mood, *, job: str = "", branch: str = "", sha: str = "") -> None:
-        """Let the CI runs that begin from now on be in a mood of `lab.moods`; the newest wish for a run counts.
+        """Let the CI runs that begin from now on be in a mood of `lab.ci.moods`; the newest wish for a run counts.
 
         `job` (a check run's name or a status's context), `branch` and `sha` narrow it down. A red
         base is `ci_mood(name, RED, branch="main")` and then `await ci_run(name)`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.refusals import custom
+from lab.http.refusals import custom
 from lab.world.issues import IssueRecord
 from lab.world.repository import RepositoryRecord
 

@@ -6,8 +6,8 @@ import sys
 from dataclasses import replace
 
 from console.arguments import Arguments
-from console.assembly import Parts
-from console.desks import attended
+from console.building.assembly import Parts
+from console.building.desks import attended
 from planner_agent.agent import Planner
 from planner_agent.approval import Approval
 from planner_agent.decided import Decided

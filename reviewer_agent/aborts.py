@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reviewer_agent import comments
 from reviewer_agent.decide import Action
-from reviewer_agent.draft import Draft
+from reviewer_agent.review.draft import Draft
 from shared.errors import Blocked
 from shared.lock.codec import Fence
 

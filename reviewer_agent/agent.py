@@ -14,17 +14,17 @@ from reviewer_agent.aborts import given_up
 from reviewer_agent.admission import before, projection
 from reviewer_agent.decide import Action, Snapshot, decide
 from reviewer_agent.demand import Demand
-from reviewer_agent.drafts import Drafts
 from reviewer_agent.gate import Gate
 from reviewer_agent.handover import Handover
-from reviewer_agent.hindrances import Hindrance
-from reviewer_agent.merging import Merging
+from reviewer_agent.merge.hindrances import Hindrance
+from reviewer_agent.merge.merging import Merging
 from reviewer_agent.observe import Observer
-from reviewer_agent.opinion import Reader
 from reviewer_agent.orders import order
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
-from reviewer_agent.recollection import Recollection
+from reviewer_agent.review.drafts import Drafts
+from reviewer_agent.review.opinion import Reader
+from reviewer_agent.review.recollection import Recollection
 from shared.claims import Claims
 from shared.errors import Blocked
 from shared.governance.endings import RunEnded

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from console.assembly import Parts
-from console.desks import attended
+from console.building.assembly import Parts
+from console.building.desks import attended
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Bounds, Merge
-from reviewer_agent.drafts import Drafts
-from reviewer_agent.evidence import Runs
-from reviewer_agent.examine import Examiner
-from reviewer_agent.material import Library
+from reviewer_agent.merge.turns import Turns
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
+from reviewer_agent.review.drafts import Drafts
+from reviewer_agent.review.evidence import Runs
+from reviewer_agent.review.examine import Examiner
+from reviewer_agent.review.material import Library
 from reviewer_agent.trade import trade
-from reviewer_agent.turns import Turns
 from shared.git.branches import Branches
 from shared.git.notes import Notes
 from shared.items import Agent

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from reviewer_agent.hindrances import Hindrance
 from reviewer_agent.links import issue_of
-from reviewer_agent.review_text import REASON_CHARS, line
+from reviewer_agent.merge.hindrances import Hindrance
+from reviewer_agent.review.text import REASON_CHARS, line
 from shared.errors import Blocked
 from shared.github.status import Status
 from shared.governance.repair import AnswerUnusable, shown

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from reviewer_agent.hindrances import OF_CARE, ON_ORDER, PASSING, Hindrance
-from reviewer_agent.opinion import Care, Judgement, Opinion
+from reviewer_agent.merge.hindrances import OF_CARE, ON_ORDER, PASSING, Hindrance
+from reviewer_agent.review.opinion import Care, Judgement, Opinion
 from shared.ci.verdict import Verdict, is_green
 from shared.governance.retrying import reviewed_again
 from shared.lock.codec import Fence

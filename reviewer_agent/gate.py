@@ -8,7 +8,7 @@ from datetime import datetime
 from reviewer_agent.admission import STAGES, intent, reopening
 from reviewer_agent.decide import IDLE, Action, Snapshot, decide, hindrance
 from reviewer_agent.demand import Demand
-from reviewer_agent.hindrances import COOLING, UNANNOUNCED, WAITS, Hindrance
+from reviewer_agent.merge.hindrances import COOLING, UNANNOUNCED, WAITS, Hindrance
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from shared.items import UNTIL_NEWS, Skip

@@ -8,15 +8,16 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from reviewer_agent import comments, review_text
+from reviewer_agent import comments
 from reviewer_agent.aborts import Unpostable
 from reviewer_agent.admission import projection, reopening
 from reviewer_agent.decide import CI_RED, Snapshot, hindrance
-from reviewer_agent.draft import Draft
-from reviewer_agent.hindrances import COOLING, ON_ORDER, RED_BASE, WAITS, Hindrance
-from reviewer_agent.opinion import Judgement, Opinion, branch_key, mark
+from reviewer_agent.merge.hindrances import COOLING, ON_ORDER, RED_BASE, WAITS, Hindrance
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
+from reviewer_agent.review import text as review_text
+from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.opinion import Judgement, Opinion, branch_key, mark
 from shared.ci.round import SENT_BACK
 from shared.errors import Blocked, Unexplained
 from shared.governance.failures import KEPT_SECONDS

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from reviewer_agent import links, trust
 from reviewer_agent.admission import STAGES
-from reviewer_agent.consent import Consent, Word
 from reviewer_agent.decide import Merge, Snapshot, hindrance
 from reviewer_agent.demand import Demand
-from reviewer_agent.hindrances import Hindrance
-from reviewer_agent.material import Subject
-from reviewer_agent.opinion import Reader, standing_requests
+from reviewer_agent.merge.consent import Consent, Word
+from reviewer_agent.merge.hindrances import Hindrance
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
+from reviewer_agent.review.material import Subject
+from reviewer_agent.review.opinion import Reader, standing_requests
 from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import Verdict, fold
 from shared.errors import Gone

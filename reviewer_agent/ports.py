@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from reviewer_agent.turns import Turns
+from reviewer_agent.merge.turns import Turns
 from shared.github.status import Status
 from shared.lock.hold import Held
 from shared.models import (

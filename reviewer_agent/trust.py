@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from reviewer_agent.evidence import stated
-from reviewer_agent.material import Subject
+from reviewer_agent.review.evidence import stated
+from reviewer_agent.review.material import Subject
 from shared.lock.codec import Fence
 from shared.models import Account, Issue, PullRequest
 from shared.specification import body_sha256

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from anyio import to_thread
 
-from console.verify import Wishes, verified
+from console.verify.command import Wishes, verified
 from shared.git.command import Git, Identity, Signature
 
 COMMAND = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 '{sys.executable}' -m pytest -q"

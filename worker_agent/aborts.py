@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shared.errors import Blocked
 from shared.workflow import Flag
-from worker_agent.tdd.verdict import ErrorType
+from worker_agent.tdd.judging.verdict import ErrorType
 
 
 class Aborted(Blocked):

@@ -22,9 +22,9 @@ from worker_agent.observe import Observer
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.repairs import Repairs
-from worker_agent.tdd.cleaning import Cleaning
-from worker_agent.tdd.cycle import Cycle
-from worker_agent.tdd.refactoring import Refactoring
+from worker_agent.tdd.phases.cleaning import Cleaning
+from worker_agent.tdd.phases.cycle import Cycle
+from worker_agent.tdd.phases.refactoring import Refactoring
 from worker_agent.titles import Try
 from worker_agent.workshop import Workshop
 

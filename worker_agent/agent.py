@@ -24,22 +24,22 @@ from shared.reconcile.lost import Item, LostLabels
 from shared.sightings import Sightings
 from shared.workflow import Event, Flag, Role, Stage
 from worker_agent.aborts import Aborted, CiGivenUp
-from worker_agent.candidates import Candidates
 from worker_agent.ci.watch import Watch
 from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide
 from worker_agent.feedback.reading import Ears, Feedback
 from worker_agent.feedback.rounds import Rounds
-from worker_agent.gate import Gate
 from worker_agent.handover import Handover
+from worker_agent.intake.candidates import Candidates
+from worker_agent.intake.gate import Gate
+from worker_agent.intake.siblings import Siblings
+from worker_agent.intake.writers import Writers
 from worker_agent.observe import Observer
 from worker_agent.orders import order, paused
 from worker_agent.parts import passed_on, refusal
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.projection import before, of_pull_request, projection
-from worker_agent.siblings import Siblings
 from worker_agent.workshop import Workshop
-from worker_agent.writers import Writers
 
 if TYPE_CHECKING:
     from worker_agent.acts import Acts

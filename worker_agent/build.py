@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from config.environment import CERTIFICATES, child_environment, for_set_up
-from console.assembly import Parts
-from console.confinement import environments
-from console.desks import attended
+from console.building.assembly import Parts
+from console.building.confinement import environments
+from console.building.desks import attended
 from shared.git.disk import Disk
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
@@ -20,9 +20,9 @@ from worker_agent.agent import Worker, stages
 from worker_agent.decide import Bounds
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.tdd.observed_bench import ObservedBench
-from worker_agent.tdd.run import TestBench
-from worker_agent.tdd.setup_step import SetUp
+from worker_agent.tdd.runners.observed_bench import ObservedBench
+from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.setup.setup_step import SetUp
 from worker_agent.trade import trade
 from worker_agent.workshop import Workshop
 from worker_agent.worksite import Places, Worksite

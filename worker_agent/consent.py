@@ -8,8 +8,8 @@ from shared.lock.codec import Fence
 from shared.models import Issue
 from shared.workflow import Flag, Labels, Stage
 from worker_agent.decide import Phase
+from worker_agent.intake.writers import Writers
 from worker_agent.ports import Conversation
-from worker_agent.writers import Writers
 
 _MEANS = {Verb.APPROVE: Phase.CONFIRMED, Verb.REJECT: Phase.DECLINED}
 

@@ -13,20 +13,21 @@ from shared.models import CheckOutcome, Issue
 from shared.prompts import Untrusted
 from shared.text import excerpt
 from shared.workflow import Event, Stage, Track, move
-from worker_agent import ci_logs, decide, workflow_files
+from worker_agent import decide, workflow_files
 from worker_agent.aborts import CycleAborted
+from worker_agent.ci import logs as ci_logs
 from worker_agent.feedback import answers, told
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.ports import Checks
-from worker_agent.tdd.cleaning import Clean, Cleaning
-from worker_agent.tdd.files import is_test_file
-from worker_agent.tdd.guard import tampering
-from worker_agent.tdd.kept import judge_kept
-from worker_agent.tdd.old_tests import changes_by_file
-from worker_agent.tdd.report import TestRun
-from worker_agent.tdd.strategy import During
-from worker_agent.tdd.verdict import ErrorType
+from worker_agent.tdd.judging.files import is_test_file
+from worker_agent.tdd.judging.guard import tampering
+from worker_agent.tdd.judging.kept import judge_kept
+from worker_agent.tdd.judging.old_tests import changes_by_file
+from worker_agent.tdd.judging.verdict import ErrorType
+from worker_agent.tdd.phases.cleaning import Clean, Cleaning
+from worker_agent.tdd.phases.strategy import During
+from worker_agent.tdd.runners.report import TestRun
 from worker_agent.workshop import Job, Turn, Workshop
 from worker_agent.worksite import Phased, texts
 

@@ -8,8 +8,8 @@ from shared.lock.codec import Fence
 from shared.reconcile.orphans import Trade
 from shared.workflow import Labels, Role, Stage
 from worker_agent import comments
-from worker_agent.candidates import mourns
 from worker_agent.decide import WORKING
+from worker_agent.intake.candidates import mourns
 from worker_agent.ports import Pulls
 from worker_agent.projection import before, projection
 

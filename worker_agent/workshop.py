@@ -21,12 +21,12 @@ from shared.specification import Criterion, Specification, read
 from worker_agent.briefing import bounded
 from worker_agent.keepsake import Last, below_state, keep_last
 from worker_agent.policy import Policy
-from worker_agent.tdd.files import is_test_file
-from worker_agent.tdd.first_party import first_party
-from worker_agent.tdd.installed import Installed
-from worker_agent.tdd.registry import Choice, choose
-from worker_agent.tdd.report import TestRun
-from worker_agent.tdd.run import TestBench
+from worker_agent.tdd.judging.files import is_test_file
+from worker_agent.tdd.judging.first_party import first_party
+from worker_agent.tdd.runners.registry import Choice, choose
+from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.setup.installed import Installed
 from worker_agent.tdd.trial import NOTHING_EXTRA, Extra, Trial
 from worker_agent.vetting import policy_of
 from worker_agent.worksite import Worksite, texts

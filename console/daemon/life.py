@@ -13,14 +13,14 @@ import structlog
 
 from config.settings import Settings
 from console.arguments import Arguments
-from console.assembly import Process
+from console.building.assembly import Process
+from console.building.secrecy import keys_of, known_secrets, secret
+from console.building.sign_in import completed, identity
 from console.daemon.configuration import Configuration
 from console.daemon.doorbells import Doorbells
 from console.daemon.rounds import Rounds
-from console.secrecy import keys_of, known_secrets, secret
-from console.sign_in import completed, identity
+from console.daemon.start import Job, furnished, patiently
 from console.signals import Orders
-from console.start import Job, furnished, patiently
 from shared.admission import Admission, Tell
 from shared.errors import EngineError
 from shared.room import Room

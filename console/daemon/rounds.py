@@ -9,10 +9,10 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from console.assembly import Parts, Process
-from console.chronicle import observed
+from console.building.assembly import Parts, Process
+from console.building.chronicle import observed
 from console.daemon.doorbells import Doorbells
-from console.start import Job, Site, loop_of, slots_of
+from console.daemon.start import Job, Site, loop_of, slots_of
 from shared.admission import Admission
 from shared.errors import EngineError, Transient
 from shared.loop import Loop

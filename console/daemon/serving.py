@@ -11,12 +11,12 @@ import structlog
 
 from config.credentials import hook_secret
 from config.environment import notify
+from console.building.process import Process
 from console.daemon.configuration import Configuration
 from console.daemon.doing import Doing, place_of
 from console.daemon.doorbells import Doorbells
 from console.daemon.life import Life
 from console.daemon.supervisor import Supervisor
-from console.process import Process
 from console.signals import Orders
 from shared.clock import Clock
 

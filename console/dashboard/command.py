@@ -16,13 +16,13 @@ from anyio import to_thread
 
 from config.loading import load
 from config.settings import Settings
+from console.building.sign_in import completed, git_server
 from console.dashboard.feed import EVENTS, Feed
 from console.dashboard.page import Terms, page
 from console.dashboard.site import served
 from console.events import Reading
 from console.launch import OK, complain
 from console.record.visit import visits
-from console.sign_in import completed, git_server
 from console.signals import Orders, attend
 from console.status.gather import Looking
 from shared.clock import Clock

@@ -12,12 +12,12 @@ from rich.console import Console
 
 from config.loading import load
 from config.settings import Settings
+from console.building.sign_in import completed
 from console.doctor.examination import examine
 from console.doctor.finding import failed, healthy, only_passing
 from console.doctor.patient import Machine
 from console.doctor.report import as_json, show
 from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
-from console.sign_in import completed
 from shared.errors import Misconfigured
 from shared.loop import RealClock
 from shared.workflow import AGENTS, Role

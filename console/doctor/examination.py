@@ -10,12 +10,12 @@ from pathlib import Path
 import aiohttp
 
 from config.state import StateDirectory
-from console.assembly import Process, mirror_of
-from console.connections import web_session
+from console.building.assembly import Process, mirror_of
+from console.building.connections import web_session
+from console.building.sign_in import SignedIn, signed_in
 from console.doctor import account, keys, machine, programs, repository, versions
 from console.doctor.finding import AGAIN, Finding, failed, skipped, unanswered
 from console.doctor.patient import Machine, Visit
-from console.sign_in import SignedIn, signed_in
 from shared.errors import EngineError, Misconfigured, Transient
 from shared.github.people import People
 from shared.models import Account

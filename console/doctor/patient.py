@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from config.repository import RepositorySettings
 from config.settings import Settings
-from console.sign_in import SignedIn
+from console.building.sign_in import SignedIn
 from shared.clock import Clock
 from shared.git.command import Git
 from shared.models import Repository

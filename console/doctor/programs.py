@@ -11,10 +11,10 @@ import anyio
 from config.credentials import MissingCredentials
 from config.environment import child_environment
 from config.model_access import anthropic, openai
-from console.backends import UNPRICED, unpriced
+from console.building.backends import UNPRICED, unpriced
+from console.building.logins import NOT_ENFORCED
 from console.doctor.finding import Finding, failed, passed, skipped, warned
 from console.doctor.patient import Machine
-from console.logins import NOT_ENFORCED
 from shared.errors import Misconfigured
 from shared.llm.claude import Claude
 from shared.llm.cli.launch import Launcher

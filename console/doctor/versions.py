@@ -8,7 +8,7 @@ from console.doctor.finding import Finding, failed, passed
 from console.doctor.patient import Visit
 from console.record.fences import key_of
 from planner_agent.pending import register
-from reviewer_agent import turns
+from reviewer_agent.merge import turns
 from shared.git.lines import newer_version
 from shared.git.mirror import PROOF
 from shared.governance import ledger, ledger_lines

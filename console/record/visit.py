@@ -13,9 +13,9 @@ from config.credentials import signing_keys
 from config.repository import RepositorySettings
 from config.settings import Settings
 from config.state import StateDirectory
-from console.assembly import Process, mirror_of
-from console.hub import Hub, hub
-from console.sign_in import Identities, SignedIn
+from console.building.assembly import Process, mirror_of
+from console.building.hub import Hub, hub
+from console.building.sign_in import Identities, SignedIn
 from shared.clock import Clock
 from shared.errors import EngineError, Transient, Unauthorized
 from shared.git.mirror import Mirror

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from config.loading import load
 from config.settings import Settings
+from console.building.sign_in import completed
 from console.events import moment
 from console.launch import OK, complain
 from console.record.visit import visits
@@ -20,7 +21,6 @@ from console.report.document import document
 from console.report.figures import Figures, figures
 from console.report.gather import gathered
 from console.report.table import shown
-from console.sign_in import completed
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured
 

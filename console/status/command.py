@@ -15,9 +15,9 @@ from rich.live import Live
 
 from config.loading import load
 from config.settings import Settings
+from console.building.sign_in import completed
 from console.launch import OK, complain
 from console.record.visit import Visit, visited
-from console.sign_in import completed
 from console.signals import Orders, attend
 from console.status.document import document
 from console.status.gather import Looking

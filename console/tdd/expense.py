@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lab.bare import Bare
+from lab.repositories.bare import Bare
 from shared.governance import ledger_lines
 from shared.governance.ledger import REF
 from shared.governance.ledger_lines import Entry

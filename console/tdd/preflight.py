@@ -13,8 +13,8 @@ import anyio.to_thread
 from config.loading import source
 from config.rules import unsupported
 from config.settings import Settings
-from console.confinement import confinement
-from console.sign_in import completed
+from console.building.confinement import confinement
+from console.building.sign_in import completed
 from console.tdd import terms
 from console.tdd.checkout import RECORDS, Checkout
 from console.tdd.findings import Findings

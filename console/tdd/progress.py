@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from console.chronicle import EVENTS
+from console.building.chronicle import EVENTS
 from console.speech import say
 from console.tdd.expense import Expense, spelled
 from console.tdd.telling import doing, told

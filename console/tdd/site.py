@@ -14,8 +14,8 @@ import anyio.to_thread
 
 from config.settings import Settings
 from config.state import AgentIdentity, StateDirectory
-from console.assembly import Parts, Process, opened
-from console.chronicle import observed
+from console.building.assembly import Parts, Process, opened
+from console.building.chronicle import observed
 from console.tdd import terms
 from console.tdd.checkout import Checkout
 from console.tdd.task import Task

@@ -12,9 +12,9 @@ from typing import Any
 from config.environment import child_environment
 from config.settings import Settings
 from config.state import StateDirectory
-from console.connections import web_session
-from console.process import Process
-from console.sign_in import SignedIn, git_server, signed_in
+from console.building.connections import web_session
+from console.building.process import Process
+from console.building.sign_in import SignedIn, git_server, signed_in
 from console.tdd.checkout import Diverged
 from shared.errors import Gone, Misconfigured, NotAllowed
 from shared.git.command import Git

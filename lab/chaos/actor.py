@@ -9,8 +9,8 @@ import argparse
 import sys
 
 from console.arguments import parse
+from console.daemon.start import Build
 from console.launch import launch
-from console.start import Build
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
 from shared.loop import RealClock

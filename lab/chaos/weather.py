@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lab.chaos.site import OWNER, Site
-from lab.faults import Fault, FaultKind
+from lab.trouble.faults import Fault, FaultKind
 from shared.clock import Clock
 
 FAULT_EVERY_SECONDS = 3.0

@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 
 from lab.demo.stage import REPOSITORY
-from lab.git_command import Git, signed
+from lab.repositories.git_command import Git, signed
 from lab.server import Lab
 from shared.errors import Misconfigured
 

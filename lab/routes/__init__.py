@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.call import Operation
+from lab.http.call import Operation
 from lab.routes import (
     accounts,
     actions,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lab.call import Call, Operations, Reply
-from lab.refusals import not_accessible, not_found
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import not_accessible, not_found
 from lab.wire.site import limits
 
 routes = Operations(prefix="")

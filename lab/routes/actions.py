@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lab import signed
-from lab.call import Call, Operations, Reply
-from lab.moods import STARTUP
-from lab.refusals import Refusal, not_found
+from lab.ci.moods import STARTUP
+from lab.http import signed
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal, not_found
 from lab.wire import checks as wire
 from lab.world.checks import FAILED, RunRecord
 

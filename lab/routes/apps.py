@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.call import REPOSITORY, Call, Operations, Reply
-from lab.refusals import Refusal, invalid, not_found
+from lab.http.call import REPOSITORY, Call, Operations, Reply
+from lab.http.refusals import Refusal, invalid, not_found
 from lab.wire import apps as wire
 from lab.world.accounts import HOUR, LEVELS
 from lab.world.apps import AppRecord, InstallationRecord

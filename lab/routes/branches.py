@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lab.call import Call, Operations, Reply
-from lab.refusals import Refusal
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal
 from lab.wire import commits as commit_wire
 from lab.wire import repositories as wire
 from lab.world.repository import Protection

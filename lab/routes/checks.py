@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.call import Call, Operations, Reply
-from lab.check_report import read_report
-from lab.refusals import Refusal
+from lab.ci.check_report import read_report
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal
 from lab.routes.commits import information, resolved
 from lab.wire import checks as wire
 from lab.world.apps import AppRecord

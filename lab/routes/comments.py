@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lab.call import Call, Operations, Reply
-from lab.refusals import Refusal, no_rights
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal, no_rights
 from lab.wire import threads as wire
 from lab.world.comments import CommentRecord
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from lab import changes
-from lab.call import Call, Operations, Reply
-from lab.changes import CommitInfo, Signature
-from lab.refusals import Refusal, not_found
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal, not_found
+from lab.repositories import changes
+from lab.repositories.changes import CommitInfo, Signature
 from lab.wire import commits as wire
 
 routes = Operations()

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from lab import git_objects
-from lab.call import Call, Operations, Reply
-from lab.changes import Signature
-from lab.git_objects import TREE_MODES, TreeEntry
-from lab.refusals import Refusal, invalid, not_found
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal, invalid, not_found
+from lab.repositories import git_objects
+from lab.repositories.changes import Signature
+from lab.repositories.git_objects import TREE_MODES, TreeEntry
 from lab.wire import commits as wire
 
 routes = Operations()

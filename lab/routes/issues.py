@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lab.call import Call, Operations, Reply
-from lab.refusals import invalid, no_rights
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import invalid, no_rights
 from lab.routes.assignees import assignable
 from lab.wire import threads as wire
 from lab.world.issues import IssueRecord

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lab.call import Call, Operations, Reply
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal, invalid, not_found
 from lab.merge_button import HEAD_MOVED, MergeOrder, bring_up_to_date, press
-from lab.refusals import Refusal, invalid, not_found
 
 routes = Operations()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lab.branch_moves import show_head
-from lab.call import Call, Operations, Reply
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import custom, invalid, no_rights
 from lab.merge_button import COMMITS_READ, mergeable, state
-from lab.refusals import custom, invalid, no_rights
+from lab.repositories.branch_moves import show_head
 from lab.wire import commits as commit_wire
 from lab.wire import pulls as wire
 from lab.world.pulls import PullRecord

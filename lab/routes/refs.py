@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from lab import git_objects
-from lab.bare import ABSENT
-from lab.call import Call, Operations, Reply
-from lab.refusals import Refusal, invalid, not_found
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal, invalid, not_found
+from lab.repositories import git_objects
+from lab.repositories.bare import ABSENT
 from lab.wire import repositories as wire
 
 routes = Operations()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.call import Call, Operations, Reply
-from lab.refusals import invalid
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import invalid
 from lab.wire import threads as wire
 
 routes = Operations()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lab.call import Call, Operations, Reply
-from lab.refusals import Refusal, not_found
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal, not_found
 from lab.wire import repositories as wire
 
 routes = Operations()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lab import diff_lines
-from lab.call import Call, Operations, Reply
-from lab.refusals import Refusal, custom, invalid, not_found, unprocessable
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal, custom, invalid, not_found, unprocessable
+from lab.repositories import diff_lines
 from lab.wire import pulls as wire
 from lab.world.issues import MAX_BODY, check_body
 from lab.world.pulls import InlineRecord, Place, PullRecord

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lab.call import Call, Operations, Reply
-from lab.refusals import Refusal
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal
 from lab.wire import pulls as wire
 from lab.world.pulls import PullRecord
 

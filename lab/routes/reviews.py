@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.call import Call, Operations, Reply
-from lab.refusals import Refusal, not_found, unprocessable
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal, not_found, unprocessable
 from lab.routes.review_comments import has_commit, review_place
 from lab.wire import pulls as wire
 from lab.world.pulls import DISMISSIBLE, VERDICTS, Place, PullRecord, ReviewRecord

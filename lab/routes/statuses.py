@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lab.call import Call, Operations, Reply
-from lab.refusals import Refusal, invalid
+from lab.http.call import Call, Operations, Reply
+from lab.http.refusals import Refusal, invalid
 from lab.routes.commits import resolved
 from lab.wire import checks as wire
 from lab.world.checks import StatusRecord

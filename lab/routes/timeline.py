@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.call import Call, Operations, Reply
+from lab.http.call import Call, Operations, Reply
 from lab.merge_button import COMMITS_READ
 from lab.wire import events, timeline
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.changes import CommitInfo
+from lab.repositories.changes import CommitInfo
 from lab.wire import apps, commits, pulls, repositories
 from lab.wire.site import Json, Site, node, stamp, stamp_or_none
 from lab.world.checks import AnnotationRecord, CheckRecord, RunRecord, StatusRecord

@@ -6,8 +6,8 @@ import base64
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from lab.changes import ChangedFile, CommitInfo, Signature
-from lab.git_objects import TreeEntry
+from lab.repositories.changes import ChangedFile, CommitInfo, Signature
+from lab.repositories.git_objects import TreeEntry
 from lab.wire.site import Json, Site, node
 from lab.world.repository import RepositoryRecord
 

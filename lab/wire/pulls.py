@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.changes import ChangedFile
+from lab.repositories.changes import ChangedFile
 from lab.wire import repositories, threads
 from lab.wire.site import Json, Site, node, stamp, stamp_or_none
 from lab.world.pulls import InlineRecord, PullRecord, ReviewRecord

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lab.changes import CommitInfo
+from lab.repositories.changes import CommitInfo
 from lab.wire import commits, events, pulls, threads
 from lab.wire.site import Json, Site, stamp
 from lab.world.issues import IssueRecord

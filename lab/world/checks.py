@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lab.refusals import not_found
+from lab.http.refusals import not_found
 from lab.world.registrar import Registrar
 from lab.world.shelf import Shelf
 

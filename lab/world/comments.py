@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab.refusals import invalid, not_found
+from lab.http.refusals import invalid, not_found
 from lab.world.issues import Issues, check_body
 from lab.world.registrar import Registrar
 from lab.world.shelf import Shelf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 
-from lab.refusals import Refusal
+from lab.http.refusals import Refusal
 from lab.world.accounts import AccountRecord, Meter, TokenRecord
 from lab.world.apps import Apps
 from lab.world.pace import Pace

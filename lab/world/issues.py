@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from lab.refusals import Moved, Refusal, custom, invalid, not_found
+from lab.http.refusals import Moved, Refusal, custom, invalid, not_found
 from lab.world.labels import LabelBook, LabelRecord
 from lab.world.registrar import Registrar
 from lab.world.shelf import Shelf, Staleness

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from lab.refusals import invalid, not_found
+from lab.http.refusals import invalid, not_found
 from lab.world.registrar import Registrar
 
 UNKNOWN_COLOR = "ededed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.refusals import not_found
+from lab.http.refusals import not_found
 from lab.world.issues import IssueRecord, Issues
 from lab.world.registrar import Registrar
 from lab.world.shelf import Shelf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.refusals import Refusal, custom
+from lab.http.refusals import Refusal, custom
 from lab.world.issues import Issues
 
 MAX_SUB_ISSUES = 100

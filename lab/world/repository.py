@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from lab.bare import Bare
+from lab.repositories.bare import Bare
 from lab.world.accounts import LEVELS
 from lab.world.checks import Checks
 from lab.world.comments import Comments

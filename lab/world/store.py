@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from lab.bare import Bare
+from lab.repositories.bare import Bare
 from lab.world.accounts import AccountRecord, TokenRecord
 from lab.world.apps import AppRecord, InstallationRecord
 from lab.world.checks import CheckRecord, RunRecord, StatusRecord

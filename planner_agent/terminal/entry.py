@@ -10,7 +10,7 @@ import anyio
 
 from config.environment import editor, snapshot
 from console.arguments import Arguments
-from console.assembly import Parts
+from console.building.assembly import Parts
 from console.launch import LeftOff
 from planner_agent.build import build, forge_of, policy_of
 from planner_agent.decided import Decided

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lab.bare import Bare
+from lab.repositories.bare import Bare
 from shared.git.command import Git, Identity
 from shared.git.disk import Disk
 from shared.git.mirror import Mirror
@@ -33,8 +33,8 @@ from shared.workflow import Role, Stage
 from worker_agent import build
 from worker_agent.aborts import CycleAborted
 from worker_agent.policy import Policy
-from worker_agent.tdd.cycle import Cycle, Retries
-from worker_agent.tdd.run import TestBench
+from worker_agent.tdd.phases.cycle import Cycle, Retries
+from worker_agent.tdd.runners.run import TestBench
 from worker_agent.workshop import Workshop
 from worker_agent.worksite import Places, Worksite
 

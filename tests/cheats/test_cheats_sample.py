@@ -8,7 +8,7 @@ import pytest
 from cheat_scene import scene_of
 from python_corpus import CODE, GREEN, HONEST, NEW, RED, SEARCH
 
-from worker_agent.tdd.cycle import Retries
+from worker_agent.tdd.phases.cycle import Retries
 
 
 @pytest.mark.parametrize("cheat", ["red by its import alone", "forces green by a conftest"])

@@ -14,7 +14,7 @@ from shared.governance.failures import Category
 from shared.llm.port import Call
 from shared.workflow import Flag
 from worker_agent.aborts import CycleAborted
-from worker_agent.tdd.verdict import ErrorType
+from worker_agent.tdd.judging.verdict import ErrorType
 
 BROKEN: Files = {NEW: "def test_search(:\n"}
 EMPTY: Files = {"directory/search.py": "def search(names, text):\n    return None\n"}

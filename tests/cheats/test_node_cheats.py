@@ -10,8 +10,8 @@ import pytest
 from cheat_scene import Files, Scene, scene_of
 from node_tools import command, offer, project, tools
 
-from worker_agent.tdd.cycle import Retries
-from worker_agent.tdd.registry import choose
+from worker_agent.tdd.phases.cycle import Retries
+from worker_agent.tdd.runners.registry import choose
 
 RUNNERS = ("vitest", "jest")
 RED = sorted(node_corpus.red("vitest", ""))

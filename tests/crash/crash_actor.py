@@ -18,8 +18,8 @@ import anyio
 
 from config.loading import load
 from config.state import StateDirectory
-from console.assembly import Parts, Process, opened
-from console.chronicle import observed
+from console.building.assembly import Parts, Process, opened
+from console.building.chronicle import observed
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
 from shared.items import Agent
@@ -42,7 +42,7 @@ WARM = (
     "shared.llm.scripted",
     "sqlite3",
     "worker_agent.acts",
-    "worker_agent.tdd.junit_elements",
+    "worker_agent.tdd.runners.junit_elements",
 )
 """What an agent loads when it comes to it, and what would cost every life a quarter of a second."""
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import target_project
-from lab.bare import Bare
-from lab.ci import Ci, CiSettings
+from lab.ci.builds import Ci, CiSettings
 from lab.clock import LabClock
+from lab.repositories.bare import Bare
 from lab.world.checks import CheckRecord, Checks
 from lab.world.registrar import Registrar
 

@@ -13,10 +13,10 @@ import anyio
 
 from config.settings import Settings
 from config.state import StateDirectory
-from console.assembly import Parts, Process, opened
-from console.chronicle import Chronicle, observed
+from console.building.assembly import Parts, Process, opened
+from console.building.chronicle import Chronicle, observed
 from lab import locks, target_project
-from lab.ci import CiSettings
+from lab.ci.builds import CiSettings
 from lab.demo.stories import STORIES, scenario
 from lab.server import CHECK_NAME, Lab
 from lab.world.issues import IssueRecord

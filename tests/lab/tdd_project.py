@@ -6,12 +6,12 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from worker_agent.tdd.judge import judge_red
-from worker_agent.tdd.pytest_runner import PytestRunner
-from worker_agent.tdd.report import Outcome, TestResult, TestRun
-from worker_agent.tdd.run import Limits, TestBench
-from worker_agent.tdd.runner import Runner
-from worker_agent.tdd.verdict import RedVerdict
+from worker_agent.tdd.judging.judge import judge_red
+from worker_agent.tdd.judging.verdict import RedVerdict
+from worker_agent.tdd.runners.pytest_runner import PytestRunner
+from worker_agent.tdd.runners.report import Outcome, TestResult, TestRun
+from worker_agent.tdd.runners.run import Limits, TestBench
+from worker_agent.tdd.runners.runner import Runner
 
 PYTEST = f"'{sys.executable}' -m pytest -q"
 ENVIRONMENT = {

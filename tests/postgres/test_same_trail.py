@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from telemetry_bench import AT, event
 
 from config.loading import load
-from console.chronicle import store
+from console.building.chronicle import store
 from console.events import Wishes, shown
 from postgres.conftest import PASSWORD, Database, eventually
 from shared.errors import Misconfigured

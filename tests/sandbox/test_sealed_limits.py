@@ -12,9 +12,9 @@ import pytest
 from sandbox.cell import NONE, SEALED, Cell, Ran, gone
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import Limits
-from worker_agent.tdd.judge import judge_baseline
-from worker_agent.tdd.report_runner import ReportRunner
-from worker_agent.tdd.run import TestBench
+from worker_agent.tdd.judging.judge import judge_baseline
+from worker_agent.tdd.runners.report_runner import ReportRunner
+from worker_agent.tdd.runners.run import TestBench
 
 MIB = 2**20
 SMALL = Limits(memory_bytes=150 * MIB, processes=40, disk_bytes=20 * MIB, files=2000, cpu_seconds=1.5)

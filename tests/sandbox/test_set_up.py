@@ -15,9 +15,9 @@ from shared.errors import Misconfigured
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import Limits
 from shared.sandbox.wrap import Kind, Wrap
-from worker_agent.tdd.report_runner import ReportRunner
-from worker_agent.tdd.run import TestBench
-from worker_agent.tdd.setup_step import SetUp, SetUpFailed, collect, digest, lock_files
+from worker_agent.tdd.runners.report_runner import ReportRunner
+from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.setup.setup_step import SetUp, SetUpFailed, collect, digest, lock_files
 
 PYTHON = f"'{sys.executable}'"
 NODE = {"package-lock.json": "{}"}

@@ -17,7 +17,7 @@ from anyio.abc import Process
 from engine import ALONE, OWNER, REPOSITORY, WRITES
 
 from lab import target_project
-from lab.exchanges import Exchange
+from lab.http.exchanges import Exchange
 from lab.server import CHECK_NAME, Lab
 from security import places, thief
 from security.canaries import Canaries

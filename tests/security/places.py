@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from lab.exchanges import Exchange
+from lab.http.exchanges import Exchange
 from lab.world.repository import RepositoryRecord
 
 Places = Mapping[str, bytes]

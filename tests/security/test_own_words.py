@@ -17,9 +17,9 @@ from config.loading import load
 from config.model_access import anthropic
 from config.settings import Settings
 from config.state import StateDirectory
-from console.notices import outbox
-from console.process import Process
-from console.secrecy import known_secrets, secret
+from console.building.notices import outbox
+from console.building.process import Process
+from console.building.secrecy import known_secrets, secret
 from security.canaries import Canaries
 from security.detector import FORMS, Detector
 from shared.governance.channels import Webhook

@@ -76,7 +76,7 @@ class Worker:
             agent.fate.journal.counts["fence of a merged issue ended"] += buried
 
     async def _wanted(self, agent: Agent, seen: Item, fence: Any) -> Any:
-        """What a claim would begin, after `worker_agent.intents`."""
+        """What a claim would begin, after `worker_agent.intake.intents`."""
         stages, intent = stages_of(seen.labels), self._intent
         fresh = intent(Stage.IMPLEMENTING, "red", attempt=0, pr=0, work_head="")
         if agent.plan.labels_decide and stages & (WORKING | READY):

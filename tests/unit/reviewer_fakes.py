@@ -15,12 +15,12 @@ from reviewer_world import ISSUE, KEYS, NAMES, NEXT, PULL, FakeCoder, FakeSource
 
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Merge
-from reviewer_agent.drafts import Drafts
-from reviewer_agent.examine import Examiner
-from reviewer_agent.material import Library
+from reviewer_agent.merge.turns import Turns
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
-from reviewer_agent.turns import Turns
+from reviewer_agent.review.drafts import Drafts
+from reviewer_agent.review.examine import Examiner
+from reviewer_agent.review.material import Library
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
 from shared.github.status import Status

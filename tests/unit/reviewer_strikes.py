@@ -11,7 +11,7 @@ from reviewer_fakes import forge_of, reviewer
 from reviewer_world import BASE, FakeSource, World, answer
 
 from reviewer_agent.agent import Reviewer
-from reviewer_agent.turns import REF, Turn
+from reviewer_agent.merge.turns import REF, Turn
 from shared.ci.verdict import Verdict
 
 

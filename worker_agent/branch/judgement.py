@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shared.git.merging import Conflict, has_markers
-from worker_agent.tdd.report import TestRun
-from worker_agent.tdd.verdict import listed, output, told
+from worker_agent.tdd.judging.verdict import listed, output, told
+from worker_agent.tdd.runners.report import TestRun
 
 
 def lost(ours: TestRun, base: TestRun, merged: TestRun, own_files: Collection[str]) -> tuple[str, ...]:

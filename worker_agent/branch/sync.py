@@ -24,10 +24,10 @@ from worker_agent.branch.comments import in_step
 from worker_agent.branch.judgement import described, lost, unresolved
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.tdd.files import is_test_file
-from worker_agent.tdd.guard import tampering
-from worker_agent.tdd.old_tests import changes_by_file
-from worker_agent.tdd.report import TestRun
+from worker_agent.tdd.judging.files import is_test_file
+from worker_agent.tdd.judging.guard import tampering
+from worker_agent.tdd.judging.old_tests import changes_by_file
+from worker_agent.tdd.runners.report import TestRun
 from worker_agent.workshop import Job, Turn, Workshop
 from worker_agent.worksite import Phased, texts
 

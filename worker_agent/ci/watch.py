@@ -15,7 +15,7 @@ from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.models import Check
 from worker_agent.ci import reruns
-from worker_agent.ci_logs import failures
+from worker_agent.ci.logs import failures
 from worker_agent.decide import RED_BASE
 from worker_agent.policy import Policy
 from worker_agent.ports import Checks

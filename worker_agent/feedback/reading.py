@@ -9,8 +9,8 @@ from shared.marks import Keyring
 from shared.models import GHOST_ID, Account
 from worker_agent.feedback import answers
 from worker_agent.feedback.items import Item, Known, Page, open_items
+from worker_agent.intake.writers import Writers
 from worker_agent.ports import Conversation, Reviews
-from worker_agent.writers import Writers
 
 MOST = 50
 """So many items are worked on in one round; the rest waits for the next."""

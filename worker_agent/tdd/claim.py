@@ -19,7 +19,7 @@ from shared.errors import Blocked
 from shared.git import names
 from shared.git.notes import Baseline
 from shared.marks import Authenticity, Keyring
-from worker_agent.tdd.report import TestId
+from worker_agent.tdd.runners.report import TestId
 
 VERSION = 1
 

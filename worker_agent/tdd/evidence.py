@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shared.text import neutralise, one_line
-from worker_agent.tdd.report import Outcome, TestId, TestRun
+from worker_agent.tdd.runners.report import Outcome, TestId, TestRun
 
 ROWS = 100
 """Tests in one table; GitHub refuses bodies above 65,536 characters."""

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 
 from shared.pending.marked import Marked
 from worker_agent.aborts import CycleAborted
-from worker_agent.tdd import activation, stubs_javascript
-from worker_agent.tdd.control import neighbour
-from worker_agent.tdd.duplicates import duplicate_tests
-from worker_agent.tdd.files import is_test_file
-from worker_agent.tdd.first_party import first_party
-from worker_agent.tdd.guard import tampering
-from worker_agent.tdd.hollow import hollowed, without_assertion
-from worker_agent.tdd.judge import judge_baseline, judge_green, judge_red, unstable_tests
-from worker_agent.tdd.old_tests import changes_by_file
-from worker_agent.tdd.report import TestRun
-from worker_agent.tdd.stubs import imported, locate, stand_ins
+from worker_agent.tdd.judging import stubs_javascript
+from worker_agent.tdd.judging.control import neighbour
+from worker_agent.tdd.judging.duplicates import duplicate_tests
+from worker_agent.tdd.judging.files import is_test_file
+from worker_agent.tdd.judging.first_party import first_party
+from worker_agent.tdd.judging.guard import tampering
+from worker_agent.tdd.judging.hollow import hollowed, without_assertion
+from worker_agent.tdd.judging.judge import judge_baseline, judge_green, judge_red, unstable_tests
+from worker_agent.tdd.judging.old_tests import changes_by_file
+from worker_agent.tdd.judging.stubs import imported, locate, stand_ins
+from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, listed
+from worker_agent.tdd.phases import activation
+from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.trial import Extra
-from worker_agent.tdd.verdict import ErrorType, GreenVerdict, RedVerdict, listed
 from worker_agent.workshop import Job, Workshop
 from worker_agent.worksite import texts
 

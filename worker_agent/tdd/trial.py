@@ -12,10 +12,10 @@ from anyio import to_thread
 
 from shared.git import objects
 from shared.git.workspace import Place, Workspace
-from worker_agent.tdd.control import Control, watched
-from worker_agent.tdd.registry import Choice
-from worker_agent.tdd.report import TestRun
-from worker_agent.tdd.run import TestBench
+from worker_agent.tdd.judging.control import Control, watched
+from worker_agent.tdd.runners.registry import Choice
+from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.run import TestBench
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from itertools import chain
 
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.evidence import Proof, proofs
-from worker_agent.tdd.report import TestId
+from worker_agent.tdd.runners.report import TestId
 from worker_agent.verify.repeat import Repeated
 
 

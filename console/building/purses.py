@@ -1,0 +1,68 @@
+"""Where the money side of one repository is built: its ledger, and the gate that every paid run passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from shared.governance.budgets import Limits
+from shared.governance.ledger import Ledger, Purse
+from shared.governance.paid import Paid
+from shared.llm.cli.programs import PACKAGES
+from shared.llm.proxy.metered import UNSEEN
+from shared.llm.proxy.server import ModelProxy
+
+if TYPE_CHECKING:
+    from config.repository import RepositorySettings
+    from console.building.process import Process
+    from shared.git.fences import Fences
+    from shared.git.mirror import Mirror
+    from shared.llm.port import Coder
+    from shared.llm.proxy.account import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """What pays for a repository's runs. `ledger` None: they cost nothing, and nothing is written down."""
+
+    ledger: Ledger | None
+    run_usd: float
+
+    @property
+    def purse(self) -> Purse | None:
+        """What claims ask first."""
+        return None if self.ledger is None else Purse(self.ledger, self.run_usd)
+
+    def credit(self, number: int) -> str:
+        """The credit table of an item's status comment."""
+        return "" if self.ledger is None else self.ledger.table(f"#{number}")
+
+    def paid(self, process: Process, configured: RepositorySettings, coder: Coder) -> Coder:
+        """`coder`, each of whose runs is reserved and settled."""
+        if self.ledger is None:
+            return coder
+        proxies = [proxy for proxy in process.endpoints.values() if isinstance(proxy, ModelProxy)]
+
+        def reading(run: str) -> Reading | None:
+            """What the proxy of whichever backend made the run has seen; without one nothing more is known."""
+            found = (seen for proxy in proxies if (seen := proxy.reading(run)) is not None)
+            return next(found, UNSEEN if len(proxies) == len(process.endpoints) else None)
+
+        return Paid(coder, self.ledger, process.clock, reading)
+
+
+def money(
+    process: Process,
+    configured: RepositorySettings,
+    fences: Fences,
+    mirror: Mirror,
+    server_time: Callable[[], datetime],
+) -> Money:
+    """The money of one repository, by the configured budgets; a backend that is no program costs nothing."""
+    own = process.settings.budgets
+    limits = Limits(own.issue, own.day, own.week, own.warn, own.unknown_run)
+    roles = process.settings.roles.values()
+    costs = not PACKAGES.keys().isdisjoint({configured.llm_backend, *(role.backend for role in roles)})
+    return Money(Ledger(fences, mirror, server_time, limits, process.role) if costs else None, own.run)

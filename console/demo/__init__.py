@@ -1,0 +1,1 @@
+"""`workflow-engine demo` and `replay`: the whole engine on this machine, against the lab."""

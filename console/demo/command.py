@@ -1,0 +1,241 @@
+"""`workflow-engine demo`: from a story to a merged pull request on this machine, with nothing but this machine."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import tempfile
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from rich.console import Console
+from rich.live import Live
+from rich.syntax import Syntax
+from rich.text import Text
+
+from config.environment import cache_place, child_environment, for_installers, snapshot
+from console.demo.board import Board, evidence_table
+from console.demo.coder import Playing, playing
+from lab.demo import ending, own_project, stage, stories
+from lab.demo.cast import Cast, parts
+from lab.demo.environment import prepared
+from lab.demo.own_project import Source
+from lab.demo.stage import MAINTAINER, REPOSITORY, Stage
+from lab.demo.stories import Story
+from lab.server import Lab
+from shared.errors import Misconfigured
+from shared.loop import RealClock
+
+SECONDS_PER_STORY = 120
+"""After so long the demonstration has failed."""
+
+SECONDS_OF_A_PROGRAM = 300
+"""The same, where a real CLI is started for each call."""
+
+SECONDS_OF_A_MODEL = 3600
+"""The same, where a vendor's model thinks."""
+
+LOOK_SECONDS = 0.25
+"""How often the board looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked the demonstration for. `repo` and `story` go together: their code, their story."""
+
+    directory: Path
+    stories: int = 1
+    workers: int = 1
+    keep: bool = False
+    kill_every_seconds: float = 0.0
+    only_set_up: bool = False
+    llm: str = "scripted"
+    repo: Path | None = None
+    story: str | None = None
+    test_command: str | None = None
+    budget_usd: float = 10.0
+    minutes: float | None = None
+
+
+async def show(wishes: Wishes, console: Console) -> int:
+    """Run it; returns 0 only if everything was merged and closed and the merged tree's tests pass."""
+    told = _told(wishes)
+    source = await own_project.look(wishes.repo) if wishes.repo is not None else None
+    root = _place(wishes.directory.absolute(), source)
+    code = 1
+    try:
+        environment = root.parent / "env"
+        if source is None:
+            with console.status("Setting up the demo project's own environment (once) ..."):
+                environment = await prepared(environment, for_installers())
+        if wishes.only_set_up:
+            return 0
+        async with playing(wishes.llm, told, snapshot(), own=source is not None) as coder:
+            scene = Stage(
+                root,
+                environment,
+                coder.backend,
+                coder.program,
+                own=source is not None,
+                test_command=wishes.test_command,
+                budget_usd=wishes.budget_usd,
+                paid=coder.paid,
+            )
+            _introduce(console, coder, source, wishes)
+            code = await _play(Play(scene, told, wishes, coder, source), console)
+    finally:
+        if wishes.only_set_up or (code == 0 and not wishes.keep):
+            shutil.rmtree(root, ignore_errors=True)
+        else:
+            console.print(f"Everything was kept in {root}: logs, git repositories, states.", highlight=False)
+    return code
+
+
+def _told(wishes: Wishes) -> Sequence[Story]:
+    if wishes.workers < 1:
+        raise Misconfigured(f"--workers takes a number from 1, not {wishes.workers}.")
+    if (wishes.repo is None) != (wishes.story is None):
+        raise Misconfigured("--repo and --story go together: a repository of yours, and what should be built there.")
+    if wishes.story is None:
+        return stories.told(wishes.stories)
+    if not wishes.story.strip():
+        raise Misconfigured("--story is empty: say in a sentence or two what should be built.")
+    if wishes.llm == "scripted":
+        raise Misconfigured("A story of your own needs a real coder: add --llm claude or --llm codex.")
+    title, _, body = wishes.story.strip().partition("\n")
+    return (Story(title[:200], body.strip() or title, "", "", ""),)
+
+
+def _place(directory: Path, source: Source | None) -> Path:
+    """A fresh directory for this run, never inside the person's repository."""
+    if source is not None and directory.is_relative_to(source.path):
+        directory = cache_place(snapshot()) / "demo"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix="run-", dir=directory))
+    except OSError as error:
+        raise Misconfigured(f"The demo writes to {directory}, which does not work: {error.strerror}.") from None
+
+
+def _introduce(console: Console, coder: Playing, source: Source | None, wishes: Wishes) -> None:
+    """Who plays, on what, and what it may cost."""
+    if source is not None:
+        console.print(f"Your repository: {source.path}, {source.branch} at {source.commit[:12]}.", highlight=False)
+        console.print("The engine works on a copy; nothing is written there, and nothing goes to GitHub.")
+        if source.dirty:
+            console.print("Changes that are not committed are not in the copy.", style="yellow")
+    console.print(coder.sentence, markup=False, highlight=False)
+    if coder.paid:
+        console.print(f"All runs together may cost ${wishes.budget_usd:g} (--budget).", highlight=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """One performance: where, what is told, as wished by whom, by which coder, on whose code."""
+
+    scene: Stage
+    told: Sequence[Story]
+    wishes: Wishes
+    coder: Playing
+    source: Source | None
+
+    @property
+    def seconds(self) -> float:
+        """After so long it has failed."""
+        if self.wishes.minutes is not None:
+            return 60 * self.wishes.minutes
+        if self.coder.paid:
+            return SECONDS_OF_A_MODEL
+        return (SECONDS_PER_STORY if self.coder.program is None else SECONDS_OF_A_PROGRAM) * len(self.told)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment of every child."""
+        return child_environment() | {"HOME": str(self.scene.root)} | dict(self.coder.variables)
+
+
+async def _play(play: Play, console: Console) -> int:
+    scene, wishes, clock = play.scene, play.wishes, RealClock()
+    async with Lab(scene.root / "github") as lab:
+        await stage.furnish(lab, scene, play.told)
+        if play.source is not None:
+            await own_project.bring(lab, play.source)
+        board = Board(lab, console)
+        cast = Cast(scene, play.variables, clock, board.say)
+        began = clock.boot()
+        async with AsyncExitStack() as stack:
+            if console.is_terminal:
+                stack.enter_context(Live(board, console=console, refresh_per_second=4))
+            group = await stack.enter_async_context(anyio.create_task_group())
+            for name, module in parts(wishes.workers).items():
+                group.start_soon(cast.play, name, module)
+            if wishes.kill_every_seconds:
+                group.start_soon(cast.kill_at_random, wishes.kill_every_seconds)
+            finished = await _until_merged(lab, board, play, clock)
+            group.cancel_scope.cancel()
+        console.print(f"{clock.boot() - began:.0f} s, {cast.deaths} agents died on the way.", highlight=False)
+        return await _epilogue(lab, play, console, finished=finished)
+
+
+async def _until_merged(lab: Lab, board: Board, play: Play, clock: RealClock) -> bool:
+    """Tell the stories, approve the plans as the maintainer, and watch; False when time is up or an item halted."""
+    for story in play.told:
+        lab.issue(REPOSITORY, story.title, story.body, author=MAINTAINER, labels=("story",))
+    approved: set[int] = set()
+    with anyio.move_on_after(play.seconds):
+        while True:
+            board.refresh()
+            now = ending.scene(lab)
+            if now.finished(len(play.told)):
+                return True
+            if now.halted:
+                board.say(f"halted: {', '.join(f'#{number}' for number in now.halted)}")
+                return False
+            for number in ending.awaiting_approval(lab) - approved:
+                board.say(f"{MAINTAINER} approves the plan of #{number}")
+                lab.comment(REPOSITORY, number, "/approve", author=MAINTAINER)
+                approved.add(number)
+            await clock.sleep(LOOK_SECONDS)
+    board.say("time is up")
+    return False
+
+
+async def _epilogue(lab: Lab, play: Play, console: Console, *, finished: bool) -> int:
+    now = ending.scene(lab)
+    for number in now.merged:
+        merged = await ending.merged(lab, number)
+        console.rule(Text(f"#{merged.number} {merged.title}"))
+        console.print(Syntax(merged.diff, "diff", background_color="default"))
+        console.print(evidence_table(merged))
+    for number in now.halted:
+        console.rule(Text(f"#{number} needs a person"))
+        console.print(ending.last_word(lab, number), markup=False, highlight=False)
+    if play.source is not None:
+        return await _hand_out(lab, play, play.source, console, finished=finished)
+    tests = await ending.tests_pass(lab, play.scene, child_environment() | {"HOME": str(play.scene.root)})
+    console.rule("The merged tree's own tests")
+    console.print(tests.text, markup=False, highlight=False)
+    if not finished or tests.code != 0:
+        console.print("The demonstration failed: see the agents' logs.", style="red")
+        return 1
+    console.print("Merged, closed, and green. With --keep, logs, repositories and states stay for a closer look.")
+    return 0
+
+
+async def _hand_out(lab: Lab, play: Play, source: Source, console: Console, *, finished: bool) -> int:
+    """The person's own repository: one file with the new commits, and the command that fetches them as a branch."""
+    branch = own_project.branch_name(play.told[0].title)
+    file = play.scene.root.parent / f"{branch.replace('/', '-')}-{play.scene.root.name}.bundle"
+    if await own_project.bundled(lab, source, file):
+        command = ("git", "-C", str(source.path), "fetch", str(file), f"{own_project.RESULT}:refs/heads/{branch}")
+        console.rule("The result is a branch that you can fetch")
+        console.print(shlex.join(command), markup=False, highlight=False, soft_wrap=True)
+        console.print(f"Then look at it: git diff {source.commit[:12]} {branch}", markup=False, highlight=False)
+    if not finished:
+        console.print("It was not finished; what it says above is what a person would see on the issue.", style="red")
+        return 1
+    console.print("Merged in the copy, with every new test red before and green after. Your repository is untouched.")
+    return 0

@@ -1,0 +1,199 @@
+"""`workflow-engine replay`: a recorded issue once more, in a lab on this machine, with the recorded answers."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from config.settings import Settings
+from config.state import StateDirectory
+from console.building.assembly import Process, opened
+from console.launch import complain
+from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
+from lab.clock import LabClock
+from lab.demo import own_project
+from lab.demo.stage import MAINTAINER, REPOSITORY
+from lab.server import Lab
+from reviewer_agent.build import build as build_reviewer
+from shared.errors import EngineError, Misconfigured
+from shared.llm import recording
+from shared.llm.port import Call
+from shared.llm.scenario import Scenario
+from shared.llm.scripted import Scripted
+from shared.loop import Loop
+from shared.workflow import Role
+from worker_agent.build import build as build_worker
+
+MOST_TICKS = 60
+"""After so many looks at everything it does not end any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked for."""
+
+    directory: Path
+    item: str | None = None
+    test_command: str | None = None
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One issue of a recording: what its tree was, what it said, and every call that was made for it."""
+
+    item: str
+    archive: Path
+    title: str
+    body: str
+    test_command: str | None
+    calls: Sequence[Mapping[str, Any]]
+
+    @property
+    def red_runs(self) -> int:
+        """How often its CI has to be red: what names no test is run again once before it is repaired."""
+        return 2 * len({(one["round"], one["attempt"]) for one in self.calls if one["call"] == Call.FIX_CI})
+
+    @property
+    def refactored(self) -> bool:
+        """Whether a refactoring was recorded, too, even one that changed nothing."""
+        return any(one["call"] == Call.REFACTOR for one in self.calls)
+
+    @property
+    def reviewed(self) -> bool:
+        """Whether a review was recorded, too."""
+        return any(one["call"] == Call.REVIEW for one in self.calls)
+
+    @property
+    def checked(self) -> bool:
+        """Whether a second pass over an approval was recorded, too."""
+        return any(one["call"] == Call.CHECK_CRITERIA for one in self.calls)
+
+
+def replayed(wishes: Wishes, environment: Mapping[str, str]) -> int:
+    """Play it; 0 when every recorded answer was asked for again and no other, 1 when not, 2 for no recording."""
+    root = Path(tempfile.mkdtemp(prefix="replay-"))
+    try:
+        one = chosen(recording.exchanges(wishes.directory), wishes)
+        return anyio.run(_play, one, root, wishes, environment)
+    except EngineError as error:
+        return complain(error)
+    finally:
+        if wishes.keep:
+            sys.stdout.write(f"Everything was kept in {root}.\n")
+        else:
+            shutil.rmtree(root, ignore_errors=True)
+
+
+def chosen(found: Sequence[Mapping[str, Any]], wishes: Wishes) -> Recorded:
+    """The issue to play; raises `Misconfigured` where there is none, or several and none was named."""
+    items = dict.fromkeys(one["item"] for one in found if one["call"] == Call.WRITE_TESTS)
+    wanted = [item for item in items if wishes.item is None or item.lstrip("#") == wishes.item.lstrip("#")]
+    if len(wanted) != 1:
+        raise Misconfigured(
+            f"{wishes.directory} holds {', '.join(items) or 'no issue that was begun'}: choose one with --item."
+        )
+    first = next(one for one in found if one["item"] == wanted[0])
+    archive = recording.tree_of(wishes.directory, wanted[0])
+    if not archive.is_file():
+        raise Misconfigured(f"{archive} is missing: without it nobody knows on which files the recording began.")
+    calls = [one for one in found if one["title"] == first["title"] and one["call"] != Call.PLAN]
+    command = wishes.test_command or first.get("test_command")
+    return Recorded(wanted[0], archive, first["title"], first["body"], command, calls)
+
+
+async def _play(one: Recorded, root: Path, wishes: Wishes, environment: Mapping[str, str]) -> int:
+    scenario = root / "scenario.yml"
+    scenario.write_text(recording.scenario(one.calls), encoding="utf-8")
+    source = await own_project.unpacked(one.archive, root / "project")
+    async with Lab(root / "github") as lab:
+        people = {ENGINE: "write", REVIEWER: "write"}
+        ci = "".join(_red_once(root / f"ci-{number}") for number in range(one.red_runs)) + "true"
+        await lab.repository(
+            REPOSITORY, {"README.md": "A copy is on its way.\n"}, collaborators=people, check_command=ci
+        )
+        await own_project.bring(lab, source)
+        number = lab.issue(REPOSITORY, one.title, one.body, author=MAINTAINER, labels=("status:ready",)).number
+        said = await _work(lab, one, root, scenario, environment)
+        labels = sorted(label for label in lab.at(REPOSITORY).issues.require(number).labels if ":" in label)
+    coder = Scripted(Scenario.load(scenario), LabClock(), root / "state" / "scripted")
+    return _verdict(one, coder.unread(), said, labels)
+
+
+def _red_once(mark: Path) -> str:
+    """A check that fails the first time that it is run, and not again."""
+    return f"{{ test -e '{mark}' || {{ touch '{mark}'; exit 1; }}; }} && "
+
+
+async def _work(lab: Lab, one: Recorded, root: Path, scenario: Path, environment: Mapping[str, str]) -> list[str]:
+    """Let the agents tick until nothing more happens; how each item ended."""
+    clock = LabClock()
+    builds = {Role.WORKER: build_worker} | ({Role.REVIEWER: build_reviewer} if one.reviewed else {})
+    async with AsyncExitStack() as stack:
+        loops = []
+        for role, build in builds.items():
+            login = REVIEWER if role is Role.REVIEWER else ENGINE
+            token = {"GITHUB_TOKEN": lab.token(login, PERMISSIONS[login])}
+            settings = _settings(lab, one, root, scenario)
+            identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(role, None))
+            process = Process(settings, role, clock, identity, {**environment, **token})
+            (parts,) = await stack.enter_async_context(opened(process))
+            loops.append(await stack.enter_async_context(Loop(build(parts), clock, interval_seconds=0.05).open()))
+        quiet = 0
+        for _ in range(MOST_TICKS):
+            before = [len(loop.ended) for loop in loops]
+            for loop in loops:
+                await loop.tick()
+                await loop.quiet()
+            await lab.idle()
+            resting = [rest.until for loop in loops for rest in loop.resting if rest.until is not None]
+            if resting:  # a wait that was recorded takes no time here
+                clock.advance(900)
+                lab.clock.advance(900)
+            idle = before == [len(loop.ended) for loop in loops] and not any(loop.resting for loop in loops)
+            quiet = quiet + 1 if idle else 0
+            if quiet == 2:
+                break
+        return [f"{end.result}: {end.sentence}" for loop in loops for end in loop.ended]
+
+
+def _settings(lab: Lab, one: Recorded, root: Path, scenario: Path) -> Settings:
+    repository: dict[str, object] = {"name": REPOSITORY, "poll_interval": 0.05, "llm_backend": "scripted"}
+    repository |= {"test_command": one.test_command, "merge": "auto", "refactor": "auto" if one.refactored else "off"}
+    repository |= {"review": {"second_pass": one.checked}}
+    return Settings.model_validate(
+        {
+            "repositories": (repository,),
+            "state_dir": root / "state",
+            "github": {"api_url": lab.url, "write_interval_seconds": 0.0},
+            "lock": {"settle": 0.05},
+            "sandbox": "none",
+            "llm": {"scenario": scenario},
+        },
+        strict=False,
+    )
+
+
+def _verdict(one: Recorded, unread: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> int:
+    for line in _told(one, unread, said, labels):
+        sys.stdout.write(f"{line}\n")
+    return 1 if unread or any("no answer" in sentence for sentence in said) else 0
+
+
+def _told(one: Recorded, unread: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> Iterator[str]:
+    yield f"{one.item} {one.title}: {len(one.calls)} recorded calls."
+    yield from said
+    yield f"The issue ended with {', '.join(labels) or 'no label of a stage'}."
+    if unread:
+        yield "It did not go the same way; these answers were never asked for:"
+        yield from (f"- {answer}" for answer in unread)
+    else:
+        yield "Every recorded answer was asked for again."

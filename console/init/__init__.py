@@ -1,0 +1,1 @@
+"""`workflow-engine init`: what is missing is made, what is there stays."""

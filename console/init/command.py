@@ -1,0 +1,184 @@
+"""`workflow-engine init`: labels, a key and a configuration, made where they are missing and nowhere else."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from config.environment import config_place
+from config.loading import checked, load, read, source
+from config.settings import Settings
+from config.state import StateDirectory
+from console.building.connections import web_session
+from console.building.process import Process
+from console.building.sign_in import completed, signed_in
+from console.init.files import Blanks, NewFile, configuration_file, key_file
+from console.launch import FAILED, OK, complain
+from shared.errors import EngineError, Misconfigured
+from shared.github.labels import LabelBoard
+from shared.loop import RealClock
+from shared.warrant import Operator
+from shared.workflow import Role
+
+ORDER = Operator("init")
+
+Ask = Callable[[str], bool]
+"""Puts a question to the person; whether the answer is yes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked for.
+
+    `api_url` goes into a new configuration; `update` repaints labels; `dry_run` only says what would be done.
+    """
+
+    repository: str | None = None
+    config: Path | None = None
+    api_url: str | None = None
+    yes: bool = False
+    update: bool = False
+    dry_run: bool = False
+
+
+@dataclass
+class Todo:
+    """What is missing: files here, labels there; `hints` is what only the person can do."""
+
+    files: list[NewFile] = field(default_factory=list)
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    dull: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    hints: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.files or any(self.missing.values()) or any(self.dull.values()))
+
+    def lines(self) -> list[str]:
+        """What would be done, one line for each."""
+        said = [f"write {file.path}" for file in self.files]
+        said += [f"create {len(names)} labels in {where}: {', '.join(names)}" for where, names in _full(self.missing)]
+        said += [f"repaint {len(names)} labels in {where}: {', '.join(names)}" for where, names in _full(self.dull)]
+        return said
+
+
+def initialise(wishes: Wishes, ask: Ask | None, environment: Mapping[str, str]) -> int:
+    """Do it and say what was done; returns an exit code. `ask` is None where nobody can be asked."""
+    try:
+        settings, todo = _local(wishes, environment)
+        return anyio.run(_initialise, wishes, settings, completed(settings, environment), todo, ask)
+    except EngineError as error:
+        return complain(error)
+
+
+def _local(wishes: Wishes, environment: Mapping[str, str]) -> tuple[Settings, Todo]:
+    """The configuration that holds, or would hold, and the files that are missing."""
+    found, todo = source(wishes.config, environment=environment), Todo()
+    if found is not None and found.exists():
+        settings = load(found, repository=wishes.repository, environment=environment)
+        todo.files += [key_file(path) for path in settings.lock.key_files[:1] if not path.exists()]
+        if not settings.lock.key_files:
+            key = _default_key(environment)
+            todo.files += [] if key.exists() else [key_file(key)]
+            todo.hints.append(f"{found} was kept. Add to it:  lock: {{key_files: [{key}]}}")
+        return settings, todo
+    if wishes.repository is None:
+        raise Misconfigured("There is no configuration yet: say for which repository, workflow-engine init owner/repo.")
+    checked(wishes.repository)
+    key = _default_key(environment)
+    todo.files += [] if key.exists() else [key_file(key)]
+    new = configuration_file(found or _default_config(), Blanks(wishes.repository, key, wishes.api_url))
+    todo.files.append(new)
+    return _as_written(new, environment), todo
+
+
+def _as_written(new: NewFile, environment: Mapping[str, str]) -> Settings:
+    """What a configuration will mean that is not written yet; it is read as every other one is."""
+    with tempfile.TemporaryDirectory(prefix="init-") as place:
+        trial = Path(place, new.path.name)
+        trial.write_text(new.content(), encoding="utf-8")
+        return read(trial, environment=environment)
+
+
+def _default_key(environment: Mapping[str, str]) -> Path:
+    """Not in the state directory, which may be deleted, and not beside the configuration, which may be published."""
+    return config_place(environment) / "lock.key"
+
+
+def _default_config() -> Path:
+    return Path("config/repos.yml" if Path("config").is_dir() else "repos.yml").absolute()
+
+
+async def _initialise(
+    wishes: Wishes, settings: Settings, environment: Mapping[str, str], todo: Todo, ask: Ask | None
+) -> int:
+    async with _boards(settings, environment) as boards:
+        for name, board in boards.items():
+            todo.missing[name] = await board.missing()
+            todo.dull[name] = await board.dull() if wishes.update else ()
+        if wishes.dry_run:
+            _show(todo)
+            return OK
+        if todo and not wishes.yes and not _agree(todo, ask):
+            sys.stdout.write("Nothing was changed.\n")
+            return FAILED
+        for line in [*await _carry_out(todo, boards), *todo.hints]:
+            sys.stdout.write(f"{line}\n")
+    if not todo:
+        sys.stdout.write("Everything was there already: nothing was changed.\n")
+    return OK
+
+
+async def _carry_out(todo: Todo, boards: Mapping[str, LabelBoard]) -> list[str]:
+    """Files first: without them labels are of no use. What was done, one line for each."""
+    done: list[str] = []
+    for file in todo.files:
+        written = await anyio.to_thread.run_sync(file.write)
+        done.append(f"Wrote {file.path}. {file.copying}" if written else f"{file.path} is there by now and was kept.")
+    for name, board in boards.items():
+        await board.create(todo.missing[name], ORDER)
+        await board.repaint(todo.dull[name], ORDER)
+        done += [f"Created {len(names)} labels in {name}." for names in (todo.missing[name],) if names]
+        done += [f"Repainted {len(names)} labels in {name}." for names in (todo.dull[name],) if names]
+    return done
+
+
+def _agree(todo: Todo, ask: Ask | None) -> bool:
+    """Ask the person; raises `Misconfigured` where nobody can be asked."""
+    plan = "".join(f"  {line}\n" for line in todo.lines())
+    if ask is None:
+        raise Misconfigured(f"This would be done:\n{plan}Nobody can be asked here: give --yes, or --dry-run to look.")
+    sys.stdout.write(f"This will be done:\n{plan}")
+    return ask("Go on?")
+
+
+def _show(todo: Todo) -> None:
+    """What would be done; new files with all that would stand in them."""
+    for file in todo.files:
+        sys.stdout.write(file.diff())
+    for line in [*(f"would {line}" for line in todo.lines()), *todo.hints]:
+        sys.stdout.write(f"{line}\n")
+    sys.stdout.write("Nothing was changed.\n" if todo else "Everything is there already: nothing would be changed.\n")
+
+
+@asynccontextmanager
+async def _boards(settings: Settings, environment: Mapping[str, str]) -> AsyncIterator[dict[str, LabelBoard]]:
+    """Each repository's labels, seen as the worker; no agent's own identity is touched."""
+    with tempfile.TemporaryDirectory(prefix="init-") as place:
+        apart = settings.model_copy(update={"state_dir": Path(place)})
+        with StateDirectory(apart.state_dir).open().claim_identity(Role.WORKER) as agent:
+            process = Process(apart, Role.WORKER, RealClock(), agent, environment)
+            async with web_session(apart, environment) as session, signed_in(process, session) as known:
+                yield {
+                    one.name: LabelBoard(known[one.name].github, one.name, one.labels.names())
+                    for one in apart.repositories
+                }
+
+
+def _full(labels: Mapping[str, tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(where, names) for where, names in labels.items() if names]

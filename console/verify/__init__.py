@@ -1,0 +1,1 @@
+"""`workflow-engine verify`: whether what a pull request claims is true."""

@@ -1,0 +1,165 @@
+"""`workflow-engine verify`: whether what a pull request claims is true, run again from fresh clones."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from config.environment import child_environment, for_set_up
+from config.loading import load, source
+from config.repository import RepositorySettings
+from config.settings import Settings
+from console.building.confinement import confinement
+from console.building.sign_in import completed
+from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
+from console.verify.pull import fetched
+from shared.errors import EngineError, Misconfigured
+from shared.git import directories
+from shared.git.command import Git
+from shared.sandbox.fitness import conceal
+from shared.specification import Specification
+from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.setup.setup_step import SetUp
+from worker_agent.verify.clone import brought, cloned
+from worker_agent.verify.compare import Falsehood, false, unproven
+from worker_agent.verify.repeat import Ask, Repeat
+from worker_agent.verify.report import Report, as_text
+
+_PULL_REQUEST = re.compile(r"([^/#\s]+/[^/#\s]+)#([1-9][0-9]{0,9})")
+_LOCAL = "local/repository"
+"""Stands for a repository on this machine where no configuration names one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked for: a pull request (`owner/repo#7`), or two commits of the repository `repo`."""
+
+    pull_request: str | None = None
+    local: tuple[str, str] | None = None
+    repo: Path = Path()
+    json: bool = False
+    config: Path | None = None
+    test_command: str | None = None
+    may_change: Sequence[str] = ()
+
+
+def verified(wishes: Wishes, environment: Mapping[str, str]) -> int:
+    """Examine and print; 0 when the claim is true, 1 when it is false, 2 for arguments, 4 when nobody can tell."""
+    try:
+        conceal()
+        report = _examined(wishes, environment)
+    except EngineError as error:
+        sys.stderr.write(f"{error}\n")
+        return MISCONFIGURED if isinstance(error, Misconfigured) else NOT_ALLOWED
+    sys.stdout.write(f"{json.dumps(asdict(report)) if wishes.json else as_text(report)}\n")
+    return OK if report.true else FAILED
+
+
+def _examined(wishes: Wishes, environment: Mapping[str, str]) -> Report:
+    if (wishes.pull_request is None) == (wishes.local is None):
+        raise Misconfigured("Name one pull request as owner/repo#7, or two commits as --local BASE HEAD.")
+    if wishes.local is not None:
+        return anyio.run(_local, wishes, _settings_for_local(wishes, environment), environment)
+    found = _PULL_REQUEST.fullmatch(wishes.pull_request or "")
+    if found is None:
+        raise Misconfigured(f"'{wishes.pull_request}' is no pull request: write it as owner/repo#7.")
+    settings = load(wishes.config, repository=found[1], environment=environment)
+    return anyio.run(_pull_request, wishes, settings, int(found[2]), completed(settings, environment))
+
+
+def _settings_for_local(wishes: Wishes, environment: Mapping[str, str]) -> Settings:
+    named = source(wishes.config, environment=environment)
+    return load(wishes.config, repository=None if named else _LOCAL, environment=environment)
+
+
+async def _local(wishes: Wishes, settings: Settings, environment: Mapping[str, str]) -> Report:
+    configured = settings.repositories[0] if len(settings.repositories) == 1 else RepositorySettings(name=_LOCAL)
+    here = Git(_git_dir(wishes.repo), {**child_environment(), **environment})
+    base, head = [await _commit(here, name) for name in wishes.local or ()]
+    async with _place(settings) as place:
+        bench = await bench_of(settings, configured, environment, place)
+        mirror, space = await cloned(here, str(here.git_dir), place)
+        for commit in (base, head):
+            if not await brought(mirror, commit):
+                raise Misconfigured(f"The commit {commit} of {wishes.repo} cannot be fetched.")
+        command = wishes.test_command or configured.test_command
+        allowed = Specification("", may_change=tuple(wishes.may_change))
+        ask = Ask(base, head, command, configured.test_report, allowed)
+        seen = await Repeat(mirror, space, bench, ask).examined()
+        found = unproven(seen)
+        if not await mirror.is_ancestor(base, head):
+            found = (Falsehood("history", f"The head {head[:12]} is not built on the base {base[:12]}."), *found)
+        return Report.of(f"{base[:12]}..{head[:12]}", ask, seen, found)
+
+
+async def _pull_request(wishes: Wishes, settings: Settings, number: int, environment: Mapping[str, str]) -> Report:
+    (configured,) = settings.repositories
+    async with _place(settings) as place:
+        bench = await bench_of(settings, configured, environment, place)
+        material = await fetched(settings, environment, number, place)
+        if isinstance(material, Report):
+            return material
+        command = wishes.test_command or configured.test_command
+        ask = replace(material.ask, test_command=command, test_report=configured.test_report)
+        seen = await Repeat(material.mirror, material.space, bench, ask).examined()
+        found = (*material.found, *false(material.claim, seen, material.history))
+        return Report.of(material.subject, ask, seen, found, material.remarks)
+
+
+async def bench_of(
+    settings: Settings, configured: RepositorySettings, environment: Mapping[str, str], place: Path
+) -> TestBench:
+    """Where tests are run, in the sandbox that is configured.
+
+    What is set up lies below `place` and goes with it: a stranger's commit never fills the worker's own.
+    """
+    confined = await confinement(settings, environment)
+    setup = SetUp(configured.name, configured.setup_command, place / "env", for_set_up(), confined)
+    deadline = 60 * configured.run_timeout_minutes
+    return TestBench(child_environment(), deadline, confinement=confined, setup=setup)
+
+
+@asynccontextmanager
+async def _place(settings: Settings) -> AsyncIterator[Path]:
+    """A directory where the sandbox can show it, removed at the end."""
+    place = settings.work_dir / f"verify-{secrets.token_hex(8)}"
+    try:
+        place.mkdir(parents=True)
+    except OSError as error:
+        raise Misconfigured(f"work_dir {settings.work_dir} cannot be used: {error.strerror}.") from None
+    try:
+        yield place
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(directories.remove, place)
+
+
+def _git_dir(repo: Path) -> Path:
+    """The git directory of a checkout, a worktree or a bare repository."""
+    inner = repo.absolute() / ".git"
+    if inner.is_file():
+        named = inner.read_text(encoding="utf-8", errors="replace").partition("gitdir: ")[2].strip()
+        common = (inner.parent / named / "commondir").resolve()
+        return (common.parent / common.read_text().strip()).resolve() if common.is_file() else inner.parent / named
+    if inner.is_dir():
+        return inner
+    if (repo / "HEAD").is_file() and (repo / "objects").is_dir():
+        return repo.absolute()
+    raise Misconfigured(f"{repo} is no git repository: give the one that has both commits with --repo PATH.")
+
+
+async def _commit(git: Git, name: str) -> str:
+    arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    found = (await git.run(*arguments, ok=(0, 1, 128))).text
+    if not re.fullmatch(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", found):
+        raise Misconfigured(f"'{name}' names no commit of {git.git_dir}.")
+    return found

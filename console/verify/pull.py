@@ -1,0 +1,128 @@
+"""The part of `verify` that asks GitHub: the claim in a pull request, its commits, and its specification."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.credentials import signing_keys
+from config.settings import Settings
+from config.state import StateDirectory
+from console.building.assembly import Process, mirror_of
+from console.building.connections import web_session
+from console.building.sign_in import SignedIn, signed_in
+from shared.git.mirror import Mirror
+from shared.git.workspace import Workspace
+from shared.github.issues import Issues
+from shared.github.people import People
+from shared.github.pulls import Pulls
+from shared.loop import RealClock
+from shared.marks import Authenticity, Key, Keyring
+from shared.models import PullRequest
+from shared.pending import mark
+from shared.specification import read
+from shared.workflow import Role
+from worker_agent import links
+from worker_agent.tdd import claim as claims
+from worker_agent.tdd.claim import Claim, NoClaim
+from worker_agent.verify.clone import brought, cloned, placed
+from worker_agent.verify.compare import Falsehood, History
+from worker_agent.verify.record import contradicted, noted
+from worker_agent.verify.repeat import Ask
+from worker_agent.verify.report import Report
+
+NOT_RUN = frozenset({"signature", "history"})
+"""Where these are false nobody vouches for the commits, so nothing of them is run, not even set up."""
+
+UNSEEN = "nothing was run"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All that an examination needs of GitHub; with it, nobody has to be signed in any more."""
+
+    subject: str
+    claim: Claim
+    ask: Ask
+    history: History
+    mirror: Mirror
+    space: Workspace
+    found: tuple[Falsehood, ...]
+    remarks: tuple[str, ...]
+
+
+async def fetched(settings: Settings, environment: Mapping[str, str], number: int, place: Path) -> Material | Report:
+    """What pull request `number` claims, and a clone below `place`; a report where there is nothing to examine.
+
+    The token is gone from this machine's files when this returns, before any test is run. Raises
+    `Misconfigured`, `Unauthorized`, `NotAllowed`, `Gone` and `Transient`.
+    """
+    scratch = settings.state_dir if settings.state_dir.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="verify-", dir=scratch) as state:
+        own = settings.model_copy(update={"state_dir": Path(state)})
+        with StateDirectory(own.state_dir).open().claim_identity(Role.WORKER) as agent:
+            process = Process(own, Role.WORKER, RealClock(), agent, environment)
+            async with web_session(settings, environment) as session, signed_in(process, session) as known:
+                me = next(iter(known.values()))
+                return await _Visit(process, me, settings.repositories[0].name).material(number, place)
+
+
+class _Visit:
+    """One repository, signed in."""
+
+    def __init__(self, process: Process, me: SignedIn, name: str) -> None:
+        self._process = process
+        self._me = me
+        self._name = name
+
+    async def material(self, number: int, place: Path) -> Material | Report:
+        pull = await Pulls(self._me.github, self._name).pull_request(number)
+        subject = f"{self._name}#{number}"
+        try:
+            keys = await self._keys()
+            claim, signed = claims.read(pull.body, keys)
+        except NoClaim as error:
+            return Report(subject, "", pull.head_sha, true=False, false=(Falsehood("claim", str(error)),))
+        mirror = mirror_of(self._process, self._me.answers, self._name)
+        mirror, space = await cloned(mirror.git, mirror.url, place)
+        for commit in (claim.base, claim.head, pull.head_sha):
+            if not await brought(mirror, commit):
+                gone = Falsehood("history", f"The commit {commit[:12]} does not exist in {self._name}.")
+                return Report(subject, claim.base, pull.head_sha, true=False, false=(gone,))
+        found, remarks = _identity(claim, signed, pull)
+        notes = await noted(mirror, claim, keys)
+        found += tuple(contradicted(claim, notes))
+        if not notes:
+            remarks += ("there are no notes that a key of this configuration signed: effort is not compared",)
+        history, base = await placed(mirror, claim, pull.head_sha, pull.base_branch, merged=pull.merged)
+        beforehand = (*found, *(Falsehood("history", why) for why in history.why))
+        if any(one.what in NOT_RUN for one in beforehand):
+            return Report(subject, base, pull.head_sha, true=False, false=beforehand, remarks=(*remarks, UNSEEN))
+        if not history.same_base:
+            remarks += (f"the base branch was merged since; examined on {base[:12]}, counts of it are not compared",)
+        issue = await Issues(self._me.github, self._name).issue(links.issue_of(pull) or claim.issue)
+        waits = mark.read(issue.body, keys)
+        ask = Ask(base, pull.head_sha, specification=read(issue.body), pending=waits.test if waits else "")
+        return Material(subject, claim, ask, history, mirror, space, found, remarks)
+
+    async def _keys(self) -> Keyring:
+        repository = await People(self._me.github, self._name).repository()
+        signing = tuple(Key.of(secret) for secret in signing_keys(self._process.settings.lock))
+        return Keyring(repository.id, signing)
+
+
+def _identity(claim: Claim, signed: Authenticity, pull: PullRequest) -> tuple[tuple[Falsehood, ...], tuple[str, ...]]:
+    """Whose claim it is, and about which issue."""
+    found: list[Falsehood] = []
+    remarks: list[str] = []
+    named = links.issue_of(pull)
+    if named != claim.issue:
+        told = "no issue's work branch" if named is None else f"the work branch of #{named}"
+        found.append(Falsehood("history", f"The claim is about #{claim.issue}; '{pull.head_branch}' is {told}."))
+    if signed is Authenticity.INVALID:
+        found.append(Falsehood("signature", "The claim was not written by this engine, or was changed since."))
+    elif signed is Authenticity.UNKNOWN_KEY:
+        remarks.append("the claim is signed with a key that is not configured here, so nobody vouches for its words")
+    return tuple(found), tuple(remarks)

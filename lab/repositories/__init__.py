@@ -1,0 +1,1 @@
+"""Real git behind the embedded GitHub: bare repositories, their objects, and git's own protocol."""

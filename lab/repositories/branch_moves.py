@@ -1,0 +1,79 @@
+"""What a moved branch means for pull requests: new heads, unknown mergeability, closed, merged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lab.repositories import diff_lines
+from lab.repositories.bare import pushed_by
+from lab.world.pulls import InlineRecord, PullRecord
+from lab.world.repository import RepositoryRecord
+
+_BRANCHES = "refs/heads/"
+
+
+async def follow(repository: RepositoryRecord, ref: str, new: str | None) -> None:
+    """Bring the pull requests of `repository` up to date after `ref` moved to `new` (None: deleted)."""
+    if not ref.startswith(_BRANCHES):
+        return
+    branch, actor = ref.removeprefix(_BRANCHES), pushed_by.get() or repository.facts.owner
+    repository.pushed_at = repository.registrar.now()
+    for pull in repository.pulls.opened_from(branch):
+        await _head_moved(repository, pull, new, actor)
+    for pull in repository.pulls.opened_onto(branch):
+        if pull.number != repository.merging_number:
+            await _base_moved(repository, pull, new, actor)
+
+
+async def catch_up(repository: RepositoryRecord) -> None:
+    """After a restart: what git knows of branches and the pull requests do not, because the lab was killed between."""
+    for pull in [one for one in repository.pulls.records.values() if repository.issues.require(one.number).open]:
+        ref = f"{_BRANCHES}{pull.head_branch}"
+        head = await repository.bare.sha(ref)
+        if head != pull.head_sha:
+            await follow(repository, ref, head)
+
+
+async def show_head(repository: RepositoryRecord, pull: PullRecord) -> None:
+    """Keep the pull request's head as a ref that whoever clones can fetch: `refs/pull/N/head`."""
+    await repository.bare.update_ref(f"refs/pull/{pull.number}/head", pull.head_sha)
+
+
+async def _head_moved(repository: RepositoryRecord, pull: PullRecord, new: str | None, actor: str) -> None:
+    if new is None:
+        repository.issues.record(pull.number, "head_ref_deleted", actor)
+        repository.issues.close(pull.number, actor)
+        return
+    base = await repository.bare.sha(pull.base_branch) or pull.base_sha
+    moved = repository.pulls.move_head(pull.number, new, base)
+    await show_head(repository, moved)
+    remarks = [
+        remark
+        for remark in repository.pulls.inline.values()
+        if remark.number == pull.number and remark.line is not None
+    ]
+    if remarks:
+        await _outdate(repository, moved, remarks)
+
+
+async def _base_moved(repository: RepositoryRecord, pull: PullRecord, new: str | None, actor: str) -> None:
+    if new is None:
+        repository.issues.close(pull.number, actor)
+    elif await repository.bare.merge_base(new, pull.head_sha) == pull.head_sha:
+        repository.pulls.merge(pull.number, actor, new)
+    else:
+        repository.pulls.forget_mergeable(pull.number)
+
+
+async def _outdate(repository: RepositoryRecord, pull: PullRecord, remarks: list[InlineRecord]) -> None:
+    """A remark whose line is not in the diff any more, or reads differently, has no line."""
+    files = await repository.bare.changed_files(pull.base_sha, pull.head_sha)
+    patches = {change.path: change.patch for change in files}
+    for remark in remarks:
+        old = remark.place
+        now = diff_lines.place(old.path, patches.get(old.path), line=old.line, side=old.side)
+        if now is None or now.text != old.text:
+            repository.pulls.inline.change(remark.id, line=None)
+        else:
+            kept = replace(old, position=now.position)
+            repository.pulls.inline.change(remark.id, place=kept, commit_id=pull.head_sha)

@@ -1,0 +1,84 @@
+"""Whose word merges what needs a person's: `/merge`, or an approving review of the very commit that we approved."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from enum import StrEnum
+
+from reviewer_agent import links
+from reviewer_agent.ports import Comments, People
+from reviewer_agent.review.opinion import Opinion, standing_approvals
+from shared import marks
+from shared.governance.commands import Verb, commands
+from shared.models import Account, Issue, PullRequest, Review
+from shared.specification import read
+
+_APP = "[bot]"
+"""How the login of an App ends. Its reviews are a program's, whatever it may write."""
+
+Look = Callable[[int], Awaitable[Issue | None]]
+"""Reads one issue; None when it is gone."""
+
+
+class Word(StrEnum):
+    """What people have said of a merge."""
+
+    NONE = "none"
+    OWN = "only its requester's"
+    GIVEN = "given"
+
+
+class Consent:
+    """Reads what was said of a pull request after our approval of it."""
+
+    def __init__(
+        self, comments: Comments, people: People, look: Look, accounts: Collection[int], *, by_requester: bool
+    ) -> None:
+        """`accounts` are the engine's; `by_requester`: the word of who has asked for the change counts as well."""
+        self._comments = comments
+        self._people = people
+        self._look = look
+        self._accounts = accounts
+        self._by_requester = by_requester
+
+    async def of(self, pull_request: PullRequest, opinion: Opinion, reviews: Sequence[Review]) -> Word:
+        """What was said after `opinion`; `reviews` are those by people that may stand for an order. Raises `Transient`.
+
+        An order is bound to the commit of `opinion`: one that was given before cannot have been about it.
+        """
+        said = [*await self._orders(pull_request, opinion), *_approve(reviews, opinion)]
+        speakers = {one.id: one.login for one in said}
+        trusted = [id for id, login in speakers.items() if (await self._people.permission(login)).may_write]
+        if not trusted:
+            return Word.NONE
+        if self._by_requester:
+            return Word.GIVEN
+        return Word.OWN if await self._requesters(pull_request) >= set(trusted) else Word.GIVEN
+
+    async def _orders(self, pull_request: PullRequest, opinion: Opinion) -> list[Account]:
+        thread = await self._comments.thread(pull_request.number, opinion.at)
+        # What carries a mark is the engine's; the account says nothing when its owner shares it.
+        spoken = [c for c in thread if c.created_at > opinion.at and marks.find(c.body) is None]
+        return [command.author for command in commands(spoken) if command.verb is Verb.MERGE]
+
+    async def _requesters(self, pull_request: PullRequest) -> set[int]:
+        """Who wrote the issue and the story that it is part of; and who wrote the change, where that is a person."""
+        own = links.issue_of(pull_request)
+        found = set[int]()
+        if own is None or pull_request.author.id not in self._accounts:
+            found.add(pull_request.author.id)
+        number = own or links.issue_named_by(pull_request)
+        issue = await self._look(number) if number else None
+        if issue is not None:
+            found.add(issue.author.id)
+            part_of = read(issue.body).part_of
+            story = await self._look(part_of) if part_of else None
+            found |= {story.author.id} if story is not None else set()
+        return found
+
+
+def _approve(reviews: Sequence[Review], opinion: Opinion) -> Iterable[Account]:
+    """Who approves exactly this commit, having seen what our review says of it; an App's word is nobody's."""
+    fitting = (one for one in standing_approvals(reviews) if one.head_sha == opinion.sha)
+    people = (one for one in fitting if not one.author.login.endswith(_APP))
+    return [one.author for one in people if one.submitted_at >= opinion.at]

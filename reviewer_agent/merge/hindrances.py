@@ -1,0 +1,66 @@
+"""Why an approved pull request is not merged by the engine now, and what clears each reason."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from reviewer_agent.review.opinion import Care
+
+
+class Hindrance(StrEnum):
+    """Why an approved pull request is not merged by the engine now, or why a review is not begun."""
+
+    NEVER = "merging is configured to be done by people"
+    FLAGGED = "a flag says that a person decides"
+    BARRED = "a label says that it is not to be merged"
+    UNSEEN = "the engine's approval of this commit is not on GitHub"
+    REQUESTED = "somebody's request for changes still stands"
+    FORK = "its branch is in another repository, so a person merges"
+    NOT_ORDERED = "it waits for `/merge`"
+    OWN_ORDER = "only its requester has asked for the merge, and that does not count"
+    BREAKING = "it breaks callers, so a person merges"
+    PROTECTED = "it touches protected files or dependencies, so a person merges"
+    DISPUTED = "its review objects to what an earlier one had let pass, so a person merges"
+    LARGE = "it changes more lines than the engine merges by itself, so a person merges"
+    CHECKS_RED = "its checks are red"
+    CHECKS_MISSING = "it has no checks"
+    CHECKS_RUNNING = "its checks have not finished"
+    BASE_RED = "the checks of the base branch are red"
+    BASE_RUNNING = "the checks of the base branch have not finished since the last merge"
+    STOPPED = "its issue was closed, paused or taken back"
+    EDITED = "its issue was edited after its text was approved"
+    COOLING = "people are given time to object"
+
+
+OF_CARE = {
+    Care.BREAKING: Hindrance.BREAKING,
+    Care.PROTECTED: Hindrance.PROTECTED,
+    Care.DISPUTED: Hindrance.DISPUTED,
+}
+"""What a review says of a change that only a person merges."""
+
+ON_ORDER = frozenset({Hindrance.NOT_ORDERED, Hindrance.OWN_ORDER, Hindrance.FORK, Hindrance.LARGE, *OF_CARE.values()})
+"""What a person's `/merge` clears."""
+
+PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING, Hindrance.BASE_RUNNING})
+"""What is worth waiting for with the lease kept."""
+
+UNANNOUNCED = PASSING | {
+    Hindrance.BARRED,
+    Hindrance.REQUESTED,
+    Hindrance.CHECKS_RED,
+    Hindrance.CHECKS_MISSING,
+    Hindrance.BASE_RED,
+    Hindrance.STOPPED,
+    Hindrance.EDITED,
+}
+"""What can change without GitHub showing the pull request as changed."""
+
+WAITS = {"stopped": Hindrance.STOPPED, "edited": Hindrance.EDITED, "red-head": Hindrance.CHECKS_RED}
+"""The reasons in the fence of a review that is put off, which is looked at before it is claimed again."""
+
+RED_BASE = "red-base"
+"""The reason in the fence of an approved pull request that waits for its base branch."""
+
+COOLING = "cooling"
+"""The reason in the fence of one that is merged at a time, unless somebody speaks against it before."""

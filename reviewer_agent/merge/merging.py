@@ -1,0 +1,155 @@
+"""The merge: one at a time, of exactly the commit that was judged, looked at once more; and the tidying after it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import structlog
+
+from reviewer_agent import comments, links
+from reviewer_agent.decide import Action, Snapshot, decide
+from reviewer_agent.merge.turns import FRESH_SECONDS, Turn
+from reviewer_agent.observe import Observer
+from reviewer_agent.orders import order
+from reviewer_agent.policy import Policy
+from reviewer_agent.ports import Forge
+from shared.errors import Blocked, Outdated
+from shared.items import Ended, Rest, Result, Step
+from shared.lock.codec import Fence, ItemKey
+from shared.lock.fence import advance, bury, conclude
+from shared.lock.hold import Held
+from shared.lock.port import ReadFence, RefUpdate
+from shared.models import PullRequest
+from shared.workflow import Role, Stage
+
+log = structlog.get_logger()
+
+
+class Merging:
+    """Merges, and ends what a merge ends; every effect is convergent."""
+
+    def __init__(self, forge: Forge, observer: Observer, policy: Policy) -> None:
+        self._forge = forge
+        self._observer = observer
+        self._policy = policy
+        self._ending: set[int] = set()
+
+    @property
+    def ending(self) -> Collection[int]:
+        """Pull requests that are merged and being tidied up: that they are closed is no order any more."""
+        return self._ending
+
+    def forget(self, number: int) -> None:
+        """The lease on a pull request has ended."""
+        self._ending.discard(number)
+
+    async def merge(self, held: Held, seen: Snapshot) -> Step:
+        """Merge exactly the commit that was judged, when its turn has come and a second look shows the same.
+
+        The second look is conditional: what has not changed since the first is not charged. Raises `HeadMoved`, or
+        `Blocked` with GitHub's sentence.
+        """
+        pull_request, begun = seen.pull_request, held.port.boot()
+        base = pull_request.base_branch
+        turn = Turn(pull_request.number, base, seen.base_tip, seen.base_checks, held.server_now())
+        if not await self._forge.turns.take(held, turn):
+            return Rest("merge")
+        again = await self._observer.look(held.fence)
+        fits = self._is_same(held, seen, again)
+        # Labels, flags, head and base were read first: they are compared once more at the very end.
+        if not fits or not await self._is_still(again.pull_request):
+            log.info("merge_put_off", outcome="retrying")
+            return None  # the next look decides
+        late = held.port.boot() - begun >= FRESH_SECONDS  # slow answers: is the turn ours still?
+        if late and not await self._forge.turns.take(held, replace(turn, at=held.server_now())):
+            return Rest("merge")
+        title, sha, method = comments.merge_title(pull_request), held.fence.work_head, self._policy.merge_method
+        held.check()
+        merged = await self._forge.pulls.merge(pull_request.number, sha, method, title, held)
+        log.info("merged", outcome="completed", sha=merged)
+        return await self.finish(held, pull_request)
+
+    async def _is_still(self, seen: PullRequest) -> bool:
+        now = await self._forge.pulls.pull_request(seen.number)
+        facts = ("open", "head_sha", "base_branch", "labels")
+        return all(getattr(now, fact) == getattr(seen, fact) for fact in facts)
+
+    def _is_same(self, held: Held, seen: Snapshot, again: Snapshot) -> bool:
+        ordered = order(again.pull_request, held.fence, self._policy.names)
+        unmoved = again.base_tip == seen.base_tip and again.pull_request.base_branch == seen.pull_request.base_branch
+        return ordered is None and unmoved and decide(again, now=held.server_now()) is Action.MERGE
+
+    async def finish(self, held: Held, pull_request: PullRequest) -> Ended:
+        """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge."""
+        self._forge.inbox.dismiss(pull_request.number)
+        self._ending.add(pull_request.number)
+        await self._say_merged(held, pull_request.number)
+        if not await self._end_together(held, pull_request):
+            try:
+                await self._tidy(held, pull_request)
+            except Blocked as error:
+                log.warning("tidying_refused", outcome="skipped", error=str(error))
+            await advance(held, stage=Stage.DONE)
+        return Ended(Result.FINISHED, f"pull request #{pull_request.number} is merged")
+
+    async def _say_merged(self, held: Held, number: int) -> None:
+        """Before the tombstone, after which nobody looks again."""
+        try:
+            await self._forge.status.revise(number, comments.merged(replace(held.fence, stage=Stage.DONE)), held)
+        except Blocked as error:
+            log.warning("merge_not_told", outcome="skipped", error=str(error))
+
+    async def _end_together(self, held: Held, pull_request: PullRequest) -> bool:
+        """Close the issue, then end both fences and the branch in one push.
+
+        False when something stands in the way of one of them: what remains is done one by one.
+        """
+        number = links.issue_of(pull_request)
+        if number is None:
+            return False
+        try:
+            fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, number)))).value
+        except Outdated:  # a newer worker's: it finishes its issue itself
+            return False
+        if not _is_ours(held, fence, pull_request):
+            return False
+        gone = RefUpdate(f"refs/heads/{pull_request.head_branch}", pull_request.head_sha, "")
+        resting = fence if fence is not None and fence.stage is Stage.REVIEWING else None
+        try:
+            await self._close_issue(held, number, pull_request)
+            return await conclude(held, resting, (gone,) if self._policy.delete_branch else ())
+        except Blocked:
+            return False
+
+    async def _tidy(self, held: Held, pull_request: PullRequest) -> None:
+        number = links.issue_of(pull_request)
+        if number is None:
+            return
+        fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, number)))).value
+        if not _is_ours(held, fence, pull_request):
+            return
+        for tidy in (self._delete_branch, self._close_issue, self._bury_issue):
+            try:
+                await tidy(held, number, pull_request)
+            except Blocked as error:
+                log.warning("tidying_refused", outcome="skipped", error=str(error))
+
+    async def _delete_branch(self, held: Held, issue: int, pull_request: PullRequest) -> None:
+        if self._policy.delete_branch:
+            await self._forge.branches.delete_branch(pull_request.head_branch, pull_request.head_sha, held)
+
+    async def _close_issue(self, held: Held, issue: int, pull_request: PullRequest) -> None:
+        """GitHub closes it itself when the base is the default branch."""
+        if (await self._forge.issues.issue(issue)).open:
+            await self._forge.issues.close(issue, held)
+
+    async def _bury_issue(self, held: Held, issue: int, pull_request: PullRequest) -> None:
+        """The issue's own fence ends with its pull request; claiming a closed issue for that would be noise."""
+        await bury(held, ItemKey(Role.WORKER, issue), Stage.REVIEWING)
+
+
+def _is_ours(held: Held, fence: Fence | None, pull_request: PullRequest) -> bool:
+    """A branch's name alone says nothing: we opened the pull request, or the worker's fence names it."""
+    named = fence is not None and fence.pr == pull_request.number
+    return named or pull_request.author.id in held.claimant.accounts

@@ -1,0 +1,73 @@
+"""Reviews that are paid for and not submitted yet: kept as long as their lease, so that none is paid for twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reviewer_agent.observe import Observer
+from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.examine import Examiner
+from reviewer_agent.review.material import Library, Material
+from reviewer_agent.review.opinion import Judgement
+from reviewer_agent.review.recollection import Recollection
+from shared.governance.meter import begin_run
+from shared.lock.hold import Held
+from shared.models import PullRequest
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    material: Material
+    draft: Draft
+    finished: bool
+
+
+class Drafts:
+    """The drafts of one agent, by pull request."""
+
+    def __init__(self, library: Library, examiner: Examiner, *, second_pass: bool = True) -> None:
+        """With `second_pass`, an approval is checked by a second call before it is a draft."""
+        self.library = library
+        self._examiner = examiner
+        self._second_pass = second_pass
+        self._kept: dict[int, _Kept] = {}
+
+    def of(self, number: int) -> Draft | None:
+        """The one that is kept."""
+        kept = self._kept.get(number)
+        return kept.draft if kept else None
+
+    def forget(self, number: int) -> None:
+        """The lease has ended."""
+        self._kept.pop(number, None)
+
+    async def made(
+        self, held: Held, pull_request: PullRequest, observer: Observer, recollection: Recollection
+    ) -> Draft | None:
+        """The review of the head that the fence names; None when a person has stopped its issue.
+
+        A second pass that fails is tried again without the first one being paid for again. Raises what the calls
+        raise, and `Transient`.
+        """
+        number, fence = pull_request.number, held.fence
+        kept = self._kept.get(number)
+        wanted = (fence.work_head, fence.round, pull_request.base_branch)
+        if kept is None or (kept.draft.sha, kept.draft.round, kept.draft.onto) != wanted:
+            earlier = await recollection.of(pull_request, fence.round)
+            subject = await observer.subject(pull_request)
+            if subject is None:
+                return None
+            material = await self.library.gather(pull_request, subject, earlier)
+            await begin_run(held)
+            draft = await self._examiner.examine(material, fence.round)
+            kept = self._kept[number] = _Kept(material, draft, not self._needs_check(draft))
+        elif not kept.finished:
+            await begin_run(held)
+        if not kept.finished:
+            draft = await self._examiner.check(kept.material, kept.draft)
+            kept = self._kept[number] = _Kept(kept.material, draft, finished=True)
+        return kept.draft
+
+    def _needs_check(self, draft: Draft) -> bool:
+        """What is not approved anyway needs no second pass."""
+        return self._second_pass and draft.judgement is Judgement.APPROVED

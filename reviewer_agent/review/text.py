@@ -1,0 +1,140 @@
+"""The text of a review: verdict, criteria, findings, and why only a person merges it (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reviewer_agent.review.answer import Answer, CriterionAnswer, EarlierAnswer, FindingAnswer
+from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.opinion import Care, Judgement
+from shared.markdown import open_fence
+from shared.models import Finding
+from shared.text import neutralise, one_line, redact
+
+SUMMARY_CHARS = 3000
+REASON_CHARS = 400
+SUGGESTION_CHARS = 300
+NOTE_CHARS = 150
+"""Limits of a model's texts: 50 findings and 50 criteria fit into one body."""
+
+BODY_CHARS = 62_000
+"""GitHub refuses 65,536; making text harmless lengthens it a little."""
+
+_HEADLINES = {
+    Judgement.APPROVED: "**Approved**",
+    Judgement.CHANGES_REQUESTED: "**Changes requested**",
+    Judgement.INCOMPLETE: "**Not approved: only a part of the change was seen**",
+}
+
+
+def review_body(draft: Draft) -> str:
+    """The review without its mark: verdict, summary, criteria, and the findings that no line carries."""
+    answer = draft.answer
+    parts = [
+        f"{_HEADLINES[draft.judgement]} at {draft.sha[:12]} (round {draft.round + 1}).",
+        _inert(answer.summary, SUMMARY_CHARS),
+        _section("Acceptance criteria", _criteria(answer)),
+        _section("Second pass", _second_pass(draft)),
+        _section("Earlier rounds", [*map(_judged, answer.earlier)]),
+        _section("Findings outside the shown lines", [*map(_listed, draft.placed.rest)]),
+        *_cautions(draft),
+    ]
+    return _closed(_cut("\n\n".join(part for part in parts if part), BODY_CHARS))
+
+
+def inline(draft: Draft) -> tuple[Finding, ...]:
+    """The findings that stand on lines of the diff."""
+    return tuple(Finding(f.path, f.line, finding_body(f)) for f in draft.placed.inline if f.line is not None)
+
+
+def finding_body(finding: FindingAnswer) -> str:
+    """One finding as an inline comment."""
+    body = f"**{finding.severity}:** {_inert(finding.why, REASON_CHARS)}"
+    suggestion = _inert(finding.suggestion, SUGGESTION_CHARS)
+    return f"{body}\n\n**Suggestion:** {suggestion}" if suggestion else body
+
+
+def _criteria(answer: Answer) -> list[str]:
+    return [
+        f"- **{_word(c.id)}** {'met' if c.met else '**not met**'}: {line(c.note, NOTE_CHARS)}" for c in answer.criteria
+    ]
+
+
+def _listed(finding: FindingAnswer) -> str:
+    where = _word(finding.path) + (f":{finding.line}" if finding.line else "")
+    suggestion = f" Suggestion: {line(finding.suggestion, SUGGESTION_CHARS)}" if finding.suggestion.strip() else ""
+    return f"- **{finding.severity}** `{where}`: {line(finding.why, REASON_CHARS)}{suggestion}"
+
+
+def _section(title: str, bullets: Sequence[str]) -> str:
+    return "\n".join([f"### {title}", "", *bullets]) if bullets else ""
+
+
+def _judged(earlier: EarlierAnswer) -> str:
+    outcome = "resolved" if earlier.resolved else "**not resolved**"
+    return f"- {_word(earlier.id)} {outcome}: {line(earlier.note, NOTE_CHARS)}"
+
+
+def _second_pass(draft: Draft) -> list[str]:
+    if draft.checked is None:
+        return []
+    return [*map(_unmet, draft.checked.unmet)] or ["Every criterion was checked once more against the evidence."]
+
+
+def _unmet(criterion: CriterionAnswer) -> str:
+    return f"- **{_word(criterion.id)}** **not met**: {line(criterion.note, REASON_CHARS)}"
+
+
+def _cautions(draft: Draft) -> Iterator[str]:
+    if draft.answer.breaking_change.breaks:
+        why = line(draft.answer.breaking_change.why, REASON_CHARS)
+        yield f"**Breaking change:** {why} Only a person merges this."
+    if draft.removed:
+        yield f"**Public names that are gone:** {_named(draft.removed)}. Only a person merges this."
+    if draft.patch.sensitive:
+        yield f"**Protected files or dependencies:** {_named(draft.patch.sensitive)}. Only a person merges this."
+    if draft.patch.missing:
+        count = len(draft.patch.missing)
+        named = _named(draft.patch.missing)
+        yield f"**Not seen:** the change is too large; {count} files were left out, for example {named}."
+    if draft.late:
+        yield from _late(draft)
+
+
+def _late(draft: Draft) -> Iterator[str]:
+    """Only who may merge is told what they are: a worker has nothing to do with them."""
+    count = len(draft.late)
+    said = f"**Not counted:** {count} finding{'' if count == 1 else 's'} about lines that an earlier round let pass"
+    if draft.judgement is Judgement.CHANGES_REQUESTED or draft.care is not Care.DISPUTED:
+        yield f"{said}."
+    else:
+        yield f"{said}. Only a person merges this:"
+        yield "\n".join(f"> {_listed(finding)[2:]}" for finding in draft.late[:10])
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(f"`{_word(name)}`" for name in names[:10])
+
+
+def _inert(text: str, limit: int) -> str:
+    """A model's text as a block: no secret, not ours, not active, and its code fences closed."""
+    return _closed(neutralise(_cut(redact(text, ()).strip(), limit)))
+
+
+def _closed(text: str) -> str:
+    fence = open_fence(text)
+    return f"{text}\n{fence}" if fence else text
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit].rstrip()} …"
+
+
+def line(text: str, limit: int) -> str:
+    """A model's text on one line: no secret, not ours, not active."""
+    return neutralise(one_line(redact(text, ()), limit))
+
+
+def _word(text: str) -> str:
+    """A name that stays inside its code span."""
+    return neutralise(one_line(text, NOTE_CHARS)).replace("`", "'")

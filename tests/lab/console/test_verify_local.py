@@ -1,0 +1,44 @@
+"""`verify --local`: two commits of a repository, run again from a fresh clone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from anyio import to_thread
+from verify_scene import BASE, CODE, TEST, examined, repository, verify
+
+from console.verify.command import Wishes, verified
+
+pytestmark = pytest.mark.long
+
+
+async def test_tests_that_were_red_and_are_green_are_true(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert await examined(tmp_path, BASE, TEST, CODE, capsys=capsys) == (0, {})
+
+
+async def test_a_head_that_is_not_green_is_false(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = await examined(tmp_path, BASE, TEST, capsys=capsys)
+    assert code == 1
+    assert any("tests/test_new.py::test_new" in sentence for sentence in found["green"])
+
+
+@pytest.mark.parametrize(
+    ("wishes", "sentence"),
+    [
+        (Wishes(), "Name one pull request"),
+        (Wishes("a/b#1", ("x", "y")), "Name one pull request"),
+        (Wishes("a/b"), "'a/b' is no pull request: write it as owner/repo#7."),
+    ],
+)
+def test_wrong_arguments_end_with_2(wishes: Wishes, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verified(wishes, {}) == 2
+    assert sentence in capsys.readouterr().err
+
+
+async def test_a_commit_that_is_not_there_is_a_wrong_argument(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (base,) = await repository(tmp_path / "greetings.git", BASE)
+    assert await to_thread.run_sync(lambda: verify(tmp_path / "greetings.git", base, "nobody")) == 2
+    assert "'nobody' names no commit" in capsys.readouterr().err

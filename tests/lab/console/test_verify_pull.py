@@ -1,0 +1,113 @@
+"""`verify owner/repo#N` on a whole GitHub: what the worker claims is true, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio import to_thread
+from engine import ALONE, ENGINE, REPOSITORY, WRITES, Engine
+from worker_scene import CODE, TESTS, comments, once, pulls
+
+from console.verify.command import Wishes, verified
+from shared.marks import Keyring
+from worker_agent.tdd import claim as claims
+from worker_agent.tdd.claim import NoClaim
+
+pytestmark = pytest.mark.long
+
+NO_KEYS = Keyring(0)
+
+
+LIES: tuple[tuple[dict[str, Any], dict[str, str]], ...] = (
+    (
+        {"tests": {"tests/test_greeting.py::test_more": "failed"}, "attempts": 7},
+        {
+            "tests": "tests/test_greeting.py::test_more is not there on the head.",
+            "attempts": "7 attempts are claimed; the notes of its commits say 1.",
+        },
+    ),
+    ({"head": "f" * 40}, {"history": f"The commit {'f' * 12} does not exist in {REPOSITORY}."}),
+    ({}, {"claim": NoClaim.__doc__ or ""}),
+)
+"""What somebody writes into the claim (nothing: it is taken out), and what is false then."""
+
+
+class Checker:
+    """Somebody with read access and a configuration of their own."""
+
+    def __init__(self, engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+        self.engine = engine
+        self.capsys = capsys
+        self.token = engine.lab.token(ENGINE, {**WRITES, "contents": "read", "issues": "read", "pull_requests": "read"})
+        self.file = engine.directory / "verify.yml"
+        self.file.write_text(
+            f"""
+repositories: [{{name: {REPOSITORY}, test_command: "{ALONE} '{sys.executable}' -m pytest -q"}}]
+sandbox: none
+state_dir: {engine.directory / "checker"}
+work_dir: {engine.directory / "checker-work"}
+github: {{api_url: "{engine.lab.url}"}}
+"""
+        )
+
+    async def verify(self, number: int) -> tuple[int, dict[str, Any]]:
+        """The exit code, and what was printed."""
+        wishes = Wishes(f"{REPOSITORY}#{number}", json=True, config=self.file)
+        environment = {"GITHUB_TOKEN": self.token, "PATH": "/usr/bin:/bin"}
+        self.capsys.readouterr()
+        code = await to_thread.run_sync(verified, wishes, environment)
+        out = self.capsys.readouterr().out
+        assert self.token not in out
+        assert list((self.engine.directory / "checker-work").iterdir()) == [], "no clone is left"
+        return code, json.loads(out)
+
+    async def false(self, number: int) -> dict[str, str]:
+        """What is false, one sentence each; the exit code says so too."""
+        code, said = await self.verify(number)
+        assert code == (0 if said["true"] else 1)
+        return {one["what"]: one["sentence"] for one in said["false"]}
+
+
+async def test_what_the_worker_claims_is_true_and_what_others_make_of_it_is_not(
+    engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine.script(TESTS + CODE)
+    await once(engine, engine.ready("Greet people", "## Acceptance criteria\n- [ ] AC1: greet(name) greets."))
+    (pull,) = pulls(engine)
+    issues = engine.lab.at(REPOSITORY).issues
+    body = issues.require(pull.number).body or ""
+    claim, _ = claims.read(body, NO_KEYS)
+    assert claim.tests == {"tests/test_greeting.py::test_greets": "not collected"}
+    assert "| AC1 | `tests/test_greeting.py::test_greets` | not collected: " in body
+    assert "1 file not collected, exit code " in body
+
+    checker = Checker(engine, capsys)
+    code, said = await checker.verify(pull.number)
+    assert (code, said["true"], said["false"]) == (0, True, [])
+    assert said["proven"] == ["tests/test_greeting.py::test_greets"]
+
+    for lie, found in LIES:
+        line = claims.write(replace(claim, **lie), NO_KEYS) if lie else ""
+        issues.edit(pull.number, ENGINE, body=f"Closes #1\n\n{line}")
+        assert await checker.false(pull.number) == found
+    elsewhere = claims.write(replace(claim, base=claim.head), NO_KEYS)
+    issues.edit(pull.number, ENGINE, body=f"Closes #1\n\n{elsewhere}")
+    _, said = await checker.verify(pull.number)
+    assert {one["what"] for one in said["false"]} == {"history"}
+    assert (said["on_base"], said["green"]) == ("", ""), "nothing of such a claim is run"
+    assert len(issues.records) == 2, "nobody was told anything on GitHub"
+    assert comments(engine, pull.number) == []
+
+
+async def test_a_token_that_is_refused_is_no_verdict(
+    engine: Engine, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    checker = Checker(engine, capsys)
+    wishes = Wishes(f"{REPOSITORY}#1", config=checker.file)
+    environment = {"GITHUB_TOKEN": "ghp_nobody", "PATH": "/usr/bin:/bin"}
+    assert await to_thread.run_sync(verified, wishes, environment) == 4

@@ -1,0 +1,82 @@
+"""Agents of one process at GitHub: one session, one memory of answers and one pace for each account."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from engine import ENGINE, REPOSITORY, REVIEWER, WRITES, Engine
+
+from config.state import StateDirectory
+from console.building.assembly import Parts, Process, opened
+from console.building.sign_in import pace_of
+from shared.loop import RealClock
+from shared.workflow import Role
+
+WORKER_AND_PLANNER = (Role.WORKER, Role.PLANNER)
+
+
+@pytest.fixture
+def reviewer_token(tmp_path: Path, engine: Engine) -> Path:
+    token = tmp_path / "reviewer-token"
+    token.touch(mode=0o600)
+    token.write_text(engine.lab.token(REVIEWER, WRITES), encoding="ascii")
+    return token
+
+
+async def together(engine: Engine, stack: AsyncExitStack, *roles: Role) -> tuple[list[Process], list[Parts]]:
+    """Agents of one process, in the order of their start."""
+    settings, directory = engine.settings("machine-1"), StateDirectory(engine.directory / "machine-1").open()
+    environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
+    processes: list[Process] = []
+    for role in roles:
+        agent = stack.enter_context(directory.claim_identity(role))
+        fresh = Process(settings, role, RealClock(), agent, environment)
+        processes.append(replace(fresh, connections=processes[0].connections) if processes else fresh)
+    return processes, [(await stack.enter_async_context(opened(one)))[0] for one in processes]
+
+
+async def test_what_one_agent_has_read_costs_the_other_nothing_and_is_news_to_it_all_the_same(engine: Engine) -> None:
+    engine.scenario.write_text("[]", encoding="utf-8")
+    number = engine.ready("Greet people")
+    async with AsyncExitStack() as stack:
+        _, (worker, planner) = await together(engine, stack, *WORKER_AND_PLANNER)
+        assert [one.number for one in await worker.issues.recent() or ()] == [number]
+        since = len(list(engine.lab.exchanges))
+        assert [one.number for one in await planner.issues.recent() or ()] == [number]
+        assert [await worker.issues.recent(), await planner.issues.recent()] == [None, None]
+        assert {one.status for one in list(engine.lab.exchanges)[since:]} == {304}
+    starts = [(one.path, one.status) for one in engine.lab.exchanges if one.path in {"/user", f"/repos/{REPOSITORY}"}]
+    assert [status for path, status in starts if path == "/user"] == [200, 304]
+    assert [status for path, status in starts if path != "/user"] == [200, 304]
+
+
+async def test_one_pace_for_one_account_and_another_one_for_the_reviewers(engine: Engine, reviewer_token: Path) -> None:
+    engine.scenario.write_text("[]", encoding="utf-8")
+    api = {"api_url": engine.lab.url, "write_interval_seconds": 0.0}
+    engine.more_settings |= {"github": api | {"reviewer_token_file": reviewer_token}}
+    async with AsyncExitStack() as stack:
+        processes, parts = await together(engine, stack, *WORKER_AND_PLANNER, Role.REVIEWER)
+        worker, planner, reviewer = (pace_of(one).pacing for one in processes)
+        assert worker is planner
+        assert reviewer is not worker
+        assert [one.account.login for one in parts] == [ENGINE, ENGINE, REVIEWER]
+
+
+async def test_the_gate_of_each_agent_knows_the_token_of_both(engine: Engine, tmp_path: Path) -> None:
+    engine.scenario.write_text("[]", encoding="utf-8")
+    token = tmp_path / "token"
+    token.touch(mode=0o600)
+    token.write_text(engine.lab.token(ENGINE, WRITES), encoding="ascii")
+    api = {"api_url": engine.lab.url, "write_interval_seconds": 0.0, "token_file": token}
+    engine.more_settings |= {"github": api}
+    async with AsyncExitStack() as stack:
+        _, (worker, planner) = await together(engine, stack, *WORKER_AND_PLANNER)
+        for value in [value for value, known in engine.lab.world.tokens.items() if known.login == ENGINE]:
+            del engine.lab.world.tokens[value]
+        renewed = engine.lab.token(ENGINE, WRITES)
+        token.write_text(renewed, encoding="ascii")
+        await planner.issues.recent()
+        assert renewed not in worker.outgoing.hide(f"it is {renewed}")

@@ -1,0 +1,131 @@
+"""What an agent proves before it starts: refused on a server that is not fit, tried once a day, never for nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from engine import ENGINE, REPOSITORY, WRITES, Engine
+from git_remote import AT
+
+from config.state import StateDirectory
+from console.building.assembly import Parts, Process, opened
+from console.building.fitness import TRUSTED_SECONDS, Proof, prove
+from console.launch import NOT_ALLOWED, complain
+from lab.repositories.bare import Bare
+from shared.clock import Clock
+from shared.git.probe import UnfitServer
+from shared.process import run
+from shared.workflow import Role
+
+NO_ACKS = '#!/bin/sh\ncase $1 in refs/ack/*) echo "refs/ack is reserved" >&2; exit 1 ;; esac\n'
+
+
+class Shifted:
+    """A clock whose wall time a test sets."""
+
+    def __init__(self) -> None:
+        self.time = AT.timestamp()
+
+    def now(self) -> float:
+        return self.time
+
+    def boot(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        self.time += seconds
+
+
+@asynccontextmanager
+async def started(engine: Engine, clock: Clock) -> AsyncIterator[tuple[Parts, ...]]:
+    """A worker's process as far as the proof."""
+    engine.scenario.write_text("[]")
+    settings = engine.settings("machine-1")
+    environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
+    with StateDirectory(settings.state_dir).open().claim_identity(Role.WORKER) as identity:
+        async with opened(Process(settings, Role.WORKER, clock, identity, environment)) as parts:
+            yield parts
+
+
+def bare(engine: Engine) -> Bare:
+    return engine.lab.at(REPOSITORY).bare
+
+
+async def reserve(engine: Engine) -> None:
+    """From now on the server refuses the lock's refs."""
+    hook = bare(engine).path / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(NO_ACKS)
+    hook.chmod(0o700)
+
+
+async def test_a_proof_counts_for_a_day_and_is_then_tried_again(engine: Engine) -> None:
+    clock = Shifted()
+    async with started(engine, clock) as parts:
+        await prove(parts)
+        await reserve(engine)
+        clock.time += TRUSTED_SECONDS - 1
+        await prove(parts)  # nothing is pushed: the server would refuse it
+        clock.time += 1
+        with pytest.raises(UnfitServer):
+            await prove(parts)
+    assert not await bare(engine).refs("refs/ack/")
+
+
+async def test_a_server_that_is_not_fit_ends_the_start_with_its_code_and_is_not_remembered_as_fit(
+    engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await reserve(engine)
+    async with started(engine, Shifted()) as parts:
+        for _ in range(2):
+            with pytest.raises(UnfitServer) as raised:
+                await prove(parts)
+    assert complain(raised.value) == NOT_ALLOWED
+    said = capsys.readouterr().err
+    assert "does not accept refs below refs/ack/" in said
+    assert "refs/ack is reserved" in said
+
+
+async def test_an_agent_does_not_start_against_it(engine: Engine, tmp_path: Path) -> None:
+    await reserve(engine)
+    engine.scenario.write_text("[]")
+    settings = engine.settings("machine-1")
+    config = tmp_path / "config.yml"
+    wanted = {"repositories", "state_dir", "github", "lock", "sandbox", "llm"}
+    config.write_text(settings.model_dump_json(include=wanted, exclude_unset=True))
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
+    argv = (sys.executable, "-m", "worker_agent", "--once", "--config", str(config))
+    done = await run(argv, cwd=Path(__file__).parents[3], env=env)
+    assert done.code == NOT_ALLOWED, done.stderr.decode()
+    assert "does not accept refs below refs/ack/" in done.stderr.decode().splitlines()[-1]
+    assert b"Nothing to do" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"version": 0, "url": "http://h/a/b.git", "at": 5}', '{"version": 1, "url": "", "at": 5}'],
+)
+def test_a_note_that_is_damaged_or_of_something_else_proves_nothing(tmp_path: Path, content: str) -> None:
+    proof = Proof(tmp_path, "http://h/a/b.git")
+    proof.write(5.0)
+    assert proof.counts(5.0)
+    (file,) = tmp_path.iterdir()
+    file.write_text(content)
+    assert not proof.counts(5.0)
+
+
+def test_a_note_of_tomorrow_proves_nothing(tmp_path: Path) -> None:
+    proof = Proof(tmp_path, "http://h/a/b.git")
+    proof.write(100.0)
+    assert not proof.counts(99.0)
+
+
+def test_a_state_directory_that_cannot_be_written_to_costs_the_note_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    proof = Proof(tmp_path / "file" / "proofs", "http://h/a/b.git")
+    proof.write(5.0)
+    assert not proof.counts(5.0)

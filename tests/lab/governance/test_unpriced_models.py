@@ -1,0 +1,76 @@
+"""Models that a role asks of Codex and that nobody has priced are named before any money is spent."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+
+from config.settings import Settings
+from config.state import StateDirectory
+from console.building.assembly import Process
+from console.building.backends import backend, unpriced
+from console.doctor import programs
+from console.doctor.finding import Status
+from console.doctor.patient import Machine
+from shared.errors import Misconfigured
+from shared.loop import RealClock
+from shared.sandbox.confinement import Confinement
+from shared.workflow import Role
+
+PRICE = {"input": 1, "output": 2, "cached": 0.1, "written": 1}
+
+
+def configured(tmp_path: Path, usual: str, **more: Any) -> Settings:
+    known = {
+        "repositories": [{"name": "a/b", "llm_backend": usual}, {"name": "a/c", "llm_backend": usual}],
+        "state_dir": tmp_path / "state",
+        "sandbox": "none",
+        "codex_cli": str(tmp_path / "codex"),
+        "llm": {"scenario": tmp_path / "scenario.yml"},
+    }
+    return Settings.model_validate(known | more, strict=False)
+
+
+@pytest.mark.parametrize(
+    ("usual", "role", "more", "found"),
+    [
+        ("codex", {"model": "gpt-9"}, {}, ["gpt-9"]),
+        ("codex", {"model": "gpt-6.1-sol"}, {}, []),
+        ("codex", {}, {}, []),
+        ("claude", {"model": "opus"}, {}, []),
+        ("claude", {"model": "opus", "backend": "codex"}, {}, ["opus"]),
+        ("codex", {"model": "opus", "backend": "claude"}, {}, []),
+        ("codex", {"model": "gpt-9"}, {"prices": {"gpt-9": PRICE}}, []),
+    ],
+)
+def test_a_model_without_a_price_is_found(
+    tmp_path: Path, usual: str, role: dict[str, str], more: dict[str, Any], found: list[str]
+) -> None:
+    assert unpriced(configured(tmp_path, usual, roles={"developer": role}, **more)) == found
+
+
+@pytest.mark.parametrize(("model", "warned"), [("gpt-9", True), ("gpt-5.5", False)])
+async def test_the_start_and_the_doctor_name_it_once(tmp_path: Path, model: str, warned: bool) -> None:
+    program = tmp_path / "codex"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o700)
+    settings = configured(tmp_path, "codex", roles={"developer": {"model": model}})
+    environment = {"PATH": os.defpath, "OPENAI_API_KEY": "k"}
+    with ExitStack() as stack:
+        identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(Role.WORKER))
+        process = Process(settings, Role.WORKER, RealClock(), identity, environment)
+        logs = stack.enter_context(structlog.testing.capture_logs())
+        for repository in settings.repositories:
+            with pytest.raises(Misconfigured, match="codex_cli"):
+                await backend(process, repository, Confinement())
+    said = [entry["models"] for entry in logs if entry["event"] == "models_without_price"]
+    assert said == ([[model]] if warned else [])
+    findings = await programs.coding_backends(Machine(settings, environment, RealClock()))
+    told = [one for one in findings if one.subject == "model prices"]
+    assert [one.status for one in told] == ([Status.WARN] if warned else [])
+    assert all(model in one.sentence and "unknown_run" in one.sentence for one in told)

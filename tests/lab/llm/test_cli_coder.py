@@ -1,0 +1,211 @@
+"""A coder behind a program: its directory, its environment, its limits, and what is kept - with a small program."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from cli_shop import HELP, RESULT, TOKEN, Shop
+
+from config.settings import Settings
+from config.state import StateDirectory
+from console.building.assembly import Process
+from console.building.backends import backend
+from shared.errors import Misconfigured, Unauthorized
+from shared.llm.cast import Cast
+from shared.llm.cli.directory import opened, sweep
+from shared.llm.cli.transcripts import FILES, outdated
+from shared.llm.port import Ending, Limits
+from shared.loop import RealClock
+from shared.sandbox.confinement import Confinement
+from shared.sandbox.file_size import FILE_BYTES
+from shared.workflow import Role
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    """A shop in a directory of its own."""
+    return Shop(tmp_path)
+
+
+async def test_a_call_has_a_home_of_its_own_that_is_gone_afterwards(shop: Shop) -> None:
+    body = 'pathlib.Path("seen").write_text(json.dumps([dict(os.environ), sys.argv, prompt])); result()'
+    assert (await shop.run(body)).ending is Ending.COMPLETED
+    environment, argv, prompt = json.loads((shop.root / "seen").read_text())
+    assert prompt == "Do it."
+    assert environment["HOME"].startswith(f"{shop.calls}/call-")
+    assert list(shop.calls.iterdir()) == []
+    assert environment["ANTHROPIC_API_KEY"] == TOKEN
+    assert environment["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:9"
+    assert not {"GITHUB_TOKEN", "PYTHONPATH", "USER"} & set(environment)
+    assert TOKEN not in " ".join(argv)
+    assert "--setting-sources=" in argv
+    assert "--strict-mcp-config" in argv
+    (kept,) = shop.logs.iterdir()
+    assert kept.name == "completed", "those of failed calls are not crowded out by it"
+
+
+@pytest.mark.parametrize(
+    ("body", "ending", "text"),
+    [
+        ("result(); sys.exit(1)", Ending.COMPLETED, "Done."),
+        ("sys.exit(0)", Ending.UNKNOWN, "it said nothing at all (exit code 0, no result)"),
+        ("sys.stderr.write('bad flag'); sys.exit(1)", Ending.CONFIG, "bad flag (exit code 1, no result)"),
+        (f"sys.stderr.write('no {TOKEN}'); sys.exit(1)", Ending.CONFIG, "no *** (exit code 1, no result)"),
+        ("result(); os.kill(os.getpid(), 9)", Ending.KILLED, "it was ended by a signal (exit code -9)"),
+        ("result(); sys.exit(143)", Ending.KILLED, "it was ended by a signal (exit code 143)"),
+        ("print('x' * 2**20); result()", Ending.COMPLETED, "Done."),
+    ],
+)
+async def test_the_exit_code_alone_is_no_verdict(shop: Shop, body: str, ending: Ending, text: str) -> None:
+    outcome = await shop.run(body)
+    assert (outcome.ending, outcome.text) == (ending, text)
+
+
+@pytest.mark.fault(23)
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        (Limits(deadline_seconds=1, silence_seconds=30), "it did not end within 1 seconds and was stopped"),
+        (Limits(deadline_seconds=30, silence_seconds=1), "it said nothing for 1 seconds and was stopped"),
+    ],
+)
+async def test_a_run_that_we_stop_is_timed_out_whatever_it_printed(shop: Shop, limits: Limits, text: str) -> None:
+    outcome = await shop.quick(f"{RESULT}; sleep 60").run(shop.request(limits=limits))
+    assert (outcome.ending, outcome.text) == (Ending.TIMED_OUT, text)
+    assert outcome.usage.cost_usd == 0.25
+
+
+async def test_a_run_that_goes_on_talking_is_not_silent(shop: Shop) -> None:
+    coder = shop.quick(f"for i in 1 2 3 4 5 6; do echo '{{}}'; sleep 0.25; done; {RESULT}")
+    limits = Limits(deadline_seconds=30, silence_seconds=1)
+    assert (await coder.run(shop.request(limits=limits))).ending is Ending.COMPLETED
+
+
+async def test_the_log_of_a_failed_run_is_kept_and_the_oldest_go(shop: Shop) -> None:
+    shop.logs.mkdir()
+    for number in range(FILES):
+        (shop.logs / f"2001-{number:04}.jsonl").touch()
+    outcome = await shop.run("print('{\"a\": 1}'); sys.exit(1)")
+    assert outcome.log is not None
+    assert outcome.log.read_text() == '{"a": 1}\n'
+    assert "-42-implement-1.0.0-" in outcome.log.name
+    assert len(list(shop.logs.iterdir())) == FILES
+    assert not (shop.logs / "2001-0000.jsonl").exists()
+
+
+async def test_what_a_completed_run_said_is_kept_too(shop: Shop) -> None:
+    outcome = await shop.run("print('{\"a\": 1}'); result()")
+    assert (outcome.ending, outcome.log) == (Ending.COMPLETED, next((shop.logs / "completed").iterdir()))
+    assert outcome.log is not None
+    assert outcome.log.read_text().startswith('{"a": 1}\n')
+    assert outcome.log.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("sizes", "gone"), [((9,), 0), ((3, 3, 3), 0), ((3, 3, 4, 4), 2), ((1, 20), 1), ((0,) * (FILES + 3), 3)]
+)
+def test_transcripts_go_by_number_and_by_size_but_the_newest_never(sizes: tuple[int, ...], gone: int) -> None:
+    found = [(Path(f"{number:04}.jsonl"), size) for number, size in enumerate(sizes)]
+    assert outdated(found, size=9) == tuple(path for path, _ in found[:gone])
+
+
+async def test_no_call_writes_a_file_that_fills_the_disk(shop: Shop) -> None:
+    ask = "import resource; print('limit', resource.getrlimit(resource.RLIMIT_FSIZE)[0], file=sys.stderr)"
+    body = f"import subprocess; {ask}; subprocess.run(['sh', '-c', 'ulimit -f >&2; ulimit -c >&2']); sys.exit(1)"
+    said = (await shop.run(body)).text
+    assert f"limit {FILE_BYTES}" in said
+    assert f"\n{FILE_BYTES // 512}\n0" in said, "its tools neither, and no core is dumped"
+
+
+@pytest.mark.fault(22)
+@pytest.mark.parametrize(
+    ("about", "sentence"),
+    [
+        ({"version": "gcc 12"}, "is not Claude Code"),
+        ({"help_text": HELP.replace("--tools", "")}, "too old: it does not know --tools"),
+    ],
+)
+async def test_another_program_or_an_old_one_is_not_used(shop: Shop, about: Mapping[str, str], sentence: str) -> None:
+    coder = shop.coder("pathlib.Path('ran').touch()", **about)
+    with pytest.raises(Misconfigured, match=sentence):
+        await coder.ready()
+    outcome = await coder.run(shop.request())
+    assert outcome.ending is Ending.CONFIG
+    assert not (shop.root / "ran").exists()
+
+
+@pytest.mark.parametrize(("prompt", "sentence"), [(" \n", "The prompt is empty."), ("x" * 10_000_001, "10,000,001")])
+async def test_what_the_program_cannot_take_is_not_begun(shop: Shop, prompt: str, sentence: str) -> None:
+    outcome = await shop.coder("pathlib.Path('ran').touch(); result()").run(shop.request(prompt=prompt))
+    assert outcome.ending is Ending.PERSISTENT
+    assert sentence in outcome.text
+    assert not (shop.root / "ran").exists()
+
+
+async def test_a_cancelled_call_leaves_nothing(shop: Shop) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(shop.run, "pathlib.Path('begun').touch(); time.sleep(60)")
+        with anyio.fail_after(20):
+            while not (shop.root / "begun").exists():  # noqa: ASYNC110 - another process makes it
+                await anyio.sleep(0.02)
+        group.cancel_scope.cancel()
+    assert list(shop.calls.iterdir()) == []
+
+
+def test_what_a_killed_daemon_left_is_swept_and_a_living_call_is_not(tmp_path: Path) -> None:
+    (tmp_path / "call-dead" / "home").mkdir(parents=True)
+    (tmp_path / "call-dead.lock").touch()
+    with opened(tmp_path) as call:
+        (call.home / "locked").mkdir(mode=0o000)
+        assert sweep(tmp_path) == 1
+        assert call.home.is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def settings(shop: Shop, **changes: Any) -> Settings:
+    """A configuration with the claude backend."""
+    repository = {"name": "ada/directory"}
+    known = {"repositories": (repository,), "state_dir": shop.root / "state", "sandbox": "none"}
+    return Settings.model_validate({**known, **changes}, strict=False)
+
+
+async def built(shop: Shop, environment: Mapping[str, str], **changes: Any) -> Cast:
+    """The backend as an agent's process builds it."""
+    configured = settings(shop, **changes)
+    directory = StateDirectory(configured.state_dir).open()
+    with directory.claim_identity(Role.WORKER) as identity:
+        process = Process(configured, Role.WORKER, RealClock(), identity, environment)
+        made = await backend(process, configured.repositories[0], Confinement())
+    assert isinstance(made, Cast)
+    return made
+
+
+async def test_the_configured_program_is_built_bounded_and_runs(shop: Shop) -> None:
+    path = str(shop.program("pathlib.Path('ran').write_text(os.environ['ANTHROPIC_API_KEY']); result()"))
+    environment = {"PATH": os.defpath, "ANTHROPIC_API_KEY": TOKEN, "GITHUB_TOKEN": "gh-c4n4ry"}
+    coder = await built(shop, environment, claude_cli=path)
+    assert coder.name == "claude"
+    tree = shop.root / "state" / "workspaces" / "tree"
+    tree.mkdir(parents=True)
+    assert (await coder.run(shop.request(tree=tree))).ending is Ending.COMPLETED
+    given = (tree / "ran").read_text()
+    assert given.startswith("run-")
+    assert TOKEN not in given
+
+
+@pytest.mark.fault(22)
+async def test_a_start_without_program_or_key_is_refused(shop: Shop) -> None:
+    path = str(shop.program("result()"))
+    with pytest.raises(Unauthorized, match="ANTHROPIC_API_KEY"):
+        await built(shop, {"PATH": os.defpath}, claude_cli=path)
+    with pytest.raises(Misconfigured, match="install-cli claude"):
+        await built(shop, {"PATH": str(shop.root), "ANTHROPIC_API_KEY": TOKEN}, claude_cli="/nowhere")
+    shop.program("result()", version="1")
+    with pytest.raises(Misconfigured, match="is not Claude Code"):
+        await built(shop, {"PATH": os.defpath, "ANTHROPIC_API_KEY": TOKEN}, claude_cli=path)

@@ -1,0 +1,183 @@
+"""The bench with real pytest on small projects: honest cycles, broken tests, other commands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from tdd_project import BASE, FOUND, NEW, PASSED_BEFORE, PYTEST, SEARCH, Project, judged, new_project
+
+from shared.errors import Misconfigured
+from worker_agent.tdd.judging.judge import judge_baseline, judge_green
+from worker_agent.tdd.judging.verdict import ErrorType
+from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report_runner import ReportRunner
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return new_project(tmp_path)
+
+
+async def test_an_honest_cycle_is_proved(project: Project) -> None:
+    baseline = await project.run()
+    assert judge_baseline(baseline).ok
+    assert baseline.passed == {FOUND}
+
+    red = await project.run({NEW: SEARCH})
+    assert judged(baseline, red, NEW).red == (NEW,)
+    assert red.broken_files[NEW].first_line == "ModuleNotFoundError: No module named 'directory.search'"
+
+    green = await project.run(
+        {"directory/search.py": "def search(names, text):\n    return [n for n in names if text in n]\n"}
+    )
+    verdict = judge_green(baseline, red, green, new_files=(NEW,))
+    assert (verdict.ok, verdict.proven) == (True, (f"{NEW}::test_search",))
+    assert green.one_line() == "2 passed"
+
+    broken = await project.run({"directory/__init__.py": "def find(names, name):\n    return []\n"})
+    regressed = judge_green(baseline, red, broken, new_files=(NEW,))
+    assert (regressed.error, regressed.regressions) == (ErrorType.REGRESSION, (FOUND,))
+
+
+KINDS = {
+    "test_first.py": ("from directory import search\n", Kind.FIRST_PARTY_IMPORT),
+    "test_attribute.py": ("import directory\nX = directory.search\n", Kind.FIRST_PARTY_IMPORT),
+    "test_announced.py": ("import phonebook\n", Kind.FIRST_PARTY_IMPORT),
+    "test_third.py": ("import os\nos.mkdir('no_such_module')\nimport no_such_module.x\n", Kind.THIRD_PARTY_IMPORT),
+    "test_third_name.py": ("from anyio import no_such_name\n", Kind.THIRD_PARTY_IMPORT),
+    "test_syntax.py": ("def test_x(:\n", Kind.SYNTAX),
+    "test_tabs.py": ("def test_x():\n  pass\n    pass\n", Kind.SYNTAX),
+    "test_raises.py": ("raise RuntimeError('directory')\n", Kind.COLLECTION),
+    "sub/conftest.py": ("import directory.fixtures\n", Kind.FIRST_PARTY_IMPORT),
+}
+BODIES = """
+import pytest
+class TestC:
+    @pytest.mark.parametrize("value", ["a", "b::c", "|"])
+    def test_parameters(self, value): assert value == "a"
+def test_inside(): from directory import search
+def test_fixture(nope): pass
+@pytest.fixture
+def broken(): import directory; return directory.search
+def test_setup(broken): pass
+@pytest.fixture
+def untidy():
+    yield
+    raise ValueError("left over")
+def test_teardown(untidy): pass
+def test_both(untidy): assert 0
+@pytest.mark.xfail(strict=True)
+def test_strict(): pass
+@pytest.mark.xfail
+def test_expected(): assert 0
+def test_skipped(): pytest.skip("later")
+def test_leaves(): raise SystemExit(0)
+"""
+
+
+async def test_every_kind_of_failure_is_told_apart(project: Project) -> None:
+    files = {f"tests/{name}": content for name, (content, _) in KINDS.items()}
+    run = await project.run(
+        {**files, "tests/test_bodies.py": BODIES, "tests/sub/test_x.py": ""}, announced=("phonebook",)
+    )
+    assert (run.finished, run.code) == (True, 1)
+    kinds = {path.removeprefix("tests/"): result.kind for path, result in run.broken_files.items()}
+    assert kinds == {name.removesuffix("/conftest.py"): kind for name, (_, kind) in KINDS.items()}
+    found = {
+        test.removeprefix("tests/test_bodies.py::"): (result.outcome, result.kind)
+        for test, result in run.results.items()
+        if result.file == "tests/test_bodies.py"
+    }
+    assert found == {
+        "TestC::test_parameters[a]": (Outcome.PASSED, None),
+        "TestC::test_parameters[b::c]": (Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION),
+        "TestC::test_parameters[|]": (Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION),
+        "test_inside": (Outcome.FAILED, Kind.FIRST_PARTY_IMPORT),
+        "test_fixture": (Outcome.ERROR, Kind.MISSING_FIXTURE),
+        "test_setup": (Outcome.ERROR, Kind.ASSERTION_OR_EXCEPTION),
+        "test_teardown": (Outcome.ERROR, Kind.OTHER),
+        "test_both": (Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION),
+        "test_strict": (Outcome.FAILED, Kind.OTHER),
+        "test_expected": (Outcome.SKIPPED, None),
+        "test_skipped": (Outcome.SKIPPED, None),
+        "test_leaves": (Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION),
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "error"),
+    [
+        ({NEW: "def test_search():\n    assert True\n"}, ErrorType.TEST_UNEXPECTED_PASS),
+        (
+            {NEW: "def test_new():\n    assert 0\n", "tests/test_find.py": SEARCH + BASE["tests/test_find.py"]},
+            ErrorType.COMPILATION_ERROR,
+        ),
+        ({"tests/conftest.py": "import directory.fixtures\n", NEW: SEARCH}, ErrorType.COMPILATION_ERROR),
+    ],
+    ids=["passes at once", "old file broken", "conftest broken"],
+)
+async def test_what_is_notjudged(project: Project, files: dict[str, str], error: ErrorType) -> None:
+    verdict = judged(PASSED_BEFORE, await project.run(files), *files)
+    assert verdict.error is error
+    assert verdict.details
+
+
+async def test_an_empty_suite_is_a_finished_run(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    (tmp_path / "scratch").mkdir()
+    run = await project.run({"README.md": "nothing"})
+    assert (run.code, run.finished, run.one_line()) == (5, True, "no tests")
+    assert judge_baseline(run).ok
+
+
+async def test_ids_are_relative_to_the_checkout_wherever_the_configuration_is(project: Project) -> None:
+    command = f"{PYTEST} -x --color=yes sub"
+    files = {
+        "sub/pytest.ini": "[pytest]\naddopts = -p no:terminalreporter\n",
+        "sub/test_a.py": "def test_a():\n    assert 0\n",
+    }
+    run = await project.run({**files, "sub/test_b.py": "def test_b():\n    pass\n"}, command=command)
+    assert run.failed == {"sub/test_a.py::test_a"}
+    assert run.passed == {"sub/test_b.py::test_b"}
+
+
+async def test_a_command_that_does_not_exist_is_told(project: Project) -> None:
+    run = await project.run(command="/no/such/python -m pytest")
+    assert (run.finished, run.code) == (False, 127)
+    assert "/no/such/python" in run.output_tail
+
+
+async def test_a_command_that_is_not_understood_never_starts(project: Project) -> None:
+    with pytest.raises(Misconfigured):
+        await project.run(command="touch started")
+    assert not (project.root / "checkout/started").exists()
+
+
+WRITE = """import pathlib
+pathlib.Path("out").mkdir(exist_ok=True)
+pathlib.Path("out/new.xml").write_text(
+    '<testsuite><testcase classname="Sum" name="adds" file="sum.js"/>'
+    '<testcase classname="Sum" name="fails" file="sum.js"><failure message="no"/></testcase></testsuite>'
+)
+"""
+
+
+async def test_any_command_counts_by_the_report_that_it_writes_itself(project: Project) -> None:
+    old = '<testsuite><testcase name="committed"/></testsuite>'
+    (project.root / "outside.xml").write_text(old)
+    project.write({"out/old.xml": old, "write.py": WRITE})
+    (project.root / "checkout/out/link.xml").symlink_to(project.root / "outside.xml")
+    run = await project.run(runner=ReportRunner("out/*.xml"), command=f"'{sys.executable}' write.py")
+    assert run.finished
+    assert {test: result.outcome for test, result in run.results.items()} == {
+        "sum.js::Sum::adds": Outcome.PASSED,
+        "sum.js::Sum::fails": Outcome.FAILED,
+    }
+    assert (project.root / "outside.xml").exists()
+
+
+async def test_a_command_without_its_report_is_not_finished(project: Project) -> None:
+    run = await project.run(runner=ReportRunner("out/*.xml"), command="echo all is well")
+    assert (run.finished, run.code, run.output_tail) == (False, 0, "all is well\n")

@@ -1,0 +1,252 @@
+"""CI in every mood, from the push to the hand-over or the person: whose fault it is, and what that costs."""
+
+from __future__ import annotations
+
+import pytest
+from engine import REPOSITORY, Engine
+from worker_scene import CODE, REVIEW, TESTS, acks, calls, comments, fence, labels, pulls, status
+
+from lab.ci.moods import (
+    FLAKY,
+    LOG_GONE,
+    NEVER,
+    RED,
+    RUNNER_LOST,
+    STARTUP_FAILURE,
+    TIMED_OUT,
+    Ending,
+    Mood,
+    late,
+)
+from lab.server import CHECK_NAME
+from lab.world.repository import Protection
+from shared.items import Result
+from shared.loop import Loop
+from shared.workflow import Role, Stage
+
+FIX = """
+- call: fix_ci
+  attempt: any
+  edits:
+    - {path: directory/greeting.py, content: "def greet(name):\\n    return 'Hello, ' + name\\n"}
+"""
+OURS = "grep -q f.Hello directory/greeting.py && { echo 'directory/greeting.py:1: error: no f-strings'; exit 1; }; true"
+"""A check that only fails for how the change is written."""
+
+APPROVAL = Mood((Ending("action_required"),))
+
+
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
+    """The project, a coder that knows one greeting and one repair, and `merge: auto`."""
+    engine.script(TESTS + CODE + FIX + REVIEW)
+    engine.repository_settings |= {"merge": "auto", "refactor": "off"}
+    return engine
+
+
+async def handed_over(engine: Engine) -> Loop:
+    """One worker, until the item has ended."""
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+    return worker
+
+
+async def overdue(engine: Engine, **ci: object) -> Loop:
+    """One worker that waits for CI for one second, and then until the item has ended."""
+    engine.repository_settings["ci"] = {"timeout": 1, **ci}
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.in_time(lambda: bool(worker.ended), worker)
+    return worker
+
+
+def pulls_merged(engine: Engine) -> list[int]:
+    return [pull.number for pull in pulls(engine) if pull.merged_at is not None]
+
+
+def attempts(engine: Engine) -> int:
+    """How many workflow runs there were on the newest commit."""
+    checks = engine.lab.at(REPOSITORY).checks
+    return max((run.attempt for run in checks.runs.values()), default=0)
+
+
+@pytest.mark.long
+@pytest.mark.fault(42)
+@pytest.mark.parametrize("mood", [FLAKY, RUNNER_LOST], ids=["flaky", "runner lost"])
+async def test_what_is_green_when_it_is_run_again_costs_no_attempt(engine: Engine, mood: Mood) -> None:
+    engine.lab.ci_mood(REPOSITORY, mood)
+    number = engine.ready("Greet people")
+    worker = await handed_over(engine)
+    assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
+    assert labels(engine, number) == {"status:reviewing"}
+    assert attempts(engine) == 2
+    assert calls(engine, "fix_ci") == 0, "chance and machines are not paid for"
+    assert "CI is green" in status(engine, number)
+
+
+@pytest.mark.long
+@pytest.mark.fault(42)
+async def test_what_the_change_itself_breaks_is_repaired_at_once(engine: Engine) -> None:
+    engine.ci.jobs = {CHECK_NAME: OURS}
+    number = engine.ready("Greet people")
+    await handed_over(engine)
+    assert labels(engine, number) == {"status:reviewing"}
+    assert calls(engine, "fix_ci") == 1
+    assert attempts(engine) == 1, "a complaint about how code is written is not tried twice"
+
+
+@pytest.mark.long
+@pytest.mark.fault(42)
+@pytest.mark.fault(43)
+@pytest.mark.parametrize("mood", [RED, LOG_GONE], ids=["red", "log gone"])
+async def test_what_stays_red_is_run_again_once_per_commit_and_then_repaired_to_the_limit(
+    engine: Engine, mood: Mood
+) -> None:
+    engine.lab.ci_mood(REPOSITORY, mood)
+    engine.repository_settings["ci"] = {"max_retries": 1}
+    number = engine.ready("Greet people")
+    worker = await handed_over(engine)
+    assert [end.result for end in worker.ended] == [Result.FAILED]
+    assert labels(engine, number) == {"status:ci-failed", "flag:manual-intervention"}
+    assert calls(engine, "fix_ci") == 1
+    checks = engine.lab.at(REPOSITORY).checks
+    assert [run.attempt for run in checks.workflow_runs()] == [2, 2]
+    assert "CI stays red after 1 repair." in status(engine, number)
+    assert "ours: tests" in status(engine, number)
+    assert "status:changes-requested" in status(engine, number)
+    asked = [exchange.path for exchange in engine.lab.exchanges]
+    assert any(path.endswith("/annotations") for path in asked) is (mood is LOG_GONE), "the next best evidence"
+
+
+@pytest.mark.long
+@pytest.mark.fault(42)
+async def test_where_the_token_may_not_run_jobs_again_it_says_so_once_and_repairs(engine: Engine) -> None:
+    engine.lab.ci_mood(REPOSITORY, RED)
+    engine.repository_settings["ci"] = {"max_retries": 0}
+    engine.permissions["actions"] = "read"
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: attempts(engine) > 0, worker)
+        await engine.until(lambda: bool(worker.ended), worker)
+    assert labels(engine, number) == {"status:ci-failed", "flag:manual-intervention"}
+    asked = [one for one in engine.lab.exchanges if one.path.endswith("/rerun-failed-jobs")]
+    assert [one.status for one in asked] == [403]
+
+
+@pytest.mark.long
+@pytest.mark.fault(42)
+@pytest.mark.parametrize(
+    ("mood", "runs"),
+    [(TIMED_OUT, 2), (STARTUP_FAILURE, 1), (NEVER, 1), (APPROVAL, 1)],
+    ids=["timed out", "startup failure", "never", "action required"],
+)
+async def test_what_is_nobodys_fault_and_does_not_end_goes_to_review_with_a_warning_and_is_not_merged(
+    engine: Engine, mood: Mood, runs: int
+) -> None:
+    engine.lab.ci_mood(REPOSITORY, mood)
+    number = engine.ready("Greet people")
+    worker = await overdue(engine, none_is_green=True)
+    assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
+    assert labels(engine, number) == {"status:reviewing"}
+    assert "without a green CI" in status(engine, number)
+    assert calls(engine, "fix_ci") == 0
+    assert attempts(engine) == runs
+
+
+@pytest.mark.long
+@pytest.mark.fault(42)
+async def test_a_late_check_is_waited_for(engine: Engine) -> None:
+    engine.lab.ci_mood(REPOSITORY, late(90))
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.resting), worker)
+        await engine.tick(worker)
+        assert worker.ended == []
+        engine.lab.clock.advance(91)
+        await engine.until(lambda: bool(worker.ended), worker)
+    assert "CI is green" in status(engine, number)
+
+
+@pytest.mark.long
+@pytest.mark.fault(42)
+async def test_what_went_to_review_without_a_green_ci_is_merged_by_itself_once_that_is_green(engine: Engine) -> None:
+    engine.lab.ci_mood(REPOSITORY, late(900))
+    number = engine.ready("Greet people")
+    await overdue(engine)
+    (pull,) = pulls(engine)
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await engine.until(lambda: "status:approved" in labels(engine, pull.number), reviewer)
+        for _ in range(3):
+            await engine.tick(reviewer)
+        assert engine.issue(number).open
+        assert pulls_merged(engine) == [], "approved, but nothing is merged before it is green"
+        engine.lab.clock.advance(901)
+        await engine.lab.idle()
+        await engine.until(lambda: pulls_merged(engine) == [pull.number], reviewer)
+
+
+@pytest.mark.long
+@pytest.mark.fault(42)
+async def test_a_required_check_that_nobody_reports_keeps_a_commit_from_being_green(engine: Engine) -> None:
+    engine.lab.configure(REPOSITORY, protections={"main": Protection(checks=(CHECK_NAME, "security"))})
+    number = engine.ready("Greet people")
+    await overdue(engine)
+    assert "without a green CI" in status(engine, number)
+    assert "security" in status(engine, number)
+
+
+@pytest.mark.long
+@pytest.mark.fault(42)
+async def test_a_red_base_is_waited_for_without_the_lease_told_once_and_then_it_goes_on(engine: Engine) -> None:
+    engine.lab.ci_mood(REPOSITORY, RED)
+    await engine.lab.ci_run(REPOSITORY)
+    number = engine.ready("Greet people")
+    worker = await handed_over(engine)
+    assert [end.result for end in worker.ended] == [Result.PARKED]
+    waiting = await fence(engine, number)
+    assert waiting.stage is Stage.TESTING
+    assert waiting.wait is not None
+    assert waiting.wait.reason == "red-base"
+    assert "base branch: its own checks are red" in status(engine, number)
+    assert calls(engine, "fix_ci") == 0
+    told = len(comments(engine, number))
+    for _ in range(2):
+        engine.lab.clock.advance(301)
+        async with engine.agent(Role.WORKER) as worker:
+            await engine.tick(worker)
+            await engine.tick(worker)
+        assert worker.ended == []
+    assert len(comments(engine, number)) == told, "no ACK and no word as long as the base is red"
+    engine.lab.ci_mood(REPOSITORY, Mood())
+    await engine.lab.ci_run(REPOSITORY)
+    await engine.lab.idle()
+    await handed_over(engine)
+    assert labels(engine, number) == {"status:reviewing"}
+    assert len(acks(engine, number)) == 2
+    assert calls(engine, "fix_ci") == 0
+    assert len(pulls(engine)) == 1
+
+
+@pytest.mark.long
+async def test_a_poll_of_unchanged_ci_is_two_requests_that_are_not_charged(engine: Engine) -> None:
+    engine.lab.ci_mood(REPOSITORY, NEVER)
+    engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.resting), worker)
+        for _ in range(3):
+            await engine.tick(worker)
+        before = len(engine.lab.exchanges)
+        await engine.tick(worker)
+        asked = list(engine.lab.exchanges)[before:]
+    assert [one.status for one in asked] == [304] * 3, "the change list, check runs and statuses"
+
+
+@pytest.mark.long
+async def test_checks_are_looked_at_no_oftener_than_configured(engine: Engine) -> None:
+    engine.lab.ci_mood(REPOSITORY, NEVER)
+    engine.repository_settings["ci"] = {"interval": 3600}
+    engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.resting), worker)
+        for _ in range(3):
+            await engine.tick(worker)
+    assert [one for one in engine.lab.exchanges if one.path.endswith("/check-runs")] == []

@@ -1,0 +1,84 @@
+"""The next phase on another machine: fence and notes are enough, and nothing that was pushed is paid for again."""
+
+from __future__ import annotations
+
+import pytest
+from engine import Engine
+from worker_scene import CODE, TESTS, eventually, fence, is_released, labels, once, pulls
+
+from lab.trouble.faults import Fault, FaultKind
+from shared.lock.codec import Fence
+from shared.workflow import Role, Stage
+
+pytestmark = pytest.mark.long
+
+STUCK = """
+- call: implement
+  takes: 600
+  edits: [{path: directory/greeting.py, content: "def greet(name): pass\\n"}]
+"""
+
+FIX = """
+- call: fix_ci
+  edits:
+    - {path: directory/greeting.py, replace: {old: "def greet", new: "# greets\\ndef greet"}}
+"""
+
+
+def given(engine: Engine, machine: str) -> set[str]:
+    """The calls that a machine was given an answer to."""
+    return {file.name.split("-")[-2] for file in engine.directory.glob(f"{machine}/scripted/*-given")}
+
+
+async def test_each_phase_goes_on_where_the_last_machine_stopped(engine: Engine) -> None:
+    engine.script(TESTS + STUCK)
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as first:
+        await first.tick()
+        await eventually(lambda: "Implementing now" in status_of(engine, number))
+        red: Fence = await fence(engine, number)
+    assert (red.stage, red.phase) == (Stage.IMPLEMENTING, "green")
+    assert red.work_head
+
+    engine.script(TESTS + CODE + FIX, ci="grep -q greets directory/greeting.py")
+    async with engine.agent(Role.WORKER, state="machine-2") as second:
+        await engine.until(lambda: bool(pulls(engine)), second)
+        green = await fence(engine, number)
+    assert green.base == red.base
+    assert given(engine, "machine-2") == {"implement"}, "the tests were not written again"
+
+    await once(engine, number, state="machine-3")
+    assert labels(engine, number) == {"status:reviewing"}
+    assert given(engine, "machine-3") == {"fix_ci"}, "neither tests nor code were made again"
+    assert await is_released(engine, number)
+    history = await engine.lab.at("ada/directory").bare.log(red.base, pulls(engine)[0].head_sha, 10)
+    assert [commit.message.splitlines()[0] for commit in history] == [
+        "Fix CI for Greet people",
+        "Implement Greet people",
+        "Add tests for Greet people",
+    ]
+    agents = {line for commit in history for line in commit.message.splitlines() if line.startswith("Agent: ")}
+    assert len(agents) == 3, "each phase was another agent's"
+
+
+async def test_a_machine_that_knew_the_repository_before_opens_the_pull_request_of_another(engine: Engine) -> None:
+    engine.script(TESTS + CODE)
+    async with engine.agent(Role.WORKER, state="machine-2") as second:
+        await second.tick()
+    number = engine.ready("Greet people")
+    engine.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, method="POST", path=r"/pulls$", status=502, times=99))
+    async with engine.agent(Role.WORKER) as first:
+        await first.tick()
+        await eventually(lambda: bool(first.resting or first.ended))
+        assert (await fence(engine, number)).stage is Stage.TESTING
+    engine.lab.faults.clear()
+    async with engine.agent(Role.WORKER, state="machine-2") as second:
+        await engine.in_time(lambda: bool(second.ended), second)
+    assert labels(engine, number) == {"status:reviewing"}
+    assert given(engine, "machine-2") == set()
+
+
+def status_of(engine: Engine, number: int) -> str:
+    """The status comment, or nothing while there is none."""
+    found = [one.body for one in engine.lab.at("ada/directory").comments.of(number) if "engine-status" in one.body]
+    return found[0] if found else ""

@@ -1,0 +1,61 @@
+"""The files that `init` writes: the example filled in, the key a secret, nothing overwritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from config.loading import read
+from console.init.files import Blanks, configuration, configuration_file, example, key_file
+from shared.errors import Misconfigured
+
+
+@pytest.mark.parametrize("key", ["/home/a/lock.key", "/home/it's me/lock.key", "/home/[x]: y # z/lock.key"])
+def test_the_example_filled_in_is_a_configuration_that_says_the_same_and_keeps_its_comments(
+    tmp_path: Path, key: str
+) -> None:
+    path = tmp_path / "repos.yml"
+    path.write_text(configuration(example(), Blanks("octo/thing", Path(key), "https://ghe.example/api/v3")))
+    settings = read(path, environment={"HOME": "/home/a"})
+    assert [one.name for one in settings.repositories] == ["octo/thing"]
+    assert settings.lock.key_files == (Path(key),)
+    assert settings.github.api_url == "https://ghe.example/api/v3"
+    assert path.read_text().count("#") > 20
+    assert "yaml-language-server" not in path.read_text(), "its path is relative to the example"
+
+
+def test_without_an_address_the_example_s_is_kept() -> None:
+    assert "  api_url: https://api.github.com " in configuration(example(), Blanks("octo/thing", Path("/k")))
+
+
+@pytest.mark.parametrize("text", ["", "  - name: owner/repo\n", "  - name: owner/repo\n  - name: owner/repo\n"])
+def test_an_example_without_a_place_for_them_is_a_bug_that_is_told(text: str) -> None:
+    with pytest.raises(ValueError, match="the example has"):
+        configuration(text, Blanks("octo/thing", Path("/k")))
+
+
+def test_files_are_written_once_for_us_alone(tmp_path: Path) -> None:
+    for new in (
+        key_file(tmp_path / "a" / "lock.key"),
+        configuration_file(tmp_path / "b" / "repos.yml", Blanks("octo/thing", Path("/k"))),
+    ):
+        assert new.write()
+        content = new.path.read_bytes()
+        assert not new.write()
+        assert new.path.read_bytes() == content
+        assert new.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_every_key_is_another_one_and_is_never_shown(tmp_path: Path) -> None:
+    keys = [key_file(tmp_path / name) for name in "ab"]
+    assert all(key.write() for key in keys)
+    first, second = (key.path.read_text() for key in keys)
+    assert first != second
+    assert first.strip() not in keys[0].diff()
+
+
+def test_a_place_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Misconfigured, match="cannot be written"):
+        key_file(tmp_path / "file" / "lock.key").write()

@@ -1,0 +1,197 @@
+"""The flaws of a plain comment lock that come from time: each interleaving as a story, and that nothing comes of it.
+
+The plain lock posts `ACK:<kind>:<agent>:<milliseconds>`, waits two seconds, and lets the earliest ACK of the last 30
+seconds win. A, B and C are workers, t is the server's time in seconds. The flaws of what stands in the thread are in
+`test_lock_flaws_thread.py`, those that the adapters own in `tests/lab/lock/test_lock_flaws_server.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from fake_port import KEY, FakeAgent, Run, run
+from fake_server import Fault, Hidden, Server
+from lock_world import TERMS, states
+
+from shared.errors import Lost, Transient
+from shared.lock.claim import Lease
+from shared.lock.codec import AckState, read_ack
+from shared.lock.fence import advance
+from shared.lock.hold import beat, begin
+from shared.lock.port import AdvanceFence, PostComment, ReadComments, RefUpdate
+
+BRANCH = "refs/heads/auto/issue-42"
+A_WORK, B_WORK = "a" * 40, "b" * 40
+
+Story = Callable[[Server], None]
+
+
+def posted(server: Server, *attempts: Run[Lease | None], apart: float = 0) -> None:
+    """All look, then one after the other posts its ACK; the pause after it has begun."""
+    for attempt in attempts:
+        attempt.until(PostComment)
+    for attempt in attempts:
+        attempt.step()
+        server.seconds += apart
+
+
+def printed_millis(server: Server) -> list[int]:
+    found = (read_ack(comment) for comment in server.comments().values())
+    return [ack.millis for ack in found if ack is not None]
+
+
+def a_slow_clock_wins_nothing(server: Server) -> None:
+    """B's clock is 60 s slow: its ACK, posted second, is printed as the earlier one. A holds it, B does not."""
+    alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    bob.port.skew = -60
+    a, b = alice.begin(), bob.begin()
+    posted(server, a, b, apart=1)
+    first, second = printed_millis(server)
+    assert second < first - 50_000, "the plain rule would have let B win"
+    assert b.finish() is None
+    assert a.finish() is not None
+
+
+def a_slow_post_comes_too_late(server: Server) -> None:
+    """A stamps its ACK at t=0, it lands at t=9; B has posted, won and begun. A's is the earlier stamp and loses."""
+    alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    a = alice.begin()
+    a.until(PostComment)
+    server.seconds += 1
+    held = bob.win()
+    server.seconds = 9.0
+    stamps = [*printed_millis(server)]
+    a.step()
+    assert printed_millis(server)[-1] < stamps[0], "the plain rule would have let A win"
+    assert a.finish() is None
+    assert alice.port.count(AdvanceFence) == 0, "it did not even come to the fence"
+    run(bob.port, beat(held))
+    assert [fence.agent for fence in server.lineage(KEY)] == ["worker-b"]
+
+
+def replicas_that_show_each_its_own(server: Server) -> None:
+    """A's replica shows only A's ACK, B's only B's: both win the comments, the fence lets one through."""
+    agents = [FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")]
+    for agent, other in zip(agents, reversed(agents), strict=True):
+        agent.port.plan(ReadComments, None, Hidden(text=other.claimant.agent))
+    attempts = [agent.begin() for agent in agents]
+    posted(server, *attempts, apart=0.4)
+    leases = [attempt.finish() for attempt in attempts]
+    assert [agent.port.count(AdvanceFence) for agent in agents] == [1, 1]
+    assert sum(lease is not None for lease in leases) == 1
+    assert len(server.lineage(KEY)) == 1
+    assert states(server).count(AckState.ACTIVE) == 1, "the loser's ACK delays nobody"
+
+
+def a_pause_of_45_minutes(server: Server) -> None:
+    """A wins and is stopped for 45 min, even its boot clock; B takes over and works. A's push changes nothing."""
+    for clock_stood_still in (False, True):
+        alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+        held = alice.win()
+        server.seconds += TERMS.timeout + 1
+        other = bob.win()
+        server.seconds += 900
+        if clock_stood_still:
+            alice.port.boot_offset -= TERMS.timeout + 901
+        pushes = alice.port.count(AdvanceFence)
+        with pytest.raises(Lost):
+            run(alice.port, advance(held, work_head=A_WORK, updates=(RefUpdate(BRANCH, None, A_WORK),)))
+        assert alice.port.count(AdvanceFence) - pushes == clock_stood_still, "with a clock it does not even try"
+        run(bob.port, beat(other))
+        run(bob.port, advance(other, work_head=B_WORK, updates=(RefUpdate(BRANCH, None, B_WORK),)))
+        assert server.refs.pop(BRANCH) == B_WORK
+        server.seconds += TERMS.timeout
+
+
+def acks_that_are_half_a_minute_apart(server: Server) -> None:
+    """A posts at t=0, its look fails until t=35; B, whose first look is stale, posts at t=31. A goes on, B does not."""
+    alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    a = alice.begin()
+    posted(server, a)
+    alice.port.plan(ReadComments, Fault.FAILED)
+    bob.port.plan(ReadComments, Hidden(text="worker-a"))
+    server.seconds = 31.0
+    b = bob.begin()
+    posted(server, b)
+    server.seconds = 35.0
+    with pytest.raises(Transient):
+        a.finish()
+    assert b.finish() is None
+    assert alice.claim() is not None
+    assert (alice.port.count(PostComment), len(server.comments())) == (1, 2)
+
+
+def losers_that_try_again(server: Server) -> None:
+    """A crashes at t=10. B lost at t=1 and comes back until t=1799; C gets it when A's ACK runs out, not later."""
+    alice, bob, carol = (FakeAgent(server, f"worker-{name}") for name in "abc")
+    a, b = alice.begin(), bob.begin()
+    posted(server, a, b)
+    lease = a.finish()
+    assert lease is not None
+    assert b.finish() is None
+    for seconds in (100.0, 1000.0, TERMS.timeout - 1):
+        server.seconds = seconds
+        assert bob.claim() is None
+    assert bob.port.count(PostComment) == 1, "whoever sees a live holder posts nothing"
+    server.seconds = TERMS.timeout + 1
+    assert states(server) == [AckState.ACTIVE] * 2, "B's younger ACK still stands there"
+    taken = carol.claim()
+    assert taken is not None
+    assert taken.ack.prev == lease.ack.id
+
+
+def a_post_whose_reply_is_lost(server: Server) -> None:
+    """A's POST is carried out, its reply is lost; B posts at t=2. A finds its ACK by its nonce and posts no second."""
+    alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    alice.port.plan(PostComment, Fault.REPLY_LOST)
+    a, b = alice.begin(), bob.begin()
+    posted(server, a, b, apart=2)
+    assert a.finish() is not None
+    assert b.finish() is None
+    assert alice.port.count(PostComment) == 1
+
+
+def one_name_twice(server: Server) -> None:
+    """Two containers with one agent id: neither takes the other's ACK for its own, one wins, one may hold."""
+    one, other = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-a")
+    other.nonces.count = 10  # a state directory of its own: other nonces
+    a, b = one.begin(), other.begin()
+    posted(server, a, b)
+    lost, lease = b.finish(), a.finish()
+    assert lost is None
+    assert lease is not None
+    held = begin(one.port, lease, one.claimant)
+    assert other.claim() is None
+    run(one.port, beat(held))
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        pytest.param(a_slow_clock_wins_nothing, id="F1 clock skew", marks=pytest.mark.fault(39)),
+        pytest.param(a_slow_post_comes_too_late, id="F2 slow POST"),
+        pytest.param(replicas_that_show_each_its_own, id="F3 read-after-write lag"),
+        pytest.param(a_pause_of_45_minutes, id="F4 agent paused", marks=pytest.mark.fault(38)),
+        pytest.param(acks_that_are_half_a_minute_apart, id="F5 ACKs more than 30 s apart"),
+        pytest.param(losers_that_try_again, id="F7 losers' stale ACKs"),
+        pytest.param(a_post_whose_reply_is_lost, id="F8 POST repeated after a lost reply"),
+        pytest.param(one_name_twice, id="F15 one identity twice"),
+    ],
+)
+def test_time_plays_no_trick(server: Server, story: Story) -> None:
+    story(server)
+    fences = server.lineage(KEY)
+    assert all(newer.ack_id > older.ack_id for newer, older in pairwise(fences) if newer.nonce != older.nonce)
+
+
+def test_every_known_flaw_has_its_story() -> None:
+    """Eighteen are known; each is the id of a test in one of the three files."""
+    tests = Path(__file__).resolve().parents[2]
+    files = [*tests.glob("unit/test_lock_flaws*.py"), *tests.glob("lab/test_lock_flaws*.py")]
+    assert len(files) == 3
+    named = {int(found) for file in files for found in re.findall(r'id="F(\d+) ', file.read_text(encoding="utf-8"))}
+    assert named == set(range(1, 19))

@@ -1,0 +1,60 @@
+"""What has to be complete when a stage, a backend or an agent is added; CONTRIBUTING.md tells the steps."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from config.repository import Backend
+from console.daemon.run import JOBS
+from console.tdd import wishes
+from shared.github.access import NEEDS
+from shared.github.labels import LOOKS
+from shared.llm import BACKENDS
+from shared.llm.cli.programs import PACKAGES
+from shared.workflow import AGENTS, UNLABELLED, Flag, Role, Stage, Track, stages
+
+ROOT = Path(__file__).resolve().parents[3]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+FILES = ("__main__.py", "build.py", "agent.py", "decide.py", "ports.py", "comments.py", "trade.py", "prompts")
+"""What every agent's room has."""
+
+
+def test_every_stage_and_flag_has_a_colour_and_a_sentence() -> None:
+    assert set(LOOKS) == {*Stage, *Flag} - UNLABELLED
+
+
+def test_every_stage_is_on_a_track() -> None:
+    assert {stage for track in Track for stage in stages(track)} == set(Stage)
+
+
+def test_a_backend_has_its_name_wherever_one_can_be_chosen() -> None:
+    assert set(get_args(Backend)) == set(BACKENDS) == set(wishes.BACKENDS)
+    assert set(PACKAGES) <= set(BACKENDS)
+
+
+@pytest.mark.parametrize("role", sorted(AGENTS))
+def test_an_agent_is_complete(role: Role) -> None:
+    room = f"{role}_agent"
+    assert [name for name in FILES if not (ROOT / room / name).exists()] == []
+    assert PROJECT["project"]["scripts"][f"{role}-agent"] == f"{room}.__main__:main"
+    assert f"{room}*" in PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
+    assert f"COPY {room} {room}\n" in (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert NEEDS[role]["contents"] == "write"
+    assert role in {job.role for job in JOBS}
+
+
+@pytest.mark.parametrize("role", sorted(AGENTS))
+def test_an_agent_is_kept_apart_from_the_others(role: Role) -> None:
+    linter = PROJECT["tool"]["importlinter"]
+    apart = next(one for one in linter["contracts"] if one["type"] == "independence")
+    assert f"{role}_agent" in linter["root_packages"]
+    assert f"{role}_agent.agent" in apart["modules"]
+    assert all(
+        f"{role}_agent" in one["forbidden_modules"]
+        for one in linter["contracts"]
+        if one["name"].startswith("shared imp")
+    )

@@ -1,0 +1,160 @@
+"""Every command line that a page shows exists, with these options and arguments."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout, suppress
+from functools import cache
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+
+from config.loading import read
+from config.rules import unsupported
+from config.settings import Settings
+from console.__main__ import app
+from console.arguments import parse
+from shared.workflow import AGENTS, Role
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("deploy/**/*.md")])
+ENGINE = typer.main.get_command(app)
+ROLES = {f"{role}-agent": role for role in sorted(AGENTS)}
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+_STOPS = frozenset("|&;<>()")
+
+
+def fenced(text: str) -> list[tuple[str, str]]:
+    """The blocks of a page with their languages; each fence that opens is paired with the one that closes it."""
+    return [found[1:] for found in re.findall(r"^( *)```(\w*)\n(.*?)^\1```$", text, re.DOTALL | re.MULTILINE)]
+
+
+def shown(text: str) -> Iterator[str]:
+    """The lines that a reader is told to type, without prompt; `#` is root's."""
+    for language, block in fenced(text):
+        if language not in {"", "console", "sh", "bash"}:
+            continue
+        joined = block.replace("\\\n", " ")
+        yield from re.findall(r"^ *[$#] (.+)$", joined, re.MULTILINE)
+        yield from re.findall(r"^ *((?:workflow-engine|\w+-agent) .+)$", joined, re.MULTILINE)
+    yield from re.findall(r"(?<!`)`((?:workflow-engine|\w+-agent|make|python -m) [^`]+)`", text)
+
+
+def commands(line: str) -> Iterator[list[str]]:
+    """The simple commands of a shell line, each as its words."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.commenters, lexer.whitespace_split = "#", True
+    words: list[str] = []
+    for word in lexer:
+        if set(word) <= _STOPS:
+            yield words
+            words = []
+        else:
+            words.append(word)
+    yield words
+
+
+def fault(words: Sequence[str]) -> str:
+    """What is wrong with a command of ours; nothing for a right one, and for a command of somebody else."""
+    if not words:
+        return ""
+    program, rest = Path(words[0]).name, list(words[1:])
+    if program == "workflow-engine":
+        return _engine(rest)
+    if program in ROLES:
+        return _agent(ROLES[program], rest)
+    if program == "make":
+        unknown = {word for word in rest if "=" not in word and not word.startswith("-")} - TARGETS
+        return f"no target {unknown}" if unknown else ""
+    if program.startswith("python") and rest[:1] == ["-m"]:
+        return "" if find_spec(rest[1]) else f"no module {rest[1]}"
+    return ""
+
+
+def _engine(rest: Sequence[str]) -> str:
+    """By the options that `--help` lists; values are only examples."""
+    known = getattr(ENGINE, "commands", {})
+    name = next((word for word in rest if not word.startswith("-")), "")
+    if not name:
+        return "" if set(rest) <= {"--help", "--version"} else f"no options {rest}"
+    if name not in known:
+        return f"no command {name}"
+    options = {"--help"}.union(*(p.opts + p.secondary_opts for p in known[name].params))
+    unknown = {word.partition("=")[0] for word in rest if word.startswith("-")} - options
+    return f"{name}: no options {sorted(unknown)}" if unknown else ""
+
+
+def _agent(role: Role, rest: Sequence[str]) -> str:
+    unknown = {word.partition("=")[0] for word in rest if word.startswith("-")} - _options(role)
+    return f"{role}: no options {sorted(unknown)}" if unknown else ""
+
+
+@cache
+def _options(role: Role) -> frozenset[str]:
+    """What the agent's own `--help` lists."""
+    told = StringIO()
+    with redirect_stdout(told), suppress(SystemExit):
+        parse(role, ["--help"])
+    return frozenset(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", told.getvalue()))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_that_a_page_shows_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    faults = [(line, wrong) for line in shown(text) for words in commands(line) if (wrong := fault(words))]
+    assert faults == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "workflow-engine polish owner/repo",
+        ".venv/bin/workflow-engine doctor --jsn",
+        "workflow-engine status --json | workflow-engine events --isue 42",
+        "worker-agent owner/repo --onces",
+        "reviewer-agent --roles debugger",
+        "make tea",
+        "python -m nowhere",
+    ],
+)
+def test_a_wrong_command_would_be_seen(line: str) -> None:
+    assert any(fault(words) for words in commands(line))
+
+
+def test_commands_are_found_behind_blocks_of_other_kinds() -> None:
+    text = "```mermaid\na\n```\n- in a list:\n\n  ```console\n  $ make tea    # at five\n  ```\n```yaml\nb: 1\n```\n"
+    assert list(shown(text)) == ["make tea    # at five"]
+
+
+def test_the_pages_show_every_command() -> None:
+    lines = [line for page in PAGES for line in shown(page.read_text(encoding="utf-8"))]
+    words = {tuple(found[:2]) for line in lines for found in commands(line) if found}
+    engine = {
+        second for first, second in (pair for pair in words if len(pair) == 2) if first.endswith("workflow-engine")
+    }
+    assert set(getattr(ENGINE, "commands", {})) <= engine
+
+
+def fragments() -> Iterator[tuple[str, str]]:
+    """Each piece of configuration that a page shows, with the page's name."""
+    for page in PAGES:
+        for language, block in fenced(page.read_text(encoding="utf-8")):
+            found = yaml.safe_load(block) if language == "yaml" else None
+            if isinstance(found, dict) and set(found) & set(Settings.model_fields):
+                yield page.name, json.dumps({"repositories": [{"name": "owner/repo"}], **found})
+
+
+@pytest.mark.parametrize(("page", "fragment"), list(fragments()))
+def test_every_configuration_that_a_page_shows_is_accepted(page: str, fragment: str, tmp_path: Path) -> None:
+    file = tmp_path / page.replace(".md", ".yml")
+    file.write_text(fragment, encoding="utf-8")
+    directories = {"HOME": "/home/ada", "CREDENTIALS_DIRECTORY": "/run/credentials"}
+    assert unsupported(read(file, environment=directories)) == ()

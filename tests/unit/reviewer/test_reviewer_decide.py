@@ -1,0 +1,168 @@
+"""What the reviewer does with everything that a look can show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from fake_server import EPOCH
+from reviewer_world import HEAD, KEY, NEXT, OPENED
+
+from reviewer_agent.admission import STAGES
+from reviewer_agent.decide import IDLE, Action, Bounds, Merge, Snapshot, decide, hindrance
+from reviewer_agent.merge.hindrances import ON_ORDER, PASSING, UNANNOUNCED, Hindrance
+from reviewer_agent.review.opinion import Care, Judgement, Opinion
+from shared.ci.verdict import Verdict
+from shared.lock.codec import Fence
+from shared.workflow import Flag, Stage
+
+NOW = EPOCH + timedelta(minutes=5)
+LATE = EPOCH + timedelta(minutes=11)
+
+REVIEW, APPROVED = Stage.IN_REVIEW, Stage.APPROVED
+
+
+def fence(stage: Stage = REVIEW, **facts: Any) -> Fence:
+    return replace(Fence(KEY, 1, "n", "reviewer-1", stage, EPOCH, work_head=HEAD, pr=57), **facts)
+
+
+def opinion(judgement: Judgement = Judgement.APPROVED, care: Care = Care.NONE, sha: str = HEAD) -> Opinion:
+    return Opinion(sha, 0, judgement, care, 9, EPOCH)
+
+
+def seen(
+    stage: Stage = REVIEW, *, round: int = 0, attempt: int = 0, pull: dict[str, Any] | None = None, **facts: Any
+) -> Snapshot:
+    return Snapshot(fence(stage, round=round, attempt=attempt), replace(OPENED, **(pull or {})), **facts)
+
+
+MERGEABLE = seen(APPROVED, opinion=opinion(), checks=Verdict.GREEN, merge=Merge.AUTO)
+"""Nothing hinders this one."""
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "action"),
+    [
+        (seen(), Action.REVIEW),
+        (seen(opinion=opinion()), Action.ACCEPT),
+        (seen(opinion=opinion(Judgement.CHANGES_REQUESTED)), Action.REQUEST_CHANGES),
+        (seen(opinion=opinion(Judgement.CHANGES_REQUESTED), round=1), Action.REQUEST_CHANGES),
+        (seen(opinion=opinion(Judgement.CHANGES_REQUESTED), round=2), Action.GIVE_UP_ON_ROUNDS),
+        (
+            seen(opinion=opinion(Judgement.CHANGES_REQUESTED), bounds=Bounds(rounds=1)),
+            Action.GIVE_UP_ON_ROUNDS,
+        ),
+        (seen(opinion=opinion(Judgement.INCOMPLETE)), Action.GIVE_UP_ON_SIZE),
+        (seen(attempt=9), Action.REVIEW),
+        (seen(attempt=10), Action.GIVE_UP_ON_REVIEWS),
+        (seen(attempt=10, opinion=opinion()), Action.ACCEPT),
+        (seen(attempt=1, bounds=Bounds(reviews=1)), Action.GIVE_UP_ON_REVIEWS),
+        (seen(pull={"head_sha": NEXT}, opinion=opinion()), Action.LET_GO),
+        (seen(pull={"head_sha": NEXT}, opinion=opinion(), asked=True), Action.REOPEN),
+        (seen(Stage.REVIEWING), Action.BEGIN),
+        (seen(Stage.REVIEWING, pull={"head_sha": NEXT}), Action.LET_GO),
+        (seen(Stage.REVIEWING, pull={"head_sha": NEXT}, asked=True), Action.REOPEN),
+        (seen(Stage.CHANGES_REQUESTED), Action.HAND_BACK),
+        (seen(Stage.FAILED), Action.SHOW_HALT),
+        (seen(APPROVED), Action.HAND_OVER),
+        (seen(APPROVED, pull={"head_sha": NEXT}), Action.LET_GO),
+        (seen(APPROVED, pull={"head_sha": NEXT}, asked=True), Action.REOPEN),
+        (seen(APPROVED, person_asks=True), Action.YIELD),
+        (replace(MERGEABLE, person_asks=True), Action.YIELD),
+        (MERGEABLE, Action.MERGE),
+    ],
+)
+def test_the_next_step(snapshot: Snapshot, action: Action) -> None:
+    assert decide(snapshot, now=NOW) is action
+
+
+@pytest.mark.parametrize("stage", [*sorted(STAGES), Stage.CHANGES_REQUESTED, Stage.FAILED])
+def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(stage: Stage) -> None:
+    assert decide(seen(stage, pull={"open": False, "merged": True}), now=NOW) is Action.FINISH
+    assert decide(seen(stage, pull={"open": False}), now=NOW) is Action.WITHDRAW
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason", "action"),
+    [
+        ({"merge": Merge.NEVER}, Hindrance.NEVER, Action.HAND_OVER),
+        ({"flags": frozenset({Flag.HAD_CONFLICT})}, Hindrance.FLAGGED, Action.HAND_OVER),
+        ({"flags": frozenset({Flag.MANUAL_INTERVENTION})}, Hindrance.FLAGGED, Action.HAND_OVER),
+        ({"flags": frozenset({Flag.PAUSED})}, Hindrance.FLAGGED, Action.HAND_OVER),
+        ({"opinion": None}, Hindrance.UNSEEN, Action.WAIT),
+        ({"opinion": opinion(sha=NEXT)}, Hindrance.UNSEEN, Action.WAIT),
+        ({"opinion": opinion(Judgement.CHANGES_REQUESTED)}, Hindrance.UNSEEN, Action.WAIT),
+        ({"opinion": opinion(Judgement.INCOMPLETE)}, Hindrance.UNSEEN, Action.WAIT),
+        ({"requested": True}, Hindrance.REQUESTED, Action.HAND_OVER),
+        ({"pull_request": replace(OPENED, head_repository="mallory/r")}, Hindrance.FORK, Action.PARK),
+        ({"pull_request": replace(OPENED, head_repository="")}, Hindrance.FORK, Action.PARK),
+        ({"pull_request": replace(OPENED, head_repository="", base_repository="")}, Hindrance.FORK, Action.PARK),
+        ({"merge": Merge.APPROVE}, Hindrance.NOT_ORDERED, Action.PARK),
+        ({"opinion": opinion(care=Care.BREAKING)}, Hindrance.BREAKING, Action.PARK),
+        ({"opinion": opinion(care=Care.PROTECTED)}, Hindrance.PROTECTED, Action.PARK),
+        ({"checks": Verdict.RED}, Hindrance.CHECKS_RED, Action.HAND_OVER),
+        ({"checks": Verdict.NONE}, Hindrance.CHECKS_MISSING, Action.HAND_OVER),
+        ({"checks": Verdict.RUNNING}, Hindrance.CHECKS_RUNNING, Action.WAIT),
+        ({"base_checks": Verdict.RED}, Hindrance.BASE_RED, Action.HAND_OVER),
+        ({"held_up": Hindrance.STOPPED}, Hindrance.STOPPED, Action.HAND_OVER),
+        ({"held_up": Hindrance.EDITED}, Hindrance.EDITED, Action.HAND_OVER),
+        ({"barred": "it carries the label"}, Hindrance.BARRED, Action.HAND_OVER),
+        ({"opinion": replace(opinion(), lines=801)}, Hindrance.LARGE, Action.PARK),
+        ({"opinion": replace(opinion(), lines=None)}, Hindrance.LARGE, Action.PARK),
+        ({"opinion": opinion(care=Care.BREAKING), "own_order": True}, Hindrance.OWN_ORDER, Action.PARK),
+        ({"merge": Merge.APPROVE, "own_order": True}, Hindrance.OWN_ORDER, Action.PARK),
+        ({"merge": Merge.APPROVE, "opinion": replace(opinion(), lines=801)}, Hindrance.NOT_ORDERED, Action.PARK),
+    ],
+)
+def test_each_guard_alone_keeps_it_from_being_merged(facts: dict[str, Any], reason: Hindrance, action: Action) -> None:
+    guarded = replace(MERGEABLE, **facts)
+    assert hindrance(guarded) is reason
+    assert decide(guarded, now=NOW) is action
+
+
+@pytest.mark.parametrize("facts", [{"checks": Verdict.RUNNING}, {"opinion": None}])
+def test_a_wait_ends(facts: dict[str, Any]) -> None:
+    assert decide(replace(MERGEABLE, **facts), now=LATE) is Action.HAND_OVER
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"merge": Merge.APPROVE, "ordered": True},
+        {"opinion": opinion(care=Care.BREAKING), "ordered": True},
+        {"pull_request": replace(OPENED, head_repository="mallory/r"), "ordered": True},
+        {"merge": Merge.APPROVE, "opinion": opinion(care=Care.PROTECTED), "ordered": True},
+        {"checks": Verdict.NONE, "bounds": Bounds(none_is_green=True)},
+        {"base_checks": Verdict.RUNNING},
+        {"base_checks": Verdict.GREEN},
+        {"flags": frozenset({Flag.PROBLEMATIC_TEST})},
+    ],
+)
+def test_what_does_not_hinder_a_merge(facts: dict[str, Any]) -> None:
+    assert decide(replace(MERGEABLE, **facts), now=NOW) is Action.MERGE
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"checks": Verdict.RED},
+        {"flags": frozenset({Flag.HAD_CONFLICT})},
+        {"merge": Merge.NEVER},
+        {"requested": True},
+        {"base_checks": Verdict.RED},
+        {"opinion": None},
+        {"held_up": Hindrance.STOPPED},
+        {"barred": "it carries the label"},
+    ],
+)
+def test_an_order_to_merge_clears_nothing_else(facts: dict[str, Any]) -> None:
+    assert decide(replace(MERGEABLE, ordered=True, **facts), now=LATE) is Action.HAND_OVER
+
+
+def test_every_hindrance_is_reached_and_idle_actions_are_no_waits() -> None:
+    assert Hindrance.NOT_ORDERED in ON_ORDER
+    assert PASSING < UNANNOUNCED
+    assert not ON_ORDER & UNANNOUNCED
+    assert Action.WAIT not in IDLE

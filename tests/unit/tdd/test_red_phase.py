@@ -1,0 +1,150 @@
+"""Criteria that are set aside one after the other: each is paid once, whatever happens to the process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_port import FakeAgent, run
+from fake_server import Server
+
+from shared.errors import Transient
+from shared.git.notes import Note
+from shared.github.status import Status
+from shared.governance.meter import begin_run
+from shared.llm.port import Call
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.models import Account, Issue
+from shared.specification import read
+from shared.warrant import Warrant
+from worker_agent.aborts import CycleAborted
+from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
+from worker_agent.tdd.jury import Red
+from worker_agent.tdd.phases import left_out
+from worker_agent.tdd.phases.red_phase import RedPhase
+from worker_agent.tdd.runners.report import TestRun
+from worker_agent.workshop import Cost, Job, Turn
+from worker_agent.worksite import Phased
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+BASE, TESTS = "b" * 40, "c" * 40
+BODY = "## Acceptance criteria\n" + "".join(f"- [ ] AC{n}: Thing {n}.\n" for n in range(1, 13))
+ISSUE = Issue(42, "Things", BODY, frozenset(), Account(7, "ada"), AT, AT)
+PASSES = RedVerdict(ErrorType.TEST_UNEXPECTED_PASS, ("t.py::t",), passing=("t.py::t",))
+
+
+@dataclass
+class Scene:
+    """Workshop, worksite, mirror, jury and status board in one; only the lock and the phase itself are real.
+
+    `missing` are the criteria whose tests are red; the tests of all others pass at once. After `lives` paid
+    runs the process dies.
+    """
+
+    missing: frozenset[str] = frozenset()
+    lives: int = 99
+    asked: list[str] = field(default_factory=list)
+    recorded: list[Note] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    policy: Any = field(default_factory=lambda: SimpleNamespace(cycles="per-criterion"))
+
+    @property
+    def worksite(self) -> Scene:
+        return self
+
+    async def open(self, held: Held, issue: Issue) -> Job:
+        choice: Any = SimpleNamespace(test_command="pytest")
+        space: Any = None
+        return Job(held, issue, read(issue.body), space, BASE, choice, "")
+
+    async def is_branch_free(self, fence: object, base: str) -> bool:
+        return True
+
+    def prompt(self, name: str, job: Job, **variables: object) -> str:
+        return name
+
+    async def edit(self, job: Job, call: Call, start: str, turn: Turn, prompt: str) -> str:
+        if self.lives == 0:
+            raise Transient
+        self.lives -= 1
+        await begin_run(job.held)
+        self.asked.append(job.topic)
+        return job.topic
+
+    async def baseline(self, job: Job) -> TestRun:
+        return TestRun()
+
+    async def red(self, job: Job, baseline: TestRun, tree: str) -> Red:
+        return Red(TestRun(), RedVerdict(red=(f"{tree}.py::t",)) if tree in self.missing else PASSES, {})
+
+    def take_spent(self, number: int) -> Cost:
+        return Cost(None, "")
+
+    async def record(self, held: Held, space: object, phased: Phased, specification: object, **to: Any) -> None:
+        self.recorded.append(phased.note)
+        await advance(held, work_head=TESTS, **to)
+
+    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+        self.told.append(status.notes)
+
+    async def data(self, number: int) -> Mapping[str, Any]:
+        raise AssertionError("nothing is read back")
+
+    def phase(self) -> RedPhase:
+        here: Any = self
+        return RedPhase(here, self, here, retries=0)
+
+
+def ids(first: int, last: int) -> list[str]:
+    return [f"AC{number}" for number in range(first, last + 1)]
+
+
+def test_more_criteria_than_a_step_has_runs_are_set_aside_and_the_last_one_is_taken() -> None:
+    agent, scene = FakeAgent(Server(), "worker-a"), Scene(frozenset({"AC12"}))
+    held = agent.win()
+    assert run(agent.port, scene.phase().write_tests(held, ISSUE)) == tuple(ids(1, 11))
+    assert scene.asked == ids(1, 12)
+    (note,) = scene.recorded
+    assert (note.current_test, note.cycle, list(note.set_aside)) == ("AC12", 12, ids(1, 11))
+    assert (held.fence.phase, held.fence.runs, left_out.recorded(held.fence)) == ("green", 0, {})
+
+
+@pytest.mark.parametrize("order", [{}, {"attempt": 0}], ids=["crash", "a person's order"])
+def test_what_was_set_aside_before_is_not_paid_again(order: dict[str, Any]) -> None:
+    server = Server()
+    first, second = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    with pytest.raises(Transient):
+        run(first.port, Scene(lives=3).phase().write_tests(first.win(), ISSUE))
+    server.seconds += 4000
+    scene, held = Scene(frozenset({"AC5"})), second.win(**order)
+    run(second.port, scene.phase().write_tests(held, ISSUE))
+    assert scene.asked == ["AC4", "AC5"]
+    (note,) = scene.recorded
+    assert (note.cycle, list(note.set_aside)) == (5, ids(1, 4))
+    assert "AC1: TEST_UNEXPECTED_PASS: Every new test passes" in scene.told[0]
+
+
+def test_another_text_of_the_issue_is_tried_from_its_first_criterion() -> None:
+    server = Server()
+    first, second = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    with pytest.raises(Transient):
+        run(first.port, Scene(lives=3).phase().write_tests(first.win(body_sha256="1" * 64), ISSUE))
+    server.seconds += 4000
+    scene = Scene(frozenset({"AC2"}))
+    run(second.port, scene.phase().write_tests(second.win(body_sha256="2" * 64), ISSUE))
+    assert scene.asked == ids(1, 2)
+
+
+def test_when_nothing_is_left_the_next_order_tries_everything_again() -> None:
+    agent, scene = FakeAgent(Server(), "worker-a"), Scene()
+    held = agent.win()
+    for _ in range(2):
+        with pytest.raises(CycleAborted, match="TEST_UNEXPECTED_PASS"):
+            run(agent.port, scene.phase().write_tests(held, ISSUE))
+    assert scene.asked == ids(1, 12) * 2
+    assert not scene.recorded

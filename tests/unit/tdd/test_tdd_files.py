@@ -1,0 +1,47 @@
+"""Which paths are tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from worker_agent.tdd.judging.files import is_test_file
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "test_a.py",
+        "src/a_test.py",
+        "conftest.py",
+        "src/deep/conftest.py",
+        "tests/data/users.json",
+        "pkg/test/x.go",
+        "src/__tests__/a.ts",
+        "spec/a.rb",
+        "specs/a.txt",
+        "src/a.test.ts",
+        "src/a.spec.mjs",
+        "src/a.test.jsx",
+    ],
+)
+def test_these_are(path: str) -> None:
+    assert is_test_file(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tests",
+        "a.py",
+        "src/latest.py",
+        "contest.py",
+        "test_a.txt",
+        "testing/a.py",
+        "src/test.py",
+        "a.test.css",
+        "my_tests/a.py",
+        "",
+    ],
+)
+def test_these_are_not(path: str) -> None:
+    assert not is_test_file(path)

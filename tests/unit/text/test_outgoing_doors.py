@@ -1,0 +1,105 @@
+"""Nothing leaves past the gate: every way out of the source is listed here, and every one asks it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+ROOMS = ("shared", "planner_agent", "worker_agent", "reviewer_agent", "console", "config")
+
+
+def _sources() -> Iterator[tuple[str, ast.Module]]:
+    for room in ROOMS:
+        for file in sorted((ROOT / room).rglob("*.py")):
+            yield str(file.relative_to(ROOT)), ast.parse(file.read_text(encoding="utf-8"))
+
+
+SOURCES = dict(_sources())
+NODES = [(file, node) for file, tree in SOURCES.items() for node in ast.walk(tree)]
+
+
+def _calls(method: str) -> set[str]:
+    """Files that call something of this name with arguments."""
+    return {
+        file
+        for file, node in NODES
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method
+    }
+
+
+def _words(word: str) -> set[str]:
+    """Files that have this very string as a value."""
+    return {file for file, node in NODES if isinstance(node, ast.Constant) and node.value == word}
+
+
+def _keyword(name: str, of: str) -> set[str]:
+    return {
+        file
+        for file, node in NODES
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).rpartition(".")[2] == of
+        and any(keyword.arg == name for keyword in node.keywords)
+    }
+
+
+def test_one_place_sends_a_payload_and_it_passes_the_gate() -> None:
+    read = {file for file, node in NODES if isinstance(node, ast.Attribute) and ast.unparse(node) == "call.payload"}
+    assert read == {"shared/github/transport.py"}
+    words = [ast.unparse(node) for file, node in NODES if file in read and isinstance(node, ast.Call)]
+    assert {word for word in words if word.startswith("json.dumps")} == {"json.dumps(fit)", "json.dumps(fit).encode()"}
+    gate = [ast.unparse(node) for _, node in NODES if isinstance(node, ast.Call)]
+    assert gate.count("self._outgoing.payload(call.payload, ack=call.ack)") == 1
+
+
+def test_only_the_transport_sends_requests_to_github() -> None:
+    senders = {file for file in _calls("request") if file.startswith(("shared/github/", "console/"))}
+    assert senders == {"shared/github/transport.py"}
+    assert "self._session.request(" in (ROOT / "shared/github/transport.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("word", "file"),
+    [
+        ("commit-tree", {"shared/git/command.py"}),
+        ("push", {"shared/git/command.py"}),
+        ("notes", {"shared/git/notes.py"}),
+        ("send-pack", set()),
+        ("fast-import", set()),
+    ],
+)
+def test_one_place_spells_each_way_out_of_git(word: str, file: set[str]) -> None:
+    spelt = {name for name in _words(word) if name.startswith(("shared/git/", "shared/lock/", "worker_agent/"))}
+    assert spelt == file
+
+
+def test_every_client_git_and_keyring_of_an_agent_is_built_with_the_gate() -> None:
+    assert _keyword("outgoing", "GitHub") == {"console/building/sign_in.py"}
+    assert _keyword("hide", "Git") >= {"console/building/assembly.py"}
+    assert _keyword("outgoing", "Keyring") == {"console/building/claimants.py", "console/record/visit.py"}
+    built = {
+        file
+        for file, node in NODES
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"GitHub", "Keyring", "Git", "Publisher"}
+    }
+    assert built == {
+        "console/building/sign_in.py",
+        "console/building/assembly.py",
+        "console/building/claimants.py",
+        "console/record/visit.py",  # reads, and signs nothing
+        "console/tdd/upstream.py",  # pushes commits that have passed the gate on their way to the local hub
+        "worker_agent/build.py",
+        "shared/git/command.py",  # `at`: the same git elsewhere
+        "shared/git/notes.py",  # cleaned value by value before
+        "console/verify/command.py",  # reads the user's own repository
+        "console/verify/pull.py",  # checks signatures and makes none
+    }
+
+
+def test_the_detector_sees_a_new_door() -> None:
+    tree = ast.parse("async def leak(t): await t.exchange(Call('POST', '/x', payload={'body': 'x'}), lambda: None)")
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == "Call"]
+    assert [keyword.arg for node in found for keyword in node.keywords] == ["payload"]

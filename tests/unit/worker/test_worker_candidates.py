@@ -1,0 +1,75 @@
+"""Which open items the worker looks at: what begins work, and what may have been merged without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.models import Account, Issue
+from shared.workflow import Flag, Labels, Stage
+from worker_agent.intake.candidates import Candidates
+from worker_agent.policy import Policy
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+NAMES = Labels()
+HOUR = timedelta(hours=1)
+
+
+def item(number: int, *labels: Stage | Flag | str, body: str = "", pull: bool = False) -> Issue:
+    names = frozenset(label if type(label) is str else NAMES.of(label) for label in labels)  # type: ignore[arg-type]
+    return Issue(number, "Title", body, names, Account(1, "ada"), AT, AT, is_pull_request=pull)
+
+
+def pull(number: int, of: int, *labels: Stage) -> Issue:
+    return item(number, *labels, body=f"Closes #{of}\n", pull=True)
+
+
+def candidates(**policy: frozenset[str]) -> Candidates:
+    return Candidates(Policy("ada/thing", **policy), "worker-1")  # type: ignore[arg-type]
+
+
+def numbers(found: Candidates, *items: Issue) -> list[int]:
+    return [one.number for one in found.of({item.number: item for item in items})]
+
+
+@pytest.mark.parametrize(
+    ("stage", "wanted"), [(Stage.READY, True), (Stage.IMPLEMENTING, True), (Stage.TESTING, True), (Stage.FAILED, False)]
+)
+def test_the_workers_stages_are_looked_at(stage: Stage, wanted: bool) -> None:
+    assert numbers(candidates(), item(4, stage)) == ([4] if wanted else [])
+
+
+@pytest.mark.parametrize("stage", [Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED])
+def test_an_issue_in_review_is_left_alone_while_its_pull_request_is_open(stage: Stage) -> None:
+    assert numbers(candidates(), item(4, Stage.REVIEWING), pull(9, 4, stage)) == []
+
+
+def test_a_pull_request_that_asks_for_changes_names_its_issue() -> None:
+    assert numbers(candidates(), item(4, Stage.REVIEWING), pull(9, 4, Stage.CHANGES_REQUESTED)) == [4]
+
+
+def test_an_issue_in_review_without_an_open_pull_request_comes_last() -> None:
+    ready = [item(number, Stage.READY) for number in range(20, 40)]
+    assert numbers(candidates(), item(4, Stage.REVIEWING), *ready)[-1] == 4
+
+
+def test_it_is_looked_at_anew_when_its_pull_request_is_gone() -> None:
+    found, issue = candidates(), item(4, Stage.REVIEWING)
+    (early,) = found.of({4: issue})  # the pull request is not listed yet
+    assert found.of({4: issue, 9: pull(9, 4, Stage.REVIEWING)}) == ()
+    (gone,) = found.of({4: issue})
+    assert gone.version != early.version
+    assert found.of({4: issue}) == (gone,)
+    assert found.of({4: replace(issue, updated_at=AT + HOUR)}) != (gone,)
+
+
+@pytest.mark.parametrize("label", [Flag.PAUSED, "blocked"])
+def test_what_people_keep_from_the_engine_is_not_looked_at(label: Flag | str) -> None:
+    assert numbers(candidates(), item(4, Stage.REVIEWING, label), item(5, Stage.READY, label)) == []
+
+
+def test_only_issues_that_the_configuration_admits_are_looked_at() -> None:
+    found = candidates(include=frozenset({"Area:Search"}))
+    assert numbers(found, item(4, Stage.REVIEWING), item(5, Stage.READY), item(6, Stage.READY, "area:search")) == [6]

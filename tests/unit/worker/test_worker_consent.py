@@ -1,0 +1,100 @@
+"""Whose word on a waiting refactoring counts, and what it leads to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence, ItemKey
+from shared.models import Account, Comment, Issue, Permission
+from shared.warrant import Warrant
+from shared.workflow import Labels, Role, Stage
+from worker_agent.consent import WAITS, Consent
+from worker_agent.decide import Phase
+from worker_agent.intake.writers import Writers
+
+AT = datetime(2026, 1, 2, tzinfo=UTC)
+ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")
+ISSUE = Issue(7, "Title", "", frozenset({"status:awaiting-approval"}), ADA, AT, AT)
+FENCE = Fence(ItemKey(Role.WORKER, 7), 1, "n" * 32, "worker-a", Stage.AWAITING_APPROVAL, AT, phase=Phase.REFACTOR)
+
+
+@dataclass
+class Thread:
+    """A thread that counts how often it is read."""
+
+    said: tuple[Comment, ...]
+    read: int = 0
+
+    async def thread(self, number: int) -> tuple[Comment, ...]:
+        self.read += 1
+        return self.said
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+        raise AssertionError("nothing is posted")
+
+
+class People:
+    """Ada may write, nobody else."""
+
+    async def permission(self, login: str) -> Permission:
+        return Permission.WRITE if login == "ada" else Permission.READ
+
+
+def said(*lines: tuple[Account, str, int]) -> Thread:
+    comments = [
+        Comment(index, 7, author, body, AT + timedelta(seconds=seconds), AT)
+        for index, (author, body, seconds) in enumerate(lines, 1)
+    ]
+    return Thread(tuple(comments))
+
+
+def consent(thread: Thread) -> Consent:
+    return Consent(thread, Writers(People(), frozenset()), Labels())
+
+
+@pytest.mark.parametrize(
+    ("thread", "phase"),
+    [
+        (said((ADA, "/approve", 5)), Phase.CONFIRMED),
+        (said((ADA, "/reject reads worse", 5)), Phase.DECLINED),
+        (said((ADA, "/approve", 5), (ADA, "/reject", 9)), Phase.DECLINED),
+        (said((ADA, "/approve", 5), (MALLORY, "/reject", 9)), Phase.CONFIRMED),
+        (said((MALLORY, "/approve", 5)), None),
+        (said((ADA, "/approve", -5)), None),
+        (said((ADA, "> /approve", 5)), None),
+        (said((ADA, "/retry", 5), (ADA, "looks good", 6)), None),
+        (said(), None),
+    ],
+)
+async def test_the_newest_command_of_somebody_with_write_access_since_the_question_decides(
+    thread: Thread, phase: Phase | None
+) -> None:
+    wanted = WAITS if phase is None else Intent(Stage.AWAITING_APPROVAL, phase, approved_by="ada")
+    assert await consent(thread).intent(ISSUE, FENCE) == wanted
+
+
+@pytest.mark.parametrize(
+    ("issue", "fence"),
+    [
+        (ISSUE, None),
+        (ISSUE, replace(FENCE, stage=Stage.TESTING)),
+        (replace(ISSUE, labels=frozenset({"status:ready"})), FENCE),
+        (replace(ISSUE, labels=ISSUE.labels | {"flag:paused"}), FENCE),
+        (replace(ISSUE, open=False), FENCE),
+    ],
+)
+async def test_nothing_is_read_where_no_refactoring_waits(issue: Issue, fence: Fence | None) -> None:
+    thread = said((ADA, "/approve", 5))
+    assert await consent(thread).intent(issue, fence) is None
+    assert thread.read == 0
+
+
+async def test_what_was_said_before_a_crash_is_carried_out_without_another_reading() -> None:
+    thread = said()
+    wish = await consent(thread).intent(ISSUE, replace(FENCE, phase=Phase.DECLINED))
+    assert wish == Intent(Stage.AWAITING_APPROVAL, Phase.DECLINED)
+    assert thread.read == 0

@@ -1,0 +1,1 @@
+"""What a worker may begin: candidates, and every condition of a claim."""

@@ -1,0 +1,152 @@
+"""What has to be true before an item is claimed: something to begin, no open blocker, a label of somebody trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from shared.errors import Gone
+from shared.items import Candidate
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence
+from shared.models import Account, Issue, LabelEvent, PullRequest
+from shared.order import excluded
+from shared.sightings import Sightings
+from shared.warrant import Notice
+from shared.workflow import UNLABELLED, Stage
+from worker_agent import comments, links
+from worker_agent.consent import Consent
+from worker_agent.decide import WORKING, Phase
+from worker_agent.intake.circles import circle_of, waits_for
+from worker_agent.intake.intents import Cause, asked_in_vain, cause, intent, urged
+from worker_agent.intake.siblings import Siblings
+from worker_agent.intake.wording import Wording
+from worker_agent.intake.writers import Writers
+from worker_agent.policy import Policy
+from worker_agent.ports import Forge
+
+
+class Gate:
+    """Reads what a claim depends on. A refusal costs no paid call, and a comment only where nothing else tells why."""
+
+    def __init__(
+        self, forge: Forge, writers: Writers, siblings: Siblings, policy: Policy, sightings: Sightings[Issue]
+    ) -> None:
+        self._forge = forge
+        self._writers = writers
+        self._policy = policy
+        self._siblings = siblings
+        self._sightings = sightings
+        self._wording = Wording(forge, writers, policy.names)
+        self._consent = Consent(forge.conversation, writers, policy.names)
+
+    async def intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
+        """What a claim of this candidate would begin, or the sentence why it is not claimed."""
+        issue = await self._forge.issues.issue(candidate.number)
+        self._sightings.keep(candidate.number, issue)
+        barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
+        if barred:
+            return barred
+        pull_request = await self._pull_request(candidate, fence)
+        said = await self._consent.intent(issue, fence)
+        if said is not None:
+            return said
+        wish = intent(issue, pull_request, fence, self._policy, self._siblings.keys)
+        if isinstance(wish, str):
+            await self._tell(issue, pull_request, fence)
+            return wish
+        why = cause(wish, issue, pull_request, fence, self._policy.names)
+        if why is None:
+            again = urged(issue, pull_request, fence, self._policy.names)
+            if again is None or fence is None or await self._refusal(again, issue, fence):
+                return wish
+            return replace(wish, attempt=fence.attempt)  # a new order: neither the wait nor its failures count
+        blocker = await self._blocker(issue)
+        circle = await circle_of(issue, blocker, self._forge.issues.issue) if blocker is not None else ()
+        if blocker is not None and not circle:
+            return f"blocked by #{blocker.number}"
+        refusal = await self._refusal(why, issue, fence, wish)
+        if blocker is None or refusal:
+            return refusal or await self._first(wish, pull_request)
+        told = comments.circular(circle)
+        await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
+        return f"blocked by #{blocker.number}, which depends on it"
+
+    async def _first(self, wish: Intent, pull_request: PullRequest | None) -> Intent:
+        """A round that begins with what CI says, where the reviewer has given the head back for that."""
+        if wish.phase != Phase.FEEDBACK or pull_request is None or not await self._siblings.sends_back(pull_request):
+            return wish
+        return replace(wish, phase=Phase.CI)
+
+    async def _tell(self, issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> None:
+        """Say once, in the status comment, how work goes on that was stopped and is asked for by the wrong label."""
+        names = self._policy.names
+        asked = asked_in_vain(issue, pull_request, fence, names)
+        if asked is None or fence is None or pull_request is None:
+            return
+        newest = self._newest(await self._forge.issues.label_events(issue.number), asked.stages)
+        if newest is None or await self._distrust(newest.actor):
+            return
+        told = comments.ready_in_vain(fence, names, pull_request)
+        await self._forge.status.show(issue.number, told, Notice(issue.number, "ready in vain"))
+
+    async def _pull_request(self, candidate: Candidate, fence: Fence | None) -> PullRequest | None:
+        number = fence.pr if fence else 0
+        named = int(candidate.version.partition("@")[0])
+        if not number and named != candidate.number:
+            number = named
+        if not number:
+            return None
+        found = await self._forge.pulls.pull_request(number)
+        return found if links.issue_of(found) == candidate.number else None
+
+    async def _blocker(self, issue: Issue) -> Issue | None:
+        """The first issue that has to be closed before this one."""
+        for number in waits_for(issue):
+            try:
+                blocker = await self._forge.issues.issue(number)
+            except Gone:
+                continue
+            if blocker.open:
+                return blocker
+        return None
+
+    async def _refusal(self, why: Cause, issue: Issue, fence: Fence | None, wish: Intent | None = None) -> str:
+        """Why the label that asks for it does not count: who set it last, or that the work was stopped since."""
+        if fence is None and issue.untouched and not await self._distrust(issue.author):
+            return ""
+        events = await self._forge.issues.label_events(why.number)
+        newest = self._newest(events, why.stages)
+        known = newest is not None and await self._siblings.asks(newest.actor, why, issue)
+        refused = "" if known else await self._distrust(newest.actor if newest else None)
+        if refused or newest is None:
+            return refused
+        if fence is not None and fence.stage is Stage.WITHDRAWN and newest.at < fence.at:
+            afresh = Stage.READY in why.stages and self._is_afresh(events, fence)
+            if not afresh:
+                return "a person stopped it after the label was set"
+        return "" if wish is None else await self._wording.doubt(issue, fence, wish, newest.at)
+
+    def _is_afresh(self, events: Sequence[LabelEvent], stopped: Fence) -> bool:
+        """Whether `ready` was set in place of the label that showed the stopped work.
+
+        One that is older, or taken off since, asked for the work that was stopped: a reading that shows it is stale.
+        """
+        others = frozenset(Stage) - UNLABELLED - {Stage.READY}
+        moves = [e for e in events if self._names(e, {Stage.READY}) or (e.added and self._names(e, others))]
+        if not moves or not moves[-1].added or self._names(moves[-1], others):
+            return False
+        before = self._newest(moves, others)
+        return before is not None and self._names(before, {Stage.REVIEWING} if stopped.round else WORKING)
+
+    def _newest(self, events: Sequence[LabelEvent], stages: Collection[Stage]) -> LabelEvent | None:
+        """When one of these labels was set last."""
+        return next((event for event in reversed(events) if event.added and self._names(event, stages)), None)
+
+    def _names(self, event: LabelEvent, stages: Collection[Stage]) -> bool:
+        return event.label.casefold() in {self._policy.names.of(stage).casefold() for stage in stages}
+
+    async def _distrust(self, actor: Account | None) -> str:
+        """Why a label of `actor` (None: nobody has set it) asks for nothing."""
+        trusted = actor is not None and await self._writers.include(actor)
+        return "" if trusted else "the label was not set by somebody with write access"

@@ -1,0 +1,100 @@
+"""What the judge says: frozen values whose details are short enough for a prompt and a comment (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+
+from shared.text import excerpt, one_line, printable
+from worker_agent.tdd.runners.report import TestId, TestResult, TestRun
+
+DETAILS = 20
+"""Lines of one verdict; what is left out is counted."""
+
+LINE_CHARS = 300
+"""Characters of one line."""
+
+OUTPUT_BYTES = 2000
+"""How much of a command's output a verdict quotes."""
+
+
+class ErrorType(StrEnum):
+    """What went wrong in a cycle; each has its own strategy and its own number of retries."""
+
+    COMPILATION_ERROR = "COMPILATION_ERROR"
+    TEST_UNEXPECTED_PASS = "TEST_UNEXPECTED_PASS"
+    TEST_UNEXPECTED_FAIL = "TEST_UNEXPECTED_FAIL"
+    IMPLEMENTATION_FAILED = "IMPLEMENTATION_FAILED"
+    REGRESSION = "REGRESSION"
+    DUPLICATE_TEST = "DUPLICATE_TEST"
+    API_RATE_LIMIT = "API_RATE_LIMIT"
+    NETWORK_TIMEOUT = "NETWORK_TIMEOUT"
+    WORKFLOW_ABORTED = "WORKFLOW_ABORTED"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the cycle may go on; if not, why, in sentences without control characters."""
+
+    error: ErrorType | None = None
+    details: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Nothing stands against going on."""
+        return self.error is None
+
+
+@dataclass(frozen=True, slots=True)
+class RedVerdict(Verdict):
+    """`red`: new tests (or whole new files) that do not pass; `passing`: new ones that do; `duplicates`: repeats;
+    `hollow`: new ones that would pass whatever the code does.
+
+    A verdict that is not ok can still be worth going on with, see `worth_implementing`.
+    """
+
+    red: tuple[TestId, ...] = ()
+    passing: tuple[TestId, ...] = ()
+    duplicates: tuple[TestId, ...] = ()
+    hollow: tuple[TestId, ...] = ()
+
+    @property
+    def skip(self) -> tuple[TestId, ...]:
+        """The tests to set aside as problematic."""
+        return tuple(sorted({*self.passing, *self.duplicates, *self.hollow}))
+
+    @property
+    def worth_implementing(self) -> bool:
+        """Ok, or ok as soon as the tests in `skip` are set aside."""
+        return bool(self.red) and self.error in {None, ErrorType.TEST_UNEXPECTED_PASS, ErrorType.DUPLICATE_TEST}
+
+
+@dataclass(frozen=True, slots=True)
+class GreenVerdict(Verdict):
+    """`proven`: new tests, red on the base and green now; the others say what stands against it."""
+
+    proven: tuple[TestId, ...] = ()
+    failing: tuple[TestId, ...] = ()
+    regressions: tuple[TestId, ...] = ()
+    unproven: tuple[TestId, ...] = ()
+
+
+def listed(entries: Iterable[str]) -> tuple[str, ...]:
+    """At most `DETAILS` lines, each cut and cleaned, and a count of the rest."""
+    pending = iter(entries)
+    shown = tuple(one_line(entry, LINE_CHARS) for entry in islice(pending, DETAILS))
+    rest = sum(1 for _ in pending)
+    return (*shown, f"... and {rest} more") if rest else shown
+
+
+def told(result: TestResult) -> str:
+    """`path::test: outcome, and the line that names the error`."""
+    return f"{result.id}: {result.kind or result.outcome}: {result.first_line}".removesuffix(": ")
+
+
+def output(run: TestRun) -> tuple[str, ...]:
+    """How a run ended and the end of what it printed."""
+    tail = excerpt(printable(run.output_tail).strip(), OUTPUT_BYTES)
+    return (f"The test command ended with: {run.one_line()}.", *((tail,) if tail else ()))

@@ -1,0 +1,81 @@
+"""A pending test as the new test of its issue: what its activation changes, and how runs are read then (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from shared.lock.claimant import Claimant
+from shared.models import Issue
+from shared.pending import mark
+from shared.pending.marked import Marked
+from shared.pending.source import activated, find, path_of
+from worker_agent.tdd.judging.verdict import ErrorType, Verdict, listed, told
+from worker_agent.tdd.runners.report import Outcome, TestId, TestRun
+
+
+def wanted(issue: Issue, claimant: Claimant) -> TestId:
+    """The pending test that an issue is about; empty for any other issue.
+
+    A key of ours vouches for it, without keys the issue's author does: the line names the test, and the test
+    itself comes from the base commit.
+    """
+    found = mark.read(issue.body, claimant.keys)
+    if found is None or not (found.signed or issue.author.id in claimant.accounts):
+        return ""
+    return found.test
+
+
+def waiting(base: Mapping[str, bytes], test: TestId) -> Marked | None:
+    """The test where it waits among files of the base; None when it does not wait there, or there is none."""
+    content = base.get(path_of(test)) if test else None
+    return None if content is None else find(path_of(test), content, test)
+
+
+def laid(base: Mapping[str, bytes], head: Mapping[str, bytes], marked: Marked | None) -> dict[str, bytes]:
+    """The files of the base that `head` is compared with: without the marker, so that nothing else may differ.
+
+    A placeholder may go or stay.
+    """
+    files = dict(base)
+    path = path_of(marked.test) if marked else ""
+    if marked is None or path not in files:
+        return files
+    if marked.bare and find(path, head.get(path, b""), marked.test) is not None:
+        return files
+    return files | {path: activated(files[path], marked)}
+
+
+def settled(baseline: TestRun, run: TestRun, marked: Marked | None) -> TestRun:
+    """`baseline` as if the test had never been there, so that it counts as new.
+
+    Of an activated one, the cases that pass at once in `run` count as known: they need no proof and must stay green.
+    """
+    if marked is None:
+        return baseline
+    results = {test: result for test, result in baseline.results.items() if not belongs(test, marked.test)}
+    if not marked.bare:
+        results |= {test: run.results[test] for test in run.passed if belongs(test, marked.test)}
+    return replace(baseline, results=results)
+
+
+def belongs(test: TestId, to: TestId) -> bool:
+    """Whether `test` is `to`, one of its cases, or in it where it is a class."""
+    return test == to or test.startswith((f"{to}[", f"{to}::"))
+
+
+def judge(baseline: TestRun, run: TestRun, test: TestId, unstable: Collection[TestId] = ()) -> Verdict | None:
+    """What the activated test says at once: ok, it is green; None, it is red, or the run cannot be read.
+
+    Else what stands against taking it. `unstable` tests flip between two runs of the base.
+    """
+    cases = {name: result for name, result in run.results.items() if belongs(name, test)}
+    if not run.finished or run.controlled is False or run.broken(path_of(test)) or not run.failed.isdisjoint(cases):
+        return None
+    if not any(result.outcome is Outcome.PASSED for result in cases.values()):
+        details = listed(told(result) for result in cases.values()) or (f"{test}: did not run",)
+        return Verdict(ErrorType.WORKFLOW_ABORTED, details)
+    gone = baseline.passed - run.passed - {*cases, *unstable}
+    if gone:
+        return Verdict(ErrorType.REGRESSION, listed(sorted(gone)))
+    return Verdict()

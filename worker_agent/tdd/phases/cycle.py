@@ -1,0 +1,54 @@
+"""Test-first cycles: red, then green, each judged by machine on committed trees only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.errors import Blocked
+from shared.lock.hold import Held
+from shared.models import Issue
+from worker_agent.ports import StatusBoard
+from worker_agent.tdd.judging.verdict import ErrorType
+from worker_agent.tdd.jury import Jury
+from worker_agent.tdd.phases.activation_phase import ActivationPhase
+from worker_agent.tdd.phases.cleaning import Cleaning
+from worker_agent.tdd.phases.green_phase import GreenPhase
+from worker_agent.tdd.phases.red_phase import RedPhase
+from worker_agent.tdd.phases.strategy import STRATEGIES
+from worker_agent.workshop import Workshop
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often a call is repeated when its result is refused for a reason that spends no attempt."""
+
+    tests: int = STRATEGIES[ErrorType.COMPILATION_ERROR].retries or 0
+    """Tests that do not compile, do not collect or prove nothing."""
+    regression: int = STRATEGIES[ErrorType.REGRESSION].retries or 0
+    """Implementations that break tests which passed before."""
+
+
+class Cycle:
+    """Tests first, then the code: for all criteria together, or for one criterion after the other."""
+
+    def __init__(
+        self, workshop: Workshop, status: StatusBoard, retries: Retries | None = None, cleaning: Cleaning | None = None
+    ) -> None:
+        retries, jury = retries or Retries(), Jury(workshop)
+        self._activation = ActivationPhase(workshop, status, jury)
+        self._red = RedPhase(workshop, status, jury, retries.tests)
+        self._green = GreenPhase(workshop, status, jury, cleaning or Cleaning(workshop), retries.regression)
+
+    async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
+        """The red phase of the next cycle; see `RedPhase.write_tests`, and for a pending test `ActivationPhase`."""
+        if await self._activation.begin(held, issue):
+            return ()
+        return await self._red.write_tests(held, issue)
+
+    async def implement(self, held: Held, issue: Issue, limit: int) -> None:
+        """One try of the green phase; see `GreenPhase.implement`."""
+        await self._green.implement(held, issue, limit)
+
+    def attempts_used_up(self, held: Held, limit: int) -> Blocked:
+        """The error that ends a cycle whose tries are used up."""
+        return self._green.attempts_used_up(held, limit)

@@ -1,0 +1,52 @@
+"""The criteria of which no test could be taken, kept in the fence until the note of a commit says so.
+
+Each of them has cost a paid run: neither a crash nor a new order may make it be paid again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shared.lock.codec import Fence
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from worker_agent.tdd.judging.verdict import ErrorType
+
+TRAILER = "Set-Aside"
+"""The fence's trailer: what the text of the issue hashes to, then `<criterion>=<error>` for each, in order."""
+
+
+def recorded(fence: Fence) -> dict[str, ErrorType]:
+    """Criterion id -> why it was set aside; nothing when that was said of another text of the issue."""
+    about, _, listed = dict(fence.more).get(TRAILER, "").partition(" ")
+    if about != _about(fence):
+        return {}
+    pairs = (entry.partition("=") for entry in listed.split())
+    return {id: ErrorType(error) for id, _, error in pairs if error in set(ErrorType)}
+
+
+async def record(held: Held, criterion: str, error: ErrorType) -> None:
+    """Remember one more. That is a result: paid runs and failures are counted anew. Raises `Lost` and `Transient`."""
+    found = {**recorded(held.fence), criterion: error}
+    await advance(held, more=_with(held.fence, found), runs=0, wait=None, failures="")
+
+
+async def forget(held: Held) -> None:
+    """All of it: the next order tries every criterion again. Raises `Lost` and `Transient`."""
+    if TRAILER in dict(held.fence.more):
+        await advance(held, more=_with(held.fence, {}))
+
+
+def forgotten(fence: Fence) -> dict[str, object]:
+    """The fence's fields once a note says it."""
+    return {"more": _with(fence, {})}
+
+
+def _with(fence: Fence, found: Mapping[str, ErrorType]) -> tuple[tuple[str, str], ...]:
+    others = tuple((name, value) for name, value in fence.more if name != TRAILER)
+    listed = " ".join((_about(fence), *(f"{id}={error}" for id, error in found.items())))
+    return (*others, (TRAILER, listed)) if found else others
+
+
+def _about(fence: Fence) -> str:
+    return fence.body_sha256 or "-"

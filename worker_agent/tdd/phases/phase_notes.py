@@ -1,0 +1,96 @@
+"""What a phase's note says of it, from the runs that prove it (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from shared.git.notes import Baseline, Note, NoteError, Phase
+from shared.pending.mark import TITLE
+from worker_agent.decide import Phase as Next
+from worker_agent.tdd.evidence import Proof, proofs
+from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict
+from worker_agent.tdd.jury import Red
+from worker_agent.tdd.runners.report import TestRun
+from worker_agent.workshop import Cost, Job
+
+
+def red_note(job: Job, baseline: TestRun, red: Red, refused: NoteError | None, aside: Mapping[str, str]) -> Note:
+    """The note of tests that were red on the base; `refused` is the last try before them, `aside` criteria left out."""
+    return Note(
+        issue=job.issue.number,
+        cycle=job.cycle,
+        phase=Phase.RED,
+        next_phase=Next.GREEN,
+        base=job.base,
+        current_test=job.criterion.id if job.criterion else "",
+        new_tests=red.verdict.red,
+        red={test: _outcome(red.run, test) for test in red.verdict.red},
+        baseline=counted(baseline),
+        test_result=red.run.one_line(),
+        exit_code=red.run.code,
+        error=_left_out(red.verdict, refused),
+        set_aside=aside,
+    )
+
+
+def green_note(job: Job, runs: tuple[TestRun, TestRun, TestRun], verdict: GreenVerdict, attempts: int) -> Note:
+    """The note of a green commit, from the runs of the base, the red commit and the implementation."""
+    baseline, red, green = runs
+    rows: tuple[Proof, ...] = proofs(red, green, verdict.proven)
+    return Note(
+        issue=job.issue.number,
+        cycle=job.cycle,
+        phase=Phase.GREEN,
+        next_phase=Next.CI,
+        base=job.base,
+        current_test=job.criterion.id if job.criterion else "",
+        new_tests=verdict.proven,
+        red={row.test: ": ".join(filter(None, (row.red, row.red_message))) for row in rows},
+        green={row.test: row.green for row in rows},
+        baseline=counted(baseline),
+        test_result=green.one_line(),
+        exit_code=green.code,
+        attempts=attempts,
+    )
+
+
+def undone(error: ErrorType, what: str, details: Sequence[str], count: int, at: datetime) -> NoteError:
+    """A try that was rolled back to the commit before it; `count` says the how manieth it was."""
+    return NoteError(error, what, "\n".join(details), count, at.isoformat())
+
+
+def spent(note: Note, cost: Cost) -> Note:
+    """The note with what was paid since; unknown as soon as one of both is."""
+    if not cost.source:
+        return note
+    if note.cost_usd is None or cost.usd is None:
+        return replace(note, cost_usd=None, cost_source="unknown")
+    sources = ", ".join(sorted({*note.cost_source.split(", "), *cost.source.split(", ")}))
+    return replace(note, cost_usd=note.cost_usd + cost.usd, cost_source=sources)
+
+
+def subject(job: Job, verb: str) -> str:
+    """The first line of a phase's commit: `Implement <title>`, with the cycle's criterion."""
+    about = f" ({job.criterion.id})" if job.criterion else ""
+    return f"{verb} {job.issue.title.removeprefix(TITLE)}{about}"
+
+
+def counted(run: TestRun) -> Baseline:
+    """How the tests stood before."""
+    return Baseline(len(run.passed), len(run.failed), run.digest())
+
+
+def _outcome(run: TestRun, test: str) -> str:
+    result = run.results.get(test) or run.broken(test)
+    return f"{result.outcome}: {result.first_line}" if result else "absent"
+
+
+def _left_out(verdict: RedVerdict, refused: NoteError | None) -> NoteError | None:
+    """The new tests that were set aside, for the note and, by it, for the pull request; else the tries before."""
+    if verdict.error is None:
+        return refused
+    count, retries = len(verdict.skip), refused.retry_count if refused else 0
+    message = f"{count} new test{'s' * (count != 1)} set aside"
+    return NoteError(verdict.error, message, "\n".join(verdict.details), retries, refused.timestamp if refused else "")

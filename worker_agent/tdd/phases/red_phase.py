@@ -1,0 +1,147 @@
+"""The red phase: tests that fail on the base of their cycle for an accepted reason, committed and noted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from shared.errors import Blocked
+from shared.git.notes import NoteError
+from shared.llm.port import Call
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.prompts import Untrusted
+from worker_agent import comments, decide
+from worker_agent.aborts import BranchExists, CycleAborted
+from worker_agent.briefing import criteria
+from worker_agent.ports import StatusBoard
+from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
+from worker_agent.tdd.jury import Jury, Red
+from worker_agent.tdd.phases import agenda, left_out
+from worker_agent.tdd.phases.phase_notes import red_note, spent, subject, undone
+from worker_agent.tdd.runners.report import TestRun
+from worker_agent.workshop import Job, Turn, Workshop
+from worker_agent.worksite import Phased
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Tests that are worth implementing; `refused` is what was wrong with the try before them."""
+
+    tree: str
+    baseline: TestRun
+    red: Red
+    refused: NoteError | None
+
+
+class RedPhase:
+    """Lets tests be written until they prove something; `retries` times at most they are asked for again."""
+
+    def __init__(self, workshop: Workshop, status: StatusBoard, jury: Jury, retries: int) -> None:
+        self._workshop = workshop
+        self._status = status
+        self._jury = jury
+        self._retries = retries
+
+    async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
+        """The red phase: tests that fail on the base for an accepted reason, committed and noted.
+
+        Returns what was set aside as problematic: new tests, and criteria of which no test could be taken.
+        Raises `CycleAborted` when the base cannot be tested or no acceptable tests were written.
+        """
+        job = await self._workshop.open(held, issue)
+        if not held.fence.work_head and not await self._workshop.worksite.is_branch_free(held.fence, job.base):
+            raise BranchExists
+        before = {id: _unwanted(error) for id, error in left_out.recorded(held.fence).items()}
+        aside = {id: str(aborted) for id, aborted in before.items()}
+        reason = next(reversed(before.values()), None)
+        for cycle in await agenda.upcoming(self._workshop, job):
+            try:
+                written = await self._written(cycle)
+            except CycleAborted as aborted:
+                if cycle.criterion is None or aborted.error not in _SKIPPED:
+                    raise
+                aside[cycle.criterion.id], reason = str(aborted), aborted
+                await left_out.record(held, cycle.criterion.id, aborted.error)
+                continue
+            await self._record_red(held, job, cycle, written, aside)
+            return (*written.red.verdict.skip, *aside)
+        return await self._without_more(held, job, aside, reason)
+
+    async def _written(self, job: Job) -> _Written:
+        """Tests of one cycle that are worth implementing; raises `CycleAborted` when there are none."""
+        baseline = await self._jury.baseline(job)
+        verdict = RedVerdict(ErrorType.COMPILATION_ERROR, ("nothing was written",))
+        refused: NoteError | None = None
+        for retry in range(self._retries + 1):
+            prompt = self._tests_prompt(job, refused)
+            tree = await self._workshop.edit(job, Call.WRITE_TESTS, job.base, Turn(retry=retry), prompt)
+            job.held.check()
+            red = await self._jury.red(job, baseline, tree)
+            verdict = red.verdict
+            if verdict.worth_implementing:
+                return _Written(tree, baseline, red, refused)
+            error, now = verdict.error or ErrorType.COMPILATION_ERROR, job.held.server_now()
+            refused = undone(error, "tests before these were refused", verdict.details, retry + 1, now)
+            if error in _SKIPPED and not verdict.hollow:
+                break
+        error = verdict.error or ErrorType.COMPILATION_ERROR
+        sentence = _NO_TESTS if verdict.hollow else _ABORTED.get(error, _NO_TESTS)
+        raise CycleAborted(error, sentence, verdict.details)
+
+    async def _record_red(self, held: Held, item: Job, job: Job, written: _Written, aside: Mapping[str, str]) -> None:
+        red, cost = written.red, self._workshop.take_spent(job.issue.number)
+        note = red_note(job, written.baseline, red, written.refused, aside)
+        note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
+        phased = Phased(written.tree, job.base, subject(job, "Add tests for"), note)
+        to = {"phase": decide.Phase.GREEN, "base": item.base, **left_out.forgotten(held.fence)}
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+        told = comments.tests_written(held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test)
+        await self._status.show(job.issue.number, told, held)
+
+    async def _without_more(
+        self, held: Held, job: Job, aside: Mapping[str, str], reason: Blocked | None
+    ) -> tuple[str, ...]:
+        """No criterion is left that has acceptable tests: what is green already goes on; raises when nothing is."""
+        noted = dict(await agenda.phases(self._workshop, job)).get(held.fence.work_head)
+        if noted is None:
+            await left_out.forget(held)
+            raise reason or CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, _NO_TESTS)
+        to = {**await agenda.afterwards(self._workshop, job), **left_out.forgotten(held.fence)}
+        note = replace(noted, set_aside={**noted.set_aside, **aside}, next_phase=str(to["phase"]))
+        note = spent(note, self._workshop.take_spent(job.issue.number))
+        await self._workshop.worksite.amend(held, job.space, note, job.specification, **to)
+        return tuple(aside)
+
+    def _tests_prompt(self, job: Job, refused: NoteError | None) -> str:
+        return self._workshop.prompt(
+            "write_tests",
+            job,
+            criteria=criteria(job),
+            conventions=job.conventions or "none",
+            test_command=job.choice.test_command,
+            refused=Untrusted(refused.details if refused else "nothing so far"),
+        )
+
+
+_SKIPPED = frozenset({ErrorType.TEST_UNEXPECTED_PASS, ErrorType.DUPLICATE_TEST})
+"""What is set aside and not asked for again; when nothing else is left, there is nothing to implement."""
+
+_NO_TESTS = "No acceptable tests were written."
+_ABORTED = {
+    ErrorType.TEST_UNEXPECTED_PASS: (
+        "Every new test passes without an implementation. Does the behaviour exist already?"
+    ),
+    ErrorType.DUPLICATE_TEST: "Every new test repeats another. Does the behaviour exist already?",
+}
+
+
+def _unwanted(error: ErrorType) -> CycleAborted:
+    """What an earlier life of this item found of a criterion, as far as the fence knows it."""
+    return CycleAborted(error, _ABORTED.get(error, _NO_TESTS))
+
+
+def _aside(verdict: RedVerdict, criteria: Mapping[str, str]) -> Sequence[str]:
+    """What was not taken and why, for people."""
+    tests = verdict.details if verdict.skip else ()
+    return (*(f"{criterion}: {why}" for criterion, why in criteria.items()), *tests)

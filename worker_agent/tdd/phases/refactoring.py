@@ -1,0 +1,172 @@
+"""The refactoring after green: taken when every test stays green and no test changes, else rolled back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from shared.git.notes import Note, NoteError, Phase
+from shared.llm.port import Call
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.prompts import Untrusted
+from shared.text import excerpt
+from shared.workflow import Event, Stage, Track, move
+from worker_agent import comments, decide
+from worker_agent.aborts import Aborted
+from worker_agent.ports import StatusBoard
+from worker_agent.tdd.judging.files import is_test_file
+from worker_agent.tdd.judging.guard import tampering
+from worker_agent.tdd.judging.kept import judge_kept
+from worker_agent.tdd.judging.verdict import ErrorType
+from worker_agent.tdd.phases import agenda
+from worker_agent.tdd.phases.cleaning import Cleaning
+from worker_agent.tdd.phases.phase_notes import spent, subject, undone
+from worker_agent.tdd.phases.strategy import REFACTORING
+from worker_agent.tdd.runners.report import TestRun
+from worker_agent.workshop import Job, Turn, Workshop
+from worker_agent.worksite import Phased, texts
+
+DIFF_BYTES = 16_000
+"""How much of a change a prompt and a question to people quote, its end."""
+
+NOTHING = "refactor: no changes"
+BROKE = "refactor: no changes (tests would break)"
+DECLINED = "refactor: no changes (declined by {})"
+
+
+class NothingToConfirm(Aborted):
+    """The refactoring that waits for a person is not in the item's notes; start the item again."""
+
+
+class Refactoring:
+    """One refactoring of an item's green commit; `approve` asks a person before it is published."""
+
+    def __init__(
+        self, workshop: Workshop, status: StatusBoard, cleaning: Cleaning, retries: int = REFACTORING.retries or 0
+    ) -> None:
+        self._workshop = workshop
+        self._status = status
+        self._cleaning = cleaning
+        self._retries = retries
+
+    async def refactor(self, held: Held, issue: Issue) -> None:
+        """Let the change be refactored; the commit before stands when nothing good comes of it."""
+        job = await self._workshop.open(held, issue)
+        start = held.fence.work_head
+        green = dict(await agenda.phases(self._workshop, job)).get(start)
+        if green is None:
+            raise NothingToConfirm
+        before = await self._workshop.test(job, start)
+        refused: tuple[str, ...] = ()
+        for retry in range(self._retries + 1):
+            turn = Turn(round=held.fence.round, retry=retry)
+            prompt = await self._prompt(job, start, refused)
+            tree = await self._workshop.edit(job, Call.REFACTOR, start, turn, prompt)
+            held.check()
+            if not await job.space.changes(start, tree):
+                await self._leave(held, job, green, NoteError("", NOTHING))
+                return
+            refused = await self._problems(job, start, tree, before)
+            if not refused:
+                await self._record(held, job, green, tree)
+                return
+        error = undone(ErrorType.REGRESSION, BROKE, refused, self._retries + 1, held.server_now())
+        await self._leave(held, job, green, error)
+
+    async def wait(self, held: Held, issue: Issue) -> None:
+        """Show people what they are asked about."""
+        job = await self._workshop.open(held, issue)
+        phases = await agenda.phases(self._workshop, job)
+        before = phases[-2][0] if len(phases) > 1 else job.base
+        diff = await job.space.diff(before, held.fence.work_head)
+        await self._status.show(issue.number, comments.refactoring_waits(held.fence, excerpt(diff, DIFF_BYTES)), held)
+
+    async def keep(self, held: Held, issue: Issue) -> None:
+        """A person has approved: publish the refactoring."""
+        job, _, (_, note) = await self._waiting(held, issue)
+        note = replace(note, next_phase=decide.Phase.CI)
+        await self._workshop.worksite.amend(held, job.space, note, job.specification, **_confirmed())
+
+    async def drop(self, held: Held, issue: Issue) -> None:
+        """A person has declined: publish the commit before it; its note says so."""
+        job, (commit, green), _ = await self._waiting(held, issue)
+        error = NoteError(
+            "", DECLINED.format(held.fence.approved_by or "a person"), "", 1, held.server_now().isoformat()
+        )
+        note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
+        await self._workshop.worksite.amend(held, job.space, note, job.specification, work_head=commit, **_confirmed())
+
+    async def _waiting(self, held: Held, issue: Issue) -> tuple[Job, tuple[str, Note], tuple[str, Note]]:
+        """The green commit and the refactoring on top of it, each with its note."""
+        job = await self._workshop.open(held, issue)
+        phases = await agenda.phases(self._workshop, job)
+        if len(phases) < 2 or phases[-1][1].phase is not Phase.REFACTOR:
+            raise NothingToConfirm
+        return job, phases[-2], phases[-1]
+
+    async def _problems(self, job: Job, start: str, tree: str, before: TestRun) -> tuple[str, ...]:
+        """What is wrong with a refactoring: files that are not its business, tests, then quality commands."""
+        changed = {change.path for change in await job.space.changes(start, tree)}
+        part = {change.path for change in await job.space.changes(job.base, start)}
+        was, now = await texts(job.space, start, changed), await texts(job.space, tree, changed)
+        touched = sorted(path for path in changed if is_test_file(path))
+        strange = sorted(path for path in was if path not in part and path not in touched)
+        wrong = [f"{path}: test files must stay as they are in this phase." for path in touched]
+        wrong += [f"{path}: it is not part of this change; name the idea, do not carry it out." for path in strange]
+        wrong += tampering(was, now, job.specification.may_change, job.specification.files) if not touched else ()
+        if wrong:
+            return tuple(wrong)
+        after = await self._workshop.test(job, tree)
+        broken = judge_kept(before, after).details
+        return broken or await self._cleaning.problems(job, start, tree)
+
+    async def _record(self, held: Held, job: Job, green: Note, tree: str) -> None:
+        run = await self._workshop.test(job, tree)
+        asks = self._workshop.policy.refactor == "approve"
+        cost = self._workshop.take_spent(job.issue.number)
+        note = Note(
+            issue=job.issue.number,
+            cycle=green.cycle,
+            phase=Phase.REFACTOR,
+            next_phase=decide.Phase.REFACTOR if asks else decide.Phase.CI,
+            base=green.base,
+            test_result=run.one_line(),
+            exit_code=run.code,
+            attempts=green.attempts,
+            cost_usd=cost.usd,
+            cost_source=cost.source,
+            quality=await self._cleaning.results(job, tree),
+        )
+        to = _asked() if asks else agenda.to_ci()
+        phased = Phased(tree, held.fence.work_head, subject(job, "Refactor"), note)
+        to = {"base": held.fence.base, **to}
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+
+    async def _leave(self, held: Held, job: Job, green: Note, why: NoteError) -> None:
+        """The green commit stands as it is; its note says what was tried, and the branch moves to it."""
+        note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, why))
+        note = spent(note, self._workshop.take_spent(job.issue.number))
+        await self._workshop.worksite.amend(held, job.space, note, job.specification, **agenda.to_ci())
+
+    async def _prompt(self, job: Job, start: str, refused: Sequence[str]) -> str:
+        return self._workshop.prompt(
+            "refactor",
+            job,
+            diff=Untrusted(excerpt(await job.space.diff(job.base, start), DIFF_BYTES)),
+            conventions=job.conventions or "none",
+            test_command=job.choice.test_command,
+            failures=Untrusted("\n".join(refused) or "none so far"),
+        )
+
+
+def _asked() -> Mapping[str, object]:
+    return {
+        "stage": move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.APPROVAL_NEEDED).to,
+        "phase": decide.Phase.REFACTOR,
+    }
+
+
+def _confirmed() -> Mapping[str, object]:
+    to = move(Track.SPECIFICATION, Stage.AWAITING_APPROVAL, Event.CONFIRMED).to
+    return {"stage": to, "phase": decide.Phase.CI}

@@ -1,0 +1,82 @@
+"""The JSON report of jest, which vitest writes too, to raw test cases; it is made by untrusted tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+
+BETWEEN = " > "
+"""What stands between the titles of nested blocks in a test's id."""
+
+_OUTCOMES = {"passed": Outcome.PASSED, "failed": Outcome.FAILED}
+"""Everything else (pending, skipped, todo, disabled) did not run."""
+
+
+class _Assertion(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    ancestorTitles: list[str] = []
+    title: str
+    status: str
+    failureMessages: list[str] | None = None
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    name: str
+    status: str
+    message: str | None = None
+    assertionResults: list[_Assertion] = []
+
+
+class _Whole(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    testResults: list[_File] = Field(max_length=ELEMENT_LIMIT)
+    wasInterrupted: bool = False
+
+
+def read(data: bytes, where: Path) -> Report:
+    """Read one report of a run in the checkout `where`; never raises for its content."""
+    if len(data) > REPORT_LIMIT:
+        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
+    try:
+        whole = _Whole.model_validate(_loaded(data))
+    except ValidationError as error:
+        return Report(problem=f"the test report is not one of jest or vitest: {error.errors()[0]['msg']}")
+    except (ValueError, RecursionError) as error:
+        return Report(problem=f"the test report is not JSON: {error}")
+    if whole.wasInterrupted:
+        return Report(problem="the test run was interrupted")
+    root = where.resolve()
+    return Report(tuple(case for file in whole.testResults for case in _cases(file, _below(file.name, root))))
+
+
+def _loaded(data: bytes) -> Any:
+    return json.loads(data.decode("utf-8", "replace"))
+
+
+def _below(name: str, root: Path) -> str:
+    """A file as the repository names it; one outside keeps its whole name and so is nobody's test."""
+    path = Path(name)
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else name
+
+
+def _cases(file: _File, path: str) -> Iterator[Case]:
+    """The tests of a file, or the file itself when it could not be run."""
+    if file.status == "failed" and not file.assertionResults:
+        text = file.message or "the file could not be run"
+        yield Case(path, "", path, Outcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
+    for found in file.assertionResults:
+        messages = "\n".join(found.failureMessages or ())
+        outcome = _OUTCOMES.get(found.status, Outcome.SKIPPED)
+        scope = BETWEEN.join(found.ancestorTitles)
+        yield Case(found.title, scope, path, outcome, messages[:MESSAGE_LIMIT], messages[-MESSAGE_LIMIT:])

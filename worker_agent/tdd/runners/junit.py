@@ -1,0 +1,89 @@
+"""JUnit XML to raw test cases. The reports are written by untrusted tests, so every limit is checked first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from xml.parsers import expat
+
+from worker_agent.tdd.runners.report import Outcome
+
+REPORT_LIMIT = 50 * 2**20
+"""Bytes of a report that are read at most."""
+
+ELEMENT_LIMIT = 200_000
+"""Elements in one report; more would cost more memory than a daemon may take."""
+
+DEPTH_LIMIT = 32
+"""Nesting of elements; real reports need five."""
+
+SEVERITY = {Outcome.PASSED: 0, Outcome.SKIPPED: 1, Outcome.ERROR: 2, Outcome.FAILED: 3}
+"""Which outcome counts when a test has several: a pass never hides anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One `<testcase>` as written. `message` is the attribute, `text` the end of the element's text."""
+
+    name: str
+    classname: str
+    file: str
+    outcome: Outcome
+    message: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What could be read: the cases, or the sentence that says why there are none."""
+
+    cases: tuple[Case, ...] = ()
+    problem: str = ""
+
+
+class _Refused(Exception):
+    """The report is not one that an honest runner writes."""
+
+
+def read(data: bytes) -> Report:
+    """Read one report; never raises for its content, `Report.problem` says what is wrong."""
+    if len(data) > REPORT_LIMIT:
+        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
+    from worker_agent.tdd.runners.junit_elements import (  # a parser is loaded when there is a report
+        JUnitXmlError,
+        cases,
+    )
+
+    try:
+        _inspect(data)
+        return Report(cases(data))
+    except _Refused as refused:
+        return Report(problem=f"the test report is refused: {refused}")
+    except (expat.ExpatError, SyntaxError, JUnitXmlError, ValueError, LookupError) as error:
+        # SyntaxError is what the parse errors of both etree and lxml are: junitparser takes lxml where it is installed
+        return Report(problem=f"the test report is not JUnit XML: {error}")
+
+
+def _inspect(data: bytes) -> None:
+    """Read the report once without building anything, so that bombs never reach the real parser."""
+    depth = elements = 0
+
+    def start(_name: str, _attributes: dict[str, str]) -> None:
+        nonlocal depth, elements
+        depth, elements = depth + 1, elements + 1
+        if depth > DEPTH_LIMIT:
+            raise _Refused(f"elements nest deeper than {DEPTH_LIMIT}")
+        if elements > ELEMENT_LIMIT:
+            raise _Refused(f"more than {ELEMENT_LIMIT} elements")
+
+    def end(_name: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    def doctype(*_declaration: object) -> None:
+        raise _Refused("it declares a document type")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = doctype
+    parser.Parse(data, True)

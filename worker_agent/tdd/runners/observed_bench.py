@@ -1,0 +1,56 @@
+"""A bench with eyes: each run of the tests becomes one event with its counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from shared.sandbox.confinement import Confinement
+from shared.telemetry.events import Kind
+from shared.telemetry.scribe import Scribe
+from worker_agent.tdd.runners.report import Outcome, TestRun
+from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.runners.runner import Runner
+from worker_agent.tdd.setup.setup_step import SetUp
+
+
+class ObservedBench(TestBench):
+    """Tells each run that it made; one whose result was known already is none."""
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        deadline_seconds: float,
+        scribe: Scribe,
+        confinement: Confinement | None = None,
+        setup: SetUp | None = None,
+    ) -> None:
+        super().__init__(environment, deadline_seconds, confinement=confinement, setup=setup)
+        self._scribe = scribe
+
+    async def run(
+        self, runner: Runner, test_command: str, where: Path, scratch: Path, announced: Collection[str] = ()
+    ) -> TestRun:
+        """Run the tests of a checkout."""
+        begun = self._scribe.clock.boot()
+        ran = await super().run(runner, test_command, where, scratch, announced)
+        seconds = round(self._scribe.clock.boot() - begun, 3)
+        self._scribe.tell(Kind.TEST_RUN, place=where.name, seconds=seconds, **counts(ran))
+        return ran
+
+
+def counts(run: TestRun) -> dict[str, Any]:
+    """What an event says of a run: how it ended in one word, and how many tests ended how (pure)."""
+    by = Counter(result.outcome for result in run.results.values())
+    clean = not (run.failed or run.broken_files)
+    outcome = ("passed" if clean else "failed") if run.finished else "timed out" if run.timed_out else "not finished"
+    return {
+        "outcome": outcome,
+        "passed": by[Outcome.PASSED],
+        "failed": by[Outcome.FAILED] + by[Outcome.ERROR],
+        "skipped": by[Outcome.SKIPPED],
+        "not_collected": len(run.broken_files),
+        "limit": run.limit,
+    }

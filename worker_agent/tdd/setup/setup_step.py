@@ -1,0 +1,241 @@
+"""The set-up step: `setup_command` once per repository and state of its lock files, kept in `env/<hash>/`.
+
+It runs confined like tests, but with network; with no secret, no cache of anybody else, and without
+the install scripts of packages where the tool can leave them out. What it made is read-only afterwards.
+"""
+
+from __future__ import annotations
+
+import copy
+import fcntl
+import hashlib
+import os
+import platform
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+
+import anyio
+import structlog
+from anyio import to_thread
+
+from shared import process
+from shared.errors import Blocked
+from shared.git import directories
+from shared.sandbox.confinement import Confinement
+from worker_agent.tdd.runners import command_line
+from worker_agent.tdd.setup import project_copy
+from worker_agent.tdd.setup.installed import NOTHING, Installed
+
+log = structlog.get_logger()
+
+PYTHON = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pyproject.toml", "setup.py", "setup.cfg")
+OTHERS = ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "package.json", ".npmrc")
+REQUIREMENTS = ("requirements*.txt", "requirements/*.txt", "constraints*.txt")
+"""The files by which one environment differs from another."""
+
+CODE = frozenset({"setup.py"})
+"""Those of them that are programs."""
+
+Export = Callable[[Path], Awaitable[None]]
+"""Writes the files of one commit into an empty directory."""
+
+SETUP_SECONDS = 1800.0
+"""How long installing may take."""
+
+IDLE_SECONDS = 14 * 24 * 3600.0
+"""An environment that was not used for so long goes."""
+
+NO_SCRIPTS: Mapping[str, str] = {
+    "npm_config_ignore_scripts": "true",
+    "npm_config_audit": "false",
+    "npm_config_fund": "false",
+    "YARN_ENABLE_SCRIPTS": "false",
+    "PIP_ONLY_BINARY": ":all:",
+    "PIP_REQUIRE_VIRTUALENV": "true",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "POETRY_VIRTUALENVS_CREATE": "false",
+    "UV_LINK_MODE": "copy",
+}
+"""No code of packages runs while they are installed; a `NAME=` before the command takes one of these back."""
+
+
+class SetUpFailed(Blocked):
+    """The set-up command of the repository failed."""
+
+
+class SetUp:
+    """The environments of one repository below `root`; several processes of a machine may share them."""
+
+    def __init__(
+        self, repository: str, command: str | None, root: Path, environment: Mapping[str, str], confinement: Confinement
+    ) -> None:
+        """`environment` is what an installer may know: a PATH, proxies, the addresses of package registries.
+
+        What one `repository` (owner/name) has installed is never offered to another one.
+        """
+        self._repository = repository
+        self._command = command
+        self._root = root
+        self._environment = dict(environment)
+        self._confinement = confinement
+        self._base: Export | None = None
+
+    def based(self, base: Export) -> SetUp:
+        """The same, where the project that is set up is what `base` writes: a base commit, which no coder wrote.
+
+        Of the checkout in hand only its lock files are laid over that: data that say what is installed, which the
+        patch policy lets change as the approved specification says. `setup.py` is code and stays the base's.
+        """
+        bound = copy.copy(self)
+        bound._base = base
+        return bound
+
+    async def installed(self, where: Path) -> Installed:
+        """What the lock files of the checkout `where` ask for, made when it is not there yet.
+
+        Raises `SetUpFailed` with the end of the command's output, and `Misconfigured` for one that
+        cannot be run.
+        """
+        if self._command is None:
+            return NOTHING
+        found = await to_thread.run_sync(lock_files, where)
+        place = self._root / digest(self._repository, self._command, found)
+        self._root.mkdir(mode=0o755, parents=True, exist_ok=True)
+        async with _locked(place.with_suffix(".lock")):
+            if not (place / "ready").is_file():
+                await self._make(place, where, found)
+            os.utime(place)
+        return Installed(place)
+
+    async def _make(self, place: Path, where: Path, found: Mapping[str, bytes]) -> None:
+        log.info("set_up_started", command=self._command, environment=place.name)
+        argv = command_line.split(self._command or "", key="setup_command")
+        writable: tuple[Path, ...] = (place / "project", place / "home", place / "venv")
+        try:
+            await self._begin(place, where, found)
+            if _wants_python(found):
+                await self._run((sys.executable, "-I", "-m", "venv", str(place / "venv")), place, writable)
+            else:
+                (place / "venv").rmdir()
+                writable = writable[:2]
+            await self._run(argv, place, writable)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(directories.remove, place)
+            raise
+        await to_thread.run_sync(directories.remove, place / "home")
+        await to_thread.run_sync(project_copy.prune, place)
+        (place / "ready").touch()
+        log.info("set_up_completed", environment=place.name)
+        await to_thread.run_sync(collect, self._root)
+
+    async def _begin(self, place: Path, where: Path, found: Mapping[str, bytes]) -> None:
+        project = await to_thread.run_sync(_begin, place)
+        if self._base is None:
+            await to_thread.run_sync(project_copy.of, where, project)
+            return
+        project.mkdir()
+        await self._base(project)
+        data = {name: content for name, content in found.items() if name not in CODE}
+        await to_thread.run_sync(project_copy.lay_over, project, data)
+
+    async def _run(self, argv: tuple[str, ...], place: Path, writable: tuple[Path, ...]) -> None:
+        """One command in the copy of the project; what it says goes to a file beside it."""
+        home, said = place / "home", place / "output.log"
+        venv = Installed(place).environment(self._environment)
+        known = {**venv, **NO_SCRIPTS, "HOME": str(home), "TMPDIR": str(self._confinement.temporary(home))}
+        known = {name: value for name, value in known.items() if name not in {"UV_NO_SYNC", "UV_OFFLINE"}}
+        await self._confinement.hand_over(writable)
+        wrapped = self._confinement.argv(argv, writable, network=True)
+        watch = self._confinement.watch(writable)
+        why = f"it did not end within {SETUP_SECONDS:.0f} seconds"
+        with anyio.move_on_after(SETUP_SECONDS):
+            try:
+                async with process.started(wrapped, cwd=place / "project", env=known, log=said) as child:
+                    limit = await watch.over(child)
+            except OSError as error:
+                raise SetUpFailed(f"The set-up command cannot be started: {error.strerror}.") from error
+            why = f"limit {limit}" if limit else f"exit code {child.returncode}"
+        await self._confinement.take_back(writable)
+        if why != "exit code 0":
+            raise SetUpFailed(f"The set-up command `{' '.join(argv)}` failed ({why}):\n{_tail(said)}")
+
+
+def lock_files(where: Path) -> dict[str, bytes]:
+    """The files of a checkout that say what has to be installed; links are not followed."""
+    paths = [where / name for name in (*PYTHON, *OTHERS)]
+    paths += [path for pattern in REQUIREMENTS for path in sorted(where.glob(pattern))]
+    return {
+        path.relative_to(where).as_posix(): path.read_bytes()
+        for path in paths
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def digest(repository: str, command: str, files: Mapping[str, bytes]) -> str:
+    """The name of the environment that `command` makes from these files of a repository with this interpreter."""
+    hashed = hashlib.sha256()
+    for part in (repository.lower(), command, platform.python_version(), sys.prefix, platform.machine()):
+        hashed.update(f"{len(part)}:{part}".encode())
+    for name, content in sorted(files.items()):
+        hashed.update(f"{len(name)}:{name}{len(content)}:".encode() + content)
+    return hashed.hexdigest()[:32]
+
+
+def collect(root: Path, *, idle_seconds: float = IDLE_SECONDS) -> tuple[Path, ...]:
+    """Remove environments that nobody has used for long; ages are told by the disk's own clock."""
+    marker = root / ".swept"
+    marker.touch()
+    now = marker.stat().st_mtime
+    gone = []
+    for lock in sorted(root.glob("*.lock")):
+        place = lock.with_suffix("")
+        with suppress(OSError), _free(lock):
+            if not place.exists():
+                lock.unlink()
+            elif now - place.stat().st_mtime > idle_seconds:
+                directories.remove(place)
+                lock.unlink()
+                gone.append(place)
+    return tuple(gone)
+
+
+def _wants_python(files: Mapping[str, bytes]) -> bool:
+    return not files or any(name in PYTHON or name.endswith(".txt") for name in files)
+
+
+def _begin(place: Path) -> Path:
+    """A fresh `place`; returns where the project goes."""
+    directories.renew(place)
+    place.chmod(0o755)
+    for name in ("home", "venv"):
+        (place / name).mkdir()
+    return place / "project"
+
+
+def _tail(said: Path) -> str:
+    return said.read_bytes()[-3000:].decode("utf-8", "replace").strip()
+
+
+@asynccontextmanager
+async def _locked(lock: Path) -> AsyncIterator[None]:
+    """Ours alone: of all tasks and processes that want the same environment, one makes it."""
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        await to_thread.run_sync(fcntl.flock, descriptor, fcntl.LOCK_EX, abandon_on_cancel=True)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _free(lock: Path) -> Iterator[None]:
+    """Nobody's just now; raises OSError otherwise."""
+    descriptor = os.open(lock, os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
