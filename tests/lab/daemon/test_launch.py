@@ -67,6 +67,7 @@ async def test_a_repository_that_is_none_or_not_configured(tmp_path: Path, name:
     assert part in sentence(done)
 
 
+@pytest.mark.long
 async def test_a_sandbox_that_does_not_start_here_is_refused_with_what_to_change(tmp_path: Path) -> None:
     broken = tmp_path / "bin" / "bwrap"
     broken.parent.mkdir()
@@ -85,6 +86,7 @@ async def test_a_missing_token_names_the_variable(tmp_path: Path) -> None:
     assert "GITHUB_TOKEN" in sentence(done)
 
 
+@pytest.mark.long
 async def test_a_github_that_is_not_there_is_an_error_of_one_line(tmp_path: Path) -> None:
     write(tmp_path, "http://127.0.0.1:9")
     done = await worker(tmp_path, "--once")
@@ -103,6 +105,7 @@ async def lab(tmp_path: Path, judge: Judge) -> AsyncIterator[Lab]:
     assert judge.complaints == []
 
 
+@pytest.mark.long
 @pytest.mark.fault(3)
 async def test_a_repository_that_github_does_not_know(lab: Lab, tmp_path: Path) -> None:
     write(tmp_path, lab.url, name="ada/no-such-thing")
@@ -111,6 +114,7 @@ async def test_a_repository_that_github_does_not_know(lab: Lab, tmp_path: Path) 
     assert "ada/no-such-thing" in sentence(done)
 
 
+@pytest.mark.long
 @pytest.mark.fault(4)
 async def test_a_token_that_github_does_not_accept(lab: Lab, tmp_path: Path) -> None:
     write(tmp_path, lab.url)
@@ -119,6 +123,7 @@ async def test_a_token_that_github_does_not_accept(lab: Lab, tmp_path: Path) -> 
     assert "does not accept the token" in sentence(done)
 
 
+@pytest.mark.long
 @pytest.mark.fault(22)
 async def test_a_backend_that_is_not_there_is_found_before_anything_is_sent(lab: Lab, tmp_path: Path) -> None:
     write(tmp_path, lab.url, backend="claude")
@@ -130,6 +135,7 @@ async def test_a_backend_that_is_not_there_is_found_before_anything_is_sent(lab:
     assert list(lab.exchanges) == []
 
 
+@pytest.mark.long
 async def test_what_was_not_taken_is_said_with_its_reason(lab: Lab, tmp_path: Path) -> None:
     write(tmp_path, lab.url)
     issue = lab.issue(REPOSITORY, "Mine bitcoins", author="mallory", labels=("status:ready",))
@@ -140,6 +146,7 @@ async def test_what_was_not_taken_is_said_with_its_reason(lab: Lab, tmp_path: Pa
     assert last == "Nothing to do."
 
 
+@pytest.mark.long
 async def test_a_token_that_may_not_comment_is_refused_with_its_code(lab: Lab, tmp_path: Path) -> None:
     write(tmp_path, lab.url)
     lab.issue(REPOSITORY, "Greet people", author="ada", labels=("status:ready",))
@@ -149,6 +156,7 @@ async def test_a_token_that_may_not_comment_is_refused_with_its_code(lab: Lab, t
     assert "Nothing to do" not in done.text
 
 
+@pytest.mark.long
 async def test_nothing_to_do_has_a_code_of_its_own(lab: Lab, tmp_path: Path) -> None:
     write(tmp_path, lab.url)
     done = await worker(tmp_path, "--once", environment=token(lab))

@@ -19,9 +19,9 @@ from shared.lock.codec import AckState
 @pytest.mark.parametrize(
     ("words", "number", "code"),
     [
-        ((), signal.SIGTERM, 0),
-        ((), signal.SIGINT, 0),
-        (("--once",), signal.SIGTERM, 143),
+        pytest.param((), signal.SIGTERM, 0, marks=pytest.mark.long),
+        pytest.param((), signal.SIGINT, 0, marks=pytest.mark.long),
+        pytest.param(("--once",), signal.SIGTERM, 143, marks=pytest.mark.long),
         (("--once",), signal.SIGINT, 130),
     ],
 )

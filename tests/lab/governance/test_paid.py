@@ -205,6 +205,7 @@ async def worker(engine: Engine, state: str, budgets: Budgets) -> AsyncIterator[
                 yield loop
 
 
+@pytest.mark.long
 async def test_an_item_without_money_waits_where_all_can_see_it_and_another_machine_goes_on(engine: Engine) -> None:
     clock = engine.clock = LabClock()
     engine.script(TESTS + CODE)
@@ -242,6 +243,7 @@ async def parked(engine: Engine) -> int:
     return number
 
 
+@pytest.mark.long
 async def test_a_wait_for_money_ends_when_a_person_raises_the_limit(engine: Engine) -> None:
     number = await parked(engine)
     before = await fence(engine, number)
@@ -255,6 +257,7 @@ async def test_a_wait_for_money_ends_when_a_person_raises_the_limit(engine: Engi
         assert [end.result for end in loop.ended] == [Result.HANDED_OVER]
 
 
+@pytest.mark.long
 async def test_an_item_whose_own_budget_is_used_up_goes_to_a_person_once_and_calls_nothing(engine: Engine) -> None:
     number = await parked(engine)
     assert isinstance(engine.clock, LabClock)

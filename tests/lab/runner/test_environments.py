@@ -98,6 +98,7 @@ pathlib.Path("node_modules/seen").write_text(repr([text[-9:] for _, text in said
 # the base"""
 
 
+@pytest.mark.long
 async def test_nothing_but_data_of_a_tree_is_set_up(tmp_path: Path) -> None:
     where = tmp_path / "tree"
     where.mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine, demo_script
 
 from lab.demo.stories import STORIES
@@ -56,6 +57,7 @@ async def _build(engine: Engine) -> None:
     assert await repository.bare.sha("refs/heads/auto/issue-2") is None, "the branch is deleted after the merge"
 
 
+@pytest.mark.long
 async def test_nothing_is_merged_by_default(engine: Engine, tmp_path: Path) -> None:
     engine.scenario = demo_script(tmp_path)
     engine.repository_settings |= {"approval": "auto"}

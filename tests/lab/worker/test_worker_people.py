@@ -37,6 +37,7 @@ def engine(engine: Engine) -> Engine:
     return engine
 
 
+@pytest.mark.long
 @pytest.mark.fault(14)
 async def test_an_issue_closed_during_a_paid_call_is_let_go(engine: Engine) -> None:
     engine.script(SLOW)
@@ -82,6 +83,7 @@ async def test_ready_set_again_while_it_is_held_changes_nothing(engine: Engine) 
     assert len(acks(engine, number)) == 1
 
 
+@pytest.mark.long
 async def test_a_paused_issue_is_released_and_goes_on_later(engine: Engine) -> None:
     engine.lab.ci_mood(REPOSITORY, NEVER)
     number = engine.ready("Greet people")
@@ -110,6 +112,7 @@ async def test_a_label_set_by_a_stranger_starts_nothing(engine: Engine) -> None:
     assert await engine.fence(Role.WORKER, number) is None
 
 
+@pytest.mark.long
 async def test_an_open_blocker_holds_an_issue_back_until_it_is_closed(engine: Engine) -> None:
     blocker = engine.ready("First", by="mallory")
     number = engine.ready("Greet people", f"Depends on #{blocker}")
@@ -122,6 +125,7 @@ async def test_an_open_blocker_holds_an_issue_back_until_it_is_closed(engine: En
         assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
 
 
+@pytest.mark.long
 @pytest.mark.fault(32)
 async def test_a_pull_request_closed_by_a_person_ends_the_work(engine: Engine) -> None:
     engine.lab.ci_mood(REPOSITORY, NEVER)
@@ -135,6 +139,7 @@ async def test_a_pull_request_closed_by_a_person_ends_the_work(engine: Engine) -
     assert "Stopped" in status(engine, number)
 
 
+@pytest.mark.long
 @pytest.mark.fault(37)
 async def test_another_worker_goes_on_from_the_red_commit(engine: Engine) -> None:
     engine.script(TESTS + CODE.replace("implement", "implement\n  takes: 600"))
@@ -172,6 +177,7 @@ async def test_two_workers_make_one_pull_request(engine: Engine) -> None:
     assert engine.held_locks() == []
 
 
+@pytest.mark.long
 @pytest.mark.fault(37)
 async def test_a_restarted_agent_continues_its_own_live_lock_at_once(engine: Engine) -> None:
     engine.lab.ci_mood(REPOSITORY, NEVER)
@@ -193,6 +199,7 @@ async def test_a_restarted_agent_continues_its_own_live_lock_at_once(engine: Eng
     assert calls(engine, "write_tests") == 1
 
 
+@pytest.mark.long
 @pytest.mark.fault(32)
 async def test_ready_after_a_closed_pull_request_starts_over_once_its_branch_is_gone(engine: Engine) -> None:
     engine.lab.ci_mood(REPOSITORY, NEVER)
@@ -209,6 +216,7 @@ async def test_ready_after_a_closed_pull_request_starts_over_once_its_branch_is_
     assert labels(engine, number) == {"status:testing"}
 
 
+@pytest.mark.long
 @pytest.mark.fault(32)
 async def test_a_closed_pull_request_of_the_same_commit_is_asked_about(engine: Engine) -> None:
     engine.ready("Greet people")

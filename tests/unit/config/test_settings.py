@@ -81,7 +81,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
             "reviewer_app": None,
             "accounts": [],
             "api_url": "https://api.github.com",
-            "share": 1.0,
+            "share": None,
             "write_interval_seconds": 1,
         },
         "lock": {"timeout": 1800, "self_fence": 1500, "heartbeat": 300, "settle": 5, "key_files": []},
@@ -107,6 +107,8 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "roles": {},
         "phases": {},
         "llm": {"record": None, "scenario": None},
+        "stop_seconds": 28,
+        "telemetry": {"otlp_endpoint": None},
         "notify": {
             "mention": [],
             "webhook": None,

@@ -191,7 +191,7 @@ def test_time_plays_no_trick(server: Server, story: Story) -> None:
 def test_every_known_flaw_has_its_story() -> None:
     """Eighteen are known; each is the id of a test in one of the three files."""
     tests = Path(__file__).resolve().parents[2]
-    files = [*tests.glob("unit/test_lock_flaws*.py"), *tests.glob("lab/test_lock_flaws*.py")]
+    files = [*tests.glob("unit/lock/test_lock_flaws*.py"), *tests.glob("lab/lock/test_lock_flaws*.py")]
     assert len(files) == 3
     named = {int(found) for file in files for found in re.findall(r'id="F(\d+) ', file.read_text(encoding="utf-8"))}
     assert named == set(range(1, 19))
