@@ -1,4 +1,4 @@
-"""Every sentence the reviewer posts beside its reviews (`review_text`): pure functions from facts to Markdown."""
+"""Every sentence the reviewer posts beside its reviews (`review/text.py`): pure functions from facts to Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reviewer does to pull requests: the review, labels after the fence, giving up; merges are in `merging`."""
+"""What the reviewer does to pull requests: the review, labels after the fence, giving up; merges are in `merge/`."""
 
 from __future__ import annotations
 
