@@ -32,7 +32,7 @@ def anthropic(environment: Mapping[str, str]) -> Endpoint:
 
 
 def openai(environment: Mapping[str, str]) -> Endpoint:
-    """OpenAI's endpoint: by a key, else by the login that `codex login` left; raises `MissingCredentials`.
+    """OpenAI's endpoint: by a key, else by what `codex login` left, as Codex reads it; raises `MissingCredentials`.
 
     A ChatGPT login goes to ChatGPT alone: another address is obeyed on this machine only, else `Misconfigured`.
     """
@@ -47,7 +47,7 @@ def openai(environment: Mapping[str, str]) -> Endpoint:
             f"The codex backend has no key: set the environment variable {_OPENAI_KEYS[0]}, "
             f"or run `codex login` for a ChatGPT subscription, which leaves a login in {file}."
         )
-    if login.key:
+    if login.by_key:
         return Endpoint(url, login.key)
     if url is not None and urlsplit(url).hostname not in LOOPBACK:
         raise Misconfigured(

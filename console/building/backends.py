@@ -11,7 +11,7 @@ from config.environment import child_environment
 from config.model_access import anthropic, login_file, openai
 from config.proxies import proxy_for
 from console.building import confinement, logins
-from shared.llm import Program, Setup, coder, codex_login
+from shared.llm import Program, Setup, coder, codex_lent
 from shared.llm.bounded import Bounded
 from shared.llm.breaker import Breaker, Guarded
 from shared.llm.cast import Cast, Part
@@ -82,8 +82,9 @@ async def _program(process: Process, name: str, tests: Confinement) -> Program:
     command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
     path = program(name, command, state, environment["PATH"])
     calls = confinement.calls(settings)
-    codex_login.recover(calls, login_file(process.environment))
-    directory.sweep(calls)
+    login = login_file(process.environment)
+    codex_lent.recover(login)
+    directory.sweep(calls, spared=codex_lent.lent(login))
     confined = await confinement.for_backends(tests, process.environment)
     launcher = Launcher(
         wrap=confined.wrap,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import structlog
 
-from shared.llm.codex_login import Lent
+from shared.llm.codex_lent import Lent
 from shared.llm.endpoint import Endpoint, Endpoints, Fixed
 
 log = structlog.get_logger()

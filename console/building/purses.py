@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from shared.governance.budgets import Limits
 from shared.governance.ledger import Ledger, Purse
 from shared.governance.paid import Paid
 from shared.llm.cli.programs import PACKAGES
+from shared.llm.endpoint import Endpoints, Fixed
+from shared.llm.port import NOT_RUN
+from shared.llm.proxy.account import Reading
 from shared.llm.proxy.metered import UNSEEN
 from shared.llm.proxy.server import ModelProxy
 
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
     from shared.git.fences import Fences
     from shared.git.mirror import Mirror
     from shared.llm.port import Coder
-    from shared.llm.proxy.account import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +46,22 @@ class Money:
         """`coder`, each of whose runs is reserved and settled."""
         if self.ledger is None:
             return coder
-        proxies = [proxy for proxy in process.endpoints.values() if isinstance(proxy, ModelProxy)]
+        return Paid(coder, self.ledger, process.clock, partial(reading, tuple(process.endpoints.values())))
 
-        def reading(run: str) -> Reading | None:
-            """What the proxy of whichever backend made the run has seen; without one nothing more is known."""
-            found = (seen for proxy in proxies if (seen := proxy.reading(run)) is not None)
-            return next(found, UNSEEN if len(proxies) == len(process.endpoints) else None)
 
-        return Paid(coder, self.ledger, process.clock, reading)
+def reading(endpoints: Sequence[Endpoints], run: str) -> Reading | None:
+    """What the proxy of whichever backend made the run has seen; None of one by a login: nothing more is known.
+
+    A run that no backend was opened for, as when it ended while it waited for its turn, has cost nothing.
+    """
+    proxies = [one for one in endpoints if isinstance(one, ModelProxy)]
+    for proxy in proxies:
+        if (seen := proxy.reading(run)) is not None:
+            return seen
+    if len(proxies) == len(endpoints):
+        return UNSEEN
+    begun = any(one.given(run) for one in endpoints if isinstance(one, Fixed))
+    return None if begun else Reading(NOT_RUN)
 
 
 def money(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -20,7 +21,7 @@ from shared.llm.claude import Claude
 from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import program
 from shared.llm.codex import dialect
-from shared.llm.codex_login import unwritable
+from shared.llm.codex_lent import unwritable
 from shared.llm.prices import Prices
 from shared.process import Finished
 from shared.sandbox import fitness
@@ -78,9 +79,16 @@ async def _codex(machine: Machine, path: Path, environment: Mapping[str, str]) -
         tests = await fitness.wrapper(settings.sandbox, environment, settings.work_dir)
         held = await fitness.for_backends(tests, environment)
         launcher = Launcher(held, machine.clock, environment, place, place, readable=(settings.state_dir / "cli",))
-        codex = dialect(path, launcher, Prices({}))
+        codex = dialect(path, launcher, Prices({}), login=_login(machine.environment))
         await codex.ready()
     return passed("codex", f"{codex.program} {codex.version}, and its sandbox starts.")
+
+
+def _login(environment: Mapping[str, str]) -> Path | None:
+    """The file of the login that Codex would be lent, which its tools must not read; `model_key` tells of a bad one."""
+    with suppress(MissingCredentials, Misconfigured):
+        return openai(environment).file
+    return None
 
 
 _LOOKS = {"claude": _claude, "codex": _codex}

@@ -32,8 +32,11 @@ class Issuer:
         """The token that requests have to carry now."""
         return self._token(FAR)
 
-    def login(self, *, over: bool = False) -> str:
-        """What `codex login` leaves in its file; its access token may already be `over`."""
+    def login(self, *, over: bool = False, key: str | None = None) -> str:
+        """What `codex login` leaves in its file; its access token may already be `over`.
+
+        `key` is the API key that it gets for some accounts, and does not use.
+        """
         claims = {"https://api.openai.com/auth": {"chatgpt_plan_type": "pro", "chatgpt_account_id": self.account}}
         tokens = {
             "id_token": _signed({"email": "ada@example.invalid", "exp": FAR, **claims}),
@@ -42,7 +45,7 @@ class Issuer:
             "account_id": self.account,
         }
         last = datetime.fromtimestamp(LONG_AGO, UTC).isoformat().replace("+00:00", "Z")
-        return json.dumps({"auth_mode": "chatgpt", "OPENAI_API_KEY": None, "tokens": tokens, "last_refresh": last})
+        return json.dumps({"auth_mode": "chatgpt", "OPENAI_API_KEY": key, "tokens": tokens, "last_refresh": last})
 
     async def renew(self, request: web.Request) -> web.Response:
         """Give new tokens for the newest refresh token; any older one ends the login."""

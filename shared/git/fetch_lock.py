@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import anyio
@@ -24,33 +24,58 @@ class FetchLock:
         self._tasks = anyio.Lock()
 
     @asynccontextmanager
-    async def held(self) -> AsyncIterator[None]:
-        """Wait for the lock and hold it inside the block; cancelling while waiting leaves no trace."""
+    async def held(self, waits: Callable[[], object] = lambda: None) -> AsyncIterator[None]:
+        """Wait for the lock and hold it inside the block; cancelling while waiting leaves no trace.
+
+        `waits` is called, perhaps often and in a thread, as long as somebody else has it. Raises `OSError`.
+        """
+        if self._tasks.locked():
+            waits()
         async with self._tasks:
-            flock = _Flock(self._path)
+            flock = _Flock(self._path, waits)
             try:
                 await anyio.to_thread.run_sync(flock.acquire, abandon_on_cancel=True)
                 yield
             finally:
                 flock.release()
 
+    @contextmanager
+    def at_once(self) -> Iterator[bool]:
+        """Hold the lock inside the block if it is free now, and say whether it was. Raises `OSError`."""
+        descriptor = _opened(self._path)
+        try:
+            free = True
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                free = False
+            yield free
+        finally:
+            os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+
 
 class _Flock:
     """`flock` in a thread that can be abandoned: whoever abandons it also gets it closed."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, waits: Callable[[], object]) -> None:
         self._path = path
+        self._waits = waits
         self._abandoned = threading.Event()
         self._guard = threading.Lock()
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        descriptor = _opened(self._path)
         while not self._abandoned.is_set():
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
+                self._waits()
                 self._abandoned.wait(_RETRY_SECONDS)
                 continue
             with self._guard:

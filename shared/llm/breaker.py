@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 
 from shared.clock import Clock
-from shared.llm.port import Coder, Ending, Outcome, Request, Usage
+from shared.llm.port import NOT_RUN, Coder, Ending, Outcome, Request
 
 log = structlog.get_logger()
 
@@ -109,4 +109,4 @@ class Guarded:
     def _paused(self, seconds: float) -> Outcome:
         until = datetime.fromtimestamp(self.clock.now(), UTC) + timedelta(seconds=seconds)
         said = f"the backend '{self.name}' failed {self.breaker.failures} times in a row; nothing is asked of it now"
-        return Outcome(Ending.OVERLOADED, said, usage=Usage(cost_usd=0.0, cost_source="not run"), retry_at=until)
+        return Outcome(Ending.OVERLOADED, said, usage=NOT_RUN, retry_at=until)

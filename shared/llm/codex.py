@@ -17,7 +17,7 @@ from pathlib import Path
 import structlog
 
 from shared.errors import Misconfigured
-from shared.llm import codex_login, codex_usage
+from shared.llm import codex_lent, codex_login, codex_sandbox, codex_usage
 from shared.llm.cli import probe
 from shared.llm.cli.coder import CliCoder, Impossible
 from shared.llm.cli.directory import CallDirectory, opened
@@ -31,7 +31,6 @@ from shared.llm.port import Ending, Outcome, Request, Usage
 from shared.llm.prices import Prices
 from shared.llm.setup import Setup
 from shared.llm.structured import as_text, fitted, strict
-from shared.process import Patience
 
 log = structlog.get_logger()
 
@@ -42,9 +41,6 @@ VENDOR = "https://api.openai.com"
 
 KEY = "ENGINE_MODEL_KEY"
 """The variable with the token of the call; its name is one that no tool inherits."""
-
-SANDBOX_SECONDS = 30.0
-"""How long starting nothing in the sandbox may take."""
 
 _NEEDED = (
     *("--json", "--output-schema", "--output-last-message", "--skip-git-repo-check", "--sandbox", "--cd"),
@@ -64,11 +60,12 @@ _KEPT_BY_CODEX = (".git", ".agents", ".codex", ".aws")
 
 @dataclass(slots=True)
 class Codex:
-    """The dialect of one native `codex` program."""
+    """The dialect of one native `codex` program; `login` is the file that its calls get a copy of."""
 
     program: Path
     launcher: Launcher
     prices: Prices
+    login: Path | None = None
     version: str = field(default="", init=False)
     disabled: tuple[str, ...] = field(default=(), init=False)
 
@@ -93,7 +90,7 @@ class Codex:
                     f"Run `workflow-engine install-cli codex`."
                 )
             features = {line.split()[0] for line in (await self._says(call, "features", "list")).splitlines() if line}
-            await self._sandboxed(call)
+            await codex_sandbox.tried(self.program, self.launcher, call, self.login)
         self.disabled = tuple(name for name in _DISABLED if name in features)
         self.version = found[1]
         log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
@@ -104,18 +101,6 @@ class Codex:
 
     async def _says(self, call: CallDirectory, *arguments: str) -> str:
         return await probe.said((str(self.program), *arguments), "codex_cli", self._environment(call))
-
-    async def _sandboxed(self, call: CallDirectory) -> None:
-        """Start nothing in the sandbox of an editing call: without it every tool fails and the run ends well."""
-        argv = (str(self.program), "sandbox", *permissions(()), "--", "/bin/true")
-        command = Command(argv, {"CODEX_HOME": str(call.home)}, call.empty, b"")
-        ran = await self.launcher.run(command, call, Patience(SANDBOX_SECONDS, SANDBOX_SECONDS), lambda event: None)
-        if ran.code != 0 or ran.cut is not None:
-            said = ran.complaint.partition("\n")[0] or "it does not answer"
-            raise Misconfigured(
-                f"Codex ({self.program}) cannot start its sandbox here, so that none of its tools would work: "
-                f"{said[:300]}. Allow user namespaces to this account; `workflow-engine doctor` names the setting."
-            )
 
     def _environment(self, call: CallDirectory) -> dict[str, str]:
         home = {"HOME": str(call.home), "CODEX_HOME": str(call.home), "TMPDIR": str(call.temporary)}
@@ -200,7 +185,7 @@ class CodexSession:
         environment = {"CODEX_HOME": str(self._home)}
         if self._endpoint.file is None:
             return {**environment, KEY: self._endpoint.token}
-        codex_login.lend(self._endpoint.file, self._home)
+        codex_lent.lend(self._endpoint.file, self._home)
         return environment
 
     def _said(self) -> str:
@@ -213,7 +198,7 @@ class CodexSession:
 
     def _arguments(self) -> Iterator[str]:
         request, base_url, login = self._request, self._endpoint.base_url, self._endpoint.file
-        secret = () if login is None else (self._home / codex_login.NAME, login)
+        secret = () if login is None else codex_lent.concealed(self._home, login)
         yield from provider(base_url or VENDOR, KEY) if login is None else signed_in(base_url)
         yield from FIXED
         for feature in self._cli.disabled:
@@ -239,11 +224,12 @@ def build(setup: Setup) -> CliCoder:
     if setup.program is None:
         raise Misconfigured("The codex backend needs the Codex program: run `workflow-engine install-cli codex`.")
     program = setup.program
-    made = dialect(program.path, program.launcher, program.prices or Prices.listed())
+    login = program.endpoints.file if isinstance(program.endpoints, codex_lent.Lent) else None
+    made = dialect(program.path, program.launcher, program.prices or Prices.listed(), login=login)
     return CliCoder(made, made.launcher, program.endpoints)
 
 
-def dialect(program: Path, launcher: Launcher, prices: Prices) -> Codex:
+def dialect(program: Path, launcher: Launcher, prices: Prices, *, login: Path | None = None) -> Codex:
     """How the program that was found is talked to; raises `Misconfigured` when it is a script without its program."""
     own = native(program)
-    return Codex(own, replace(launcher, readable=(*launcher.readable, *package(own))), prices)
+    return Codex(own, replace(launcher, readable=(*launcher.readable, *package(own))), prices, login)

@@ -1,27 +1,19 @@
-"""A ChatGPT login of Codex (`codex login`): its file, lent to one call at a time, and brought back when it was renewed.
-
-ChatGPT's refresh tokens can be used once: two copies in use at a time would renew the same one, and the
-vendor then ends the login. So calls that use it go one after the other, on the whole machine.
-https://developers.openai.com/codex/auth/ci-cd-auth
-"""
+"""A ChatGPT login of Codex (`codex login`) as a file: what it says, and when a renewed copy takes its place."""
 
 from __future__ import annotations
 
 import json
 import os
 import secrets
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import structlog
-
-from shared.errors import Misconfigured
-from shared.git.fetch_lock import FetchLock
-from shared.llm.endpoint import Endpoint
-from shared.llm.port import Request
 
 log = structlog.get_logger()
 
@@ -31,22 +23,44 @@ NAME = "auth.json"
 LARGEST = 2**20
 """Bytes; a login has a few thousand."""
 
+_BY_KEY = {"apikey": True, "chatgpt": False, "chatgptAuthTokens": False}
+"""What `auth_mode` says; Codex refuses a file with another word."""
+
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """What one file says. `key` is set where somebody logged in with an API key, the tokens where with ChatGPT."""
+    """What one file says. `by_key`: Codex would sign in with `key`, and otherwise with ChatGPT's tokens.
 
+    A file may hold both: `codex login` leaves a key beside the tokens of some accounts.
+    """
+
+    by_key: bool = False
     key: str = field(default="", repr=False)
     access: str = field(default="", repr=False)
     renewal: str = field(default="", repr=False)
     account: str = ""
-    renewed_at: str = ""
+    renewed_at: datetime | None = None
 
 
 def read(file: Path) -> Login | None:
     """The login in `file`; None without one, also when it is just being written."""
-    with suppress(OSError, ValueError, RecursionError), file.open("rb") as opened:
-        return _login(json.loads(opened.read(LARGEST)))
+    return parsed(content(file))
+
+
+def content(file: Path, *, follow: bool = True) -> bytes:
+    """The bytes of `file`, but for what no login would have; none when it cannot be read or is no regular file."""
+    with suppress(OSError):
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
+        with os.fdopen(descriptor, "rb") as opened:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return opened.read(LARGEST)
+    return b""
+
+
+def parsed(text: bytes) -> Login | None:
+    """The login that the bytes of a file say; None where Codex would find none."""
+    with suppress(ValueError, RecursionError):
+        return _login(json.loads(text))
     return None
 
 
@@ -55,14 +69,19 @@ def _login(found: object) -> Login | None:
         return None
     tokens = found.get("tokens")
     tokens = tokens if isinstance(tokens, dict) else {}
+    key, mode = _text(found, "OPENAI_API_KEY"), found.get("auth_mode")
+    if mode is not None and (not isinstance(mode, str) or mode not in _BY_KEY):
+        return None
     login = Login(
-        key=_text(found, "OPENAI_API_KEY"),
+        by_key=bool(key) if mode is None else _BY_KEY[mode],
+        key=key,
         access=_text(tokens, "access_token"),
         renewal=_text(tokens, "refresh_token"),
         account=_text(tokens, "account_id"),
-        renewed_at=_text(found, "last_refresh"),
+        renewed_at=_moment(_text(found, "last_refresh")),
     )
-    return login if login.key or (login.access and login.renewal) else None
+    usable = login.key if login.by_key else login.access and login.renewal
+    return login if usable else None
 
 
 def _text(part: Mapping[str, Any], name: str) -> str:
@@ -70,37 +89,11 @@ def _text(part: Mapping[str, Any], name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-class Lent:
-    """Lends the login in `file` to one call at a time, by a lock beside it; satisfies `endpoint.Endpoints`."""
-
-    def __init__(self, endpoint: Endpoint, file: Path) -> None:
-        self._endpoint = endpoint
-        self._file = file
-        self._lock = FetchLock(file.with_name(f".{file.name}.engine-lock"))
-
-    @asynccontextmanager
-    async def open(self, request: Request) -> AsyncIterator[Endpoint]:
-        """The login as it is when its turn has come; raises `Misconfigured` when it cannot be lent."""
-        if refusal := unwritable(self._file):
-            raise Misconfigured(refusal)
-        async with self._lock.held():
-            login = read(self._file)
-            if login is None:
-                raise Misconfigured(f"The ChatGPT login in {self._file} is gone or cannot be read: run `codex login`.")
-            yield replace(self._endpoint, token=login.access)
-
-
-def unwritable(file: Path) -> str:
-    """Why a login could not be renewed where it lies; empty when it can."""
-    place = file.resolve().parent
-    if os.access(place, os.W_OK | os.X_OK):
-        return ""
-    return f"The ChatGPT login in {file} is renewed in use, and {place} is not writable for this account."
-
-
-def lend(file: Path, home: Path) -> None:
-    """Copy the login into a call's CODEX_HOME, readable by this account alone."""
-    _written(home / NAME, file.read_bytes())
+def _moment(text: str) -> datetime | None:
+    with suppress(ValueError):
+        found = datetime.fromisoformat(text)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return None
 
 
 def bring_back(home: Path, file: Path) -> bool:
@@ -108,35 +101,47 @@ def bring_back(home: Path, file: Path) -> bool:
 
     Not one of another account, nor an older one than lies there: a person's own Codex may have renewed it.
     """
-    new, old = read(home / NAME), read(file)
-    if new is None or old is None or new.renewal == old.renewal:
+    fresh = content(home / NAME, follow=False)
+    new, old = parsed(fresh), read(file)
+    if new is None or old is None or new.renewal == old.renewal or new.by_key or old.by_key:
         return False
-    if new.account != old.account or new.renewed_at <= old.renewed_at:
+    if new.account != old.account or not _newer(new, old):
         log.warning("login_not_brought_back", reason="the login is another account's or was renewed elsewhere since")
         return False
-    real = file.resolve()
-    fresh = real.with_name(f".{real.name}.{secrets.token_hex(6)}")
     try:
-        _written(fresh, (home / NAME).read_bytes())
-        fresh.replace(real)
+        _replaced(file.resolve(), fresh)
     except OSError as error:
         log.error("login_not_brought_back", reason=error.strerror, sentence="Run `codex login` again.")
         return False
-    finally:
-        fresh.unlink(missing_ok=True)
     log.info("login_renewed", backend="codex")
     return True
 
 
-def recover(calls: Path, file: Path) -> None:
-    """Bring back what the calls of a killed daemon had renewed, before their directories are swept."""
-    for copy in sorted(calls.glob(f"call-*/home/.codex/{NAME}")):
-        bring_back(copy.parent, file)
+def _newer(new: Login, old: Login) -> bool:
+    return new.renewed_at is not None and (old.renewed_at is None or new.renewed_at > old.renewed_at)
 
 
-def _written(path: Path, content: bytes) -> None:
+def _replaced(real: Path, fresh: bytes) -> None:
+    """Other bytes in place of a file, of the same owner and mode."""
+    before = real.stat()
+    beside = real.with_name(f".{real.name}.{secrets.token_hex(6)}")
+    try:
+        written(beside, fresh)
+        mode = stat.S_IMODE(before.st_mode)
+        try:
+            os.chown(beside, before.st_uid, before.st_gid)
+        except PermissionError:  # another account's: better ours alone than a login that has ended
+            mode &= 0o700
+        beside.chmod(mode)
+        beside.replace(real)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def written(path: Path, text: bytes) -> None:
+    """A new file, readable by this account alone, whole on the disk; raises `OSError`."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())

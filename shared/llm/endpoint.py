@@ -40,8 +40,16 @@ class Fixed:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
+        self._given: set[str] = set()
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
         """It."""
+        self._given.add(request.run)
         yield self._endpoint
+
+    def given(self, run: str) -> bool:
+        """Whether the run was given it, and forget that: for one that was not, no program was started."""
+        known = run in self._given
+        self._given.discard(run)
+        return known

@@ -121,6 +121,10 @@ class Usage:
     cost_source: str = "unknown"
 
 
+NOT_RUN = Usage(cost_usd=0.0, cost_source="not run")
+"""Of a call for which nothing was started."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run led to. `answer` is set only for a structured call that completed.

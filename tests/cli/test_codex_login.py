@@ -17,7 +17,8 @@ from lab.model.issuer import Issuer
 from lab.model.script import Script
 from lab.model_server import ModelServer
 from shared.llm import Program, Setup, coder, codex_login
-from shared.llm.codex_login import Lent, Login
+from shared.llm.codex_lent import Lent
+from shared.llm.codex_login import Login
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Call, Coder, Ending, Limits, Outcome
 from shared.loop import RealClock
@@ -42,9 +43,9 @@ class Person:
         assert found is not None
         return found
 
-    def leave(self, *, over: bool = False) -> None:
+    def leave(self, *, over: bool = False, key: str | None = None) -> None:
         """Write the file as `codex login` does."""
-        self.file.write_text(self.issuer.login(over=over))
+        self.file.write_text(self.issuer.login(over=over, key=key))
         self.file.chmod(0o600)
 
     def coder(self) -> Coder:
@@ -92,6 +93,23 @@ async def test_it_works_without_a_key_and_its_tools_cannot_read_the_login(person
     assert "c4n4ry" not in found
     assert person.issuer.access not in found
     assert (person.issuer.renewals, person.file.read_bytes()) == (0, before)
+
+
+@pytest.mark.parametrize("kind", [Kind.BUBBLEWRAP, Kind.SEALED, Kind.UNSHARE])
+async def test_a_login_behind_a_link_works_and_cannot_be_read_by_either_name(person: Person, kind: Kind) -> None:
+    desk, real = person.desk, person.file
+    person.leave(key="sk-c4n4ry-exchanged")  # beside a ChatGPT login it is not used
+    person.file = desk.root / "dot" / "auth.json"
+    person.file.parent.mkdir()
+    person.file.symlink_to(real)
+    desk.wrap = Wrap(kind)
+    look = LOOK.format(file=f"'{person.file}'; cat '{real}'", tree=desk.tree)
+    desk.script(shell(look), {"say": "Done."})
+    outcome = await person.edit()
+    assert (outcome.ending, outcome.text) == (Ending.COMPLETED, "Done.")
+    assert {seen.token for seen in desk.server.journal} == {person.issuer.access}
+    assert (desk.tree / "looked").exists()
+    assert "c4n4ry" not in (desk.tree / "seen").read_text(errors="replace")
 
 
 async def test_a_question_cannot_be_used_to_read_the_login(person: Person) -> None:

@@ -11,7 +11,7 @@ from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
 from shared.llm.endpoint import Endpoint, Endpoints
-from shared.llm.port import Ending, Outcome, Request
+from shared.llm.port import NOT_RUN, Ending, Outcome, Request
 from shared.process import Cut, Patience
 from shared.redaction import redact
 
@@ -89,7 +89,7 @@ class CliCoder:
                 ):
                     outcome = await self._run(request, session, call, endpoint)
         except Misconfigured as error:
-            return Outcome(Ending.CONFIG, str(error))
+            return Outcome(Ending.CONFIG, str(error), usage=NOT_RUN)
         return replace(outcome, text=redact(outcome.text, [endpoint.token]))
 
     async def _run(self, request: Request, session: Session, call: CallDirectory, endpoint: Endpoint) -> Outcome:
@@ -99,7 +99,7 @@ class CliCoder:
             command = replace(session.command(), readable=request.readable)
             ran = await self._launcher.run(command, call, patience, session.take, endpoint)
         except Impossible as error:
-            return Outcome(Ending.PERSISTENT, str(error))
+            return Outcome(Ending.PERSISTENT, str(error), usage=NOT_RUN)
         except OSError as error:
             return Outcome(Ending.CONFIG, f"{self.name} cannot be started: {error.strerror}.")
         outcome = _cut(session.spent(), ran, patience) if ran.cut else session.outcome(ran)

@@ -61,10 +61,25 @@ def opened(root: Path) -> Iterator[CallDirectory]:
         os.close(descriptor)
 
 
-def sweep(root: Path) -> int:
-    """Remove the directories of calls whose daemon is gone; returns how many."""
+def lives(call: Path) -> bool:
+    """Whether the call with this directory goes on, in whichever process."""
+    with suppress(OSError):
+        descriptor = os.open(call.with_name(f"{call.name}.lock"), os.O_RDWR)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+    return False
+
+
+def sweep(root: Path, *, spared: Path | None = None) -> int:
+    """Remove the directories of calls whose daemon is gone, but not the one that `spared` is in; returns how many."""
     removed = 0
     for lock in sorted(root.glob("call-*.lock")):
+        if spared is not None and spared.is_relative_to(lock.with_suffix("").resolve()):
+            continue
         with suppress(OSError):
             removed += _swept(lock)
     return removed

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -22,8 +23,9 @@ from config.settings import Settings
 from config.state import StateDirectory
 from console.building.assembly import Process, opened
 from console.building.backends import backend
-from console.building.purses import Money
+from console.building.purses import Money, reading
 from lab.clock import LabClock
+from lab.model.issuer import Issuer
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
 from lab.repositories.bare import Bare
@@ -38,6 +40,8 @@ from shared.governance.ledger_lines import Played, Settlement
 from shared.governance.paid import BudgetWait, Paid
 from shared.items import Result
 from shared.llm.cast import Cast, Part
+from shared.llm.codex_lent import Lent
+from shared.llm.endpoint import Endpoint
 from shared.llm.port import Call, Coder, Ending, Limits, Outcome, Request, Usage
 from shared.llm.proxy.account import Reading
 from shared.loop import Loop, RealClock
@@ -73,6 +77,23 @@ class Endless(Priced):
     async def run(self, request: Request) -> Outcome:
         await super().run(request)
         await anyio.sleep_forever()
+        raise AssertionError
+
+
+class Borrowing:
+    """One that works by a lent login, without an end."""
+
+    name = "borrowing"
+
+    def __init__(self, lent: Lent) -> None:
+        self.lent = lent
+        self.asked, self.begun = anyio.Event(), anyio.Event()
+
+    async def run(self, request: Request) -> Outcome:
+        self.asked.set()
+        async with self.lent.open(request):
+            self.begun.set()
+            await anyio.sleep_forever()
         raise AssertionError
 
 
@@ -130,6 +151,25 @@ async def test_the_ledger_says_who_made_a_run_as_which_role_and_how_it_ended(tmp
         Played("debugger"),
         Played(REQUEST.role, "priced", "completed"),
     ]
+
+
+async def test_a_run_that_is_stopped_while_it_waits_for_a_login_has_cost_nothing(tmp_path: Path) -> None:
+    """One that was given the login and is cut off counts as unknown, because nothing is known of it."""
+    (tmp_path / "auth.json").write_text(Issuer().login())
+    lent = Lent(Endpoint(None, "", login=True, file=tmp_path / "auth.json"), tmp_path / "auth.json")
+    coder = Borrowing(lent)
+    gate, remote = await paid(tmp_path, coder, Budgets(unknown_run=15), partial(reading, (lent,)))
+    async with anyio.create_task_group() as first:
+        first.start_soon(gate.run, REQUEST)
+        await coder.begun.wait()
+        async with anyio.create_task_group() as second:
+            coder.asked = anyio.Event()
+            second.start_soon(gate.run, REQUEST)
+            await coder.asked.wait()
+            second.cancel_scope.cancel()
+        assert await settled(remote) == [(0.0, "not run")]
+        first.cancel_scope.cancel()
+    assert await settled(remote) == [(15.0, "unknown"), (0.0, "not run")]
 
 
 async def test_a_limit_of_time_is_a_wait_with_its_end(tmp_path: Path) -> None:

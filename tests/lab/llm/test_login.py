@@ -33,6 +33,7 @@ async def test_a_chatgpt_login_runs_without_proxy_and_what_a_killed_daemon_renew
         tokens = {"access_token": f"l0gin-{count}", "refresh_token": f"r3new-{count}"}
         login = {"tokens": tokens, "last_refresh": f"2026-11-0{count + 1}T00:00:00Z"}
         (place / "auth.json").write_text(json.dumps(login))
+    (home / ".auth.json.engine-lent").write_text(str(copy / "auth.json"))
     (state / "calls" / "call-1.lock").touch()
     path = str(Shop(tmp_path).program("result()"))
     known = {"repositories": ({"name": "a/b"},), "state_dir": state, "sandbox": "none", "claude_cli": path}

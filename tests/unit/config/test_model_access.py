@@ -9,6 +9,7 @@ import pytest
 
 from config.credentials import MissingCredentials
 from config.model_access import anthropic, model_secrets, openai
+from lab.model.issuer import Issuer
 from shared.errors import Misconfigured
 from shared.llm.endpoint import Endpoint
 
@@ -59,6 +60,14 @@ def test_a_key_that_was_logged_in_with_is_a_key(signed_in: Path) -> None:
     signed_in.write_text('{"OPENAI_API_KEY": "k", "tokens": null}')
     environment = {"HOME": str(signed_in.parents[1]), "OPENAI_BASE_URL": "https://g/v1"}
     assert openai(environment) == Endpoint("https://g", "k")
+
+
+def test_a_key_beside_a_chatgpt_login_is_not_billed_and_is_a_secret(signed_in: Path) -> None:
+    issuer = Issuer()
+    signed_in.write_text(issuer.login(key="exchanged"))
+    environment = {"CODEX_HOME": str(signed_in.parent)}
+    assert openai(environment) == Endpoint(None, issuer.access, login=True, file=signed_in)
+    assert "exchanged" in model_secrets(environment)
 
 
 def test_a_login_of_chatgpt_is_sent_to_nobody_else(signed_in: Path) -> None:

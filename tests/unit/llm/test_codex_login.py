@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shared.llm.codex_login import Login, bring_back, lend, read, recover, unwritable
+from shared.llm.codex_lent import concealed, lend, unwritable
+from shared.llm.codex_login import Login, bring_back, read
 
 OLD, NEW = "2026-11-01T00:00:00Z", "2026-11-09T00:00:00Z"
 
@@ -24,11 +26,26 @@ def written(path: Path, renewal: str = "r0", account: str = "a", last: str = OLD
 @pytest.mark.parametrize(
     ("text", "login"),
     [
-        ('{"OPENAI_API_KEY": " k "}', Login(key="k")),
+        ('{"OPENAI_API_KEY": " k "}', Login(by_key=True, key="k")),
         (
             '{"OPENAI_API_KEY": null, "tokens": {"access_token": "t", "refresh_token": "r"}}',
             Login(access="t", renewal="r"),
         ),
+        (
+            '{"auth_mode": "chatgpt", "OPENAI_API_KEY": "k", "tokens": {"access_token": "t", "refresh_token": "r"}}',
+            Login(key="k", access="t", renewal="r"),
+        ),
+        (
+            '{"auth_mode": "apikey", "OPENAI_API_KEY": "k", "tokens": {"access_token": "t", "refresh_token": "r"}}',
+            Login(by_key=True, key="k", access="t", renewal="r"),
+        ),
+        (
+            '{"OPENAI_API_KEY": "k", "tokens": {"access_token": "t", "refresh_token": "r"}}',
+            Login(by_key=True, key="k", access="t", renewal="r"),
+        ),
+        ('{"auth_mode": "chatgpt", "OPENAI_API_KEY": "k"}', None),
+        ('{"auth_mode": "apikey", "tokens": {"access_token": "t", "refresh_token": "r"}}', None),
+        ('{"auth_mode": "another", "OPENAI_API_KEY": "k"}', None),
         ('{"tokens": {"access_token": "t"}}', None),
         ('{"tokens": {"access_token": 1, "refresh_token": "r"}}', None),
         ('{"tokens": []}', None),
@@ -60,8 +77,19 @@ def test_a_copy_is_this_account_s_alone_and_no_login_shows_its_tokens(tmp_path: 
         ({"renewal": "r0", "last": NEW}, False),
         ({"renewal": "r1", "last": NEW, "account": "somebody-else"}, False),
         ({"renewal": "r1", "last": OLD}, False),
+        ({"renewal": "r1", "last": OLD.replace("Z", ".5Z")}, True),
+        ({"renewal": "r1", "last": "9999"}, False),
+        ({"renewal": "r1", "last": NEW, "OPENAI_API_KEY": "k"}, False),
     ],
-    ids=["renewed", "as it was", "another account's", "older than what a person's own Codex left meanwhile"],
+    ids=[
+        "renewed",
+        "as it was",
+        "another account's",
+        "older than what a person's own Codex left meanwhile",
+        "renewed within a second",
+        "of no time",
+        "by a key",
+    ],
 )
 def test_a_renewed_copy_takes_the_login_s_place(tmp_path: Path, copy: dict[str, str], taken: bool) -> None:
     file = written(tmp_path / "auth.json")
@@ -83,6 +111,7 @@ def test_a_copy_that_was_spoilt_spoils_nothing(tmp_path: Path, text: str) -> Non
 
 def test_a_login_behind_a_link_stays_behind_it(tmp_path: Path) -> None:
     real = written(tmp_path / "dotfiles" / "codex.json")
+    real.chmod(0o600)
     link = tmp_path / "auth.json"
     link.symlink_to(real)
     written(tmp_path / "call" / "auth.json", "r1", last=NEW)
@@ -94,14 +123,39 @@ def test_a_login_behind_a_link_stays_behind_it(tmp_path: Path) -> None:
     assert found.renewal == "r1"
 
 
-def test_what_a_killed_daemon_s_call_had_renewed_is_found_again(tmp_path: Path) -> None:
+def test_a_login_that_is_put_back_keeps_its_owner_and_its_mode(tmp_path: Path) -> None:
     file = written(tmp_path / "auth.json")
-    written(tmp_path / "calls" / "call-1" / "home" / ".codex" / "auth.json")
-    written(tmp_path / "calls" / "call-2" / "home" / ".codex" / "auth.json", "r1", last=NEW)
-    recover(tmp_path / "calls", file)
-    found = read(file)
-    assert found is not None
-    assert found.renewal == "r1"
+    file.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(file, 1000, 1001)
+    before = file.stat()
+    written(tmp_path / "call" / "auth.json", "r1", last=NEW)
+    assert bring_back(tmp_path / "call", file)
+    after = file.stat()
+    assert after.st_ino != before.st_ino
+    assert (after.st_uid, after.st_gid, after.st_mode) == (before.st_uid, before.st_gid, before.st_mode)
+
+
+@pytest.mark.parametrize("kind", ["a link", "a pipe"])
+def test_what_is_no_file_in_a_copy_s_place_is_not_read(tmp_path: Path, kind: str) -> None:
+    file = written(tmp_path / "auth.json")
+    before, copy = file.read_bytes(), tmp_path / "call" / "auth.json"
+    copy.parent.mkdir()
+    if kind == "a link":
+        copy.symlink_to(written(tmp_path / "elsewhere", "r1", last=NEW))
+    else:
+        os.mkfifo(copy)
+    assert not bring_back(copy.parent, file)
+    assert file.read_bytes() == before
+
+
+def test_what_tools_must_not_read_is_named_behind_every_link(tmp_path: Path) -> None:
+    real = written(tmp_path / "dotfiles" / "codex.json")
+    (tmp_path / "auth.json").symlink_to(real)
+    (tmp_path / "state").mkdir()
+    (tmp_path / "linked state").symlink_to(tmp_path / "state")
+    found = concealed(tmp_path / "linked state", tmp_path / "auth.json")
+    assert found == (tmp_path / "state" / "auth.json", real)
 
 
 def test_a_place_where_it_cannot_be_renewed_is_named(tmp_path: Path) -> None:
