@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from console.status.row import Row, Seen, Terms
+from console.status.labels import passed_over, unmerged
+from console.status.merging import last_word, merging
+from console.status.row import Row, Seen, Terms, Waiting
 from console.status.waiting import Standing, waiting
 from shared.governance.rulings import fitting
 from shared.lock.codec import Fence, ItemKey, read_ack
@@ -112,6 +114,7 @@ class _Fold:
         return replace(row, pull_request=fence.pr, stage=stage or fence.stage, holder="", held_since=None, commands=())
 
     def _standing(self, row: Row, issue: Issue, fence: Fence | None) -> Standing:
+        beside = self._open.get(row.issue)
         needed = read(issue.body).depends_on if row.track is Track.SPECIFICATION else ()
         return Standing(
             track=row.track,
@@ -122,9 +125,20 @@ class _Fold:
             flags=row.flags,
             blockers=[number for number in needed if number in self._open],
             pull_request=row.pull_request,
-            merge=self._terms.merge,
+            passed_over=self._passed_over(row, issue, beside),
+            merging=self._merging(row, issue, beside, fence),
             ours=bool(row.issue) or row.track is not Track.PULL_REQUEST,
         )
+
+    def _passed_over(self, row: Row, issue: Issue, beside: Issue | None) -> str:
+        if row.stage is Stage.APPROVED and self._terms.merge == "never":
+            return ""  # no agent has anything to do with it
+        return passed_over(issue, beside, self._terms, begun=bool(row.pull_request))
+
+    def _merging(self, row: Row, issue: Issue, beside: Issue | None, fence: Fence | None) -> Waiting:
+        ack = self._seen.acks.get(fence.ack_id) if fence is not None else None
+        word = last_word(fence, self._seen.said, ack.author.id) if fence is not None and ack is not None else {}
+        return merging(self._terms.merge, unmerged(issue, beside, self._terms), row.ci, word)
 
     def _lease(self, fence: Fence | None) -> _Lease:
         """Who holds it: the fence names the ACK, and the ACK says whether it lives."""

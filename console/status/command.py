@@ -26,6 +26,7 @@ from console.status.machine import told as lines
 from console.status.phrases import plain
 from console.status.row import Board
 from console.status.table import View, shown
+from console.status.unread import Unread
 from shared.clock import Clock
 from shared.errors import EngineError, Transient
 
@@ -106,17 +107,6 @@ async def _look(
 
 def _looking(settings: Settings, visit: Visit) -> Looking:
     return Looking(visit, timeout=settings.lock.timeout, unknown_run=settings.budgets.unknown_run)
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A repository that cannot be looked at, whose board says why."""
-
-    board: Board
-
-    async def look(self) -> Board:
-        """The same again."""
-        return self.board
 
 
 async def follow(

@@ -16,7 +16,7 @@ from shared.github.inbox import PAGE
 from shared.governance import ledger_lines
 from shared.governance.ledger import REF
 from shared.lock.codec import FENCE_NAMESPACE
-from shared.models import Comment, Issue
+from shared.models import Issue
 from shared.workflow import UNLABELLED, Stage
 
 
@@ -29,7 +29,10 @@ class Looking:
         self._timeout = timedelta(seconds=timeout)
         self._unknown_run = unknown_run
         one = visit.configured
-        self._terms = Terms(visit.hub.names, one.merge, one.max_attempts)
+        labels, barring = one.labels, one.merge_blocking_labels
+        self._terms = Terms(
+            visit.hub.names, one.merge, one.max_attempts, labels.include, labels.exclude, barring=barring
+        )
         self._issues: tuple[Issue, ...] = ()
 
     @property
@@ -45,7 +48,7 @@ class Looking:
         seen = Seen(at, issues, fences.newest(refs))
         if REF in refs:
             seen = replace(seen, usd=await _spent(self._visit.mirror, at, self._unknown_run))
-        seen = replace(seen, acks=await self._acks(seen))
+        seen = await self._with_comments(seen)
         checks = self._visit.hub.checks
         seen = replace(seen, ci={sha: fold(await checks.of(sha)) for sha in heads(seen, self._terms)})
         return Board(self.repository, at, rows(seen, self._terms))
@@ -64,11 +67,11 @@ class Looking:
         self._issues = tuple(found.values())
         return self._issues
 
-    async def _acks(self, seen: Seen) -> dict[int, Comment]:
+    async def _with_comments(self, seen: Seen) -> Seen:
         """The ACKs that fences name. One that lives was edited within the timeout, so it is among the newest."""
         wanted = claimed(seen, self._terms)
         if not wanted:
-            return {}
+            return seen
         newest = await self._visit.hub.comments.newest()
         found = {comment.id: comment for comment in newest if comment.id in wanted}
         oldest = min((comment.updated_at for comment in newest), default=seen.at)
@@ -76,7 +79,7 @@ class Looking:
             for id in wanted:
                 one = None if id in found else await self._visit.hub.comments.comment(id)
                 found |= {} if one is None else {id: one}
-        return found
+        return replace(seen, acks=found, said=newest)
 
 
 async def _spent(mirror: Mirror, at: datetime, unknown_run: float) -> dict[str, float]:

@@ -70,24 +70,29 @@ class Row:
 class Seen:
     """What was read of one repository. `issues` are the open ones, `acks` comments by their id.
 
-    `usd` maps items such as `#42` to what they have cost, None without a ledger; `ci` commits to verdicts.
+    `said` are the comments that were changed last, `usd` maps items such as `#42` to what they have cost, None
+    without a ledger, `ci` commits to verdicts.
     """
 
     at: datetime
     issues: tuple[Issue, ...] = ()
     fences: Mapping[ItemKey, Fence] = field(default_factory=dict)
     acks: Mapping[int, Comment] = field(default_factory=dict)
+    said: tuple[Comment, ...] = ()
     usd: Mapping[str, float] | None = None
     ci: Mapping[str, Verdict] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What of the configuration a board depends on."""
+    """What of the configuration a board depends on; `barring` are labels with which nothing is merged."""
 
     names: Labels = field(default_factory=Labels)
     merge: str = "never"
     max_attempts: int = 3
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    barring: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from console.status.merging import CONFIGURED
 from console.status.row import Waiting, Whom
 from shared.lock.codec import Fence
 from shared.workflow import HALTED, Flag, Role, Stage, Track, owner
@@ -15,16 +16,13 @@ _AGENTS = {Role.PLANNER: Whom.PLANNER, Role.WORKER: Whom.WORKER, Role.REVIEWER: 
 _FOR_CI = frozenset({"ci", "red-base"})
 """Reasons of a fence's wait that end when CI says something else."""
 
-_MERGE = {
-    "never": Waiting(Whom.PERSON, "merge it"),
-    "approve": Waiting(Whom.PERSON, "/merge"),
-    "auto": Waiting(Whom.REVIEWER, "merges it"),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """An item as it stands. `blockers` are open items that it depends on, `merge` the configured word."""
+    """An item as it stands. `blockers` are open items that it depends on.
+
+    `passed_over` is what a person has to do before any agent takes it, `merging` whom its merge waits for.
+    """
 
     track: Track
     stage: Stage
@@ -34,7 +32,8 @@ class Standing:
     flags: Collection[Flag] = ()
     blockers: Collection[int] = ()
     pull_request: int = 0
-    merge: str = "never"
+    passed_over: str = ""
+    merging: Waiting = CONFIGURED["never"]
     ours: bool = True
 
 
@@ -43,6 +42,8 @@ def waiting(s: Standing) -> Waiting | None:
     asked = _person(s)
     if asked is not None:
         return asked
+    if s.passed_over and not s.held:
+        return Waiting(Whom.PERSON, s.passed_over)
     if s.pull_request:
         return Waiting(Whom.ITEM, f"pull request #{s.pull_request}")
     wait = s.fence.wait if s.fence is not None else None
@@ -84,7 +85,7 @@ def _next(s: Standing) -> Waiting:
     if s.stage is Stage.SPECIFIED:
         return Waiting(Whom.ITEM, "its specifications")
     if s.stage is Stage.APPROVED:
-        return _MERGE[s.merge]
+        return s.merging
     if s.stage is Stage.CHANGES_REQUESTED and not s.ours:
         return Waiting(Whom.PERSON, "its author")
     role = owner(s.track, s.stage)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -28,6 +29,8 @@ from shared.sandbox.fitness import conceal
 from shared.telemetry.logging import configure
 from shared.text import printable
 
+INTERRUPTED = "Interrupted."
+
 
 def done(wishes: Wishes, environment: Mapping[str, str]) -> int:
     """Do it and print. 0 done, 1 failed, 2 arguments, 4 credentials, 5 rounds used up, 130 or 143 interrupted."""
@@ -38,7 +41,9 @@ def done(wishes: Wishes, environment: Mapping[str, str]) -> int:
         conceal()
         return anyio.run(_interruptible, _Command(wishes, environment, Path.cwd()))
     except EngineError as error:
-        return _refused(wishes, error)
+        return _refused(wishes, _code(error), error)
+    except KeyboardInterrupt:  # before anybody attended to signals
+        return _refused(wishes, 128 + signal.SIGINT, EngineError(INTERRUPTED))
 
 
 def _log(environment: Mapping[str, str], token: str) -> None:
@@ -123,8 +128,9 @@ class _Command:
     def left(self, code: int, why: str) -> int:
         """It stopped before its end: say why, and how to go on. Without a task there is nothing to go on with."""
         task = self._records.read(self.task.id) if self.task else None
-        if task is not None and self.wishes.json:
-            say(report.as_json(task, self._records, code, self._warnings, why))
+        if self.wishes.json:
+            begun = task and report.as_json(task, self._records, code, self._warnings, why)
+            say(begun or report.refused_as_json(code, (why,), self._warnings))
         self.say(why if task is None else f"{why}\n{report.again(task)}")
         return code
 
@@ -168,7 +174,7 @@ async def _interruptible(command: _Command) -> int:
         group.cancel_scope.cancel()
     if failure is not None:
         raise failure
-    return command.left(128 + orders.stopped_by, "Interrupted.") if scope.cancelled_caught else code
+    return command.left(128 + orders.stopped_by, INTERRUPTED) if scope.cancelled_caught else code
 
 
 def _meant(group: ExceptionGroup[Exception]) -> EngineError:
@@ -181,9 +187,8 @@ def _meant(group: ExceptionGroup[Exception]) -> EngineError:
     return first
 
 
-def _refused(wishes: Wishes, error: Exception) -> int:
-    """Say what kept it from beginning."""
-    code = _code(error)
+def _refused(wishes: Wishes, code: int, error: Exception) -> int:
+    """Say what kept it from beginning; returns `code`."""
     if wishes.json:
         errors = error.errors if isinstance(error, Unready) else (str(error),)
         warnings = error.warnings if isinstance(error, Unready) else ()

@@ -22,6 +22,7 @@ from console.tdd.upstream import upstream
 from lab import locks
 from lab.server import Lab
 from lab.world.repository import RepositoryRecord
+from shared.errors import Misconfigured
 from shared.git import directories
 from shared.governance.ledger_lines import Entry
 from shared.loop import Loop, RealClock
@@ -48,27 +49,44 @@ class Course:
 
         Raises what a person has to do first as an `EngineError`: the task can be resumed afterwards.
         """
-        task = replace(task, order=self.ready.order)
-        async with alone(task, self.ready.settings, self.ready.environment) as site, site.lab(self.checkout) as lab:
-            if task.state in STOPPED:
-                task = await self._taken_up(task, lab)
-                site = replace(site, task=task)
-            repository = lab.at(site.name)
-            try:
-                outcome = await self._work(site, lab, repository)
-            finally:
-                with anyio.CancelScope(shield=True):
-                    task = await self._reckoned(task, repository)
-            task = self._kept(task, outcome)
-            if outcome.head:
-                task = await self._fetched(task, outcome, repository)
-            if outcome.state is State.APPROVED:
-                task = await self._published(task, repository)
-            else:
-                task = self._recorded(replace(task, state=outcome.state))
+        asked = replace(task, order=self.ready.order)
+        async with alone(asked, self.ready.settings, self.ready.environment) as site:
+            task = self._standing(task)
+            if task.state is not State.DONE:
+                async with site.lab(self.checkout) as lab:
+                    task = await self._gone_through(site, lab)
         if task.state is State.DONE and task.order.cleanup:
             await self._tidied(task)
         return task
+
+    def _standing(self, before: Task) -> Task:
+        """The record, now that nobody else writes it; raises `Misconfigured` when the task has gone on since `before`.
+
+        What was looked at and asked for then does not hold for it any more, and its work may be paid for already.
+        """
+        now = self.records.read(before.id)
+        if now.state is State.DONE or now == before:
+            return now
+        raise Misconfigured(
+            f"Another process has worked on the task {now.id} meanwhile (now: {now.state}), so nothing was begun here."
+        )
+
+    async def _gone_through(self, site: Site, lab: Lab) -> Task:
+        task, repository = site.task, lab.at(site.name)
+        if task.state in STOPPED:
+            task = await self._taken_up(task, lab)
+            site = replace(site, task=task)
+        try:
+            outcome = await self._work(site, lab, repository)
+        finally:
+            with anyio.CancelScope(shield=True):
+                task = await self._reckoned(task, repository)
+        task = self._kept(task, outcome)
+        if outcome.head:
+            task = await self._fetched(task, outcome, repository)
+        if outcome.state is State.APPROVED:
+            return await self._published(task, repository)
+        return self._recorded(replace(task, state=outcome.state))
 
     async def _taken_up(self, task: Task, lab: Lab) -> Task:
         """The same task in work again. The order comes first: killed in between, it is found and not given twice."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from console.tdd.site import PERSON
 from lab import locks
 from lab.server import Lab
+from lab.world.comments import CommentRecord
 from lab.world.issues import IssueRecord
 from lab.world.repository import RepositoryRecord
 from shared.github import status_record
@@ -40,14 +41,18 @@ async def halted_by(repository: RepositoryRecord, thread: IssueRecord) -> Role:
 
 def pending(repository: RepositoryRecord) -> bool:
     """Whether the person has ordered something that no agent has answered yet."""
-    answered = set(_answered(repository))
-    return any(one.author == PERSON and one.id not in answered for one in repository.comments.records.values())
+    return any(_waits(repository.comments.of(thread.number)) for thread in threads(repository))
 
 
-def _answered(repository: RepositoryRecord) -> Iterator[int]:
-    for comment in repository.comments.records.values():
+def _waits(said: Sequence[CommentRecord]) -> bool:
+    """Whether a thread has an order that none of its records answers, or has answered and dropped as too old."""
+    answered, dropped = set[int](), 0
+    for comment in said:
         if "<!-- engine-status/" in comment.body:
-            yield from (one.get("id", 0) for one in status_record.kept(comment.body).get("commands", ()))
+            known = [one["id"] for one in status_record.kept(comment.body).get("commands", ())]
+            answered |= set(known)
+            dropped = max(dropped, status_record.dropped_below(known))
+    return any(one.author == PERSON and one.id > dropped and one.id not in answered for one in said)
 
 
 async def go_on(lab: Lab, name: str) -> None:

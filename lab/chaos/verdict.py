@@ -81,7 +81,7 @@ def _held(site: Site) -> list[str]:
 
 def _unfinished(site: Site, touched: frozenset[str]) -> Iterator[str]:
     for row in rows(site):
-        person = f"auto/issue-{row.number}" in touched  # the engine neither reviews nor merges what it did not push
+        person = f"auto/issue-{row.number}" in touched  # a push buys no review: that waits until they ask for one
         if row.pulls != 1:
             yield f"#{row.number} has {row.pulls} pull requests."
         if not person and (row.open or row.merged != 1):

@@ -47,6 +47,15 @@ def merged(old: Record, new: Record) -> Record:
     return found
 
 
+def dropped_below(ids: Sequence[Any]) -> int:
+    """The id below which a list of entries with these ids may have dropped older ones; 0 while it has room.
+
+    Ids are those of comments; an entry about an edited comment has a name instead.
+    """
+    numbers = (id for id in ids if isinstance(id, int))
+    return min(numbers, default=0) if len(ids) >= MOST else 0
+
+
 def added(data: Mapping[str, Any], record: Record, *, older: bool = False) -> Mapping[str, Any]:
     """Data with another record in it, which is newer than its own unless it is `older`."""
     own = {key: data[key] for key in KEPT if data.get(key)}
@@ -54,8 +63,8 @@ def added(data: Mapping[str, Any], record: Record, *, older: bool = False) -> Ma
 
 
 def _fresh(before: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    known = {one["id"] for one in before}
-    oldest = min((id for id in known if isinstance(id, int)), default=0) if len(before) >= MOST else 0
+    known = [one["id"] for one in before]
+    oldest = dropped_below(known)
     for one in new:
         if one["id"] in known or not isinstance(one["id"], int) or one["id"] > oldest:
             yield one

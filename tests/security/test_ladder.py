@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,8 @@ def token() -> str:
 
 
 @pytest.fixture
-def place(tmp_path: Path, token: str) -> Path:
-    """What a test leaves: GitHub's memory, the token's file, a key, a log."""
+def place(tmp_path: Path, token: str) -> Iterator[Path]:
+    """What a test leaves: GitHub's memory, the token's file, a key, a log. Afterwards a search leaves it out."""
     place = tmp_path / "run" / "test_a_story0"
     for name in ("github", "state/agents/worker.askpass", "logs"):
         (place / name).mkdir(parents=True)
@@ -32,7 +33,8 @@ def place(tmp_path: Path, token: str) -> Path:
         (place / name).touch(mode=0o600)
         (place / name).write_text(text)
     (place / "logs/worker.log").write_text('{"event": "started"}\n')
-    return place
+    yield place
+    (place / PLANTED).touch()
 
 
 def test_what_is_where_it_belongs_is_no_leak(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

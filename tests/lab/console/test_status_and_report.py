@@ -72,6 +72,7 @@ async def refs(engine: Engine) -> dict[str, str]:
 async def test_a_look_is_one_charged_request_after_two_to_sign_in_and_changes_nothing(engine: Engine) -> None:
     story = engine.lab.issue(REPOSITORY, "Search", author=OWNER, labels=("story",)).number
     first, second = engine.ready("Greet"), engine.ready("Part", "Depends on #2")
+    third = engine.lab.issue(REPOSITORY, "Wait", author=OWNER, labels=("status:ready", "blocked")).number
     before, written = await refs(engine), len(writes(engine))
     async with visited(engine) as visit:
         look, sign_in = looking(visit), charged(engine)
@@ -84,6 +85,7 @@ async def test_a_look_is_one_charged_request_after_two_to_sign_in_and_changes_no
         (story, Waiting(Whom.PLANNER, "a free one")),
         (first, Waiting(Whom.WORKER, "a free one")),
         (second, Waiting(Whom.ITEM, f"#{first}")),
+        (third, Waiting(Whom.PERSON, "take the label 'blocked' off")),
     ]
     assert (await refs(engine), len(writes(engine))) == (before, written)
 

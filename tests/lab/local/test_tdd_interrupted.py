@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import pytest
-from anyio.abc import Process
+from anyio.abc import Process, SocketAttribute, SocketStream
 from local_project import APPROVES, CHECKED, CODE, HANGS, TESTS, Project
 
 from console.tdd.task import Records, State
@@ -65,6 +66,57 @@ async def test_a_second_signal_ends_it_at_once(project: Project) -> None:
     assert await project.photograph() == before
     (task,) = Records(project.top).all()
     assert task.state is State.WORKING
+
+
+HASTY = """
+import sys
+from pathlib import Path
+from console.tdd.command import done
+from console.tdd.wishes import Wishes
+
+class Hasty(Wishes):
+    def check(self):
+        raise KeyboardInterrupt
+
+sys.exit(done(Hasty(Path("../SPEC.md"), json=True), {}))
+"""
+"""Interrupted before anybody attends to signals."""
+
+
+async def test_what_ends_before_anything_is_begun_is_one_object_too(project: Project) -> None:
+    async with silent_github() as (url, asked):
+        await project.git("remote", "add", "origin", f"{url}/ada/x.git")
+        project.configured(GOOD, github={"api_url": url, "write_interval_seconds": 0})
+        argv, log = project.command("../SPEC.md", "--json"), project.outside / "stderr.log"
+        variables = project.variables("ghp_" + "a" * 36)
+        async with process.piped(argv, cwd=project.top, env=variables, log=log) as running:
+            with anyio.fail_after(SECONDS):
+                await asked.wait()
+                running.send_signal(signal.SIGINT)
+                assert await running.wait() == 128 + signal.SIGINT
+            assert running.stdout is not None
+            told = [json.loads(await running.stdout.receive())]
+    hasty = await process.run((sys.executable, "-c", HASTY), cwd=project.top, env=project.variables())
+    assert hasty.code == 128 + signal.SIGINT
+    told.append(json.loads(hasty.stdout))
+    assert told == [{"task": None, "exit_code": 130, "errors": ["Interrupted."], "warnings": []}] * 2
+    assert not Records(project.top).directory.exists()
+
+
+@asynccontextmanager
+async def silent_github() -> AsyncIterator[tuple[str, anyio.Event]]:
+    """A server that takes connections and never answers: its address, and an event that says that one came."""
+    asked = anyio.Event()
+
+    async def keep(stream: SocketStream) -> None:
+        async with stream:
+            asked.set()
+            await anyio.sleep_forever()
+
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as group:
+        group.start_soon(listener.serve, keep)
+        yield f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}", asked
+        group.cancel_scope.cancel()
 
 
 @asynccontextmanager

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from local_project import CODE, TESTS, Project
 
-from console.tdd import orders, preflight, result
+from console.tdd import preflight, result
 from console.tdd.checkout import Checkout, GitRefused
 from console.tdd.findings import Unready
-from console.tdd.outcome import ended, reviews
+from console.tdd.outcome import reviews
 from console.tdd.site import NoRoom, check_room
-from console.tdd.task import Records, State, Task
+from console.tdd.task import Records, Task
 from console.tdd.wishes import Wishes
 from lab.repositories.bare import Bare
 from lab.repositories.git_command import signed
@@ -181,39 +181,10 @@ async def test_a_repository_that_takes_nothing_is_left_as_it_was(project: Projec
     assert await project.photograph() == before
 
 
-async def test_a_branch_that_a_person_went_on_with_is_not_taken_up_again(project: Project) -> None:
-    checkout = await Checkout.around(project.top, project.variables())
-    wishes = Wishes(project.outside / "SPEC.md", config=project.outside / "config.yml", branch="result")
-    ready = await preflight.ready(wishes, checkout, project.variables())
-    task = Task(ready.task_id, "", str(project.outside), ready.order, State.FAILED, head=ready.order.commit)
-    again = Wishes(resume=task.id)
-    assert (await preflight.again(task, again, checkout, project.variables())).order == ready.order
-    await project.git("checkout", "--quiet", "-b", "result")
-    with pytest.raises(Unready, match="'result' is checked out"):
-        await preflight.again(task, again, checkout, project.variables())
-    await project.commit_empty("Mine")
-    await project.git("checkout", "--quiet", "trunk")
-    with pytest.raises(Unready, match="git branch -m result NAME"):
-        await preflight.again(task, again, checkout, project.variables())
-
-
 def test_a_full_disk_ends_it_with_a_sentence(tmp_path: Path) -> None:
     check_room(tmp_path)
     with pytest.raises(NoRoom, match="is full: make room"):
         check_room(tmp_path, least=2**80)
-
-
-async def test_an_order_that_nobody_has_answered_is_given_once(tmp_path: Path) -> None:
-    async with Lab(tmp_path / "github", durable=True) as lab:
-        await lab.repository("local/x", {"a": "1\n"}, collaborators={"you": "admin"})
-        lab.issue("local/x", "Greet", "Say hello.", author="you", labels=("status:failed",))
-        assert (await ended(lab.at("local/x"))) is not None
-        await orders.go_on(lab, "local/x")
-        assert [one.body for one in lab.at("local/x").comments.of(1)] == ["/reset-attempts"]
-    async with Lab(tmp_path / "github") as lab:  # as after a kill right then
-        assert await ended(lab.at("local/x")) is None
-        await orders.go_on(lab, "local/x")
-        assert len(lab.at("local/x").comments.of(1)) == 1
 
 
 async def test_answers_to_remarks_are_no_reviews(tmp_path: Path) -> None:
@@ -224,11 +195,3 @@ async def test_answers_to_remarks_are_no_reviews(tmp_path: Path) -> None:
         for author, state in (("reviewer-bot", "CHANGES_REQUESTED"), ("engine-bot", "COMMENTED")):
             repository.pulls.review(thread.number, author, state, "", "c" * 40)
         assert [one.state for one in reviews(repository)] == ["CHANGES_REQUESTED"]
-
-
-async def test_what_has_not_stopped_is_given_no_order(tmp_path: Path) -> None:
-    async with Lab(tmp_path / "github") as lab:
-        await lab.repository("local/x", {"a": "1\n"}, collaborators={"you": "admin"})
-        lab.issue("local/x", "Greet", "Say hello.", author="you", labels=("status:ready",))
-        await orders.go_on(lab, "local/x")
-        assert lab.at("local/x").comments.of(1) == []

@@ -13,6 +13,7 @@ from rich.console import Console
 from console.status.board import claimed, heads, rows
 from console.status.command import follow
 from console.status.document import document
+from console.status.merging import CONFIGURED
 from console.status.phrases import ago
 from console.status.row import Board, Row, Seen, Terms, Waiting, Whom
 from console.status.table import View, shown
@@ -143,7 +144,7 @@ WAITING = Wait("usage-limit", UNTIL)
         (Track.SPECIFICATION, Stage.IMPLEMENTING, {"wait": Wait("usage-limit", AT), "held": True}, None),
         (Track.SPECIFICATION, Stage.TESTING, {"wait": Wait("red-base", UNTIL)}, Waiting(Whom.CI, "red-base", UNTIL)),
         (Track.PULL_REQUEST, Stage.REVIEWING, {}, Waiting(Whom.REVIEWER, "a free one")),
-        (Track.PULL_REQUEST, Stage.APPROVED, {"merge": "auto"}, Waiting(Whom.REVIEWER, "merges it")),
+        (Track.PULL_REQUEST, Stage.APPROVED, {"merging": CONFIGURED["auto"]}, Waiting(Whom.REVIEWER, "merges it")),
         (Track.PULL_REQUEST, Stage.APPROVED, {}, Waiting(Whom.PERSON, "merge it")),
         (Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, {}, Waiting(Whom.WORKER, "a free one")),
         (Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, {"ours": False}, Waiting(Whom.PERSON, "its author")),

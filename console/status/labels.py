@@ -1,0 +1,43 @@
+"""Labels with which the engine leaves an item, or its merge, to people: what a person has to do about them (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from console.status.row import Terms
+from shared.models import Issue
+from shared.workflow import Flag
+
+HOLDING = (Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION)
+"""Flags with which only a person merges."""
+
+
+def passed_over(item: Issue, issue: Issue | None, terms: Terms, *, begun: bool) -> str:
+    """Which label has to go or to come before any agent takes `item`; empty when none has.
+
+    `issue` is the one that a pull request implements. `begun`: it has a pull request, so no label has to ask for it.
+    """
+    if found := _among(item.labels, terms.exclude):
+        return f"take the label '{found[0]}' off"
+    if issue is not None and (found := _among(issue.labels, terms.exclude)):
+        return f"take the label '{found[0]}' off #{issue.number}"
+    if begun or item.is_pull_request or not terms.include or _among(item.labels, terms.include):
+        return ""
+    wanted = ", ".join(f"'{label}'" for label in terms.include)
+    return f"give it the label {wanted}" if len(terms.include) == 1 else f"give it one of the labels {wanted}"
+
+
+def unmerged(item: Issue, issue: Issue | None, terms: Terms) -> str:
+    """What keeps the engine from merging a pull request, whatever is ordered; empty when no label does."""
+    flags = [terms.names.of(flag) for flag in HOLDING]
+    if found := [*_among(item.labels, flags), *_among(item.labels, terms.barring)]:
+        return f"merge it, or take '{found[0]}' off"
+    if issue is not None and (found := _among(issue.labels, terms.barring)):
+        return f"merge it, or take '{found[0]}' off #{issue.number}"
+    return ""
+
+
+def _among(labels: Iterable[str], named: Collection[str]) -> list[str]:
+    """Those of `labels` that are named; comparing ignores case, as GitHub does."""
+    folded = {label.casefold() for label in named}
+    return sorted(label for label in labels if label.casefold() in folded)

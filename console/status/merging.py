@@ -1,0 +1,67 @@
+"""Whom the merge of an approved pull request waits for, by labels, checks and the reviewer's last word (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from console.status.row import Waiting, Whom
+from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
+from shared import marks
+from shared.ci.verdict import Verdict
+from shared.github import status, status_record
+from shared.lock.codec import Fence
+from shared.models import Comment
+from shared.workflow import Role
+
+CONFIGURED = {
+    "never": Waiting(Whom.PERSON, "merge it"),
+    "approve": Waiting(Whom.PERSON, "/merge"),
+    "auto": Waiting(Whom.REVIEWER, "merges it"),
+}
+"""By the configured word, where nothing else is known."""
+
+_TOLD: Mapping[Hindrance, Waiting] = {
+    **{reason: Waiting(Whom.PERSON, "/merge") for reason in ON_ORDER - {Hindrance.NOT_ORDERED}},
+    Hindrance.OWN_ORDER: Waiting(Whom.PERSON, "/merge by somebody else"),
+    Hindrance.REQUESTED: Waiting(Whom.PERSON, "a request for changes stands"),
+    Hindrance.CHECKS_MISSING: Waiting(Whom.PERSON, "it has no checks"),
+    Hindrance.STOPPED: Waiting(Whom.PERSON, "its issue was stopped"),
+    Hindrance.EDITED: Waiting(Whom.PERSON, "its issue was edited"),
+    Hindrance.BASE_RED: Waiting(Whom.CI, "the checks of its base"),
+}
+"""What the reviewer's word says; labels and checks are looked at here."""
+
+
+def merging(configured: str, barred: str, ci: Verdict | None, word: Mapping[str, object]) -> Waiting:
+    """Whom it waits for. `barred` is what a label asks of a person, `word` the data of the status comment."""
+    if configured == "never":
+        return CONFIGURED[configured]
+    if barred:
+        return Waiting(Whom.PERSON, barred)
+    why = word.get("why")
+    told = next((waiting for reason, waiting in _TOLD.items() if reason.name.casefold() == why), None)
+    if told is not None:
+        return told
+    if configured == "auto" and ci in {Verdict.RED, Verdict.RUNNING, Verdict.UNKNOWN}:
+        return Waiting(Whom.CI, "its checks")
+    return CONFIGURED[configured]
+
+
+def last_word(fence: Fence, said: Iterable[Comment], account: int) -> Mapping[str, object]:
+    """What the reviewer's status comment gives as the reason why this very commit is not merged; else empty.
+
+    `account` is the one that claimed it: what anybody else writes is no word of the reviewer's.
+    """
+    for comment in said:
+        mark = marks.find(comment.body.partition("\n")[0])
+        ours = comment.number == fence.key.number and comment.author.id == account
+        if not ours or mark is None or mark.name != status.MARK or mark.fields.get("kind") != Role.REVIEWER:
+            continue
+        try:
+            data = status_record.read(comment.body)
+        except ValueError:  # somebody has edited it
+            continue
+        waiting = data.get("waiting")
+        if data.get("head") == fence.work_head and isinstance(waiting, Mapping):
+            return waiting
+    return {}

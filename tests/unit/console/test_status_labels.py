@@ -1,0 +1,203 @@
+"""The board says what a person has to do where labels, checks or the reviewer's word keep every agent away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from console.status.board import rows
+from console.status.merging import CONFIGURED, merging
+from console.status.row import Row, Seen, Terms, Waiting, Whom
+from reviewer_agent.comments import approved
+from reviewer_agent.decide import HOLDING
+from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
+from shared.ci.verdict import Verdict
+from shared.github.status import StatusBoard
+from shared.lock.codec import Ack, AckState, Fence, ItemKey, Wait, write_ack
+from shared.marks import Key, Keyring
+from shared.models import Account, Comment, Issue
+from shared.warrant import Notice, Warrant
+from shared.workflow import Flag, Role, Stage
+
+AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
+HEAD = "1" * 40
+NONCE = "a" * 32
+ENGINE, MALLORY = Account(5, "reviewer-bot"), Account(6, "mallory")
+TERMS = Terms(merge="auto", exclude=("blocked", "do-not-automate"), barring=("do-not-merge",))
+FREE, MERGES = Waiting(Whom.WORKER, "a free one"), CONFIGURED["auto"]
+
+
+def person(why: str) -> Waiting:
+    return Waiting(Whom.PERSON, why)
+
+
+def issue(number: int, *labels: str, pull: bool = False) -> Issue:
+    return Issue(number, "Search", "", frozenset(labels), ENGINE, AT, AT, is_pull_request=pull)
+
+
+def fence(kind: Role, number: int, stage: Stage, **more: Any) -> Fence:
+    return Fence(ItemKey(kind, number), 900 + number, NONCE, f"{kind}-1", stage, AT, **more)
+
+
+WORKING = fence(Role.WORKER, 7, Stage.REVIEWING, pr=9)
+APPROVED = fence(Role.REVIEWER, 9, Stage.APPROVED, work_head=HEAD)
+
+
+def ack(of: Fence, state: AckState) -> Comment:
+    one = Ack(of.key, of.agent, 1_700_000_000_000, 0, NONCE, 1800, state, id=of.ack_id)
+    return Comment(of.ack_id, of.key.number, ENGINE, write_ack(one, Keyring(1, ())), AT, AT)
+
+
+def board(*issues: Issue, fences: tuple[Fence, ...] = (), terms: Terms = TERMS, **more: Any) -> list[Row]:
+    acks = more.pop("acks", ())
+    return list(rows(Seen(AT, issues, {f.key: f for f in fences}, {one.id: one for one in acks}, **more), terms))
+
+
+@pytest.mark.parametrize(
+    ("labels", "include", "expected"),
+    [
+        (["Blocked"], (), person("take the label 'Blocked' off")),
+        (["bug"], ("auto",), person("give it the label 'auto'")),
+        ([], ("auto", "bot"), person("give it one of the labels 'auto', 'bot'")),
+        (["AUTO"], ("auto", "bot"), FREE),
+        (["auto", "do-not-automate"], ("auto",), person("take the label 'do-not-automate' off")),
+        (["bug"], (), FREE),
+    ],
+)
+def test_what_no_worker_takes_waits_for_a_person(
+    labels: list[str], include: tuple[str, ...], expected: Waiting
+) -> None:
+    terms = replace(TERMS, include=include)
+    (row,) = board(issue(7, "status:ready", *labels), terms=terms)
+    assert row.waiting == expected
+    (row,) = board(issue(7, "story", *labels), terms=terms)
+    assert row.waiting == (expected if expected != FREE else Waiting(Whom.PLANNER, "a free one"))
+
+
+def test_an_agent_ends_its_step_before_a_label_counts() -> None:
+    working = fence(Role.WORKER, 7, Stage.IMPLEMENTING)
+    item, later = issue(7, "status:implementing", "blocked"), Wait("backoff", AT + timedelta(minutes=5))
+    (row,) = board(item, fences=(working,), acks=(ack(working, AckState.ACTIVE),))
+    assert row.waiting is None
+    (row,) = board(item, fences=(replace(working, wait=later),))
+    assert row.waiting == person("take the label 'blocked' off")
+
+
+def test_a_pull_request_needs_no_label_that_asks_for_work_and_its_issues_label_keeps_agents_from_it() -> None:
+    terms = replace(TERMS, include=("auto",))
+    reviewing = fence(Role.REVIEWER, 9, Stage.REVIEWING, work_head=HEAD)
+    items = issue(7, "status:reviewing"), issue(9, "status:reviewing", pull=True)
+    spec, pull = board(*items, fences=(WORKING, reviewing), terms=terms)
+    assert (spec.waiting, pull.waiting) == (Waiting(Whom.ITEM, "pull request #9"), Waiting(Whom.REVIEWER, "a free one"))
+    barred = issue(7, "status:reviewing", "blocked"), items[1]
+    spec, pull = board(*barred, fences=(WORKING, reviewing), terms=terms)
+    assert spec.waiting == person("take the label 'blocked' off")
+    assert pull.waiting == person("take the label 'blocked' off #7")
+
+
+@pytest.mark.parametrize("merge", ["auto", "approve", "never"])
+@pytest.mark.parametrize(
+    ("on_issue", "on_pull", "why"),
+    [
+        ((), ("flag:had-conflict",), "merge it, or take 'flag:had-conflict' off"),
+        ((), ("flag:manual-intervention",), "merge it, or take 'flag:manual-intervention' off"),
+        ((), ("Do-Not-Merge",), "merge it, or take 'Do-Not-Merge' off"),
+        (("do-not-merge",), (), "merge it, or take 'do-not-merge' off #7"),
+        ((), ("flag:budget-exceeded",), ""),
+    ],
+)
+def test_what_a_label_keeps_from_being_merged_waits_for_a_person(
+    merge: str, on_issue: tuple[str, ...], on_pull: tuple[str, ...], why: str
+) -> None:
+    items = issue(7, "status:reviewing", *on_issue), issue(9, "status:approved", *on_pull, pull=True)
+    _, pull = board(*items, fences=(WORKING, APPROVED), terms=replace(TERMS, merge=merge))
+    assert pull.waiting == (CONFIGURED[merge] if merge == "never" or not why else person(why))
+
+
+def test_an_excluded_label_stops_a_merge_by_the_engine_and_none_by_people() -> None:
+    items = issue(7, "status:reviewing"), issue(9, "status:approved", "blocked", pull=True)
+    _, pull = board(*items, fences=(WORKING, APPROVED))
+    assert pull.waiting == person("take the label 'blocked' off")
+    _, pull = board(*items, fences=(WORKING, APPROVED), terms=replace(TERMS, merge="never"))
+    assert pull.waiting == person("merge it")
+
+
+@pytest.mark.parametrize(
+    ("ci", "expected"),
+    [
+        (Verdict.GREEN, MERGES),
+        (Verdict.NONE, MERGES),
+        (None, MERGES),
+        (Verdict.RUNNING, Waiting(Whom.CI, "its checks")),
+        (Verdict.RED, Waiting(Whom.CI, "its checks")),
+    ],
+)
+def test_a_merge_waits_for_checks_that_are_not_green(ci: Verdict | None, expected: Waiting) -> None:
+    assert merging("auto", "", ci, {}) == expected
+    assert merging("approve", "", ci, {}) == person("/merge")
+
+
+@pytest.mark.parametrize("reason", sorted(ON_ORDER - {Hindrance.NOT_ORDERED, Hindrance.OWN_ORDER}))
+def test_what_only_an_order_merges_waits_for_that(reason: Hindrance) -> None:
+    assert merging("auto", "", Verdict.GREEN, {"why": reason.name.casefold()}) == person("/merge")
+
+
+def test_flags_that_keep_the_reviewer_from_merging_are_all_known() -> None:
+    for flag in HOLDING - {Flag.PAUSED}:
+        (row,) = board(issue(9, "status:approved", f"flag:{flag}", pull=True), fences=(APPROVED,))
+        assert row.waiting is not None
+        assert row.waiting.whom is Whom.PERSON
+
+
+class Thread:
+    """A thread of which nothing is known, and what is posted there."""
+
+    def __init__(self) -> None:
+        self.posted: list[Comment] = []
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
+        return ()
+
+    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+        return ()
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+        self.posted.append(Comment(50, number, ENGINE, body, AT, AT))
+        return self.posted[-1]
+
+    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "expected"),
+    [
+        ({}, Role.REVIEWER, person("/merge")),
+        ({"author": MALLORY}, Role.REVIEWER, MERGES),
+        ({}, Role.WORKER, MERGES),
+        ({"number": 8}, Role.REVIEWER, MERGES),
+        ({"body": (HEAD, "2" * 40)}, Role.REVIEWER, MERGES),
+        ({"body": ('"large"', "large")}, Role.REVIEWER, MERGES),
+    ],
+    ids=["its own", "of a stranger", "of a worker", "elsewhere", "of another commit", "spoilt"],
+)
+async def test_the_reviewers_last_word_counts_for_the_commit_that_it_is_about(
+    change: dict[str, Any], kind: Role, expected: Waiting
+) -> None:
+    thread = Thread()
+    own = StatusBoard(thread, kind, {ENGINE.id}, Keyring(1, (Key.of(b"k" * 64),)))
+    await own.show(9, approved(APPROVED, Hindrance.LARGE, TERMS.names), Notice(9, "told"))
+    (said,) = thread.posted
+    if "body" in change:
+        assert change["body"][0] in said.body
+        change = {"body": said.body.replace(*change["body"])}
+    (pull,) = board(
+        issue(9, "status:approved", pull=True),
+        fences=(APPROVED,),
+        acks=(ack(APPROVED, AckState.RELEASED),),
+        said=(replace(said, **change),),
+    )
+    assert pull.waiting == expected
