@@ -33,8 +33,10 @@ def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Int
         return _afresh(pull_request, fence)
     if fence.stage in {Stage.REVIEWING, Stage.IN_REVIEW}:
         return Intent(fence.stage, phase=fence.phase)
-    # A settled fence: `reviewing` asks for another review, any other label lags behind or waits for the merge.
-    return _afresh(pull_request, fence) if Stage.REVIEWING in labels.stages else Intent(fence.stage)
+    if Stage.REVIEWING in labels.stages:  # asks for another review of what was settled
+        return _afresh(pull_request, fence)
+    # Any other label lags behind, or waits for the merge; why it was given back stands in the phase.
+    return Intent(fence.stage, phase=fence.phase)
 
 
 def _afresh(pull_request: PullRequest, fence: Fence | None) -> Intent:

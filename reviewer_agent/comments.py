@@ -140,7 +140,8 @@ def put_off(fence: Fence, reason: Hindrance, names: Labels) -> Status:
         Hindrance.EDITED: "It is not reviewed: its issue, by somebody without write access, was edited after its text "
         f"was approved. It goes on when the text is as it was; set `{changes}` here to have the new one worked on.",
         Hindrance.CHECKS_RED: "It is not reviewed while its checks are red, which were looked into for this commit. "
-        f"It is reviewed when they are not; set `{changes}` to have it worked on.",
+        f"It is reviewed when they are not; set `{changes}` to have them looked into again, and what was said here "
+        "worked on.",
     }
     return Status(sentences[reason], _where(fence), _data(fence, waiting={"why": reason.name.casefold()}))
 

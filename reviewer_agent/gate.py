@@ -8,12 +8,13 @@ from datetime import datetime
 from reviewer_agent.admission import STAGES, intent, reopening
 from reviewer_agent.decide import IDLE, Action, Snapshot, decide, hindrance
 from reviewer_agent.demand import Demand
-from reviewer_agent.merge.hindrances import COOLING, UNANNOUNCED, WAITS, Hindrance
+from reviewer_agent.merge.hindrances import COOLING, PASSING, RED_BASE, UNANNOUNCED, WAITS, Hindrance
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from shared.items import UNTIL_NEWS, Skip
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
+from shared.lock.codec import Fence
 from shared.lock.view import View
 from shared.models import Issue, PullRequest
 from shared.order import excluded
@@ -64,8 +65,9 @@ class Gate:
             return None
         if reason is not Hindrance.CHECKS_RED:
             still = await self._observer.held_up(pull_request)
-        else:
-            still = Hindrance.CHECKS_RED if await self._observer.is_red(fence, pull_request) else None
+        else:  # of another head than the fence's, which is a repair, these checks say nothing
+            same = pull_request.head_sha == fence.work_head
+            still = reason if same and await self._observer.is_red(fence, pull_request) else None
         return Skip(str(still), self._claimant.terms.heartbeat) if still else None
 
     async def _something_to_do(self, wish: Intent, view: View) -> Intent | Skip:
@@ -86,6 +88,8 @@ class Gate:
     async def _nothing_to_do(self, seen: Snapshot) -> Skip | None:
         """Why it is left alone; what people have not been told yet is worth a claim."""
         reason, terms = hindrance(seen), self._claimant.terms
+        if reason not in PASSING and (reason is Hindrance.BASE_RED) is not _told_of_red_base(seen.fence):
+            return None
         if reason is Hindrance.OWN_ORDER and not await self._observer.has_told(seen.pull_request.number, reason):
             return None
         return Skip(f"approved; {reason}", terms.heartbeat if reason in UNANNOUNCED else terms.timeout)
@@ -98,3 +102,8 @@ class Gate:
         if not pull_request.open or wish.stage not in STAGES or pull_request.head_sha == fence.work_head:
             return wish
         return reopening(pull_request, fence) if await self._demand.again(pull_request, fence) else None
+
+
+def _told_of_red_base(fence: Fence) -> bool:
+    """Whether the fence, and with it the status comment, says that the base branch is red, as people are reminded."""
+    return fence.wait is not None and fence.wait.reason == RED_BASE

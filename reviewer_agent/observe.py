@@ -34,9 +34,7 @@ class Observer:
         self._source = source
         self._reader = reader
         self._policy = policy
-        self._consent = Consent(
-            forge.comments, forge.people, self._issue, reader.accounts, by_requester=policy.by_requester
-        )
+        self._consent = Consent(forge.comments, forge.people, self._issue, reader, by_requester=policy.by_requester)
         self._begun = False
 
     async def look(self, fence: Fence, seen: PullRequest | None = None) -> Snapshot:

@@ -31,6 +31,7 @@ from worker_agent.feedback.rounds import Rounds
 from worker_agent.handover import Handover
 from worker_agent.intake.candidates import Candidates
 from worker_agent.intake.gate import Gate
+from worker_agent.intake.requests import Requests
 from worker_agent.intake.siblings import Siblings
 from worker_agent.intake.writers import Writers
 from worker_agent.observe import Observer
@@ -83,9 +84,10 @@ class Worker:
         writers = Writers(forge.people, claimant.accounts, claimant.siblings)
         siblings = Siblings(port, claimant.siblings, claimant.keys)
         self._sightings: Sightings[Issue] = Sightings(port.boot)
-        self._gate = Gate(forge, writers, siblings, policy, self._sightings)
         ears = Ears(writers, policy.bots)
         feedback = Feedback(forge.reviews, forge.conversation, ears, claimant.accounts, claimant.keys)
+        requests = Requests(forge.issues, siblings, writers, feedback, policy.names)
+        self._gate = Gate(forge, writers, siblings, requests, policy, self._sightings)
         self._rounds = Rounds(feedback, forge, workshop.worksite, policy.bounds.rounds)
 
     @property

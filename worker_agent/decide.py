@@ -27,6 +27,7 @@ class Phase(StrEnum):
     DECLINED = "declined"
     FIX = "fix"
     FEEDBACK = "feedback"
+    TEXT = "text"
     ANSWER = "answer"
     CI = "ci"
     ROUNDS = "rounds"
@@ -194,7 +195,7 @@ def _implementing(s: Snapshot) -> Action:
             return Action.READ_CI
         case Phase.ANSWER if s.pull_request is not None:  # what it says is made already, and only to be said
             return Action.ANSWER_REVIEW
-        case Phase.FEEDBACK | Phase.ANSWER:  # pragma: no branch - mypy sees that nothing is left
+        case Phase.FEEDBACK | Phase.TEXT | Phase.ANSWER:  # pragma: no branch - mypy sees that nothing is left
             return Action.READ_CI if s.pull_request is None else Action.ADDRESS_REVIEW
 
 

@@ -25,6 +25,7 @@ _BEGINS: Mapping[str, Call] = {
     Phase.REFACTOR: Call.REFACTOR,
     Phase.FIX: Call.FIX_CI,
     Phase.FEEDBACK: Call.IMPLEMENT,
+    Phase.TEXT: Call.IMPLEMENT,
 }
 
 

@@ -44,7 +44,10 @@ TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """One change that is asked for; `then` is the phase that follows its push, `items` the remarks that it answers."""
+    """One change that is asked for; `then` is the phase that follows its push, `items` the remarks that it answers.
+
+    `renewed`: the issue's text is another one than before, which may ask for no change at all.
+    """
 
     call: Call
     first: Turn
@@ -52,6 +55,11 @@ class _Wish:
     prompt: _Prompt
     then: decide.Phase = decide.Phase.CI
     items: tuple[Item, ...] = ()
+    renewed: bool = False
+
+    def explains(self, said: str) -> bool:
+        """Whether a coder that says this may have changed nothing."""
+        return answers.explains(self.items, said) or (self.renewed and not self.items and bool(said.strip()))
 
 
 class Repairs:
@@ -100,14 +108,14 @@ class Repairs:
     async def address_review(self, held: Held, issue: Issue) -> None:
         """Work on everything that was said and is not answered yet; what becomes of it stands in the commit's note.
 
-        A command asks to go on, not for a change: where nothing was said, CI is read anew, and nobody is paid.
+        Where nothing was said and the issue's text is the same, CI is read anew: nobody is paid who is told nothing.
         """
-        items = await self._rounds.asked(held)
-        if not items and held.fence.approved_by.startswith("/"):
+        items, renewed = await self._rounds.asked(held), held.fence.phase == decide.Phase.TEXT
+        if not items and not renewed:
             await self.read_ci(held)
             return
         job = await self._workshop.open(held, issue)
-        findings = answers.findings(items)
+        findings = answers.findings(items, renewed=renewed)
 
         def prompt(problems: Sequence[str]) -> str:
             text = findings if not problems else f"{findings}\n\nYour last change was refused:\n{_listed(problems)}"
@@ -117,7 +125,8 @@ class Repairs:
 
         first = Turn(round=held.fence.round)
         subject = f"Address review of {issue.title}"
-        await self._change(held, job, _Wish(Call.IMPLEMENT, first, subject, prompt, decide.Phase.ANSWER, items))
+        wish = _Wish(Call.IMPLEMENT, first, subject, prompt, decide.Phase.ANSWER, items, renewed)
+        await self._change(held, job, wish)
 
     async def read_ci(self, held: Held) -> None:
         """What stands on the branch is as it should be: open its pull request, or see what CI says of it."""
@@ -143,7 +152,7 @@ class Repairs:
             said = self._workshop.said(job.issue.number, tree)
             changed = {change.path for change in await job.space.changes(start, tree)}
             problems = await self._weakened(job, start, tree, changed)
-            if not changed and not answers.explains(wish.items, said):
+            if not changed and not wish.explains(said):
                 problems = (UNCHANGED,)
             if not problems:
                 after = await self._workshop.test(job, tree)

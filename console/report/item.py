@@ -147,7 +147,8 @@ def _touches(work: tuple[Fence, ...], reviewing: tuple[Fence, ...], foreign: boo
         yield Touch.COMMIT
     moves = [(one.stage, other.stage, other.phase == SENT_BACK) for one, other in pairwise(reviewing)]
     back = [(before, by_ci) for before, after, by_ci in moves if after is Stage.CHANGES_REQUESTED and before != after]
-    own = sum(by_ci or before is Stage.IN_REVIEW for before, by_ci in back)
+    # Its checks begin a round only where there was none before.
+    own = sum(before is Stage.IN_REVIEW for before, by_ci in back if not by_ci) + bool(back and back[0][1])
     overruled = (Stage.APPROVED, False) in back
     if overruled or max(fence.round for fence in work) > own:
         yield Touch.REQUEST

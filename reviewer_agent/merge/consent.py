@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from enum import StrEnum
 
 from reviewer_agent import links
 from reviewer_agent.ports import Comments, People
-from reviewer_agent.review.opinion import Opinion, standing_approvals
+from reviewer_agent.review.opinion import Opinion, Reader, standing_approvals
 from shared import marks
 from shared.governance.commands import Verb, commands
 from shared.models import Account, Issue, PullRequest, Review
-from shared.specification import read
+from shared.specification import Provenance, authentic, read
 
 _APP = "[bot]"
 """How the login of an App ends. Its reviews are a program's, whatever it may write."""
@@ -31,14 +31,12 @@ class Word(StrEnum):
 class Consent:
     """Reads what was said of a pull request after our approval of it."""
 
-    def __init__(
-        self, comments: Comments, people: People, look: Look, accounts: Collection[int], *, by_requester: bool
-    ) -> None:
-        """`accounts` are the engine's; `by_requester`: the word of who has asked for the change counts as well."""
+    def __init__(self, comments: Comments, people: People, look: Look, ours: Reader, *, by_requester: bool) -> None:
+        """`ours` knows the engine's texts; `by_requester`: the word of who has asked for the change counts as well."""
         self._comments = comments
         self._people = people
         self._look = look
-        self._accounts = accounts
+        self._ours = ours
         self._by_requester = by_requester
 
     async def of(self, pull_request: PullRequest, opinion: Opinion, reviews: Sequence[Review]) -> Word:
@@ -62,19 +60,28 @@ class Consent:
         return [command.author for command in commands(spoken) if command.verb is Verb.MERGE]
 
     async def _requesters(self, pull_request: PullRequest) -> set[int]:
-        """Who wrote the issue and the story that it is part of; and who wrote the change, where that is a person."""
+        """Who wrote the issue and the story that it is part of; and who wrote the change, where that is a person.
+
+        A specification that the planner wrote nobody has asked for under whose account it signs in, only its story's
+        author has.
+        """
         own = links.issue_of(pull_request)
         found = set[int]()
-        if own is None or pull_request.author.id not in self._accounts:
+        if own is None or pull_request.author.id not in self._ours.accounts:
             found.add(pull_request.author.id)
         number = own or links.issue_named_by(pull_request)
         issue = await self._look(number) if number else None
         if issue is not None:
-            found.add(issue.author.id)
+            found |= set() if self._is_planned(issue) else {issue.author.id}
             part_of = read(issue.body).part_of
             story = await self._look(part_of) if part_of else None
             found |= {story.author.id} if story is not None else set()
         return found
+
+    def _is_planned(self, issue: Issue) -> bool:
+        """Whether the engine has written every word of it, as its mark shows."""
+        ours = issue.author.id in self._ours.accounts
+        return ours and authentic(issue.body, self._ours.keys) is Provenance.ENGINE
 
 
 def _approve(reviews: Sequence[Review], opinion: Opinion) -> Iterable[Account]:

@@ -48,8 +48,8 @@ class Asked:
     def sentence(self, hours: float) -> str:
         """What people are told once it has waited for so long."""
         if self.what == RED_BASE:
-            waits = f"This has waited for {hours:g} hours for the checks of the base branch, which are red"
-            return f"{waits}. It goes on by itself when they are green."
+            since = f"This has waited since the checks of the base branch were found red, {hours:g} hours ago or more"
+            return f"{since}. It goes on by itself when they are green."
         return f"The {self.what} has waited for a decision for {hours:g} hours. It stays open."
 
 

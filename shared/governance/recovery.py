@@ -33,7 +33,7 @@ ENDED = (
 )
 """The flags of an end, which go when it goes on."""
 
-ANSWERS = frozenset({"feedback", "answer", "rounds"})
+ANSWERS = frozenset({"feedback", "text", "answer", "rounds"})
 """The worker's phases that answer what was said of a pull request; from every other one CI is read anew."""
 
 
@@ -217,7 +217,8 @@ def _renewed(case: Case, fence: Fence, attempt: int, warrant: Operator) -> dict[
     changes = _cleared(case, warrant) | {"attempt": attempt}
     match fence.key.kind:
         case Role.PLANNER:
-            return changes | {"stage": Stage.PLANNING, "phase": "draft", "attempt": fence.attempt + 1, "round": 0}
+            afresh = {"phase": "draft", "attempt": fence.attempt + 1, "round": 0}
+            return changes | afresh | {"stage": Stage.PLANNING, "approved_by": ""}  # of the new plan nobody has yet
         case Role.REVIEWER:
             return changes | {"stage": Stage.REVIEWING, "phase": reviewed_again(fence.work_head), "attempt": 0}
         case _:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from shared.errors import Blocked, Transient, UnknownOutcome
 from shared.lock.claimant import Claimant, is_mine
 from shared.lock.codec import Ack, AckState, Fence, write_ack
 from shared.lock.fence import swap
-from shared.lock.port import EditComment, Port, PostComment, ReadComments
+from shared.lock.port import EditComment, Port, PostComment, ReadComments, Reply
 from shared.lock.view import View, acks_of, folded
 from shared.workflow import Stage
 
@@ -34,7 +35,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A won claim: our ACK and the fence of our epoch; `at` and `boot` are times from before the ACK was sent."""
+    """A won claim: our ACK and the fence of our epoch; `at` and `boot` are times right before the ACK was sent."""
 
     ack: Ack
     fence: Fence
@@ -48,8 +49,8 @@ async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> L
     A holder that carries one of our own nonces is continued at once. Raises `Transient` when
     GitHub or git failed before anything was decided, `Blocked` when one of them refuses for good.
     """
-    sent, live = port.boot(), view.live(claimant.terms)
-    ack = await (_continue if live else _acknowledge)(port, view, claimant)
+    began, live = port.boot(), view.live(claimant.terms)
+    ack, sent = await (_continue if live else _acknowledge)(port, view, claimant)
     if ack is None:
         return None
     try:
@@ -60,45 +61,50 @@ async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> L
         await _let_go(port, ack, claimant)
         raise
     if fence is not None:
-        return Lease(ack, fence, view.at, sent)
+        sent = began if sent is None else sent
+        return Lease(ack, fence, view.at + timedelta(seconds=sent - began), sent)
     if not live:  # a continued ACK is superseded now, or a late write of our own came first: try again
         await _let_go(port, ack, claimant)
     return None
 
 
-async def _continue(port: Port, view: View, claimant: Claimant) -> Ack | None:
+Sent = tuple[Ack | None, float | None]
+"""Our ACK, None when there is none, and the boot time right before it was sent, where that is known."""
+
+
+async def _continue(port: Port, view: View, claimant: Claimant) -> Sent:
     """Our own live ACK, renewed under a fresh nonce: an earlier life of this agent finds itself lost."""
     active = view.active()
     if not active or not all(is_mine(ack, claimant) for ack in active):
-        return None
+        return None, None
     old = active[-1]
     ack = replace(old, nonce=claimant.nonces.fresh(), heartbeat=old.heartbeat + 1)
-    edited = (await port.request(EditComment(ack.id, write_ack(ack, claimant.keys)))).value
+    edited: Reply[Any] = await port.request(EditComment(ack.id, write_ack(ack, claimant.keys)))
     claimant.nonces.forget(old.nonce)
-    return None if edited is None else ack
+    return (None if edited.value is None else ack), edited.sent
 
 
-async def _acknowledge(port: Port, view: View, claimant: Claimant) -> Ack | None:
+async def _acknowledge(port: Port, view: View, claimant: Claimant) -> Sent:
     """Post an ACK, let it settle, and return it if it is the holder's only successor."""
-    ack = await _post(port, view, claimant)
+    ack, sent = await _post(port, view, claimant)
     if ack is None:
-        return None
+        return None, None
     await port.sleep(claimant.terms.settle)
     reply = await port.request(ReadComments(view.key.number, _recent(view, claimant)))
     again = acks_of(reply.value, view.key, claimant)
     if all(other.nonce != ack.nonce for other in again):
         await _let_go(port, ack, claimant)
-        return None
+        return None, None
     # Both reads count: a second, staler read must not hide a rival that the first one showed.
     seen = {other.id: other for other in (*view.acks, *again)}
     holder = (await folded(port, claimant, replace(view, acks=tuple(seen.values())))).holder
     if holder is not None and holder.nonce == ack.nonce:  # by nonce: a POST carried out twice has two ids
-        return replace(ack, id=holder.id)
+        return replace(ack, id=holder.id), sent
     claimant.nonces.forget(ack.nonce)
-    return None
+    return None, None
 
 
-async def _post(port: Port, view: View, claimant: Claimant) -> Ack | None:
+async def _post(port: Port, view: View, claimant: Claimant) -> Sent:
     """The posted ACK; after a lost reply it is looked up by its nonce and never posted again."""
     draft = Ack(
         key=view.key,
@@ -109,11 +115,11 @@ async def _post(port: Port, view: View, claimant: Claimant) -> Ack | None:
         ttl_seconds=int(claimant.terms.timeout),
     )
     try:
-        posted = (await port.request(PostComment(view.key.number, write_ack(draft, claimant.keys)))).value
+        reply = await port.request(PostComment(view.key.number, write_ack(draft, claimant.keys)))
     except UnknownOutcome:
         thread = await port.request(ReadComments(view.key.number, _recent(view, claimant)))
-        return next((a for a in acks_of(thread.value, view.key, claimant) if a.nonce == draft.nonce), None)
-    return replace(draft, id=posted.id, updated_at=posted.updated_at)
+        return next((a for a in acks_of(thread.value, view.key, claimant) if a.nonce == draft.nonce), None), None
+    return replace(draft, id=reply.value.id, updated_at=reply.value.updated_at), reply.sent
 
 
 async def _let_go(port: Port, ack: Ack, claimant: Claimant) -> None:

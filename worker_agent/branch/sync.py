@@ -144,7 +144,7 @@ class Sync:
 
     async def _record(self, held: Held, m: _Meeting, tree: str, run: TestRun) -> None:
         fence = held.fence
-        answers = fence.phase == decide.Phase.FEEDBACK
+        answers = fence.phase in {decide.Phase.FEEDBACK, decide.Phase.TEXT}
         to = {"phase": fence.phase} if answers else {"stage": Stage.TESTING, "phase": decide.Phase.CI}
         cost = self._workshop.take_spent(m.job.issue.number)
         note = Note(

@@ -27,7 +27,10 @@ ABOUT_CHARS = 160
 HUNK_LINES = 6
 """Of the lines that a comment stood on, the last ones."""
 
-NOTHING = "The reviewer asked for changes without saying which."
+RENEWED = (
+    "The text of the specification was edited after this change was made. Bring the change in line with what it says"
+    " now; where it is already, change nothing for that and say so."
+)
 
 _LINE = re.compile(
     r"^[ \t>*#-]*(?P<number>\d{1,3})[.):*]+[ \t]*"
@@ -36,12 +39,14 @@ _LINE = re.compile(
 )
 
 
-def findings(items: Sequence[Item]) -> str:
+def findings(items: Sequence[Item], *, renewed: bool = False) -> str:
     """The items as the coder reads them. Only what begins a line is ours: everything quoted is indented.
 
+    `renewed`: the issue's text is another one than the change was made for.
     Each text is cleaned by itself, so that none can hide the next.
     """
-    return "\n\n".join(_told(number, item) for number, item in enumerate(items, start=1)) or NOTHING
+    told = [_told(number, item) for number, item in enumerate(items, start=1)]
+    return "\n\n".join([RENEWED, *told] if renewed else told)
 
 
 def _told(number: int, item: Item) -> str:

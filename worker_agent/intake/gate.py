@@ -16,9 +16,10 @@ from shared.warrant import Notice
 from shared.workflow import UNLABELLED, Stage
 from worker_agent import comments, links
 from worker_agent.consent import Consent
-from worker_agent.decide import WORKING, Phase
+from worker_agent.decide import WORKING
 from worker_agent.intake.circles import circle_of, waits_for
 from worker_agent.intake.intents import Cause, asked_in_vain, cause, intent, urged
+from worker_agent.intake.requests import Requests
 from worker_agent.intake.siblings import Siblings
 from worker_agent.intake.wording import Wording
 from worker_agent.intake.writers import Writers
@@ -30,12 +31,19 @@ class Gate:
     """Reads what a claim depends on. A refusal costs no paid call, and a comment only where nothing else tells why."""
 
     def __init__(
-        self, forge: Forge, writers: Writers, siblings: Siblings, policy: Policy, sightings: Sightings[Issue]
+        self,
+        forge: Forge,
+        writers: Writers,
+        siblings: Siblings,
+        requests: Requests,
+        policy: Policy,
+        sightings: Sightings[Issue],
     ) -> None:
         self._forge = forge
         self._writers = writers
         self._policy = policy
         self._siblings = siblings
+        self._requests = requests
         self._sightings = sightings
         self._wording = Wording(forge, writers, policy.names)
         self._consent = Consent(forge.conversation, writers, policy.names)
@@ -65,18 +73,13 @@ class Gate:
         circle = await circle_of(issue, blocker, self._forge.issues.issue) if blocker is not None else ()
         if blocker is not None and not circle:
             return f"blocked by #{blocker.number}"
+        wish = await self._requests.refined(wish, issue, pull_request, fence)
         refusal = await self._refusal(why, issue, fence, wish)
         if blocker is None or refusal:
-            return refusal or await self._first(wish, pull_request)
+            return refusal or wish
         told = comments.circular(circle)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
         return f"blocked by #{blocker.number}, which depends on it"
-
-    async def _first(self, wish: Intent, pull_request: PullRequest | None) -> Intent:
-        """A round that begins with what CI says, where the reviewer has given the head back for that."""
-        if wish.phase != Phase.FEEDBACK or pull_request is None or not await self._siblings.sends_back(pull_request):
-            return wish
-        return replace(wish, phase=Phase.CI)
 
     async def _tell(self, issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> None:
         """Say once, in the status comment, how work goes on that was stopped and is asked for by the wrong label."""

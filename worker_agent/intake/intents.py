@@ -21,7 +21,7 @@ UNAPPROVED = "0" * 64
 _BUILDS = frozenset({"", Phase.RED, Phase.GREEN, Phase.REFACTOR, Phase.CONFIRMED, Phase.DECLINED})
 """Phases ahead of the pull request; in every other one the branch is finished as far as the tests here can say."""
 
-_ANSWERS = frozenset({Phase.FEEDBACK, Phase.ANSWER, Phase.ROUNDS})
+_ANSWERS = frozenset({Phase.FEEDBACK, Phase.TEXT, Phase.ANSWER, Phase.ROUNDS})
 """Phases of an open pull request in which what was said of it comes first, and not what CI says.
 
 At `answer` the change is made and paid for: only the words are missing.
@@ -116,17 +116,25 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
     halted = fence.stage in HALTED | {Stage.READY}
     commanded = fence.stage is Stage.READY and fence.body_sha256
     led_on = fence.stage is Stage.READY  # by a command
-    again = Phase.CI if fence.phase not in _ANSWERS else Phase.ANSWER if fence.phase == Phase.ANSWER else Phase.FEEDBACK
     if fence.round >= policy.bounds.rounds and not halted:
         return Intent(to, Phase.ROUNDS, pr=pull_request.number)
+    text = body_sha256(issue.title, issue.body)
+    renewed = halted and fence.body_sha256 not in {"", text}
     return Intent(
         to,
-        again if led_on else Phase.FEEDBACK,
+        _again(fence.phase) if led_on else Phase.TEXT if renewed else Phase.FEEDBACK,
         round=fence.round + 1,
         pr=pull_request.number,
         work_head=pull_request.head_sha if halted else None,
-        body_sha256=body_sha256(issue.title, issue.body) if halted and not commanded else "",
+        body_sha256=text if halted and not commanded else "",
     )
+
+
+def _again(phase: str) -> Phase:
+    """Where a command leads on from `phase` of an open pull request: what was asked is asked again, else CI is read."""
+    if phase not in _ANSWERS:
+        return Phase.CI
+    return Phase(phase) if phase in {Phase.ANSWER, Phase.TEXT} else Phase.FEEDBACK
 
 
 def asked_in_vain(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels) -> Cause | None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol, TypeVar
 
-from shared.ci.round import SENT_BACK
 from shared.lock.codec import Fence, ItemKey
 from shared.lock.port import Operation, ReadFence, Reply
 from shared.marks import Keyring
-from shared.models import Account, Issue, PullRequest
+from shared.models import Account, Issue
 from shared.specification import Provenance, authentic
 from shared.specification.layout import trailer_of
 from shared.workflow import Role, Stage
@@ -42,19 +41,16 @@ class Siblings:
         if account.id not in self._accounts:
             return False
         if Stage.CHANGES_REQUESTED in why.stages:
-            fence = await self._fence(Role.REVIEWER, why.number)
-            return fence is not None and fence.stage is Stage.CHANGES_REQUESTED
+            return await self.requested(why.number) is not None
         return Stage.READY in why.stages and await self._is_planned(issue)
 
-    async def sends_back(self, pull_request: PullRequest) -> bool:
-        """Whether the reviewer asks for no change, but for CI to be read anew: this head has turned red.
+    async def requested(self, number: int) -> Fence | None:
+        """The reviewer's fence of a pull request which it has given back; its phase says what for.
 
         Raises `Transient`.
         """
-        fence = await self._fence(Role.REVIEWER, pull_request.number)
-        if fence is None or fence.stage is not Stage.CHANGES_REQUESTED:
-            return False
-        return (fence.phase, fence.work_head) == (SENT_BACK, pull_request.head_sha)
+        fence = await self._fence(Role.REVIEWER, number)
+        return fence if fence is not None and fence.stage is Stage.CHANGES_REQUESTED else None
 
     async def _is_planned(self, issue: Issue) -> bool:
         found = trailer_of(issue.body)
@@ -63,7 +59,7 @@ class Siblings:
         if authentic(issue.body, self.keys) is not Provenance.ENGINE:
             return False
         fence = await self._fence(Role.PLANNER, found[1].parent)
-        return fence is not None and bool(fence.approved_by)
+        return fence is not None and bool(fence.approved_by) and not fence.approved_by.startswith("/")
 
     async def _fence(self, role: Role, number: int) -> Fence | None:
         return (await self._port.request(ReadFence(ItemKey(role, number)))).value

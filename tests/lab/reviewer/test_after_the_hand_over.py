@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, REVIEW, TESTS, acks, calls, comments, fence, labels, pulls, status
+from worker_scene import CODE, REVIEW, TESTS, acks, branch, calls, comments, fence, labels, pulls, status
 
 from lab.world.pulls import PullRecord
 from shared.items import Result
 from shared.loop import Loop
+from shared.specification import body_sha256
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
@@ -19,6 +20,13 @@ FIX = """
   round: any
   edits:
     - {path: directory/greeting.py, content: "def greet(name):\\n    return 'Hello, ' + name\\n"}
+"""
+AGAIN = """
+- call: implement
+  attempt: any
+  round: any
+  edits:
+    - {path: directory/greeting.py, content: "def greet(name):\\n    return 'Hello, ' + str(name)\\n"}
 """
 ORDERLY = "Greet people by their name."
 
@@ -93,6 +101,71 @@ async def test_a_strangers_issue_that_is_edited_under_review_is_neither_reviewed
     assert found is not None
     assert found.stage is Stage.IN_REVIEW
     engine.lab.at(REPOSITORY).issues.edit(number, "mallory", body=ORDERLY)
+    engine.lab.clock.advance(301)
+    await reviewed(engine)
+    assert (calls(engine, "review"), merged(engine)) == (1, True)
+
+
+def say(engine: Engine, sha: str, state: str) -> None:
+    """A check of somebody else's ends, late."""
+    engine.lab.clock.advance(2)
+    engine.lab.at(REPOSITORY).checks.say(sha, "audit", state, description="Unsafe", creator=OWNER)
+
+
+def ask_for_changes(engine: Engine, pull: PullRecord) -> None:
+    """A person sets the label by hand, in place of the one that is there."""
+    for label in labels(engine, pull.number):
+        if label.startswith("status:"):
+            engine.lab.unlabel(REPOSITORY, pull.number, label, actor=OWNER)
+    engine.lab.clock.advance(2)
+    engine.lab.label(REPOSITORY, pull.number, "status:changes-requested", actor=OWNER)
+
+
+@pytest.mark.fault(42)
+async def test_what_is_red_for_the_second_time_is_repaired_on_a_persons_word_and_nobody_is_paid_to_guess(
+    engine: Engine,
+) -> None:
+    engine.script(TESTS + CODE + FIX + AGAIN + REVIEW)
+    number = engine.ready("Greet people")
+    pull = await handed_over(engine)
+    head, built = pull.head_sha, calls(engine, "implement")
+    say(engine, head, "failure")
+    await reviewed(engine)
+    say(engine, head, "success")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+    say(engine, head, "failure")
+    await reviewed(engine)
+    assert (await branch(engine, number), calls(engine, "review")) == (head, 0)
+    assert "not reviewed while its checks are red" in status(engine, pull.number)
+    ask_for_changes(engine, pull)
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+    assert (calls(engine, "implement"), calls(engine, "fix_ci")) == (built, 1)
+    engine.lab.clock.advance(301)
+    await reviewed(engine)
+    assert (calls(engine, "review"), merged(engine)) == (1, True)
+    assert (await fence(engine, number)).round == 2, "one round for its checks and one for a person"
+
+
+async def test_a_person_who_asks_for_changes_after_an_edit_has_the_new_text_worked_on(engine: Engine) -> None:
+    engine.script(TESTS + CODE + FIX + AGAIN + REVIEW)
+    number = engine.lab.issue(REPOSITORY, "Greet people", ORDERLY, author="mallory").number
+    engine.lab.label(REPOSITORY, number, "status:ready", actor=OWNER)
+    pull = await handed_over(engine)
+    head, built = pull.head_sha, calls(engine, "implement")
+    engine.lab.clock.advance(2)
+    text = f"{ORDERLY} Or by their number."
+    engine.lab.at(REPOSITORY).issues.edit(number, "mallory", body=text)
+    await reviewed(engine)
+    assert "set `status:changes-requested` here to have the new one worked on" in status(engine, pull.number)
+    ask_for_changes(engine, pull)
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+    assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
+    assert (await fence(engine, number)).body_sha256 == body_sha256("Greet people", text)
+    assert calls(engine, "implement") == built + 1
+    assert await branch(engine, number) != head
     engine.lab.clock.advance(301)
     await reviewed(engine)
     assert (calls(engine, "review"), merged(engine)) == (1, True)

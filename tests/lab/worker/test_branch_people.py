@@ -91,6 +91,7 @@ async def during_the_answer_to_a_review(at: Scene) -> bool:
     if found and not at.began and "status:reviewing" in labels(at.engine, at.number):
         at.began = True
         at.engine.lab.clock.advance(2)
+        at.engine.lab.comment(REPOSITORY, found[0].number, "Please see to it.", author=OWNER)
         at.engine.lab.label(REPOSITORY, found[0].number, "status:changes-requested", actor=OWNER)
     asked = at.engine.scenario.parent.glob("machine-1/workspaces/*/issue-*/tree/directory/greeting.py")
     return at.began and (await at.phase())[1] == "feedback" and any(asked)
@@ -214,6 +215,7 @@ async def test_what_is_pushed_between_verdict_and_merge_is_not_merged_unseen_and
             await engine.tick(reviewer)
         assert engine.lab.at(REPOSITORY).pulls.require(pull.number).merged_at is None
         engine.lab.clock.advance(2)
+        engine.lab.comment(REPOSITORY, pull.number, "Please see to it.", author=OWNER)
         engine.lab.label(REPOSITORY, pull.number, "status:changes-requested", actor=OWNER)
         await engine.until(lambda: len(worker.ended) == 2, worker)
     assert await contains(engine, work_branch(number), theirs)

@@ -95,6 +95,7 @@ async def handed_over(engine: Engine, worker: Loop) -> str:
 async def changes_asked_for(engine: Engine, worker: Loop) -> None:
     """A person asks for changes, and the round ends."""
     engine.lab.clock.advance(2)
+    engine.lab.comment(REPOSITORY, pulls(engine)[0].number, "Please see to it.", author=OWNER)
     engine.lab.label(REPOSITORY, pulls(engine)[0].number, "status:changes-requested", actor=OWNER)
     await engine.until(lambda: len(worker.ended) == 2, worker)
 

@@ -58,6 +58,7 @@ async def test_a_pause_on_the_pull_request_of_a_round_of_changes_is_obeyed(engin
         (pull,) = pulls(engine)
         engine.lab.ci_mood(REPOSITORY, NEVER)
         engine.lab.clock.advance(2)
+        engine.lab.comment(REPOSITORY, pull.number, "Please see to it.", author=OWNER)
         engine.lab.label(REPOSITORY, pull.number, "status:changes-requested", actor=OWNER)
         await engine.until(lambda: "status:testing" in labels(engine, pull.number), worker)
         engine.lab.clock.advance(2)

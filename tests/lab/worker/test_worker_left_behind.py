@@ -92,6 +92,7 @@ async def test_a_pull_request_that_a_person_closes_while_it_rests_is_asked_about
         assert await is_released(engine, number)
         # What it was told to do works.
         engine.lab.at(REPOSITORY).issues.reopen(pull.number, OWNER)
+        engine.lab.comment(REPOSITORY, pull.number, "Please see to it.", author=OWNER)
         engine.lab.label(REPOSITORY, pull.number, "status:changes-requested", actor=OWNER)
         await engine.until(lambda: len(worker.ended) == 3, worker)
         assert worker.ended[2].result is Result.HANDED_OVER

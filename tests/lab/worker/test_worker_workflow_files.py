@@ -52,6 +52,7 @@ async def test_it_is_repaired_where_that_is_configured_and_a_person_merges_it(en
         (pull,) = pulls(engine)
         diff = await bare.diff("refs/heads/main", str(await branch(engine, number)))
         assert patch.read(diff, 10**6).sensitive == (PATH,), "for which the reviewer leaves the merge to a person"
+        engine.lab.comment(REPOSITORY, pull.number, "Say what it does.", author=OWNER)
         engine.lab.label(REPOSITORY, pull.number, "status:changes-requested", actor=OWNER)
         await engine.until(lambda: len(worker.ended) == 2, worker)
         assert worker.ended[1].result is Result.HANDED_OVER, "a later round may keep what is repaired"

@@ -110,6 +110,18 @@ def test_tries_are_steps_up_of_the_counter(counters: tuple[int, ...], tries: int
             {},
             set(),
         ),
+        (
+            (*WORK, (35, TESTING, {"round": 1}), (38, TESTING, {"round": 2}), (40, DONE)),
+            (
+                (30, IN_REVIEW),
+                (34, ASKED, {"phase": SENT_BACK}),
+                (35, IN_REVIEW),
+                (36, ASKED, {"phase": SENT_BACK}),
+                (40, DONE),
+            ),
+            {},
+            {Touch.REQUEST},
+        ),
         ((*WORK, (40, DONE)), REVIEW, {"foreign": ("f" * 40,)}, {Touch.COMMIT}),
         (
             (*WORK, (35, TESTING, {"approved_by": "ada"}), (40, DONE, {"approved_by": "ada"})),
@@ -127,6 +139,7 @@ def test_tries_are_steps_up_of_the_counter(counters: tuple[int, ...], tries: int
         "a round that nobody of ours asked for",
         "a person overruled the approval",
         "its checks turned red after the approval",
+        "its checks turned red twice, and a person asked for a round",
         "a commit of somebody else",
         "a consent in the fence",
         "it had failed",

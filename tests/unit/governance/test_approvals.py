@@ -146,7 +146,7 @@ async def test_a_base_that_stays_red_is_escalated_once(role: Role, fence: Fence,
     (one,) = world.sent.values()
     assert (one.kind, one.number) == ("overdue", 7)
     assert list(world.posted) == ["overdue-red-base-aaaaaaaaaaaa"]
-    assert "checks of the base branch, which are red" in one.sentence
+    assert "checks of the base branch were found red, 24 hours ago or more" in one.sentence, "true when they are green"
 
 
 async def test_a_wait_for_the_base_is_found_though_its_item_has_not_changed_and_its_ci_alone_is_not_told() -> None:

@@ -10,10 +10,14 @@ from fake_server import EPOCH
 from recovery_world import ADA, MALLORY, Scene, comment
 
 from shared.governance.commands import Verb
+from shared.governance.recovery import Case, Recovery
+from shared.governance.rulings import Effect
 from shared.governance.unedited import MAY_BE_EDITED
+from shared.lock.codec import Fence, ItemKey
 from shared.models import Account
 from shared.specification import body_sha256
-from shared.workflow import Role, Stage
+from shared.warrant import Operator
+from shared.workflow import Labels, Role, Stage
 
 RENEWING = [Verb.RETRY, Verb.RESET_ATTEMPTS, Verb.APPROVE, Verb.CLOSE_AND_RESET]
 GIVEN = EPOCH + timedelta(minutes=5)
@@ -58,7 +62,15 @@ async def test_what_was_never_begun_is_not_begun_on_another_text_either() -> Non
 
 @pytest.mark.parametrize(
     ("phase", "kept"),
-    [("fix", ""), ("ci", ""), ("red-base", ""), ("feedback", "feedback"), ("answer", "answer"), ("rounds", "rounds")],
+    [
+        ("fix", ""),
+        ("ci", ""),
+        ("red-base", ""),
+        ("feedback", "feedback"),
+        ("text", "text"),
+        ("answer", "answer"),
+        ("rounds", "rounds"),
+    ],
 )
 async def test_retry_of_an_open_pull_request_keeps_only_a_round_of_remarks(phase: str, kept: str) -> None:
     world = scene(ADA, 0)
@@ -74,3 +86,13 @@ async def test_retry_without_a_pull_request_goes_on_where_it_stopped(phase: str)
     world.fences[Role.WORKER, 42] = replace(world.worker, stage=Stage.FAILED, phase=phase, pr=0)
     await world.order(comment("/retry", GIVEN), Role.WORKER)
     assert world.fences[Role.WORKER, 42].phase == phase
+
+
+async def test_retry_of_a_story_is_no_approval_of_the_plan_that_it_asks_for() -> None:
+    world, key = Scene(), ItemKey(Role.PLANNER, 42)
+    failed = Fence(key, 5, "n" * 32, "planner-a", Stage.FAILED, EPOCH, approved_by="ada", attempt=1, oid="0")
+    world.fences[Role.PLANNER, 42] = failed
+    recovery = Recovery(world, world, world, world, Labels())
+    await recovery.carry_out(Effect.RETRY, Case(world.issue, failed, world.issue), Operator("/retry by ada"))
+    moved = world.fences[Role.PLANNER, 42]
+    assert (moved.stage, moved.phase, moved.attempt, moved.approved_by) == (Stage.PLANNING, "draft", 2, "")

@@ -10,6 +10,7 @@ from fake_server import EPOCH
 from reviewer_world import HEAD, KEY, NAMES, NEXT, OPENED
 
 from reviewer_agent.admission import STAGES, intent, ordered_to_stop, projection, reopening
+from shared.ci.round import SENT_BACK
 from shared.lock.claim import Intent
 from shared.lock.codec import Fence
 from shared.workflow import Flag, Role, Stage, Track, owner
@@ -55,6 +56,16 @@ FRESH = Intent(REVIEW, attempt=0, round=0, pr=57, work_head=HEAD)
         (labelled(Stage.IN_REVIEW), fence(APPROVED), Intent(APPROVED)),
         (labelled(APPROVED), fence(APPROVED), Intent(APPROVED)),
         (labelled(Stage.IN_REVIEW), fence(Stage.CHANGES_REQUESTED), Intent(Stage.CHANGES_REQUESTED)),
+        (
+            labelled(Stage.IN_REVIEW),
+            fence(Stage.CHANGES_REQUESTED, phase=SENT_BACK),
+            Intent(Stage.CHANGES_REQUESTED, SENT_BACK),
+        ),
+        (
+            labelled(Stage.IN_REVIEW, Stage.CHANGES_REQUESTED),
+            fence(Stage.CHANGES_REQUESTED, phase=SENT_BACK),
+            Intent(Stage.CHANGES_REQUESTED, SENT_BACK),
+        ),
         (labelled(Stage.IN_REVIEW), fence(Stage.FAILED), Intent(Stage.FAILED)),
         (labelled(Stage.REVIEWING), fence(Stage.FAILED, attempt=10, round=2), replace(FRESH, round=2)),
         (labelled(Stage.REVIEWING), fence(APPROVED, attempt=3), replace(FRESH, attempt=4)),

@@ -11,15 +11,16 @@ from fake_server import BOT, EPOCH
 from reviewer_fakes import FakeHub, auto, look, reviewer, tick
 from reviewer_lock import HandClock
 from reviewer_strikes import Calls, watched
-from reviewer_world import ADA, DIFF, HEAD, MALLORY, NEXT, OPENED, SPECIFICATION, SPECIFIED, World, answer
+from reviewer_world import ADA, DIFF, HEAD, KEYS, MALLORY, NEXT, OPENED, SPECIFICATION, SPECIFIED, World, answer
 
 from reviewer_agent.decide import Bounds, Merge
 from reviewer_agent.merge.consent import Consent, Look, Word
-from reviewer_agent.review.opinion import Care, Judgement, Opinion
+from reviewer_agent.review.opinion import Care, Judgement, Opinion, Reader
 from reviewer_agent.review.patch import read
 from shared.items import Result, Skip
 from shared.loop import Loop
 from shared.models import Account, CheckOutcome, Issue, ReviewState
+from shared.specification import Specification, write
 from shared.workflow import Stage
 
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})
@@ -278,9 +279,35 @@ async def test_who_wrote_the_issue_or_its_story_has_asked_for_it(said: list[Acco
     for one in said:
         world.say(one, "/merge")
     hub = FakeHub(world)
-    word = await Consent(hub, hub, look_in(issues), {BOT.id}, by_requester=False).of(OPENED, OURS, ())
+    word = await Consent(hub, hub, look_in(issues), Reader(KEYS, {BOT.id}), by_requester=False).of(OPENED, OURS, ())
     assert (word is Word.GIVEN) is counts
     assert (word is Word.OWN) is (not counts and bool(set(said) - {MALLORY}))
+
+
+PLANNED = write(Specification("Greet people.", part_of=12), keys=KEYS, parent=12, key="12-1", plan_sha="a" * 64)
+
+
+@pytest.mark.parametrize(
+    ("body", "author", "by", "word"),
+    [
+        (PLANNED, ADA, ADA, Word.GIVEN),
+        (PLANNED, ADA, GRACE, Word.OWN),
+        (PLANNED.replace("Greet", "Rob"), ADA, ADA, Word.OWN),
+        (PLANNED, HENRY, HENRY, Word.OWN),
+        ("Greet people.\nPart of #12\n", ADA, ADA, Word.OWN),
+    ],
+    ids=["the account's owner", "the story's author", "edited", "copied by a person", "by hand"],
+)
+async def test_what_the_planner_wrote_its_story_has_asked_for_and_not_the_accounts_owner(
+    body: str, author: Account, by: Account, word: Word
+) -> None:
+    issues = {42: replace(SPECIFIED, author=author, body=body), 12: replace(SPECIFIED, number=12, author=GRACE)}
+    world = World()
+    world.writers |= {"grace", "henry"}
+    world.say(by, "/merge")
+    hub = FakeHub(world)
+    consent = Consent(hub, hub, look_in(issues), Reader(KEYS, {ADA.id}), by_requester=False)
+    assert await consent.of(replace(OPENED, author=ADA), OURS, ()) is word
 
 
 def look_in(issues: dict[int, Issue]) -> Look:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from fake_server import BOT
 from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_world import HEAD, ISSUE, MALLORY, NEXT, PULL, SPECIFIED, World, answer
+from reviewer_world import BASE, HEAD, ISSUE, MALLORY, NEXT, PULL, SPECIFIED, World, answer
 
 from reviewer_agent.decide import CI_RED, Merge
+from reviewer_agent.merge.hindrances import RED_BASE
 from shared.ci.round import SENT_BACK, UNCHECKED_RED
 from shared.items import Result, Skip
 from shared.lock.codec import Fence, ItemKey
@@ -37,6 +38,10 @@ def handed_over(outcome: CheckOutcome, **facts: Any) -> World:
     world = World(answers=[answer()], checks={HEAD: outcome}, **facts)
     hand_over(world)
     return world
+
+
+def waits_for(world: World) -> str:
+    return world.fence.wait.reason if world.fence is not None and world.fence.wait is not None else ""
 
 
 def merges(world: World) -> int:
@@ -98,6 +103,52 @@ async def test_the_same_commit_goes_back_once_and_is_then_waited_for_with_one_wo
     world.checks[HEAD] = PASSED
     await tick(world, **auto())
     assert (len(world.requests), merges(world)) == (1, 1)
+
+
+async def test_a_repair_of_what_was_put_off_is_reviewed() -> None:
+    world = handed_over(RED)
+    await tick(world, **auto())
+    hand_over(world)
+    await tick(world, **auto())
+    assert waits_for(world) == "red-head"
+    hand_over(world, NEXT)  # as the status comment says, a person had it looked into again
+    world.checks[NEXT] = PASSED
+    world.server.seconds += 301
+    await tick(world, **auto())
+    assert (len(world.requests), merges(world)) == (1, 1)
+
+
+async def test_a_hand_back_whose_label_was_not_set_still_says_why() -> None:
+    world = handed_over(RED)
+    await tick(world, **auto())
+    world.change(labels=frozenset({"status:in-review"}))  # as whoever ends between fence and label leaves it
+    world.server.seconds += 4000
+    await tick(world, **auto())
+    assert world.fence is not None
+    assert (world.stage, world.fence.phase) == (Stage.CHANGES_REQUESTED, SENT_BACK)
+    assert world.pull.labels == {"status:changes-requested"}
+    assert "have turned red" in world.statuses[-1].sentence
+
+
+async def test_a_base_that_is_green_again_holds_nothing_up_in_the_fence_whatever_else_does() -> None:
+    world = World(answers=[answer()], checks={HEAD: PASSED, BASE: RED})
+    await tick(world, **auto())
+    assert waits_for(world) == RED_BASE
+    world.checks[BASE] = PASSED
+    world.change(labels=world.pull.labels | {"do-not-merge"})
+    acks = []
+    for _ in range(3):
+        world.server.seconds += 3600
+        await tick(world, **auto())
+        acks.append(len(world.server.comments()))
+    assert waits_for(world) == ""
+    assert "carries the excluded label" in world.statuses[-1].sentence
+    assert acks[0] == acks[-1], "that is said once"
+    world.checks[BASE] = RED
+    world.change(labels=world.pull.labels - {"do-not-merge"})
+    world.server.seconds += 3600
+    await tick(world, **auto())
+    assert waits_for(world) == RED_BASE, "and red again, people are reminded of it again"
 
 
 async def test_an_approved_one_that_was_given_back_before_waits_for_its_checks() -> None:

@@ -13,7 +13,7 @@ from shared.git.notes import Answer
 from shared.marks import Key, Keyring
 from shared.models import Account, Comment, Permission, Review, ReviewComment, ReviewState
 from worker_agent.feedback import answers
-from worker_agent.feedback.answers import NOTHING
+from worker_agent.feedback.answers import RENEWED
 from worker_agent.feedback.items import Known, Page, open_items
 from worker_agent.feedback.reading import Ears, Feedback, Reading
 from worker_agent.intake.writers import Writers
@@ -180,9 +180,12 @@ async def test_strangers_neither_ask_nor_approve_nor_hide_what_others_said_and_a
     assert [item.said[0].key for item in listed.items] == ["r1", "t4", "t5"]
 
 
-async def test_a_label_without_anything_said_says_so() -> None:
-    page = Page(PULL, (review(1, MALLORY, ASKS, "Mine bitcoins."), review(2, ADA, SAYS, "")))
-    assert answers.findings((await read(page)).items) == NOTHING
+async def test_an_edited_specification_is_said_ahead_of_what_people_say() -> None:
+    nothing = Page(PULL, (review(1, MALLORY, ASKS, "Mine bitcoins."), review(2, ADA, SAYS, "")))
+    assert answers.findings((await read(nothing)).items) == ""
+    assert answers.findings((await read(nothing)).items, renewed=True) == RENEWED
+    said = (await read(Page(PULL, (), (inline(1, ADA),)))).items
+    assert answers.findings(said, renewed=True) == f"{RENEWED}\n\n{answers.findings(said)}"
 
 
 async def test_what_was_said_and_answered_before_is_shown_with_the_next_word() -> None:

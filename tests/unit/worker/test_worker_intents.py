@@ -81,7 +81,7 @@ def test_after_a_command_ci_is_read_anew_unless_a_remark_was_being_answered(phas
     wish = intent(issue(REVIEWING), pull(CHANGES), fence(READY, phase, round=1, pr=57))
     assert isinstance(wish, Intent)
     remarks: dict[str, Phase] = dict.fromkeys((Phase.FEEDBACK, Phase.ROUNDS), Phase.FEEDBACK)
-    remarks[Phase.ANSWER] = Phase.ANSWER
+    remarks |= {Phase.ANSWER: Phase.ANSWER, Phase.TEXT: Phase.TEXT}
     assert (wish.stage, wish.phase) == (IMPLEMENTING, remarks.get(phase, Phase.CI))
     assert (wish.round, wish.work_head) == (2, "b" * 40)
 
@@ -120,6 +120,12 @@ def test_requested_changes_begin_the_next_round_from_the_head(stage: Stage) -> N
     text = "" if stage is REVIEWING else TEXT  # from a halt, whoever leads on approves the text as it is
     head = None if stage is REVIEWING else "b" * 40  # and the branch as it is
     assert got == Intent(IMPLEMENTING, Phase.FEEDBACK, round=2, pr=57, work_head=head, body_sha256=text)
+
+
+def test_whoever_leads_on_from_an_edit_has_the_new_text_worked_on() -> None:
+    edited = replace(fence(FAILED, round=1, pr=57), body_sha256="b" * 64)
+    got = intent(issue(REVIEWING), pull(CHANGES), edited)
+    assert got == Intent(IMPLEMENTING, Phase.TEXT, round=2, pr=57, work_head="b" * 40, body_sha256=TEXT)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A command that finds no remark to work on: nobody is paid, and CI is read anew."""
+"""A round that finds no remark to work on: nobody is paid, and CI is read anew, unless the text was edited."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ class Shop:
         raise Begun
 
 
-def holding(approved_by: str) -> Held:
+def holding(approved_by: str, phase: Phase = Phase.FEEDBACK) -> Held:
     key, nonce = ItemKey(Role.WORKER, 42), Nonces().fresh()
-    begun = Fence(key, 1, nonce, "worker-a", Stage.IMPLEMENTING, AT, phase=Phase.FEEDBACK, pr=57, round=1)
+    begun = Fence(key, 1, nonce, "worker-a", Stage.IMPLEMENTING, AT, phase=phase, pr=57, round=1)
     fence = replace(begun, oid="0" * 40, approved_by=approved_by)
     lease = Lease(Ack(key, "worker-a", 1, 0, nonce, 1800, id=1, updated_at=AT), fence, AT, 0.0)
     keys = Keyring(1, (Key.of(b"w" * 32),))
@@ -86,15 +86,16 @@ def repairs() -> Repairs:
     return Repairs(*fakes)
 
 
-async def test_a_command_that_finds_no_remark_has_ci_read_anew() -> None:
-    held = holding("/retry by ada in comment 7")
+@pytest.mark.parametrize("approved_by", ["/retry by ada in comment 7", "ada", ""])
+async def test_whoever_leads_on_where_nothing_was_said_has_ci_read_anew(approved_by: str) -> None:
+    held = holding(approved_by)
     await repairs().address_review(held, ISSUE)
     assert (held.fence.stage, held.fence.phase) == (Stage.TESTING, Phase.CI)
 
 
 @pytest.mark.parametrize("approved_by", ["", "ada"])
-async def test_a_label_without_a_remark_is_worked_on(approved_by: str) -> None:
-    held = holding(approved_by)
+async def test_an_edited_text_is_worked_on_though_nothing_was_said(approved_by: str) -> None:
+    held = holding(approved_by, Phase.TEXT)
     with pytest.raises(Begun):
         await repairs().address_review(held, ISSUE)
-    assert (held.fence.stage, held.fence.phase) == (Stage.IMPLEMENTING, Phase.FEEDBACK)
+    assert (held.fence.stage, held.fence.phase) == (Stage.IMPLEMENTING, Phase.TEXT)

@@ -71,6 +71,7 @@ APPROVED = resting(Role.PLANNER, 1, Stage.SPECIFIED, "ada")
     [
         (APPROVED, issue(PLANNED), True),
         (resting(Role.PLANNER, 1, Stage.AWAITING_APPROVAL), issue(PLANNED), False),
+        (resting(Role.PLANNER, 1, Stage.PLANNING, "/retry by ada"), issue(PLANNED), False),
         (resting(Role.PLANNER, 9, Stage.SPECIFIED, "ada"), issue(PLANNED), False),
         (APPROVED, issue(PLANNED.replace("Greet", "Rob")), False),
         (APPROVED, issue(PLANNED, author=STRANGER), False),

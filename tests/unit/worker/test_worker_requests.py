@@ -1,0 +1,149 @@
+"""What a request for changes begins: whose label it is, whether anything was said, and on which text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import pytest
+
+from shared.ci.round import SENT_BACK
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence, ItemKey
+from shared.lock.port import ReadFence, Reply
+from shared.marks import Keyring
+from shared.models import Account, Issue, LabelEvent, Permission, PullRequest
+from shared.specification import body_sha256
+from shared.workflow import Labels, Role, Stage
+from worker_agent.decide import Phase
+from worker_agent.feedback.items import Item
+from worker_agent.feedback.reading import Feedback, Reading
+from worker_agent.intake.requests import Requests
+from worker_agent.intake.siblings import Siblings
+from worker_agent.intake.writers import Writers
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+LATER = AT + timedelta(seconds=9)
+BOT, ADA = Account(99, "engine-bot"), Account(7, "ada")
+HEAD, CHANGES = "b" * 40, "status:changes-requested"
+ISSUE = Issue(42, "Title", "Greet people.", frozenset(), ADA, AT, AT)
+PULL = PullRequest(57, "Title", "", BOT, frozenset({CHANGES}), "auto/issue-42", HEAD, "main")
+TEXT = body_sha256(ISSUE.title, ISSUE.body)
+ROUND = Intent(Stage.IMPLEMENTING, Phase.FEEDBACK, round=4, pr=57)
+OVER = Intent(Stage.IMPLEMENTING, Phase.ROUNDS, pr=57)
+
+
+@dataclass
+class Hub:
+    """The pull request's label events, the reviewer's fence, and how many remarks are open."""
+
+    actor: Account
+    requested: Fence | None
+    remarks: int = 0
+    at: datetime = LATER
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
+        assert number == PULL.number
+        old = LabelEvent(1, CHANGES, True, Account(5, "old"), AT - timedelta(days=1))
+        return old, LabelEvent(2, CHANGES.title(), True, self.actor, self.at), LabelEvent(3, "bug", True, ADA, LATER)
+
+    async def request(self, operation: Any) -> Reply[Any]:
+        assert isinstance(operation, ReadFence)
+        assert operation.item == ItemKey(Role.REVIEWER, PULL.number)
+        return Reply(self.requested, AT)
+
+    async def read(self, number: int) -> Reading:
+        return Reading(items=(cast(Item, None),) * self.remarks)
+
+    async def permission(self, login: str) -> Permission:
+        raise AssertionError("whose label counts is asked elsewhere")
+
+
+def reviewers(stage: Stage = Stage.CHANGES_REQUESTED, phase: str = SENT_BACK, head: str = HEAD) -> Fence:
+    return Fence(ItemKey(Role.REVIEWER, 57), 3, "n", "reviewer-1", stage, AT, phase=phase, work_head=head, pr=57)
+
+
+def workers(stage: Stage = Stage.REVIEWING, round: int = 3, text: str = TEXT) -> Fence:
+    key = ItemKey(Role.WORKER, 42)
+    return Fence(key, 2, "n", "worker-1", stage, AT, round=round, pr=57, work_head=HEAD, body_sha256=text)
+
+
+async def refined(hub: Hub, wish: Intent, fence: Fence) -> Intent:
+    siblings = Siblings(cast(Any, hub), (), Keyring(1))
+    requests = Requests(cast(Any, hub), siblings, Writers(hub, {BOT.id}), cast(Feedback, hub), Labels())
+    return await requests.refined(wish, ISSUE, PULL, fence)
+
+
+@pytest.mark.parametrize(
+    ("hub", "wish", "round", "comes_to"),
+    [
+        (Hub(BOT, reviewers()), ROUND, 3, replace(ROUND, phase=Phase.CI, round=3)),
+        (Hub(BOT, reviewers()), ROUND, 0, replace(ROUND, phase=Phase.CI, round=1)),
+        (Hub(BOT, reviewers()), OVER, 3, replace(OVER, phase=Phase.CI, round=3)),
+        (Hub(BOT, reviewers(), remarks=1), ROUND, 2, ROUND),
+        (Hub(BOT, reviewers(), remarks=1), OVER, 3, replace(OVER, phase=Phase.CI, round=3)),
+        (Hub(BOT, reviewers(head="c" * 40)), ROUND, 3, ROUND),
+        (Hub(BOT, reviewers(phase="")), ROUND, 3, ROUND),
+        (Hub(BOT, reviewers(phase="")), OVER, 3, replace(OVER, phase=Phase.FEEDBACK, round=4)),
+        (Hub(BOT, None), OVER, 3, OVER),
+        (Hub(ADA, reviewers()), ROUND, 2, ROUND),
+        (Hub(ADA, reviewers()), OVER, 3, OVER),
+    ],
+    ids=[
+        "its checks",
+        "its checks, first round",
+        "its checks, rounds used up",
+        "its checks, and remarks",
+        "its checks, and remarks, rounds used up",
+        "another commit's",
+        "its review",
+        "its review, which counts its own rounds",
+        "nobody's, rounds used up",
+        "a person's hand",
+        "a person's hand, rounds used up",
+    ],
+)
+async def test_a_late_red_check_is_no_round_of_changes_unless_somebody_asks_for_one(
+    hub: Hub, wish: Intent, round: int, comes_to: Intent
+) -> None:
+    assert await refined(hub, wish, workers(round=round)) == comes_to
+
+
+RESTING = reviewers(Stage.IN_REVIEW, "")
+NEW: Mapping[str, Any] = {"phase": Phase.TEXT, "body_sha256": TEXT}
+
+
+@pytest.mark.parametrize(
+    ("hub", "text", "changed"),
+    [
+        (Hub(ADA, RESTING), "e" * 64, NEW),
+        (Hub(BOT, RESTING), "e" * 64, NEW),
+        (Hub(BOT, RESTING, at=AT - timedelta(seconds=1)), "e" * 64, {}),
+        (Hub(BOT, reviewers(phase="")), "e" * 64, {}),
+        (Hub(ADA, reviewers(phase="")), "e" * 64, NEW),
+        (Hub(ADA, RESTING), TEXT, {}),
+        (Hub(ADA, RESTING), "", {}),
+    ],
+    ids=[
+        "a person",
+        "who shares our account",
+        "an old label of ours",
+        "our reviewer",
+        "a person beside it",
+        "the same text",
+        "bound to none",
+    ],
+)
+async def test_a_persons_label_is_consent_to_the_text_that_stands_there_and_the_engines_is_not(
+    hub: Hub, text: str, changed: Mapping[str, Any]
+) -> None:
+    assert await refined(hub, ROUND, workers(text=text)) == replace(ROUND, **changed)
+
+
+async def test_what_was_not_handed_over_is_left_as_it_is() -> None:
+    for stage in (Stage.FAILED, Stage.READY, Stage.WITHDRAWN):
+        assert await refined(Hub(ADA, RESTING), ROUND, workers(stage, text="e" * 64)) == ROUND
+    goes_on = Intent(Stage.REVIEWING, "", pr=57)
+    assert await refined(Hub(ADA, RESTING), goes_on, workers(text="e" * 64)) == goes_on

@@ -1,0 +1,72 @@
+"""What a request for changes begins, by who has set its label: remarks, an edited text, or CI alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shared.ci.round import SENT_BACK
+from shared.lock.claim import Intent
+from shared.lock.codec import Fence
+from shared.models import Issue, LabelEvent, PullRequest
+from shared.specification import body_sha256
+from shared.workflow import Labels, Stage
+from worker_agent.decide import Phase
+from worker_agent.feedback.reading import Feedback
+from worker_agent.intake.siblings import Siblings
+from worker_agent.intake.writers import Writers
+from worker_agent.ports import Issues
+
+
+class Requests:
+    """Tells a person's request from the reviewer's own; a wish that is no request stays as it is."""
+
+    def __init__(self, issues: Issues, siblings: Siblings, writers: Writers, feedback: Feedback, names: Labels) -> None:
+        self._issues = issues
+        self._siblings = siblings
+        self._writers = writers
+        self._feedback = feedback
+        self._label = names.of(Stage.CHANGES_REQUESTED).casefold()
+
+    async def refined(
+        self, wish: Intent, issue: Issue, pull_request: PullRequest | None, fence: Fence | None
+    ) -> Intent:
+        """What `wish` comes to for work that was handed over. Raises `Transient`.
+
+        A person's label, of which the gate asks whether it counts, is their consent to the issue's text as it is.
+        """
+        asks = wish.phase in {Phase.FEEDBACK, Phase.ROUNDS}
+        if not asks or pull_request is None or fence is None or fence.stage is not Stage.REVIEWING:
+            return wish
+        requested = await self._siblings.requested(pull_request.number)
+        if await self._by_person(pull_request.number, fence, requested):
+            return _on_text(wish, issue, fence)
+        if requested is None:
+            return wish
+        if requested.phase != SENT_BACK:
+            # The reviewer counts its own rounds, and a command may have given it more: what it asks for is worked on.
+            return replace(wish, phase=Phase.FEEDBACK, round=fence.round + 1)
+        if requested.work_head != pull_request.head_sha:
+            return wish
+        if wish.phase == Phase.FEEDBACK and (await self._feedback.read(pull_request.number)).items:
+            return wish
+        # Nobody has asked for a change, so it is no round: the bounds of CI hold, over all of these together.
+        return replace(wish, phase=Phase.CI, round=max(fence.round, 1))
+
+    async def _by_person(self, number: int, fence: Fence, requested: Fence | None) -> bool:
+        """Whether a person has set the label, who may share our account: the reviewer moves its fence before it."""
+        newest = await self._newest(number)
+        if newest is None or not self._writers.are(newest.actor):
+            return newest is not None
+        return requested is None and newest.at >= fence.at
+
+    async def _newest(self, number: int) -> LabelEvent | None:
+        events = await self._issues.label_events(number)
+        return next((one for one in reversed(events) if one.added and one.label.casefold() == self._label), None)
+
+
+def _on_text(wish: Intent, issue: Issue, fence: Fence) -> Intent:
+    """`wish` bound to the text of the issue, if that is another one than the work was bound to."""
+    text = body_sha256(issue.title, issue.body)
+    if fence.body_sha256 in {"", text}:
+        return wish
+    return replace(wish, phase=Phase.TEXT if wish.phase == Phase.FEEDBACK else wish.phase, body_sha256=text)
