@@ -28,7 +28,7 @@ from console.daemon.life import DRAINED, Life, admission_of
 from console.daemon.rounds import tell
 from console.daemon.serving import serve
 from console.daemon.start import Build, Job, Prepare, furnished, loop_of, slots_of
-from console.signals import Orders, attend, ignore_until_attended
+from console.signals import Farewell, Orders, attend, ignore_until_attended
 from console.speech import keep_streams, on_terminal, say
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
@@ -88,6 +88,7 @@ def launched(
 
     keep_streams()
     ignore_until_attended()
+    farewell = Farewell()
     try:
         settings = supported()
         _log(arguments, ())
@@ -105,7 +106,7 @@ def launched(
                 bind_agent(processes[0].agent.id)
             _warn(settings)
             configuration = Configuration(settings, supported, file)
-            return anyio.run(_run, list(zip(jobs, processes, strict=True)), arguments, configuration)
+            return anyio.run(_run, list(zip(jobs, processes, strict=True)), arguments, configuration, farewell)
     except EngineError as error:
         return complain(error)
     except ExceptionGroup as group:
@@ -113,6 +114,8 @@ def launched(
         if not all(isinstance(failure, EngineError) for failure in failures):
             raise
         return complain(failures[0])
+    finally:
+        farewell.over()
 
 
 def complain(error: Exception) -> int:
@@ -149,7 +152,9 @@ def _warn(settings: Settings) -> None:
         )
 
 
-async def _run(jobs: Sequence[tuple[Job, Process]], arguments: Arguments, configuration: Configuration) -> int:
+async def _run(
+    jobs: Sequence[tuple[Job, Process]], arguments: Arguments, configuration: Configuration, farewell: Farewell
+) -> int:
     """The process inside its event loop. A signal ends a daemon well (0), but `--once` before its end (128 + n)."""
     (_, process), *_ = jobs
     orders, code = Orders(), OK
@@ -165,6 +170,7 @@ async def _run(jobs: Sequence[tuple[Job, Process]], arguments: Arguments, config
                 lives = [Life(job, each, arguments, orders, bells) for job, each in jobs]
                 await serve(lives, configuration, orders, bells, process)
         group.cancel_scope.cancel()
+    farewell.begin(orders, process.clock, patience)
     return 128 + orders.stopped_by if orders.stopped_by and arguments.once else code
 
 

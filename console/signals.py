@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
 import os
 import signal
+import threading
 from collections.abc import Callable
 
 import anyio
@@ -27,6 +29,8 @@ class Orders:
     def __init__(self) -> None:
         self.stopped_by = 0
         """The signal that ended it, or 0."""
+        self.stopped_at = 0.0
+        """When (boot clock) that was."""
         self.draining = False
         self.on_drain: list[Callable[[], None]] = []
         self.on_reload: list[Callable[[], None]] = []
@@ -75,6 +79,7 @@ async def attend(
                 elif orders.stopped_by:
                     _end(128 + number)
                 else:
+                    orders.stopped_at = clock.boot()
                     orders.stop(int(number))
                     scope.cancel()
                     group.start_soon(_end_overdue, clock, stop_seconds)
@@ -82,8 +87,33 @@ async def attend(
 
 async def _end_overdue(clock: Clock, seconds: float) -> None:
     await clock.sleep(seconds)
+    _overdue(seconds)
+
+
+def _overdue(seconds: float) -> None:
     log.error("stop_overdue", outcome="failed", seconds=seconds)
     _end(OVERDUE)
+
+
+class Farewell:
+    """The last part of a stop: its event loop has ended, and waits for threads, as for one that looks a name up."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+
+    def begin(self, orders: Orders, clock: Clock, stop_seconds: float) -> None:
+        """From now on only threads are waited for; once the stop has taken `stop_seconds` in all, no more."""
+        if orders.stopped_by:
+            left = stop_seconds - (clock.boot() - orders.stopped_at)
+            work = contextvars.copy_context().run  # so that what it logs names the agent
+            self._timer = threading.Timer(max(0.0, left), work, (_overdue, stop_seconds))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def over(self) -> None:
+        """They have ended."""
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 def _end(code: int) -> None:

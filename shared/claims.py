@@ -29,6 +29,12 @@ PAYING = frozenset({Stage.PLANNING, Stage.IMPLEMENTING, Stage.IN_REVIEW})
 SHORT_SECONDS = 900.0
 """An item without money is looked at again so soon at the latest: a person may have raised the limit."""
 
+PATIENT_SECONDS = 5.0
+"""A claim may wait so long for its turn to write."""
+
+PACED_SECONDS = 300.0
+"""While writes have to wait, an item is looked at again so soon at the latest: the share may have become larger."""
+
 _WHAT = {Role.PLANNER: "story", Role.WORKER: "issue", Role.REVIEWER: "pull request"}
 """What each kind of agent works on."""
 
@@ -48,7 +54,12 @@ class Claims:
         return frozenset(self._held)
 
     async def look(self, number: int) -> View | Skip:
-        """What an item's lock shows, or who else holds it. Raises `Transient`."""
+        """What an item's lock shows, or why there is nothing to claim just now. Raises `Transient`.
+
+        Nothing is begun that would wait long for its turn to write: the loop has held items to look after.
+        """
+        if (seconds := self._claimant.delay()) > PATIENT_SECONDS:
+            return Skip("this process's share of GitHub's limits on writes is used up", min(seconds, PACED_SECONDS))
         view = await observe(self._port, ItemKey(self._role, number), self._claimant)
         decisions.seen(view)
         other = view.taken_by(self._claimant)

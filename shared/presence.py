@@ -5,7 +5,7 @@ GitHub limits accounts, and processes cannot see each other; but whoever works m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -37,9 +37,17 @@ class Trace:
     at: datetime
 
 
-def alive(traces: Iterable[Trace], account: int, now: datetime) -> frozenset[str]:
-    """The agents that have moved a fence under `account` within the hour before server time `now`."""
-    return frozenset(one.agent for one in traces if one.account == account and now - one.at < SEEN)
+def alive(traces: Iterable[Trace], account: int, now: datetime) -> dict[str, float]:
+    """The agents that have moved a fence under `account` within the hour before server time `now`.
+
+    Each with the seconds for which it still counts.
+    """
+    found: dict[str, float] = {}
+    for one in traces:
+        left = (SEEN - (now - one.at)).total_seconds()
+        if one.account == account and left > 0:
+            found[one.agent] = max(left, found.get(one.agent, 0.0))
+    return found
 
 
 def part(own: Collection[str], seen: Collection[str]) -> float:
@@ -58,7 +66,8 @@ class Presence:
         """`use` is told each new part."""
         self._clock, self._use = clock, use
         self._own: set[str] = set()
-        self._seen: dict[str, frozenset[str]] = {}
+        self._until: dict[str, dict[str, float]] = {}
+        """Repository -> agent -> until when (boot clock) it counts: some repositories are never swept again."""
         self._larger_since: float | None = None
         self.share = 1.0
 
@@ -69,12 +78,17 @@ class Presence:
     @property
     def others(self) -> int:
         """How many agents of other processes were seen."""
-        return len(frozenset().union(*self._seen.values()) - self._own)
+        return len(self._seen() - self._own)
 
-    def note(self, repository: str, agents: frozenset[str]) -> None:
-        """A sweep of one repository's fences has seen these."""
-        self._seen[repository] = agents
-        wanted = part(self._own, frozenset().union(*self._seen.values()))
+    def _seen(self) -> frozenset[str]:
+        now = self._clock.boot()
+        return frozenset(agent for each in self._until.values() for agent, until in each.items() if now < until)
+
+    def note(self, repository: str, agents: Mapping[str, float]) -> None:
+        """A sweep of one repository's fences has seen these, as `alive` gives them."""
+        now = self._clock.boot()
+        self._until[repository] = {agent: now + seconds for agent, seconds in agents.items()}
+        wanted = part(self._own, self._seen())
         if wanted <= self.share:
             self._larger_since = None
         elif self._larger_since is None:
@@ -103,7 +117,11 @@ class RollCall:
     """The list of fences that a sweep reads; each reading also tells who works there."""
 
     def __init__(
-        self, fences: Fences, account: int, server_time: Callable[[], datetime], note: Callable[[frozenset[str]], None]
+        self,
+        fences: Fences,
+        account: int,
+        server_time: Callable[[], datetime],
+        note: Callable[[Mapping[str, float]], None],
     ) -> None:
         self._fences, self._account, self._server_time, self._note = fences, account, server_time, note
 

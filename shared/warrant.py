@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shared.errors import Transient
 from shared.lock.hold import Held
@@ -25,13 +25,19 @@ ACK = "ack"
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Exactly one marked comment in one thread for one purpose; writing it twice converges."""
+    """Exactly one marked comment in one thread for one purpose; writing it twice converges.
+
+    `sending` hears that it goes out now: a write may have waited long for its turn.
+    """
 
     number: int
     purpose: str
+    sending: Callable[[], None] | None = field(default=None, compare=False)
 
     def check(self) -> None:
         """Notices are convergent and need no lease."""
+        if self.sending is not None:
+            self.sending()
 
 
 @dataclass(frozen=True, slots=True)

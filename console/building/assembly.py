@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -200,7 +200,7 @@ async def _parts(
     )
 
 
-def _noted(process: Process, me: SignedIn, name: str) -> Callable[[frozenset[str]], None]:
+def _noted(process: Process, me: SignedIn, name: str) -> Callable[[Mapping[str, float]], None]:
     """What hears who works in a repository; where a share is configured, nobody does."""
     vitals, pace = process.chronicle.vitals, me.pace
     vitals.share = lambda: pace.pacing.share

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from console.building.nonces import NonceBook
 from console.building.secrecy import keys_of
-from console.building.sign_in import siblings_of
+from console.building.sign_in import pace_of, siblings_of
 from shared.lock.claimant import Claimant, Purse, Terms
 from shared.marks import Key, Keyring
 
@@ -23,4 +23,9 @@ def claimant_of(process: Process, seen: Hub, purse: Purse | None = None) -> Clai
     terms = Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
     siblings = siblings_of(process, seen.account)
     accounts = siblings | {seen.account.id}
-    return Claimant(process.agent.id, accounts, keys, NonceBook(process.agent), terms, purse, siblings)
+    pacing = pace_of(process).pacing
+
+    def delay() -> float:
+        return pacing.delay(process.clock.boot())
+
+    return Claimant(process.agent.id, accounts, keys, NonceBook(process.agent), terms, purse, siblings, delay)

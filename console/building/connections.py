@@ -14,6 +14,7 @@ from config.settings import GitHubSettings, Settings
 from shared.clock import Clock
 from shared.github.client import GitHub, TokenSource
 from shared.github.pacing import Pacing
+from shared.github.tokens import Installation
 from shared.github.transport import Renewable
 from shared.outgoing.gate import Outgoing
 from shared.presence import Presence
@@ -49,11 +50,11 @@ class Line:
     session: aiohttp.ClientSession
     gates: list[Outgoing] = field(default_factory=list)
     users: int = 0
-    _clients: dict[Who, tuple[TokenSource, GitHub]] = field(default_factory=dict)
+    _clients: dict[Who, tuple[Announced, GitHub]] = field(default_factory=dict)
 
     def client(
         self, who: Who, source: Callable[[], TokenSource], build: Callable[[TokenSource], GitHub]
-    ) -> tuple[TokenSource, GitHub]:
+    ) -> tuple[Announced, GitHub]:
         """The token and a client of its own for one more agent; what is behind it is made for the first one."""
         known = self._clients.get(who)
         if known is None:
@@ -78,6 +79,11 @@ class Announced:
     async def renew(self, refused: str) -> bool:
         """Let go of a token that GitHub has refused; whether there may be another one."""
         return isinstance(self._source, Renewable) and await self._source.renew(refused)
+
+    async def admit(self, repository: str) -> None:
+        """Raise `Misconfigured` where the token does not reach this repository; one that a person keeps is for all."""
+        if isinstance(self._source, Installation):
+            await self._source.admit(repository)
 
 
 class Connections:

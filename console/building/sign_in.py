@@ -13,7 +13,7 @@ import anyio
 
 from config.environment import for_gh
 from config.settings import GitHubApp, Settings
-from console.building.connections import Line, Pace
+from console.building.connections import Announced, Line, Pace
 from console.building.secrecy import app_of, secret
 from shared.errors import Transient
 from shared.git.credentials import Credentials
@@ -79,12 +79,14 @@ class Identities:
         self._groups = _groups(process, by_owner=self._acting is not None)
         self._app: GitHub | None = None
         self._known: dict[str, SignedIn] = {}
+        self._tokens: dict[str, Announced] = {}
 
     async def of(self, name: str) -> SignedIn:
         """Who acts in one configured repository; raises `Misconfigured`, `Unauthorized` and `Transient`."""
         group = next(group for group, names in self._groups.items() if name in names)
         if group not in self._known:
             self._known[group] = await self._signed_in(group, self._groups[group])
+        await self._tokens[group].admit(name)
         return self._known[group]
 
     async def _signed_in(self, group: str, names: list[str]) -> SignedIn:
@@ -95,6 +97,7 @@ class Identities:
             return Kept(lambda: secret(process).get_secret_value()) if app is None else Installation(app, names)
 
         token, github = self._line.client((*who, group), source, self._client)
+        self._tokens[group] = token
         account = await (People(github, names[0]).me() if app is None else bot(app, github))
         answers = Credentials(_place(process, group), git_server(process.settings.github.api_url), token)
         self._stack.callback(answers.remove)

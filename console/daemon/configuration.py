@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 import structlog
 from pydantic import BaseModel, SecretStr
@@ -26,21 +27,50 @@ LOOK_SECONDS = 2.0
 """How often the file is looked at. Twice the same: editors and volumes replace a file in several steps."""
 
 
+class Follower(Protocol):
+    """Who goes by the configuration: `console.daemon.life.Life`."""
+
+    @property
+    def wanted(self) -> Settings:
+        """What it goes by, or will as soon as the phases in work have ended."""
+        ...
+
+    @property
+    def used(self) -> Settings | None:
+        """What it polls by just now."""
+        ...
+
+    def renew(self, settings: Settings) -> None:
+        """Go on with these."""
+        ...
+
+
+def _usable(settings: Settings) -> str:
+    return ""
+
+
 class Configuration:
-    """What is in force, and where it came from."""
+    """What is in force, and where it came from. It is one for all followers: what one cannot use, none keeps."""
 
     def __init__(self, settings: Settings, read: Callable[[], Settings], file: Path | None) -> None:
         """`read` gives the settings anew, or raises `Misconfigured`; `file` is what it reads, if there is one."""
         self.settings = settings
+        self._followers: list[Follower] = []
         self._read, self._file = read, file
         self._wanted, self._content = settings, _bytes(file)
         self._kept = self._content
         self._refused = ""
 
-    def changed(self, *, anew: bool = False) -> Settings | None:
+    def join(self, follower: Follower) -> None:
+        """One more goes by it."""
+        if follower not in self._followers:
+            self._followers.append(follower)
+
+    def changed(self, *, anew: bool = False, flaw: Callable[[Settings], str] = _usable) -> Settings | None:
         """The new settings; None when nothing has changed, or when they cannot be used, which is said once.
 
         With `anew` unchanged ones are given too: what they name, as a file with a token, may hold something else now.
+        `flaw` says why new ones cannot be used, in one sentence; empty when they can, as far as anybody knows.
         """
         self._content = _bytes(self._file)
         try:
@@ -57,14 +87,25 @@ class Configuration:
             self._refused = ""
             log.info("configuration_unchanged", outcome="skipped")
             return None
+        if why := flaw(found):
+            self._say_refused(why)
+            return None
         log.info("configuration_read", changed=live, applies="as soon as the phases in work have ended")
         self._wanted, self._kept = found, self._content
         return found
 
-    def refuse(self, why: str) -> None:
-        """The new version does not work after all: the one before stays in force."""
-        self._wanted, self._kept = self.settings, None
+    def refuse(self, why: str, refused: Settings | None = None) -> None:
+        """These (None: the newest) do not work after all: every follower goes on by what all of them last used.
+
+        Newer ones that are on their way already are given their own chance.
+        """
         self._say_refused(why)
+        if refused is not None and refused is not self._wanted:
+            return
+        self._wanted, self._kept = self.settings, None
+        for follower in self._followers:
+            if follower.wanted is not self.settings:
+                follower.renew(self.settings)
 
     def _say_refused(self, why: str) -> None:
         if why != self._refused:  # once for each reason
@@ -72,7 +113,9 @@ class Configuration:
             log.error("configuration_refused", outcome="failed", error=why, still_used=str(self._last_good))
 
     def used(self, settings: Settings) -> None:
-        """These settings work: they are in force from now on, and what they came from is kept."""
+        """They work for one follower. Once all go by them they are in force, and what they came from is kept."""
+        if any(follower.used is not settings for follower in self._followers):
+            return
         self.settings, self._refused = settings, ""
         if self._kept is None or settings is not self._wanted:
             return

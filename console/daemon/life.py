@@ -23,6 +23,7 @@ from console.daemon.start import Job, furnished, patiently
 from console.signals import Orders
 from shared.admission import Admission, Tell
 from shared.errors import EngineError
+from shared.process import CommandFailed
 from shared.room import Room
 from shared.telemetry.logging import bind_agent, hide_also
 
@@ -46,6 +47,7 @@ class Life:
         self._rounds: Rounds | None = None
         self._admission = Admission()
         self._next: Settings | None = None
+        self._agreed: Process | None = None
         self._starting = anyio.CancelScope()
         orders.on_drain.append(lambda: self._leave(DRAINED))
 
@@ -53,6 +55,16 @@ class Life:
     def agent_id(self) -> str:
         """Its id in the state directory."""
         return self._process.agent.id
+
+    @property
+    def wanted(self) -> Settings:
+        """What it goes by, or will as soon as the phases in work have ended."""
+        return self._next or self._process.settings
+
+    @property
+    def used(self) -> Settings | None:
+        """What it polls by just now."""
+        return self._process.settings if self.live else None
 
     def renew(self, settings: Settings) -> None:
         """Go on with other settings as soon as the phases in work have ended."""
@@ -98,15 +110,16 @@ class Life:
     async def run(self, configuration: Configuration, begun: Callable[[], None]) -> None:
         """Live; `begun` is called whenever it polls. Raises what keeps the first generation from beginning."""
         bind_agent(self._process.agent.id)
+        configuration.join(self)
         good: Process | None = None
         while True:
             try:
                 lived = await self._generation(configuration, begun)
-            except EngineError as error:
+            except (EngineError, CommandFailed, OSError) as error:
                 if good is None or self._process is good or self.live:
                     raise
-                configuration.refuse(str(error))
-                self._process = good
+                refused, self._process = self._process.settings, good
+                configuration.refuse(str(error), refused)
                 continue
             finally:
                 self.live = False
@@ -120,10 +133,15 @@ class Life:
         wanted, self._next = self._next, None
         if wanted is None:
             return
+        if self._process.settings is configuration.settings:
+            self._agreed = self._process
+        if self._agreed is not None and wanted is self._agreed.settings:
+            self._process = self._agreed  # with what it has read then: a file that it names may be gone
+            return
         try:
             self._process = await _renewed(self._process, wanted)
         except EngineError as error:
-            configuration.refuse(str(error))
+            configuration.refuse(str(error), wanted)
 
     @property
     def _ordered_away(self) -> bool:

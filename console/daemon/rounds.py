@@ -109,7 +109,7 @@ class Rounds:
             parts = await self._site.furnish(name)
         except Transient:
             return  # it says nothing about the repository
-        except (EngineError, CommandFailed) as error:
+        except (EngineError, CommandFailed, OSError) as error:  # this machine's disk may be in its way, too
             self._set_aside(name, error)
             return
         del self._vitals.aside[name]

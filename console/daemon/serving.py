@@ -11,6 +11,7 @@ import structlog
 
 from config.credentials import hook_secret
 from config.environment import notify
+from config.settings import Settings
 from console.building.process import Process
 from console.daemon.configuration import Configuration
 from console.daemon.doing import Doing, place_of
@@ -35,12 +36,9 @@ async def serve(
 
     def renew(*, anew: bool = False) -> None:
         supervisor.reloading()
-        if settings := configuration.changed(anew=anew):
-            if why := next(filter(None, (life.unreadable(settings) for life in lives)), ""):
-                configuration.refuse(why)
-            else:
-                for life in lives:
-                    life.renew(settings)
+        if settings := configuration.changed(anew=anew, flaw=partial(_unreadable, lives)):
+            for life in lives:
+                life.renew(settings)
         supervisor.ready()
 
     def begun() -> None:
@@ -90,6 +88,10 @@ def _doing(lives: Sequence[Life], process: Process) -> Doing:
     """Each agent's sentence, beside its lock in the state directory that they were started with."""
     agents = process.settings.state_dir
     return Doing([(place_of(agents, life.agent_id), life.stuck_or_status) for life in lives])
+
+
+def _unreadable(lives: Sequence[Life], settings: Settings) -> str:
+    return next(filter(None, (life.unreadable(settings) for life in lives)), "")
 
 
 def _status(lives: Sequence[Life]) -> str:

@@ -15,9 +15,10 @@ from console.building.assembly import Parts, Process, reached
 from console.building.fitness import prove
 from shared.admission import Admission
 from shared.clock import Clock
-from shared.errors import EngineError, Transient, Unauthorized
+from shared.errors import Blocked, EngineError, Transient, Unauthorized
 from shared.items import Agent
 from shared.loop import Loop
+from shared.process import CommandFailed
 from shared.slots import Slots
 from shared.workflow import Role
 
@@ -72,7 +73,7 @@ class Site:
     """What one process works with: the repositories that can be used, and why others cannot be used just now."""
 
     parts: Sequence[Parts]
-    aside: Mapping[str, EngineError]
+    aside: Mapping[str, Exception]
     furnish: Callable[[str], Awaitable[Parts]]
     """Try a repository (full name) again; raises what keeps it from being used."""
 
@@ -85,7 +86,7 @@ async def furnished(process: Process, arguments: Arguments, prepare: Prepare | N
     """
     configured = {one.name: one for one in process.settings.repositories}
     usable: list[Parts] = []
-    aside: dict[str, EngineError] = {}
+    aside: dict[str, Exception] = {}
     async with AsyncExitStack() as stack:
         parts_of = await stack.enter_async_context(reached(process))
 
@@ -99,10 +100,11 @@ async def furnished(process: Process, arguments: Arguments, prepare: Prepare | N
                 usable.append(await furnish(name))
             except (Transient, Unauthorized):
                 raise
-            except EngineError as error:
+            except (EngineError, CommandFailed, OSError) as error:  # git or a disk may be in its way, too
                 aside[name] = error
         if not usable:
-            raise next(iter(aside.values()))
+            first = next(iter(aside.values()))
+            raise first if isinstance(first, EngineError) else Blocked(str(first)) from first
         return stack.pop_all(), Site(usable, aside, furnish)
 
 

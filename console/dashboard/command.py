@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -17,14 +17,18 @@ from anyio import to_thread
 from config.loading import load
 from config.settings import Settings
 from console.building.sign_in import completed, git_server
-from console.dashboard.feed import EVENTS, Feed
+from console.dashboard.feed import EVENTS, Feed, Look
 from console.dashboard.page import Terms, page
 from console.dashboard.site import served
 from console.events import Reading
 from console.launch import OK, complain
-from console.record.visit import visits
+from console.record.visit import visited
 from console.signals import Orders, attend
 from console.status.gather import Looking
+from console.status.machine import machine
+from console.status.machine import told as lines
+from console.status.row import Board
+from console.status.unread import Unread
 from shared.clock import Clock
 from shared.errors import EngineError
 from shared.telemetry.events import Event, Query
@@ -72,18 +76,31 @@ async def _serve(wishes: Wishes, settings: Settings, environment: Mapping[str, s
     terms = Terms({one.name: f"{root}/{one.name}" for one in settings.repositories}, wishes.interval)
     since = datetime.fromtimestamp(clock.now(), UTC) - RECENT
     query = Query(repository=wishes.repository or "", since=since)
-    async with visits(settings, environment, clock) as opened:
-        looks = [Looking(visit, timeout=timeout, unknown_run=budgets.unknown_run) for visit in opened]
-        with closing(Reading(settings, query)) as reading:
+    async with visited(settings, environment, clock) as (opened, unusable):
+        looks: list[Look] = [Looking(one, timeout=timeout, unknown_run=budgets.unknown_run) for one in opened]
+        at = opened[0].server_time()
+        looks += [Unread(Board(name, at, complaint=str(error))) for name, error in unusable.items()]
+        async with _reading(settings, query) as reading:
             feed = Feed(looks, partial(_new, reading), clock.boot, wishes.interval)
 
             async def newest() -> bytes:
-                return page(await feed.newest(), terms)
+                return page(await feed.newest(), terms, tuple(lines(machine(settings.state_dir))))
 
             async with served(newest, wishes.port) as address:
                 sys.stdout.write(f"{address}  (Ctrl-C ends it)\n")
                 sys.stdout.flush()
                 await anyio.sleep_forever()
+
+
+@asynccontextmanager
+async def _reading(settings: Settings, query: Query) -> AsyncIterator[Reading]:
+    """The trail; a database's connection, which has an event loop of its own, is closed beside this one."""
+    reading = Reading(settings, query)
+    try:
+        yield reading
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(reading.close)
 
 
 async def _new(reading: Reading) -> Sequence[Event]:

@@ -31,8 +31,8 @@ class Terms:
     interval: float
 
 
-def page(shown: Shown, terms: Terms) -> bytes:
-    """The whole document."""
+def page(shown: Shown, terms: Terms, machine: Sequence[str] = ()) -> bytes:
+    """The whole document; `machine` are lines about what runs here."""
     html = Element("html", lang="en")
     _head(html, shown, terms)
     body = SubElement(html, "body")
@@ -41,6 +41,10 @@ def page(shown: Shown, terms: Terms) -> bytes:
     _text(header, "p", _summary(shown))
     for board in shown.boards:
         _board(body, board, terms.sites.get(board.repository, ""))
+    if machine:
+        section = SubElement(body, "section", {"class": "machine"})
+        for line in machine:
+            _text(section, "p", plain(line))
     _events(body, shown)
     return f"<!doctype html>\n{tostring(html, encoding='unicode', method='html')}".encode()
 
@@ -76,6 +80,8 @@ def _board(body: Element, board: Board, site: str) -> None:
     _text(heading, "small", f"{board.at:%Y-%m-%d %H:%M:%S} UTC")
     if board.complaint:
         _text(section, "p", f"Not read again: {plain(board.complaint)}", "trouble")
+    if not board.rows and board.complaint:
+        return
     if not board.rows:
         _text(section, "p", "Nothing open that the engine has to do with.", "quiet")
         return

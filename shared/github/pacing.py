@@ -6,6 +6,9 @@ https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from shared.clock import Clock
 
@@ -17,6 +20,19 @@ URGENT_RESERVE = 0.1
 
 LOOK_SECONDS = 30.0
 """Whoever waits looks again so often: the share may have become larger."""
+
+
+_hears: ContextVar[Callable[[], None] | None] = ContextVar("paced", default=None)
+
+
+@contextmanager
+def heard(waits: Callable[[], None]) -> Iterator[None]:
+    """While the block runs, `waits` hears at each look that a write of this task waits for its turn: it is no hang."""
+    token = _hears.set(waits)
+    try:
+        yield
+    finally:
+        _hears.reset(token)
 
 
 class Pacing:
@@ -64,5 +80,7 @@ class Pacing:
     async def wait(self, *, urgent: bool = False) -> None:
         """Return when one write may go out, and count it. Nothing is reserved while waiting."""
         while (delay := self.delay(self._clock.boot(), urgent=urgent)) > 0:
+            if (waits := _hears.get()) is not None:
+                waits()
             await self._clock.sleep(min(delay, LOOK_SECONDS))
         self._granted.append(self._clock.boot())

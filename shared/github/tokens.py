@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import structlog
 
 from shared import process
 from shared.errors import Misconfigured, Unauthorized
 from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
-from shared.github.errors import NotFound
+from shared.github.errors import NotFound, Refused
 from shared.models import Account
 from shared.warrant import Operator
+
+log = structlog.get_logger()
 
 GH_SECONDS = 10.0
 """How long `gh` may take to look its token up."""
@@ -30,6 +33,9 @@ DRIFT_SECONDS = 60
 
 ROTATION_SECONDS = 5 * 60
 """An installation's token is replaced so long before it expires."""
+
+UNPROCESSABLE = 422
+"""What GitHub answers to a wish for a repository that the installation does not reach."""
 
 _SIGN_IN = Operator("sign in as the App")
 
@@ -110,13 +116,17 @@ class Proof:
 
 
 class Installation:
-    """The tokens of one App for some repositories of one owner: a source that rotates them in time."""
+    """The tokens of one App for some repositories of one owner: a source that rotates them in time.
+
+    GitHub makes none for a list with a name that it cannot reach. Such a name is left out, so that the others go on.
+    """
 
     def __init__(self, app: GitHub, repositories: Sequence[str]) -> None:
         """`app` is a client that signs in with a `Proof`; `repositories` are full names of one owner."""
         self._app = app
         self._repositories = tuple(repositories)
         self._known: tuple[str, datetime] | None = None
+        self._left_out: frozenset[str] = frozenset()
         self._one_at_a_time = anyio.Lock()
 
     async def __call__(self) -> str:
@@ -126,6 +136,17 @@ class Installation:
                 self._known = await self._made()
             return self._known[0]
 
+    async def admit(self, repository: str) -> None:
+        """Raise `Misconfigured` where the token does not reach; one that was left out is asked for again first."""
+        await self()
+        if repository not in self._left_out:
+            return
+        number = await self._number(repository)
+        if number is None or not await self._granted(number, repository):
+            raise Misconfigured(_not_installed(repository))
+        self._known = None
+        await self()
+
     async def renew(self, refused: str) -> bool:
         """Let go of a token that was revoked before its time; the App makes another one."""
         if self._known is not None and self._known[0] == refused:
@@ -134,24 +155,66 @@ class Installation:
 
     async def _made(self) -> tuple[str, datetime]:
         """A new token, and from when on another one is wanted (server time)."""
-        number = await self._installation()
-        wish = {"repositories": [name.partition("/")[2] for name in self._repositories]}
-        reply = await self._app.write("POST", f"/app/installations/{number}/access_tokens", wish, _SIGN_IN)
-        token, expires = wire.read(_token, reply)
+        number, names = await self._installation()
+        made = await self._asked(number, names)
+        if made is None:  # one request for each name, and one more only for those that do not show why
+            names = [name for name in names if await self._number(name) is not None]
+            made = await self._asked(number, names)
+        if made is None:
+            names = [name for name in names if await self._granted(number, name)]
+            made = await self._asked(number, names)
+        if made is None:
+            raise Misconfigured(_not_installed(self._repositories[0]))
+        self._leave_out(frozenset(self._repositories).difference(names))
+        token, expires = made
         return token, expires - timedelta(seconds=ROTATION_SECONDS)
 
-    async def _installation(self) -> int:
-        name = self._repositories[0]
+    async def _installation(self) -> tuple[int, list[str]]:
+        """Its number, by the first repository that tells it, and the repositories from that one on."""
+        for index, name in enumerate(self._repositories):
+            number = await self._number(name)
+            if number is not None:
+                return number, list(self._repositories[index:])
+        raise Misconfigured(_not_installed(self._repositories[0]))
+
+    async def _number(self, name: str) -> int | None:
+        """The installation in one repository; None where there is none."""
         try:
             return wire.read(_id, await self._app.get(f"/repos/{name}/installation"))
-        except NotFound as error:
-            raise Misconfigured(f"The GitHub App is not installed in {name}: install it there.") from error
+        except NotFound:
+            return None
+
+    async def _asked(self, number: int, names: Sequence[str]) -> tuple[str, datetime] | None:
+        """A token for these repositories and when it expires; None when GitHub cannot reach one of them by its name."""
+        if not names:
+            return None
+        wish = {"repositories": [name.partition("/")[2] for name in names]}
+        try:
+            reply = await self._app.write("POST", f"/app/installations/{number}/access_tokens", wish, _SIGN_IN)
+        except Refused as error:
+            if error.status != UNPROCESSABLE:
+                raise
+            return None
+        return wire.read(_token, reply)
+
+    async def _granted(self, number: int, name: str) -> bool:
+        """Whether there is a token for this one alone: one that was renamed answers, but not to its old name."""
+        return await self._asked(number, [name]) is not None
+
+    def _leave_out(self, names: frozenset[str]) -> None:
+        if names - self._left_out:
+            log.warning("repositories_without_token", outcome="retrying", repositories=sorted(names))
+        self._left_out = names
 
 
 async def bot(app: GitHub, github: GitHub) -> Account:
     """The account that an App writes as: `<slug>[bot]`, whose number only `/users` tells."""
     slug = wire.read(_slug, await app.get("/app"))
     return wire.read(wire.account, await github.get(f"/users/{segment(f'{slug}[bot]')}"))
+
+
+def _not_installed(name: str) -> str:
+    return f"The GitHub App is not installed in {name}: install it there."
 
 
 def _token(value: Any) -> tuple[str, datetime]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -56,7 +57,8 @@ class Purse(Protocol):
 class Claimant:
     """Who claims: one agent of one repository. Without a `purse` nothing that it begins costs money.
 
-    `accounts` are the engine's, of which other agents sign in with `siblings`.
+    `accounts` are the engine's, of which other agents sign in with `siblings`. `delay` says in how many seconds the
+    account may write: its share of GitHub's limits may be used up.
     """
 
     agent: str
@@ -66,6 +68,7 @@ class Claimant:
     terms: Terms = Terms()
     purse: Purse | None = None
     siblings: frozenset[int] = frozenset()
+    delay: Callable[[], float] = lambda: 0.0
 
 
 def is_mine(ack: Ack, claimant: Claimant) -> bool:

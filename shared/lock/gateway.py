@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol, TypeVar, cast
 
@@ -65,8 +66,10 @@ class Gateway:
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
         """Carry out one operation; errors are those of the two stores."""
-        value = await self._answer(operation)
-        return Reply(cast("T", value), self._server_time())
+        sent: list[float] = []
+        notice = Notice(0, ACK, lambda: sent.append(self._clock.boot()))
+        value = await self._answer(operation, notice)
+        return Reply(cast("T", value), self._server_time(), sent[-1] if sent else None)
 
     async def sleep(self, seconds: float) -> None:
         """Let `seconds` pass."""
@@ -80,7 +83,7 @@ class Gateway:
         """Seconds since boot."""
         return self._clock.boot()
 
-    async def _answer(self, operation: Operation[Any]) -> object:
+    async def _answer(self, operation: Operation[Any], notice: Notice) -> object:
         match operation:
             case ReadFence(item):
                 return await self._read(item)
@@ -91,9 +94,9 @@ class Gateway:
             case ReadComment(id):
                 return await self._comments.comment(id)
             case PostComment(number, body):
-                return await self._comments.post(number, body, Notice(number, ACK))
+                return await self._comments.post(number, body, replace(notice, number=number))
             case EditComment(id, body):
-                return await self._comments.edit(id, body, Notice(0, ACK), urgent=True)
+                return await self._comments.edit(id, body, notice, urgent=True)
             case AdvanceFence():
                 return await self._advance(operation)
             case _:

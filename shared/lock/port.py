@@ -107,10 +107,14 @@ class AdvanceFence(Operation[str | None]):
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
-    """An answer and the server's time (`Date`) when it was given."""
+    """An answer and the server's time (`Date`) when it was given.
+
+    `sent` is the boot time right before a comment was sent, where that is known: it may have waited for its turn.
+    """
 
     value: T
     at: datetime
+    sent: float | None = None
 
 
 class Port(Protocol):

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from shared.errors import Blocked, EngineError, Lost, Transient, Unauthorized
+from shared.github.pacing import heard
 from shared.items import Agent, Candidate, Ended, Result, Skip, Step
 from shared.lock.claim import Lease
 from shared.lock.hold import Held
@@ -40,13 +41,18 @@ class ObservedAgent:
         self._vitals.ticked(self.repository)
         self._scribe.look_at_pace()
         try:
-            found = await self._agent.discover()
+            with heard(self._waits):
+                found = await self._agent.discover()
         except Unauthorized as error:
             self._note_token(str(error))
             raise
         self._note_token("")
         self._vitals.answered(self.repository)
         return found
+
+    def _waits(self) -> None:
+        """The tick waits for its turn to write: that lives."""
+        self._vitals.ticked(self.repository)
 
     def _note_token(self, refusal: str) -> None:
         if bool(refusal) is not self._refused:
@@ -57,7 +63,8 @@ class ObservedAgent:
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at one candidate closely and try to get it."""
-        return await self._agent.claim(candidate)
+        with heard(self._waits):
+            return await self._agent.claim(candidate)
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
@@ -95,7 +102,8 @@ class ObservedAgent:
 
     async def revoked(self, number: int) -> str | None:
         """Why a person's order ends the work on an item we hold; None when nothing does."""
-        return await self._agent.revoked(number)
+        with heard(self._waits):
+            return await self._agent.revoked(number)
 
     async def stop(self, held: Held, reason: str) -> None:
         """End the work on a person's order."""

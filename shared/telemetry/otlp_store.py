@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
@@ -13,9 +14,13 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 from shared.errors import EngineError
 from shared.telemetry.events import Event
 from shared.telemetry.traces import Traces
+from shared.telemetry.trail import Hopeless
 
 TIMEOUT_SECONDS = 5
 """Of one try to send; the end of a process waits no longer."""
+
+_FOR_GOOD = re.compile(r"batch code: (400|413|422)\b|max_request_size|Failed to encode")
+"""What the library says of a batch that is at fault itself. Other refusals, as of a key, are for a person to end."""
 
 _LIBRARY = logging.getLogger("opentelemetry.exporter.otlp.proto.http.trace_exporter")
 
@@ -38,14 +43,23 @@ class OtlpStore:
         self._ear = _Ear()
 
     def append(self, events: Sequence[Event], forget_before: datetime | None) -> None:
-        """Send what has ended with these events; raises `NotTaken`, and then takes the same ones again."""
+        """Send what has ended with these events; raises `NotTaken`, and then takes the same ones again.
+
+        Raises `Hopeless` for what the collector will never take; then it is given up.
+        """
         for event in events:
             if event.uid not in self._folded:
                 self._folded.add(event.uid)
                 self._traces.record(event)
         self._unsent += self._traces.taken()
-        if self._unsent:
-            self._send(self._unsent)
+        try:
+            if self._unsent:
+                self._send(self._unsent)
+        except NotTaken as error:
+            if _FOR_GOOD.search(str(error)) is None:
+                raise
+            self._folded, self._unsent = set(), []
+            raise Hopeless(str(error)) from error
         self._folded, self._unsent = set(), []
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import structlog
 
+from shared.errors import EngineError
 from shared.telemetry.events import Event, Trail
 
 log = structlog.get_logger()
@@ -27,8 +28,15 @@ PAUSE_SECONDS = 30.0
 PRUNE_EVERY = timedelta(hours=24)
 
 
+class Hopeless(EngineError):
+    """The events will never be taken as they are."""
+
+
 class Store(Protocol):
-    """A database, used by one thread only. Every method may raise whatever the database raises."""
+    """A database, used by one thread only. Every method may raise whatever the database raises.
+
+    `Hopeless` means that the same events need not be tried again.
+    """
 
     def append(self, events: Sequence[Event], forget_before: datetime | None) -> None:
         """Write all of `events` or none, and delete what is older; opens the database where that is needed."""
@@ -148,6 +156,9 @@ class Written:
         prune = self._pruned is None or latest - self._pruned >= PRUNE_EVERY
         try:
             self._store.append(batch, latest - self._keep if prune else None)
+        except Hopeless as error:
+            self._give_up(batch, str(error).partition("\n")[0])
+            return True
         except Exception as error:  # whatever it is, no issue may notice
             if not self._failing:
                 log.warning("events_not_written", outcome="retrying", to=self._to, error=str(error).partition("\n")[0])
@@ -157,10 +168,23 @@ class Written:
         if self._failing:
             log.info("events_written_again", outcome="completed", to=self._to, dropped=self._dropped)
         self._failing, self._pruned = False, latest if prune else self._pruned
-        with self._news:
-            for _ in range(min(len(batch), len(self._waiting))):  # `close` may have given them up meanwhile
-                self._waiting.popleft()
+        self._done_with(batch)
         return True
+
+    def _done_with(self, batch: Sequence[Event]) -> int:
+        """How many of them still waited."""
+        with self._news:
+            waited = min(len(batch), len(self._waiting))  # `close` may have given them up meanwhile
+            for _ in range(waited):
+                self._waiting.popleft()
+        return waited
+
+    def _give_up(self, batch: Sequence[Event], why: str) -> None:
+        """Nothing after them has to wait for what nobody will ever take."""
+        count = self._done_with(batch)
+        with self._news:
+            self._dropped += count
+        log.warning("events_refused", outcome="failed", to=self._to, count=count, error=why)
 
     def _rest(self) -> bool:
         """Leave a failing database alone for a while; True when the trail was closed, so that there is no more try."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 from shared.ci.round import SENT_BACK
 from shared.lock.claim import Intent
@@ -15,6 +16,9 @@ from worker_agent.feedback.reading import Feedback
 from worker_agent.intake.siblings import Siblings
 from worker_agent.intake.writers import Writers
 from worker_agent.ports import Issues
+
+AT_ONCE = timedelta(minutes=2)
+"""So soon after its fence the reviewer has set its label, if nothing holds it up."""
 
 
 class Requests:
@@ -53,11 +57,16 @@ class Requests:
         return replace(wish, phase=Phase.CI, round=max(fence.round, 1))
 
     async def _by_person(self, number: int, fence: Fence, requested: Fence | None) -> bool:
-        """Whether a person has set the label, who may share our account: the reviewer moves its fence before it."""
+        """Whether a person has set the label, who may share our account: the reviewer moves its fence before it.
+
+        A reviewer with a token of its own looks like a person; its label comes right after that move.
+        """
         newest = await self._newest(number)
-        if newest is None or not self._writers.are(newest.actor):
-            return newest is not None
-        return requested is None and newest.at >= fence.at
+        if newest is None:
+            return False
+        if requested is not None:
+            return not self._writers.are(newest.actor) and newest.at - requested.at > AT_ONCE
+        return newest.at >= fence.at or not self._writers.are(newest.actor)
 
     async def _newest(self, number: int) -> LabelEvent | None:
         events = await self._issues.label_events(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,9 +16,11 @@ from daemon_scene import configured
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
 from orphan_scene import charged, writes
 
+from config.state import StateDirectory
 from console.dashboard.site import served
 from shared import process
 from shared.errors import Misconfigured, Transient
+from shared.workflow import Role
 
 ROOT = Path(__file__).parents[3]
 
@@ -111,3 +114,31 @@ async def test_it_shows_the_board_and_costs_nothing_while_nobody_looks(engine: E
     assert "Greet &lt;b&gt;people&lt;/b&gt;" in page
     assert "worker: a free one" in page
     assert b"Traceback" not in log.read_bytes()
+
+
+@pytest.mark.long
+async def test_one_repository_and_a_database_that_cannot_be_used_keep_nobody_from_the_rest(engine: Engine) -> None:
+    number = engine.ready("Greet people")
+    config = configured(engine)
+    settings = json.loads(config.read_text(encoding="utf-8"))
+    settings["repositories"].append(settings["repositories"][0] | {"name": "ada/gone"})
+    settings["events"] = {"url": "postgresql://nobody@127.0.0.1:1/none"}
+    config.write_text(json.dumps(settings), encoding="utf-8")
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(engine.directory), "GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
+    argv = (sys.executable, "-m", "console", "dashboard", "--port", "0", "--config", str(config))
+    log = engine.directory / "dashboard.log"
+    with StateDirectory(engine.directory / "state").open().claim_identity(Role.WORKER, None) as agent:
+        with anyio.fail_after(20):
+            async with process.started(argv, cwd=ROOT, env=env, log=log) as child:
+                while not log.exists() or b"(Ctrl-C ends it)" not in log.read_bytes():  # noqa: ASYNC110  # its own time
+                    await anyio.sleep(0.05)
+                async with aiohttp.ClientSession() as session, session.get(log.read_text().split()[0]) as answer:
+                    page = await answer.text()
+                child.send_signal(signal.SIGINT)
+                assert await child.wait() == 130
+    assert f"{REPOSITORY}/issues/{number}" in page
+    assert "GitHub does not show the repository ada/gone" in page
+    assert "The events cannot be read" in page
+    assert f"{agent.id} (process" in page, "what runs on this machine"
+    assert b"Traceback" not in log.read_bytes()
+    assert b"never awaited" not in log.read_bytes()

@@ -15,7 +15,7 @@ from telemetry_bench import AT, event
 
 from shared.telemetry.events import Event, Kind
 from shared.telemetry.otlp_store import OtlpStore
-from shared.telemetry.trail import Copied, NoTrail, Written
+from shared.telemetry.trail import Copied, Hopeless, NoTrail, Written
 
 CALL = {
     "role": "developer",
@@ -168,6 +168,17 @@ def test_a_collector_that_refuses_gets_everything_once_later(receiver: Receiver)
     assert [line["event"] for line in logs] == ["events_not_written", "events_written_again"]
     assert {line["to"] for line in logs} == {"collector"}
     assert "500" in logs[0]["error"]
+
+
+@pytest.mark.parametrize("status", [400, 413])
+def test_what_a_collector_refuses_for_good_holds_up_no_other_trace(receiver: Receiver, status: int) -> None:
+    receiver.refusals = [status]
+    store = OtlpStore(f"{receiver.url}/v1/traces", {}, {}, str)
+    with pytest.raises(Hopeless, match=str(status)):
+        store.append(life(), None)
+    store.append(life(), None)
+    store.close()
+    assert len(receiver.named("worker run")) == 1, "the second run; the first is not sent again"
 
 
 def test_no_collector_costs_nothing_but_a_count() -> None:

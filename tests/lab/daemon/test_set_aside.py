@@ -12,6 +12,8 @@ from engine import ENGINE, REPOSITORY, WRITES, Engine
 from structlog.testing import capture_logs
 from test_daemon_lives import OTHER, Scene, daemon
 
+from console.arguments import Arguments
+from console.building.assembly import Parts
 from console.daemon.serving import serve
 from shared.errors import Misconfigured
 from shared.telemetry.events import Kind, Query
@@ -68,6 +70,44 @@ async def test_what_is_wrong_with_the_only_repository_ends_the_start(engine: Eng
         scene.life._process = replace(scene.process, settings=only)
         with pytest.raises(Misconfigured, match=OTHER):
             await scene.life.run(scene.configuration, lambda: None)
+
+
+async def test_a_disk_in_the_way_of_one_repository_sets_it_aside_and_keeps_nobody_else(engine: Engine) -> None:
+    """Also at the try again, long after the start."""
+    async with daemon(engine, "eve/other") as scene:
+        vitals = scene.process.chronicle.vitals
+        for answered in scene.answered.values():
+            answered.set()
+        async with anyio.create_task_group() as group:
+            group.start_soon(serve, [scene.life], scene.configuration, scene.orders, scene.bells, scene.process)
+            await until(lambda: scene.life.live)
+            (host,) = (scene.settings.state_dir / "mirrors").iterdir()
+            (host / "eve").write_text("where its mirror was to be", encoding="ascii")
+            await engine.lab.repository("eve/other", {"README.md": "# Other\n"}, collaborators={ENGINE: "write"})
+            scene.clock.due.set()
+            await until(lambda: "File exists" in vitals.aside["eve/other"])
+            assert scene.life.live
+            (host / "eve").unlink()
+            scene.clock.due.set()
+            await until(lambda: set(vitals.pulses) == {REPOSITORY, "eve/other"})
+            scene.orders.drain()
+
+
+async def test_a_disk_in_the_way_of_a_new_configuration_brings_the_one_before_back(engine: Engine) -> None:
+    async def prepare(parts: Parts, arguments: Arguments) -> Parts:
+        if parts.configured.poll_interval == 7.0:
+            raise OSError(28, "No space left on device")
+        return parts
+
+    async with daemon(engine) as scene:
+        scene.life.job = replace(scene.life.job, prepare=prepare)
+        then = [lambda: scene.life.renew(scene.polling(7.0)), scene.orders.drain]
+        scene.answered[REPOSITORY].set()
+        with capture_logs() as logs:
+            await scene.life.run(scene.configuration, lambda: then.pop(0)())
+    assert scene.generations == [0.05, 0.05]
+    (refused,) = [one for one in logs if one["event"] == "configuration_refused"]
+    assert "No space left on device" in refused["error"]
 
 
 async def test_a_token_file_that_is_gone_at_a_reload_changes_nothing(engine: Engine, tmp_path: Path) -> None:

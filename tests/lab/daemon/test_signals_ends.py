@@ -107,3 +107,41 @@ async def test_a_killed_daemon_leaves_no_child_of_its_sandbox(engine: Engine) ->
         assert await child.wait() == -signal.SIGKILL
         await until(lambda: not running(program))
     await goes_on(engine, number)
+
+
+SLOW_NAMES = """
+import socket, time
+known = socket.getaddrinfo
+def slow(host, *rest, **more):
+    if str(host).startswith("slow"):
+        open("asked", "w").close()
+        time.sleep(60)
+    return known(host, *rest, **more)
+socket.getaddrinfo = slow
+"""
+
+
+async def test_a_look_up_of_a_name_that_hangs_does_not_outlast_the_grace(tmp_path: Path) -> None:
+    """Its thread cannot be cancelled, and an event loop that ends waits for it."""
+    (tmp_path / "sitecustomize.py").write_text(SLOW_NAMES, encoding="ascii")
+    (tmp_path / "scenario.yml").write_text("[]", encoding="ascii")
+    settings = {
+        "repositories": [{"name": "ada/directory", "llm_backend": "scripted"}],
+        "state_dir": str(tmp_path / "state"),
+        "sandbox": "none",
+        "stop_seconds": 0.5,
+        "health": {"port": None},
+        "github": {"api_url": "https://slow.example.invalid"},
+        "llm": {"scenario": str(tmp_path / "scenario.yml")},
+    }
+    config, log = tmp_path / "config.yml", tmp_path / "worker.log"
+    config.write_text(json.dumps(settings), encoding="utf-8")
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "GITHUB_TOKEN": "ghp_x", "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    argv = (sys.executable, "-m", "worker_agent", "--config", str(config))
+    with anyio.fail_after(30):
+        async with process.started(argv, cwd=tmp_path, env=env, log=log) as child:
+            await until((tmp_path / "asked").exists)
+            child.send_signal(signal.SIGTERM)
+            assert await child.wait() == 1
+    assert [one["seconds"] for one in lines(log) if one["event"] == "stop_overdue"] == [0.5]
+    assert residents(tmp_path / "state") == ()

@@ -97,6 +97,81 @@ def test_one_that_fails_only_later_gives_way_to_the_one_before(machine: Machine)
     assert machine.configuration.changed() is not None, "a next try is welcome"
 
 
+class Agent:
+    """One that goes by the configuration; it `polls` by its settings when the test says so."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.wanted = settings
+        self.used: Settings | None = settings
+
+    def renew(self, settings: Settings) -> None:
+        self.wanted, self.used = settings, None
+
+    def polls(self, configuration: Configuration) -> None:
+        self.used = self.wanted
+        configuration.used(self.wanted)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_what_one_agent_cannot_use_none_keeps_and_the_file_put_back_is_in_force_for_all(
+    machine: Machine, quick: bool
+) -> None:
+    """Whether the other one has gone over to it already, or is about to."""
+    configuration, good = machine.configuration, machine.configuration.settings
+    able, unable = Agent(good), Agent(good)
+    configuration.join(able)
+    configuration.join(unable)
+    before = machine.file.read_text()
+    machine.write("cooldown: 7\n")
+    new = configuration.changed()
+    assert new is not None
+    for one in (able, unable):
+        one.renew(new)
+    if quick:
+        able.polls(configuration)
+        assert configuration.settings is good, "not all of them go by it"
+    unable.wanted = good
+    configuration.refuse("the token is refused", new)
+    assert (able.wanted, unable.wanted) == (good, good)
+    able.polls(configuration)
+    unable.polls(configuration)
+    machine.file.write_text(before)
+    assert configuration.changed() is None, "that is what all go by already"
+    machine.write("cooldown: 8\n")
+    better = configuration.changed()
+    assert better is not None
+    for one in (able, unable):
+        one.renew(better)
+        one.polls(configuration)
+    assert configuration.settings is better
+    assert machine.kept.endswith("cooldown: 8\n")
+
+
+def test_a_late_refusal_does_not_take_back_what_was_mended_meanwhile(machine: Machine) -> None:
+    configuration = machine.configuration
+    agent = Agent(configuration.settings)
+    configuration.join(agent)
+    machine.write("cooldown: 7\n")
+    bad = configuration.changed()
+    machine.write("cooldown: 8\n")
+    mended = configuration.changed()
+    assert mended is not None
+    agent.renew(mended)
+    configuration.refuse("too late", bad)
+    assert agent.wanted is mended
+    assert configuration.changed() is None
+
+
+def test_one_with_a_flaw_leaves_everybody_alone(machine: Machine) -> None:
+    configuration = machine.configuration
+    agent = Agent(configuration.settings)
+    configuration.join(agent)
+    machine.write("cooldown: 7\n")
+    assert names(lambda: configuration.changed(flaw=lambda found: "no such file")) == ["configuration_refused"]
+    assert agent.used is configuration.settings
+    assert configuration.changed() is not None, "it can be used now"
+
+
 class Hours:
     """A clock that does something at each sleep, and ends the watch when nothing is left to do."""
 

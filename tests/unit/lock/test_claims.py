@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shared.claims import SHORT_SECONDS, Claims
+from shared.claims import PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
 from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant, Shortage
@@ -90,3 +90,29 @@ async def test_a_wait_for_money_lasts_as_long_as_there_is_none_and_others_until_
 
 async def test_a_new_order_does_not_wait() -> None:
     assert await claimed(waiting("usage-limit"), Intent(IMPLEMENTING, "green", attempt=2), None) is None
+
+
+class Seen(Exception):
+    """The look went as far as the lock."""
+
+
+class Reader(Port):
+    """A lock that only notes that somebody looks."""
+
+    async def request(self, operation: object) -> None:
+        raise Seen
+
+
+@pytest.mark.parametrize(("delay", "seconds"), [(PATIENT_SECONDS, None), (60.0, 60.0), (3000.0, PACED_SECONDS)])
+async def test_nothing_is_begun_that_would_wait_long_for_its_turn_to_write(delay: float, seconds: float | None) -> None:
+    port: Any = Reader()
+    nonces: Any = None
+    claims = Claims(Role.WORKER, port, Claimant("worker-1", frozenset(), Keyring(1), nonces, delay=lambda: delay))
+    if seconds is None:
+        with pytest.raises(Seen):
+            await claims.look(42)
+        return
+    left = await claims.look(42)
+    assert isinstance(left, Skip)
+    assert (left.seconds, left.failed) == (seconds, False)
+    assert "limits on writes" in left.reason

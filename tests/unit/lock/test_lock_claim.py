@@ -8,14 +8,14 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from fake_port import KEY, KEYS, FakeAgent, run
+from fake_port import KEY, KEYS, FakeAgent, FakePort, run
 from fake_server import BOT, EPOCH, STRANGER, Server
 from lock_world import TERMS, states
 
 from shared.lock.codec import AckState, Fence, ItemKey, write_ack
 from shared.lock.fence import advance
 from shared.lock.hold import release
-from shared.lock.port import AdvanceFence, PostComment, ReadComment, ReadComments, ReadFence
+from shared.lock.port import AdvanceFence, Operation, PostComment, ReadComment, ReadComments, ReadFence, Reply
 from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage
 
@@ -221,3 +221,26 @@ def test_ids_of_acks_only_grow_from_epoch_to_epoch(server: Server) -> None:
         agent = FakeAgent(server, name)
         assert run(agent.port, release(agent.win()))
     assert all(newer.ack_id > older.ack_id for newer, older in pairwise(server.lineage(KEY)))
+
+
+class PacedPort(FakePort):
+    """A port at which a comment waits 25 minutes for its turn."""
+
+    WAIT_SECONDS = 1500.0
+
+    def answer(self, operation: Operation[Any]) -> Reply[Any]:
+        if not isinstance(operation, PostComment):
+            return super().answer(operation)
+        self.server.seconds += self.WAIT_SECONDS
+        return replace(super().answer(operation), sent=self.boot())
+
+
+def test_a_lease_lasts_from_when_its_ack_went_out_and_not_from_before_it_waited(server: Server) -> None:
+    alice = FakeAgent(server, "worker-a")
+    alice.port = PacedPort(server)
+    before, at = alice.port.boot(), server.at
+    held = alice.win()
+    sent = before + PacedPort.WAIT_SECONDS
+    assert held.deadline == sent + TERMS.self_fence
+    assert held.server == (at + timedelta(seconds=PacedPort.WAIT_SECONDS), sent)
+    held.check()

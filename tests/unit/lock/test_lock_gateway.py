@@ -156,3 +156,17 @@ async def test_another_fence_goes_along_in_the_same_push() -> None:
         (write_fence(other), ("3" * 40,)),
         ("refs/ack/worker/42", write_fence(FENCE), "1" * 40, ("1" * 40,), (UPDATE, moved)),
     ]
+
+
+async def test_the_time_at_which_an_ack_goes_out_is_that_after_its_wait() -> None:
+    class Paced(Comments):
+        async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+            agent.port.server.seconds += 40
+            posted = await super().post(number, body, warrant)
+            agent.port.server.seconds += 1
+            return posted
+
+    agent = FakeAgent(Server(), "worker-a")
+    one, began = Gateway(Paced(), Fences(None), agent.port, lambda: EPOCH), agent.port.boot()
+    assert (await one.request(PostComment(42, "text"))).sent == began + 40
+    assert (await one.request(ReadComment(7))).sent is None

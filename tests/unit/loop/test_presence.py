@@ -27,6 +27,11 @@ class HandClock:
         raise AssertionError(seconds)
 
 
+def seen(agents: str) -> dict[str, float]:
+    """All of them have moved a fence just now."""
+    return dict.fromkeys(agents, SEEN.total_seconds())
+
+
 def test_alive_is_who_moved_a_fence_under_this_account_within_the_hour() -> None:
     traces = [
         Trace("worker-a", 7, NOW - SEEN + timedelta(seconds=1)),
@@ -34,7 +39,7 @@ def test_alive_is_who_moved_a_fence_under_this_account_within_the_hour() -> None
         Trace("reviewer-a", 8, NOW),
         Trace("planner-a", 7, NOW),
     ]
-    assert alive(traces, 7, NOW) == {"worker-a", "planner-a"}
+    assert alive(traces, 7, NOW) == {"worker-a": 1, "planner-a": SEEN.total_seconds()}
 
 
 @pytest.mark.parametrize(
@@ -66,18 +71,33 @@ def test_a_smaller_part_holds_at_once_and_a_larger_one_when_it_has_stayed() -> N
     clock, told = HandClock(), list[float]()
     presence = Presence(clock, told.append)
     presence.join("a")
-    presence.note("x/y", frozenset("ab"))
-    presence.note("x/z", frozenset("cd"))
+    presence.note("x/y", seen("ab"))
+    presence.note("x/z", seen("cd"))
     assert told == [1 / 2, 1 / 4], "agents of all repositories count together"
-    presence.note("x/z", frozenset())
+    presence.note("x/z", {})
     clock.seconds += STEADY_SECONDS - 1
-    presence.note("x/y", frozenset("ab"))
+    presence.note("x/y", seen("ab"))
     assert presence.share == 1 / 4
-    presence.note("x/z", frozenset("cd"))  # they are back
+    presence.note("x/z", seen("cd"))  # they are back
     clock.seconds += 2
-    presence.note("x/z", frozenset())
+    presence.note("x/z", {})
     assert presence.share == 1 / 4, "it begins to count anew"
     clock.seconds += STEADY_SECONDS
-    presence.note("x/y", frozenset("ab"))
+    presence.note("x/y", seen("ab"))
     assert told == [1 / 2, 1 / 4, 1 / 2]
     assert presence.others == 1
+
+
+def test_who_was_seen_where_nobody_sweeps_any_more_is_forgotten_in_time() -> None:
+    clock, told = HandClock(), list[float]()
+    presence = Presence(clock, told.append)
+    presence.join("a")
+    presence.note("x/gone", {"b": SEEN.total_seconds(), "c": 600.0})
+    assert (presence.others, told) == (2, [1 / 3])
+    clock.seconds += 600
+    presence.note("x/y", seen("a"))
+    assert presence.others == 1, "each by its own time"
+    for _ in range(8):
+        clock.seconds += 600
+        presence.note("x/y", seen("a"))
+    assert (presence.others, told) == (0, [1 / 3, 1 / 2, 1])

@@ -20,6 +20,7 @@ WITHOUT = {
     "git/command.py Git.push": "the command itself, which knows refs and no leases",
     "git/fences.py Fences.advance": "the compare-and-swap by which a lease is proved",
     "github/tokens.py Installation.__call__": "signing in changes nothing; its POST is an Operator's",
+    "github/tokens.py Installation.admit": "signing in, too",
 }
 """Who sends without a warrant of its caller, and why that is right."""
 

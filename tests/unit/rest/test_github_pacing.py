@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shared.github.pacing import Pacing
+from shared.github.pacing import LOOK_SECONDS, Pacing, heard
+from shared.telemetry.vitals import STUCK_SECONDS, Vitals
 
 
 class HandClock:
@@ -72,3 +73,21 @@ async def test_the_smallest_share_still_writes() -> None:
 def test_a_share_is_a_fraction(share: float) -> None:
     with pytest.raises(ValueError, match="share"):
         Pacing(HandClock(), share=share)
+
+
+async def test_a_tick_that_waits_for_its_turn_lives_and_one_that_hangs_does_not() -> None:
+    clock = HandClock()
+    pacing, vitals = Pacing(clock, share=0.2, write_interval_seconds=0.001), Vitals(clock)
+    for name in ("a/waits", "a/hangs"):
+        vitals.join(name, 30)
+    for _ in range(90):
+        await pacing.wait()
+    began = clock.time
+    with heard(lambda: vitals.ticked("a/waits")):
+        await pacing.wait()
+    assert clock.time - began > STUCK_SECONDS + 90
+    assert vitals.pulses["a/waits"].ticked >= clock.time - LOOK_SECONDS
+    assert vitals.stuck().startswith("The loop of a/hangs has not ticked")
+    ticked = vitals.pulses["a/waits"].ticked
+    await pacing.wait()
+    assert vitals.pulses["a/waits"].ticked == ticked, "another's wait is no sign of this one"

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from telemetry_bench import AT, event
 
 from shared.telemetry.events import Event
-from shared.telemetry.trail import Written
+from shared.telemetry.trail import Hopeless, Written
 
 DAYS_90 = timedelta(days=90)
 
@@ -119,3 +119,15 @@ def test_old_events_are_forgotten_at_the_first_write_and_then_once_a_day(shelf: 
         trail.record(event(at=AT + timedelta(hours=hours)))
         trail.close(10)
     assert shelf.forgotten == [AT - DAYS_90, AT + timedelta(hours=25) - DAYS_90]
+
+
+def test_what_will_never_be_taken_is_counted_and_holds_nothing_up(shelf: Shelf) -> None:
+    shelf.failures = [Hopeless("400")]
+    trail = Written(shelf, keep=DAYS_90, pause=60)
+    with capture_logs() as logs:
+        trail.record(event())
+        assert shelf.failed.wait(10)
+        trail.record(later := event())
+        trail.close(10)
+    assert (shelf.rows, trail.dropped) == ([later], 1)
+    assert [(entry["event"], entry["count"]) for entry in logs] == [("events_refused", 1)]

@@ -26,6 +26,7 @@ from worker_agent.intake.writers import Writers
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 LATER = AT + timedelta(seconds=9)
+MUCH_LATER = AT + timedelta(minutes=3)
 BOT, ADA = Account(99, "engine-bot"), Account(7, "ada")
 HEAD, CHANGES = "b" * 40, "status:changes-requested"
 ISSUE = Issue(42, "Title", "Greet people.", frozenset(), ADA, AT, AT)
@@ -88,8 +89,9 @@ async def refined(hub: Hub, wish: Intent, fence: Fence) -> Intent:
         (Hub(BOT, reviewers(phase="")), ROUND, 3, ROUND),
         (Hub(BOT, reviewers(phase="")), OVER, 3, replace(OVER, phase=Phase.FEEDBACK, round=4)),
         (Hub(BOT, None), OVER, 3, OVER),
-        (Hub(ADA, reviewers()), ROUND, 2, ROUND),
-        (Hub(ADA, reviewers()), OVER, 3, OVER),
+        (Hub(ADA, reviewers(), at=MUCH_LATER), ROUND, 2, ROUND),
+        (Hub(ADA, reviewers(), at=MUCH_LATER), OVER, 3, OVER),
+        (Hub(ADA, reviewers(phase="")), OVER, 3, replace(OVER, phase=Phase.FEEDBACK, round=4)),
     ],
     ids=[
         "its checks",
@@ -103,6 +105,7 @@ async def refined(hub: Hub, wish: Intent, fence: Fence) -> Intent:
         "nobody's, rounds used up",
         "a person's hand",
         "a person's hand, rounds used up",
+        "a reviewer with a token of its own, which counts its own rounds",
     ],
 )
 async def test_a_late_red_check_is_no_round_of_changes_unless_somebody_asks_for_one(
@@ -122,7 +125,8 @@ NEW: Mapping[str, Any] = {"phase": Phase.TEXT, "body_sha256": TEXT}
         (Hub(BOT, RESTING), "e" * 64, NEW),
         (Hub(BOT, RESTING, at=AT - timedelta(seconds=1)), "e" * 64, {}),
         (Hub(BOT, reviewers(phase="")), "e" * 64, {}),
-        (Hub(ADA, reviewers(phase="")), "e" * 64, NEW),
+        (Hub(ADA, reviewers(phase=""), at=MUCH_LATER), "e" * 64, NEW),
+        (Hub(ADA, reviewers(phase="")), "e" * 64, {}),
         (Hub(ADA, RESTING), TEXT, {}),
         (Hub(ADA, RESTING), "", {}),
     ],
@@ -132,6 +136,7 @@ NEW: Mapping[str, Any] = {"phase": Phase.TEXT, "body_sha256": TEXT}
         "an old label of ours",
         "our reviewer",
         "a person beside it",
+        "our reviewer with a token of its own",
         "the same text",
         "bound to none",
     ],
