@@ -58,7 +58,7 @@ chaos: setup
 	@"$(BIN)/python" -m lab.chaos --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 test-clients: $(CLIENTS)
-	"$(BIN)/python" -m pytest -n 2 tests/clients
+	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/clients
 
 $(CLIENTS): $(STAMP)
 	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt --group clients
@@ -92,7 +92,7 @@ test-security: setup
 	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/security $(PROOFS)
 
 test-cli: $(CLIS) $(FOREIGN)
-	"$(BIN)/python" -m pytest -n 2 tests/cli
+	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/cli
 
 # Two versions of Claude Code, as the vendor publishes them for Python: 2.1.330 and 2.1.202. Two of Codex:
 # 0.163 for Python, and 0.169, which there is for Node alone and of which the program itself is kept.
