@@ -70,9 +70,9 @@ async def test_a_codex_that_says_nothing_is_tried_once_more(engine: Engine) -> N
 
 @pytest.mark.parametrize("backend", [CLAUDE_330, CODEX_169], ids="-".join)
 async def test_options_that_it_does_not_know_are_a_person_s_at_once(engine: Engine, backend: tuple[str, str]) -> None:
-    """The real program, started by a script that adds an option when a call is made."""
+    """The real program, started by a script beside it, where a sandbox shows both, that adds an option to a call."""
     own = program(*backend).resolve()
-    script = engine.directory / f"{backend[0]}-with-an-option"
+    script = own.with_name(f"with-an-option-{os.getpid()}")
     script.write_text(
         f"""#!/bin/sh
 case " $* " in
@@ -82,9 +82,12 @@ esac
 """
     )
     script.chmod(0o755)
-    async with shift(engine, backend, {"say": "Done."}, more={f"{backend[0]}_cli": str(script)}) as here:
-        await here.given_up(PERSON, "persistent")
-        assert here.server.journal == []
+    try:
+        async with shift(engine, backend, {"say": "Done."}, more={f"{backend[0]}_cli": str(script)}) as here:
+            await here.given_up(PERSON, "persistent")
+            assert here.server.journal == []
+    finally:
+        script.unlink()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
