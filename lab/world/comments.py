@@ -48,7 +48,7 @@ class Comments:
     def require(self, comment_id: int) -> CommentRecord:
         """The comment, or 404."""
         found = self.records.get(comment_id)
-        if found is None:
+        if found is None or found.number in self._issues.deleted:
             raise not_found()
         return found
 
