@@ -5,10 +5,10 @@ from __future__ import annotations
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import aiohttp
 import pytest
+from hand_clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Misconfigured
@@ -17,22 +17,6 @@ from shared.telemetry.health import Health, listener
 from shared.telemetry.trail import NoTrail
 from shared.telemetry.vitals import STUCK_SECONDS, Vitals
 from shared.workflow import Role
-
-
-@dataclass
-class HandClock:
-    """Time that a test moves."""
-
-    seconds: float = 1000.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def boot(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        raise AssertionError("nobody sleeps here")
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import aiohttp
 import pytest
+from hand_clock import HandClock
 
 from config.credentials import MissingCredentials, hook_secret
 from config.settings import WebhookSettings
@@ -19,22 +20,6 @@ from shared.errors import Misconfigured
 
 SECRET = b"a-secret-of-the-webhook"
 PUSH = json.dumps({"repository": {"full_name": "ada/thing"}, "action": "labeled"}).encode()
-
-
-@dataclass
-class HandClock:
-    """Time that a test moves."""
-
-    seconds: float = 1000.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def boot(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        raise AssertionError("nobody sleeps here")
 
 
 @dataclass

@@ -11,8 +11,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import anyio
 import pytest
 from anyio.abc import SocketStream
+from hand_clock import HandClock
 from structlog.testing import capture_logs
-from test_webhook import PUSH, SECRET, HandClock
+from test_webhook import PUSH, SECRET
 
 from console.daemon.webhook import MOST_BODIES, MOST_BYTES, MOST_CONNECTIONS, TOLD_SECONDS, Refusals, Webhook
 
