@@ -15,7 +15,7 @@ from pydantic_core import PydanticUndefined
 from config.keys import section
 from config.repository import RepositorySettings
 from config.settings import Settings
-from shared.workflow import Labels
+from shared.labels import Labels
 from shared.workflow_diagram import diagrams, stage_table
 
 _HEAD = "| key | default | meaning |\n|---|---|---|\n"

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from shared.workflow import Labels
+from shared.labels import Labels
 
 Backend = Literal["claude", "codex", "scripted"]
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from lab.world.repository import RepositoryRecord
-from shared.lock.codec import Ack, AckState, Fence, ItemKey, read_ack, read_fence
+from shared.lock.codec import Ack, AckState, ItemKey, read_ack
 from shared.lock.fold import fold
+from shared.lock.record import Fence, read_fence
 from shared.models import Account, Comment
 from shared.workflow import Role
 

@@ -24,6 +24,7 @@ from shared.governance.endings import RunEnded
 from shared.governance.meter import begin_run
 from shared.governance.repair import AnswerUnusable
 from shared.items import Candidate, Ended, Result, Skip, Step
+from shared.labels import Flag
 from shared.llm.port import Coder
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
@@ -33,7 +34,7 @@ from shared.models import Issue
 from shared.order import excluded, ordered
 from shared.reconcile.lost import LostLabels
 from shared.sightings import Sightings
-from shared.workflow import UNLABELLED, Event, Flag, Role, Stage
+from shared.workflow import UNLABELLED, Event, Role, Stage
 
 log = structlog.get_logger()
 

@@ -12,7 +12,7 @@ from shared.errors import Blocked
 from shared.github.status import Status
 from shared.governance.repair import shown
 from shared.governance.rulings import offered
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.text import neutralise, one_line
 from shared.workflow import Track
 

@@ -8,11 +8,12 @@ from enum import Enum, StrEnum
 from planner_agent.conversation import Order
 from planner_agent.posted import Posted
 from shared.governance.commands import Verb
-from shared.lock.codec import Fence
+from shared.labels import Flag, Labels
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.reconcile import labels as reconciled
 from shared.specification import body_sha256
-from shared.workflow import TERMINAL, UNLABELLED, Event, Flag, Labels, Role, Stage, Track
+from shared.workflow import TERMINAL, UNLABELLED, Event, Role, Stage, Track
 
 
 class Phase(StrEnum):

@@ -17,7 +17,7 @@ from shared.errors import Blocked, Gone
 from shared.governance.endings import completed
 from shared.governance.repair import asked
 from shared.llm.port import Call, Coder, Ending, Outcome, Request
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
 from shared.specification import BODY_LIMIT, body_sha256

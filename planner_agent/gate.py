@@ -11,7 +11,7 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Issue, LabelEvent
 from shared.order import excluded
 from shared.specification import body_sha256

@@ -13,11 +13,12 @@ from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
 from shared.errors import Blocked, Unexplained
 from shared.items import Ended, Result
+from shared.labels import Flag
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import Comment, Issue
 from shared.reconcile.beginning import Beginning
-from shared.workflow import HALTED, UNLABELLED, Event, Flag, Stage, Track, move
+from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
 
 CONFIGURATION = "the configuration"
 """Who approved a plan when nobody had to."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from planner_agent.approval import Approval
 from planner_agent.decided import Decided
+from shared.labels import Labels
 from shared.llm.port import Limits
 from shared.models import Account
-from shared.workflow import Labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from shared.github.status import Status
+from shared.labels import Flag
 from shared.models import Comment, Issue, LabelEvent, Permission
 from shared.warrant import Warrant
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 
 class Inbox(Protocol):

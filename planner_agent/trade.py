@@ -5,9 +5,10 @@ from __future__ import annotations
 from planner_agent import comments
 from planner_agent.decide import STAGES, before
 from shared.github.status import Status
-from shared.lock.codec import Fence
+from shared.labels import Labels
+from shared.lock.record import Fence
 from shared.reconcile.orphans import Trade
-from shared.workflow import TERMINAL, Labels, Role, Stage
+from shared.workflow import TERMINAL, Role, Stage
 
 
 async def _is_specified(fence: Fence) -> bool:

@@ -8,7 +8,7 @@ from reviewer_agent import comments
 from reviewer_agent.decide import Action
 from reviewer_agent.review.draft import Draft
 from shared.errors import Blocked
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 
 
 class Unpostable(Blocked):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from shared.ci.round import SENT_BACK
+from shared.labels import Flag, Labels
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import PullRequest
 from shared.reconcile import labels as reconciled
-from shared.workflow import HALTED, TERMINAL, Event, Flag, Labels, Role, Stage, Track, move
+from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track, move
 
 STAGES = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
 """Labels under which the reviewer finds work."""

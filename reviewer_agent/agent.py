@@ -29,6 +29,7 @@ from shared.claims import Claims
 from shared.errors import Blocked
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
+from shared.labels import Flag
 from shared.lock.claim import Intent, Lease
 from shared.lock.claimant import Claimant
 from shared.lock.fence import advance
@@ -39,7 +40,7 @@ from shared.models import Issue, PullRequest
 from shared.order import excluded, ordered
 from shared.reconcile.lost import Item, LostLabels
 from shared.sightings import Sightings
-from shared.workflow import TERMINAL, Flag, Role, Stage
+from shared.workflow import TERMINAL, Role, Stage
 
 log = structlog.get_logger()
 

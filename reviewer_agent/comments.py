@@ -13,10 +13,11 @@ from shared.errors import Blocked
 from shared.github.status import Status
 from shared.governance.repair import AnswerUnusable, shown
 from shared.governance.rulings import offered
-from shared.lock.codec import Fence
+from shared.labels import Labels
+from shared.lock.record import Fence
 from shared.models import PullRequest
 from shared.text import neutralise, one_line
-from shared.workflow import Labels, Stage, Track
+from shared.workflow import Stage, Track
 
 TITLE_LIMIT = 240
 

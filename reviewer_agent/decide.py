@@ -10,9 +10,10 @@ from reviewer_agent.merge.hindrances import OF_CARE, ON_ORDER, PASSING, Hindranc
 from reviewer_agent.review.opinion import Care, Judgement, Opinion
 from shared.ci.verdict import Verdict, is_green
 from shared.governance.retrying import reviewed_again
-from shared.lock.codec import Fence
+from shared.labels import Flag
+from shared.lock.record import Fence
 from shared.models import PullRequest
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 
 class Merge(StrEnum):

@@ -12,14 +12,15 @@ from reviewer_agent.merge.hindrances import COOLING, PASSING, RED_BASE, UNANNOUN
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from shared.items import UNTIL_NEWS, Skip
+from shared.labels import Flag
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.lock.view import View
 from shared.models import Issue, PullRequest
 from shared.order import excluded
 from shared.reconcile.lost import QUIET
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 
 class Gate:

@@ -22,12 +22,13 @@ from shared.ci.round import SENT_BACK
 from shared.errors import Blocked, Unexplained
 from shared.governance.failures import KEPT_SECONDS
 from shared.items import Ended, Rest, Result
-from shared.lock.codec import Wait
+from shared.labels import Flag
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import Wait
 from shared.models import PullRequest, ReviewState
 from shared.reconcile.beginning import Beginning
-from shared.workflow import HALTED, TERMINAL, Event, Flag, Stage, Track, move
+from shared.workflow import HALTED, TERMINAL, Event, Stage, Track, move
 
 log = structlog.get_logger()
 

@@ -18,11 +18,12 @@ from reviewer_agent.review.opinion import Reader, standing_requests
 from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import Verdict, fold
 from shared.errors import Gone
-from shared.lock.codec import Fence
+from shared.labels import Flag
+from shared.lock.record import Fence
 from shared.models import Issue, PullRequest, Review
 from shared.order import excluded
 from shared.specification import body_sha256
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 
 class Observer:

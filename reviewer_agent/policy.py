@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from reviewer_agent.decide import Bounds, Merge
+from shared.labels import Labels
 from shared.llm.port import Limits
-from shared.workflow import Labels
 
 
 @dataclass(frozen=True, slots=True)

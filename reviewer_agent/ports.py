@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from reviewer_agent.merge.turns import Turns
 from shared.github.status import Status
+from shared.labels import Flag
 from shared.lock.hold import Held
 from shared.models import (
     Check,
@@ -23,7 +24,7 @@ from shared.models import (
     ReviewState,
 )
 from shared.warrant import Warrant
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 
 class Inbox(Protocol):

@@ -7,9 +7,10 @@ from reviewer_agent.admission import STAGES, before, projection
 from reviewer_agent.ports import Pulls
 from shared.errors import Gone
 from shared.github.status import Status
-from shared.lock.codec import Fence
+from shared.labels import Labels
+from shared.lock.record import Fence
 from shared.reconcile.orphans import Trade
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 
 
 def trade(names: Labels, pulls: Pulls) -> Trade:

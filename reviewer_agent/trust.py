@@ -6,7 +6,7 @@ from typing import Protocol
 
 from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.material import Subject
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Account, Issue, PullRequest
 from shared.specification import body_sha256
 

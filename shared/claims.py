@@ -10,9 +10,10 @@ from shared.governance.failures import Category
 from shared.items import Skip
 from shared.lock.claim import Intent, Lease, claim
 from shared.lock.claimant import Claimant
-from shared.lock.codec import ItemKey, Wait
+from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.port import Port
+from shared.lock.record import Wait
 from shared.lock.scope import hold
 from shared.lock.view import View, observe
 from shared.models import Issue

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -214,57 +214,3 @@ def stages(track: Track) -> tuple[Stage, ...]:
     """The stages of one track, in the order in which they are defined."""
     used = {s for t, s, _ in TRANSITIONS if t is track} | {m.to for (t, _, _), m in TRANSITIONS.items() if t is track}
     return tuple(s for s in Stage if s in used)
-
-
-class Flag(StrEnum):
-    """What is said beside the stage."""
-
-    MANUAL_INTERVENTION = "manual-intervention"
-    HAD_CONFLICT = "had-conflict"
-    SPEC_REVIEW_NEEDED = "spec-review-needed"
-    BUDGET_EXCEEDED = "budget-exceeded"
-    PROBLEMATIC_TEST = "problematic-test"
-    NEEDS_ANSWER = "needs-answer"
-    PAUSED = "paused"
-
-
-@dataclass(frozen=True, slots=True)
-class StageLabels:
-    """What the stage labels of one item say, folded once at the edge."""
-
-    stages: frozenset[Stage]
-    flags: frozenset[Flag]
-    story: bool
-
-    @property
-    def stage(self) -> Stage | None:
-        """The one stage; NEW when there is none; None when several disagree (a fault to repair)."""
-        if len(self.stages) > 1:
-            return None
-        return next(iter(self.stages), Stage.NEW)
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """The configured spelling of stages and flags; comparing ignores case, as GitHub does."""
-
-    status_prefix: str = "status:"
-    flag_prefix: str = "flag:"
-    story: str = "story"
-
-    def of(self, what: Stage | Flag) -> str:
-        """The label that shows a stage or flag."""
-        if isinstance(what, Flag):
-            return self.flag_prefix + what
-        if what in UNLABELLED:
-            raise ValueError(f"stage '{what}' has no label")
-        return self.status_prefix + what
-
-    def read(self, labels: Iterable[str]) -> StageLabels:
-        """Fold raw label names; unknown `status:` names are not ours and are left alone."""
-        names = {name.casefold() for name in labels}
-        return StageLabels(
-            frozenset(s for s in Stage if s not in UNLABELLED and self.of(s).casefold() in names),
-            frozenset(f for f in Flag if self.of(f).casefold() in names),
-            self.story.casefold() in names,
-        )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shared.workflow import TRANSITIONS, UNLABELLED, Event, Labels, Role, Stage, Track, owner, stages
+from shared.labels import Labels
+from shared.workflow import TRANSITIONS, UNLABELLED, Event, Role, Stage, Track, owner, stages
 
 _TITLES = {Track.STORY: "Story", Track.SPECIFICATION: "Specification", Track.PULL_REQUEST: "Pull request"}
 

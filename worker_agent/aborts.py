@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shared.errors import Blocked
-from shared.workflow import Flag
+from shared.labels import Flag
 from worker_agent.tdd.judging.verdict import ErrorType
 
 

@@ -7,9 +7,10 @@ from typing import assert_never
 
 from shared.errors import Blocked
 from shared.items import Ended, Rest, Result, Step
+from shared.labels import Flag
 from shared.lock.hold import Held
 from shared.models import Issue
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 from worker_agent import dossier
 from worker_agent.aborts import BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
 from worker_agent.branch.upkeep import Upkeep

@@ -14,6 +14,7 @@ from shared.claims import Claims
 from shared.errors import Blocked
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
+from shared.labels import Flag
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
@@ -22,7 +23,7 @@ from shared.models import Issue
 from shared.order import excluded
 from shared.reconcile.lost import Item, LostLabels
 from shared.sightings import Sightings
-from shared.workflow import Event, Flag, Role, Stage
+from shared.workflow import Event, Role, Stage
 from worker_agent.aborts import Aborted, CiGivenUp
 from worker_agent.ci.watch import Watch
 from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide

@@ -8,10 +8,11 @@ from shared.errors import Blocked
 from shared.git.names import work_branch
 from shared.github.status import Status
 from shared.governance.rulings import offered
-from shared.lock.codec import Fence
+from shared.labels import Labels
+from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.text import neutralise, one_line, printable
-from shared.workflow import Labels, Stage, Track
+from shared.workflow import Stage, Track
 
 TITLE_LIMIT = 256
 """GitHub refuses longer titles."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from shared.governance.commands import Verb, commands
+from shared.labels import Flag, Labels
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Issue
-from shared.workflow import Flag, Labels, Stage
+from shared.workflow import Stage
 from worker_agent.decide import Phase
 from worker_agent.intake.writers import Writers
 from worker_agent.ports import Conversation

@@ -11,7 +11,7 @@ from shared.ci import round
 from shared.ci.round import UNCHECKED_RED, Reading
 from shared.ci.triage import Cause
 from shared.ci.verdict import Verdict
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import HALTED, Stage

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shared.git.notes import Note, NoteError, Phase
 from shared.git.patch_policy import Policy, flagged
-from shared.lock.codec import Fence
 from shared.lock.hold import Held
+from shared.lock.record import Fence
 from shared.models import Issue
 from worker_agent import comments
 from worker_agent.branch.history import HISTORY_LIMIT

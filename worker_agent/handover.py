@@ -12,12 +12,13 @@ from shared.ci.verdict import Verdict
 from shared.errors import Blocked, Unexplained
 from shared.github.status import Status
 from shared.items import Ended, Result
-from shared.lock.codec import Fence
+from shared.labels import Flag
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.reconcile.beginning import Beginning
-from shared.workflow import HALTED, Event, Flag, Stage, Track, move
+from shared.workflow import HALTED, Event, Stage, Track, move
 from worker_agent import comments
 from worker_agent.ci import words
 from worker_agent.decide import HANDS_OVER, LATE, UNCHECKED, WORKING, Action, Phase, Snapshot

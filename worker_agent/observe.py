@@ -9,8 +9,8 @@ from typing import Protocol
 from shared.ci.round import Reading
 from shared.ci.verdict import Verdict
 from shared.github.listing import brief
-from shared.lock.codec import Fence
 from shared.lock.hold import Held
+from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.specification import read
 from shared.workflow import Stage

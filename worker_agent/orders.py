@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from shared.labels import Flag, Labels
 from shared.models import Issue, PullRequest
-from shared.workflow import Flag, Labels, Stage
+from shared.workflow import Stage
 from worker_agent.projection import ordered_to_stop
 
 

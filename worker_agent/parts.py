@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from shared.llm.cast import plays
 from shared.llm.port import Call
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.workflow import Stage
 from worker_agent.decide import Action, Phase
 from worker_agent.policy import Policy

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from shared.labels import Labels
 from shared.llm.cast import PHASES
 from shared.llm.port import Call, Limits
-from shared.workflow import Labels
 from worker_agent.decide import Bounds
 
 

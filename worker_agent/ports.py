@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from shared.github.status import Status
+from shared.labels import Flag
 from shared.lock.hold import Held
 from shared.models import Check, Comment, Issue, LabelEvent, Permission, PullRequest, Review, ReviewComment
 from shared.warrant import Warrant
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 
 class Inbox(Protocol):

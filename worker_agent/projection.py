@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.reconcile import labels
 from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track
 from worker_agent.decide import WORKING

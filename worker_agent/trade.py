@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from shared.errors import Gone
 from shared.github.status import Status
-from shared.lock.codec import Fence
+from shared.labels import Labels
+from shared.lock.record import Fence
 from shared.reconcile.orphans import Trade
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 from worker_agent import comments
 from worker_agent.decide import WORKING
 from worker_agent.intake.candidates import mourns

@@ -8,7 +8,7 @@ from shared.git import objects
 from shared.git.patch_policy import PatchRefused, Policy
 from shared.git.publisher import Publisher
 from shared.git.workspace import Workspace
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.specification import Specification
 from worker_agent.workflow_files import WORKFLOW
 

@@ -24,10 +24,10 @@ from shared.git.patch_policy import PatchRefused, Policy
 from shared.git.publisher import Publisher, keep
 from shared.git.push_report import PushRefused
 from shared.git.workspace import Workspace
-from shared.lock.codec import Fence
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.port import RefUpdate
+from shared.lock.record import Fence
 from shared.marks import Keyring
 from shared.process import CommandFailed
 from shared.specification import Specification

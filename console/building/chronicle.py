@@ -19,6 +19,7 @@ from console.building.tracing import traced
 from shared.errors import Misconfigured
 from shared.github.client import GitHub
 from shared.items import Agent
+from shared.labels import Labels
 from shared.models import Issue
 from shared.telemetry.events import Trail
 from shared.telemetry.fold import Tallies
@@ -28,7 +29,7 @@ from shared.telemetry.scribe import Scribe, Teller
 from shared.telemetry.sqlite_store import SqliteStore
 from shared.telemetry.trail import Copied, Written
 from shared.telemetry.vitals import Vitals
-from shared.workflow import UNLABELLED, Labels, Stage
+from shared.workflow import UNLABELLED, Stage
 
 if TYPE_CHECKING:
     from console.building.assembly import Parts, Process

@@ -14,8 +14,9 @@ from shared.github.labels import LabelBoard
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
+from shared.labels import Labels
 from shared.models import Account, Repository
-from shared.workflow import Labels, Role
+from shared.workflow import Role
 
 
 @dataclass(frozen=True)

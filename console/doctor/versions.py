@@ -12,7 +12,8 @@ from reviewer_agent.merge import turns
 from shared.git.lines import newer_version
 from shared.git.mirror import PROOF
 from shared.governance import ledger, ledger_lines
-from shared.lock.codec import FENCE_NAMESPACE, read_fence
+from shared.lock.codec import FENCE_NAMESPACE
+from shared.lock.record import read_fence
 
 _TIPS_ALONE = ("--depth=1", "--filter=tree:0")
 """Messages are all that is read; a server that knows no filters sends the files too."""

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shared.git.mirror import Mirror
-from shared.lock.codec import FENCE_NAMESPACE, Fence, ItemKey, read_fence
+from shared.lock.codec import FENCE_NAMESPACE, ItemKey
+from shared.lock.record import Fence, read_fence
 from shared.workflow import Role
 
 _REF = re.compile(rf"{FENCE_NAMESPACE}/(planner|worker|reviewer)/([1-9][0-9]{{0,9}})")

@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from console.record.fences import Chain
 from shared.ci.round import SENT_BACK
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
 
 

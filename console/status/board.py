@@ -11,10 +11,12 @@ from console.status.merging import last_word, merging
 from console.status.row import Row, Seen, Terms, Waiting
 from console.status.waiting import Standing, waiting
 from shared.governance.rulings import fitting
-from shared.lock.codec import Fence, ItemKey, read_ack
+from shared.labels import Flag, StageLabels
+from shared.lock.codec import ItemKey, read_ack
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.specification import body_sha256, read
-from shared.workflow import HALTED, TERMINAL, Flag, Role, Stage, StageLabels, Track
+from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
 
 _ORDER = (Track.STORY, Track.SPECIFICATION, Track.PULL_REQUEST)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from console.status.row import Terms
+from shared.labels import Flag
 from shared.models import Issue
-from shared.workflow import Flag
 
 HOLDING = (Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION)
 """Flags with which only a person merges."""

@@ -9,7 +9,7 @@ from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
 from shared import marks
 from shared.ci.verdict import Verdict
 from shared.github import status, status_record
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Comment
 from shared.workflow import Role
 

@@ -9,9 +9,11 @@ from enum import StrEnum
 
 from shared.ci.verdict import Verdict
 from shared.governance.commands import Verb
-from shared.lock.codec import Fence, ItemKey
+from shared.labels import Flag, Labels
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Comment, Issue
-from shared.workflow import Flag, Labels, Stage, Track
+from shared.workflow import Stage, Track
 
 
 class Whom(StrEnum):

@@ -12,8 +12,9 @@ from lab.world.issues import IssueRecord
 from lab.world.repository import RepositoryRecord
 from shared.github import status_record
 from shared.governance.commands import Verb
+from shared.labels import Labels
 from shared.lock.codec import ItemKey
-from shared.workflow import HALTED, Labels, Role
+from shared.workflow import HALTED, Role
 
 ISSUE = 1
 """The number of the one specification."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from lab import locks
 from lab.chaos.site import Site
 from lab.world.issues import IssueRecord
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.workflow import Role, Stage
 
 STAGE = "status:"

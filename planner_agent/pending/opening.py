@@ -17,12 +17,13 @@ from planner_agent.pending import words
 from planner_agent.pending.finding import Files, pending_tests
 from planner_agent.pending.register import Entry, Register
 from shared.errors import Gone
+from shared.labels import Labels
 from shared.marks import Keyring
 from shared.models import Account, Issue
 from shared.pending import mark
 from shared.pending.marked import Marked
 from shared.warrant import Entered, Warrant
-from shared.workflow import HALTED, UNLABELLED, Event, Labels, Stage, Track, move
+from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
 
 log = structlog.get_logger()
 

@@ -16,10 +16,11 @@ from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from shared.errors import Blocked, Outdated
 from shared.items import Ended, Rest, Result, Step
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
 from shared.lock.fence import advance, bury, conclude
 from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
+from shared.lock.record import Fence
 from shared.models import PullRequest
 from shared.workflow import Role, Stage
 

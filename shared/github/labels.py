@@ -8,8 +8,9 @@ from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
+from shared.labels import Flag, Labels
 from shared.warrant import Operator, Warrant
-from shared.workflow import UNLABELLED, Flag, Labels, Stage
+from shared.workflow import UNLABELLED, Stage
 
 LOOKS: dict[Stage | Flag, tuple[str, str]] = {
     Stage.PLANNING: ("c5def5", "The planner is at work"),

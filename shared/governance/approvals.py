@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from shared.lock.codec import Fence, ItemKey
+from shared.labels import Labels
+from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
+from shared.lock.record import Fence
 from shared.models import Issue
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 
 BY_ORDER = frozenset({"not_ordered", "own_order", "fork", "breaking", "protected", "disputed", "large"})
 """Why an approved pull request waits for `/merge`, in the words of its status comment."""

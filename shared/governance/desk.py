@@ -19,11 +19,12 @@ from shared.governance.retrying import NOT_BEGUN, wanted
 from shared.governance.rulings import Effect, Refused, offered, ruling
 from shared.governance.unedited import Unedited
 from shared.items import Candidate
+from shared.labels import Flag
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.text import one_line
 from shared.warrant import Notice, Operator, Warrant
-from shared.workflow import HALTED, Flag, Role, Stage, Track
+from shared.workflow import HALTED, Role, Stage, Track
 
 log = structlog.get_logger()
 

@@ -12,8 +12,8 @@ import structlog
 from shared.errors import Blocked, EngineError
 from shared.llm.port import Call, Coder, Ending, Limits, Request
 from shared.llm.scenario import Unscripted
-from shared.lock.codec import Fence
 from shared.lock.hold import Held
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
 from shared.specification import body_sha256

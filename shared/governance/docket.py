@@ -9,11 +9,13 @@ from shared.errors import Gone
 from shared.git.names import issue_of_branch
 from shared.governance.recovery import Case
 from shared.governance.rulings import Effect
-from shared.lock.codec import Fence, ItemKey
+from shared.labels import Labels
+from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
+from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.specification import body_sha256
-from shared.workflow import HALTED, Labels, Role, Stage, Track
+from shared.workflow import HALTED, Role, Stage, Track
 
 _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
 """Stages of the worker's fence at which a pull request is its business."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from shared.errors import Blocked, RunFailed
 from shared.governance.failures import FINAL, Category, classify
+from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
 from shared.text import one_line
-from shared.workflow import Flag
 
 FLAGS = {Category.TURNS: Flag.SPEC_REVIEW_NEEDED, Category.BUDGET: Flag.BUDGET_EXCEEDED}
 """The flags beside `manual-intervention`, which stands for every other failure."""

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from shared.governance.commands import Command, Unknown, Verb, commands, unknown
 from shared.governance.strangers import NO_WRITE, spoken
-from shared.lock.codec import Fence, read_ack
+from shared.lock.codec import read_ack
+from shared.lock.record import Fence
 from shared.models import Comment, Issue, Permission
 
 INTERRUPTIONS = frozenset({Verb.PAUSE, Verb.RESUME, Verb.STOP})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from shared.errors import Blocked
 from shared.governance.failures import Pause
-from shared.lock.codec import Wait
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import Wait
 
 RUNS_PER_STEP = 10
 """Paid runs that may be begun without anything being achieved; every phase's own retries fit in."""

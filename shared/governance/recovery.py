@@ -16,13 +16,14 @@ from shared.git.names import work_branch
 from shared.governance.recovery_ports import Branches, LabelBoard, Pulls
 from shared.governance.retrying import reviewed_again
 from shared.governance.rulings import Effect
-from shared.lock.codec import Fence
+from shared.labels import Flag, Labels
 from shared.lock.fence import swap
 from shared.lock.port import Port, ReadFence, RefUpdate
+from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.specification import body_sha256
 from shared.warrant import Operator
-from shared.workflow import HALTED, TERMINAL, UNLABELLED, Flag, Labels, Role, Stage
+from shared.workflow import HALTED, TERMINAL, UNLABELLED, Role, Stage
 
 ENDED = (
     Flag.MANUAL_INTERVENTION,

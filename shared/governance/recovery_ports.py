@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
+from shared.labels import Flag
 from shared.models import PullRequest
 from shared.warrant import Operator
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 
 class LabelBoard(Protocol):

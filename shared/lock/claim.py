@@ -11,9 +11,10 @@ from typing import Any
 
 from shared.errors import Blocked, Transient, UnknownOutcome
 from shared.lock.claimant import Claimant, is_mine
-from shared.lock.codec import Ack, AckState, Fence, write_ack
+from shared.lock.codec import Ack, AckState, write_ack
 from shared.lock.fence import swap
 from shared.lock.port import EditComment, Port, PostComment, ReadComments, Reply
+from shared.lock.record import Fence
 from shared.lock.view import View, acks_of, folded
 from shared.workflow import Stage
 

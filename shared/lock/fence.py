@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from shared.errors import Lost, Transient, UnknownOutcome
-from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
+from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, ForeignFence, Port, ReadFence, RefUpdate
+from shared.lock.record import Fence, read_fence, write_fence
 from shared.workflow import Stage
 
 PROGRESS = frozenset({"stage", "phase", "work_head", "attempt"})

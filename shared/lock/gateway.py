@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar, cast
 
 from shared.clock import Clock
-from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
+from shared.lock.codec import ItemKey
 from shared.lock.port import (
     AdvanceFence,
     EditComment,
@@ -21,6 +21,7 @@ from shared.lock.port import (
     RefUpdate,
     Reply,
 )
+from shared.lock.record import Fence, read_fence, write_fence
 from shared.models import Comment
 from shared.warrant import ACK, Notice, Warrant
 

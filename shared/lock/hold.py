@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from shared.errors import Blocked, Lost, Transient, Unauthorized, UnknownOutcome
-from shared.lock.codec import Ack, AckState, Fence, write_ack
+from shared.lock.codec import Ack, AckState, write_ack
 from shared.lock.port import EditComment, Port, ReadComment, ReadFence
+from shared.lock.record import Fence
 
 if TYPE_CHECKING:
     from shared.lock.claim import Lease

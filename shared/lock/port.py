@@ -12,7 +12,8 @@ from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
 from shared.errors import Outdated
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Comment
 
 T = TypeVar("T")

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.lock.claimant import Claimant, Terms, is_mine
-from shared.lock.codec import Ack, Fence, ItemKey, trusted
+from shared.lock.codec import Ack, ItemKey, trusted
 from shared.lock.fold import fold
 from shared.lock.port import Port, ReadComment, ReadComments, ReadFence
+from shared.lock.record import Fence
 from shared.lock.trailer import OPAQUE_SECONDS
 from shared.models import Comment
 

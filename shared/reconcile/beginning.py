@@ -8,11 +8,12 @@ from typing import Protocol
 
 import structlog
 
+from shared.labels import Labels
 from shared.lock.hold import Held
 from shared.models import LabelEvent
 from shared.reconcile.lost import Item
 from shared.warrant import Warrant
-from shared.workflow import Labels, Stage
+from shared.workflow import Stage
 
 log = structlog.get_logger()
 

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 
 from shared.errors import Gone
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Fence
 from shared.lock.fence import advance, swap
 from shared.lock.hold import Held
 from shared.lock.port import Port, ReadFence
+from shared.lock.record import Fence
 from shared.lock.view import observe
 from shared.workflow import TERMINAL, Stage
 

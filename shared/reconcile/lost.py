@@ -10,9 +10,10 @@ from typing import Protocol, TypeVar
 import structlog
 
 from shared.errors import Transient
+from shared.labels import Labels
 from shared.models import Issue, LabelEvent, PullRequest
 from shared.reconcile.labels import is_half_a_move, was_taken_off
-from shared.workflow import UNLABELLED, Labels, Stage
+from shared.workflow import UNLABELLED, Stage
 
 Item = TypeVar("Item", Issue, PullRequest)
 

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.github.status import Status
-from shared.lock.codec import Fence
+from shared.labels import Flag, Labels
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.reconcile.labels import Sign, sign
-from shared.workflow import HALTED, TERMINAL, Flag, Labels, Role, Stage
+from shared.workflow import HALTED, TERMINAL, Role, Stage
 
 KEPT = timedelta(days=30)
 """How long the fence of a closed item is kept, by GitHub's clock."""

@@ -13,8 +13,9 @@ from shared.clock import Clock
 from shared.errors import EngineError, Gone
 from shared.github.status import Status
 from shared.lock.claimant import Claimant
-from shared.lock.codec import FENCE_NAMESPACE, Fence, ItemKey, read_fence
+from shared.lock.codec import FENCE_NAMESPACE, ItemKey
 from shared.lock.port import Port
+from shared.lock.record import Fence, read_fence
 from shared.models import Issue
 from shared.process import CommandFailed
 from shared.reconcile.burial import bury

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any, TypeVar, cast
 
 from shared.errors import UnknownOutcome
-from shared.lock.codec import AckState, Fence, ItemKey
+from shared.lock.codec import AckState, ItemKey
 from shared.lock.port import AdvanceFence, EditComment, Operation, Port, PostComment, ReadFence, Reply
+from shared.lock.record import Fence
 from shared.telemetry.events import Kind
 from shared.telemetry.scribe import Scribe
 from shared.workflow import Role, Stage

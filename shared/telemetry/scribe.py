@@ -13,8 +13,8 @@ import structlog
 
 from shared.clock import Clock
 from shared.errors import Transient
-from shared.lock.codec import Fence
 from shared.lock.hold import Held
+from shared.lock.record import Fence
 from shared.telemetry.events import Event, Kind, Trail
 from shared.telemetry.fold import Tallies
 from shared.telemetry.pace import Pace

@@ -21,9 +21,10 @@ from shared.github.status import Status
 from shared.llm.port import Call, Ending, Limits, Outcome, Request, Usage
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Ack, Fence, ItemKey
+from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.port import AdvanceFence, Operation, Reply
+from shared.lock.record import Fence
 from shared.loop import RealClock
 from shared.marks import Key, Keyring
 from shared.models import Account, Issue

@@ -11,8 +11,8 @@ from python_corpus import CODE, NEW, SEARCH
 
 from shared.errors import RunFailed
 from shared.governance.failures import Category
+from shared.labels import Flag
 from shared.llm.port import Call
-from shared.workflow import Flag
 from worker_agent.aborts import CycleAborted
 from worker_agent.tdd.judging.verdict import ErrorType
 

@@ -18,8 +18,9 @@ from shared.git.mirror import Mirror
 from shared.github.comments import Comments
 from shared.lock.claim import Intent, Lease, claim
 from shared.lock.claimant import Claimant, Terms
-from shared.lock.codec import ItemKey, read_fence
+from shared.lock.codec import ItemKey
 from shared.lock.gateway import Gateway
+from shared.lock.record import read_fence
 from shared.lock.view import observe
 from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage

@@ -24,7 +24,8 @@ from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
 from shared.clock import Clock
 from shared.items import Agent
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.loop import Loop, RealClock
 from shared.slots import Slots
 from shared.workflow import Role

@@ -18,9 +18,10 @@ from shared.github.client import GitHub
 from shared.github.pacing import Pacing
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Ack, Fence, ItemKey
+from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.port import Operation, Reply
+from shared.lock.record import Fence
 from shared.marks import Keyring
 from shared.workflow import Role, Stage
 

@@ -8,7 +8,8 @@ from typing import Any
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 
 from lab.repositories.git_command import signed
-from shared.lock.codec import Ack, Fence, ItemKey, write_ack, write_fence
+from shared.lock.codec import Ack, ItemKey, write_ack
+from shared.lock.record import Fence, write_fence
 from shared.marks import Keyring
 from shared.workflow import Role, Stage
 

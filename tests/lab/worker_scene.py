@@ -9,7 +9,7 @@ from engine import OWNER, REPOSITORY, Engine
 
 from lab.world.comments import CommentRecord
 from lab.world.pulls import PullRecord
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.loop import Loop
 from shared.workflow import Role
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from shared.lock.codec import Fence, ItemKey, read_ack, read_fence
+from shared.lock.codec import ItemKey, read_ack
+from shared.lock.record import Fence, read_fence
 from shared.workflow import Role, Stage
 
 from .github import BOT

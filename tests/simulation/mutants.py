@@ -12,7 +12,7 @@ from shared import lock
 from .protocol import Protocol, of_package
 from .schedule import Variation
 
-ORDER = ("trailer", "codec", "fold", "port", "claimant", "view", "hold", "fence", "claim", "gateway")
+ORDER = ("trailer", "codec", "record", "fold", "port", "claimant", "view", "hold", "fence", "claim", "gateway")
 """The modules of the lock, each after those that it imports."""
 
 Change = tuple[str, str, str]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-MODULES = ("trailer", "codec", "fold", "port", "claimant", "view", "claim", "hold", "fence", "gateway")
+MODULES = ("trailer", "codec", "record", "fold", "port", "claimant", "view", "claim", "hold", "fence", "gateway")
 """The modules of the lock that a simulation drives; `scope` only ties `hold.keep` to a task group of anyio."""
 
 

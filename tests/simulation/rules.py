@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.workflow import HALTED, UNLABELLED, Stage
 from worker_agent.decide import WORKING
 from worker_agent.projection import ordered_to_stop, projection

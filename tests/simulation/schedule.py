@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
-from shared.lock.codec import Fence, ItemKey, read_fence
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, read_fence
 from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage
 from worker_agent.projection import projection

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from shared.errors import EngineError
-from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
+from shared.lock.codec import ItemKey
 from shared.lock.port import (
     AdvanceFence,
     EditComment,
@@ -22,6 +22,7 @@ from shared.lock.port import (
     ReadFence,
     RefUpdate,
 )
+from shared.lock.record import Fence, read_fence, write_fence
 from shared.models import Account, Comment
 
 EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

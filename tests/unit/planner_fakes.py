@@ -24,12 +24,13 @@ from shared.errors import Gone
 from shared.github.status import StatusBoard
 from shared.governance.texts import Texts
 from shared.items import Ended
+from shared.labels import Flag
 from shared.lock.claimant import Claimant
 from shared.lock.port import Operation, Reply
 from shared.loop import Loop
 from shared.models import Comment, Issue, LabelEvent, Permission
 from shared.warrant import Warrant
-from shared.workflow import Flag, Role, Stage
+from shared.workflow import Role, Stage
 
 T = TypeVar("T")
 

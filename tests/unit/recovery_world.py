@@ -17,12 +17,14 @@ from shared.governance.notices import Replies
 from shared.governance.recovery import Recovery
 from shared.governance.texts import Texts
 from shared.governance.unedited import Unedited
-from shared.lock.codec import Fence, ItemKey
+from shared.labels import Labels
+from shared.lock.codec import ItemKey
 from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
+from shared.lock.record import Fence
 from shared.models import Account, Comment, Issue, Permission, PullRequest
 from shared.specification import body_sha256
 from shared.warrant import Operator, Warrant
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 
 ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")
 ISSUE = Issue(42, "Title", "Innocent.", frozenset({"status:failed"}), ADA, EPOCH, EPOCH)

@@ -25,6 +25,7 @@ from shared.errors import Gone
 from shared.github.errors import HeadMoved
 from shared.github.status import Status
 from shared.items import Ended, Skip
+from shared.labels import Flag
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
@@ -44,7 +45,7 @@ from shared.models import (
 )
 from shared.prompts import Prompts
 from shared.warrant import Warrant
-from shared.workflow import UNLABELLED, Flag, Stage
+from shared.workflow import UNLABELLED, Stage
 
 PROMPTS = Path(__file__).parents[2] / "reviewer_agent" / "prompts"
 

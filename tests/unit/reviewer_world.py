@@ -13,8 +13,10 @@ from fake_server import BOT, EPOCH, Server
 
 from shared.git.failures import NoSuchRef
 from shared.github.status import Status
+from shared.labels import Labels
 from shared.llm.port import Call, Ending, Outcome, Request
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.marks import Key, Keyring
 from shared.models import (
     Account,
@@ -28,7 +30,7 @@ from shared.models import (
     ReviewComment,
     ReviewState,
 )
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 
 PULL, ISSUE = 57, 42
 BASE, HEAD, NEXT = "b" * 40, "a" * 40, "c" * 40

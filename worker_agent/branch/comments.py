@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shared.github.status import Status
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.text import one_line
 from worker_agent.comments import branch
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shared.git.merging import merge
 from shared.git.mirror import Commit, Mirror
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from worker_agent import comments
 from worker_agent.decide import Head, Phase
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import structlog
 
 from shared.git.notes import Note, NoteError, Phase
-from shared.lock.codec import Fence
 from shared.lock.hold import Held
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide

@@ -13,11 +13,12 @@ import structlog
 from shared.git.merging import Merged, merge
 from shared.git.notes import Note, Phase
 from shared.git.patch_policy import PatchRefused
+from shared.labels import Flag
 from shared.llm.port import Call
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.text import excerpt
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 from worker_agent import comments, decide
 from worker_agent.aborts import BaseGone, ConflictUnresolved
 from worker_agent.branch.comments import in_step

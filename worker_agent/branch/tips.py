@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 
 
 @dataclass(frozen=True, slots=True)

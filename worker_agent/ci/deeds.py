@@ -11,9 +11,9 @@ import structlog
 from shared.ci.round import Rerun
 from shared.errors import Blocked, Transient, UnknownOutcome
 from shared.items import Ended, Rest, Result
-from shared.lock.codec import Wait
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import Wait
 from shared.models import Check
 from worker_agent.ci import reruns, words
 from worker_agent.ci.watch import HOLD_SECONDS

@@ -6,7 +6,7 @@ A later round of the same commit, which its checks have led to after the hand-ov
 from __future__ import annotations
 
 from shared.ci.round import Rerun
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from worker_agent.decide import RED_BASE
 
 TRAILER = "Reran"

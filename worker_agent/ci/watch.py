@@ -12,7 +12,7 @@ from shared.ci.triage import Cause, Failure, triage
 from shared.ci.verdict import Verdict, failed, fold
 from shared.items import Skip
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Check
 from worker_agent.ci import reruns
 from worker_agent.ci.logs import failures

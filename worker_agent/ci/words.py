@@ -8,7 +8,7 @@ from shared.ci.round import Reading
 from shared.ci.triage import Cause
 from shared.ci.verdict import failed, unfinished
 from shared.github.status import Status
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.text import neutralise, one_line
 from worker_agent.ci.watch import explained, of
 from worker_agent.comments import progress

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from shared.git.notes import Answer
 from shared.github.status import Status
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from worker_agent import comments
 
 Ignored = Sequence[tuple[str, str]]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from shared.items import Candidate
+from shared.labels import Flag
 from shared.models import Issue
 from shared.order import ordered
 from shared.specification import read
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 from worker_agent import links
 from worker_agent.decide import WORKING
 from worker_agent.policy import Policy

@@ -8,7 +8,7 @@ from dataclasses import replace
 from shared.errors import Gone
 from shared.items import Candidate
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Account, Issue, LabelEvent, PullRequest
 from shared.order import excluded
 from shared.sightings import Sightings

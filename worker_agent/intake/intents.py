@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shared.labels import Flag, Labels
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.marks import Keyring
 from shared.models import Issue, PullRequest
 from shared.pending import mark
 from shared.specification import Provenance, authentic, body_sha256
-from shared.workflow import HALTED, Event, Flag, Labels, Stage, Track, move
+from shared.workflow import HALTED, Event, Stage, Track, move
 from worker_agent.decide import SETTLED, WORKING, Phase
 from worker_agent.policy import Policy
 from worker_agent.projection import is_doubled

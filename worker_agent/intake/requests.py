@@ -6,11 +6,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from shared.ci.round import SENT_BACK
+from shared.labels import Labels
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Issue, LabelEvent, PullRequest
 from shared.specification import body_sha256
-from shared.workflow import Labels, Stage
+from shared.workflow import Stage
 from worker_agent.decide import Phase
 from worker_agent.feedback.reading import Feedback
 from worker_agent.intake.siblings import Siblings

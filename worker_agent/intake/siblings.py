@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol, TypeVar
 
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
 from shared.lock.port import Operation, ReadFence, Reply
+from shared.lock.record import Fence
 from shared.marks import Keyring
 from shared.models import Account, Issue
 from shared.specification import Provenance, authentic

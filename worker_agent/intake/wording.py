@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from shared.github.status import Status
+from shared.labels import Labels
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.warrant import Notice
-from shared.workflow import Labels, Stage
+from shared.workflow import Stage
 from worker_agent.intake.intents import UNAPPROVED
 from worker_agent.intake.writers import Writers
 from worker_agent.ports import Forge

@@ -20,10 +20,11 @@ from lab.server import Lab
 from lab.world.repository import Protection
 from shared.errors import Misconfigured
 from shared.github.labels import LOOKS, STORY_LOOK
+from shared.labels import Labels
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.marks import Key, Keyring
 from shared.process import run
-from shared.workflow import Labels, Role
+from shared.workflow import Role
 
 GUARDED = Protection(approvals=1, dismiss_stale=True, last_push=True)
 

@@ -16,8 +16,9 @@ from config.loading import load
 from console.init.command import Ask, Wishes, initialise
 from lab.server import Lab
 from shared.github.labels import LOOKS, STORY_LOOK
+from shared.labels import Labels
 from shared.process import run
-from shared.workflow import Labels, Stage
+from shared.workflow import Stage
 
 READY = Labels().of(Stage.READY)
 

@@ -24,6 +24,7 @@ from shared.github.pacing import Pacing
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
+from shared.labels import Labels
 from shared.lock.hold import Held
 from shared.loop import RealClock
 from shared.models import Finding, ReviewState
@@ -31,7 +32,7 @@ from shared.outgoing.gate import Outgoing
 from shared.redaction import holds
 from shared.text import JOINER
 from shared.warrant import Notice, Operator
-from shared.workflow import Labels, Stage
+from shared.workflow import Stage
 
 TOKEN, KEY = "zq7KpVt3mXw9LrB2yN8dHc5J0aGfE6uT", "QkV3pLs8ZxT1nRf6WcYd"
 CANARY = f"{TOKEN[:16]}\n{TOKEN[16:]} and {KEY[::-1]} of @ada fixes #9"

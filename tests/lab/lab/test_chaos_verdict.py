@@ -12,7 +12,8 @@ from lab.__main__ import ENGINE
 from lab.chaos import verdict
 from lab.chaos.site import OWNER, REPOSITORY, Site, furnished
 from lab.server import Lab
-from shared.lock.codec import Ack, Fence, ItemKey, write_ack, write_fence
+from shared.lock.codec import Ack, ItemKey, write_ack
+from shared.lock.record import Fence, write_fence
 from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage
 

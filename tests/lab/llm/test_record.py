@@ -12,7 +12,8 @@ from shared.git.mirror import Mirror
 from shared.governance.budgets import Limits
 from shared.governance.ledger import REF, Ledger
 from shared.governance.ledger_lines import Played, Reservation, Settlement
-from shared.lock.codec import FENCE_NAMESPACE, Fence, ItemKey, write_fence
+from shared.lock.codec import FENCE_NAMESPACE, ItemKey
+from shared.lock.record import Fence, write_fence
 from shared.workflow import Role, Stage
 
 AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

@@ -17,9 +17,10 @@ from lab.trouble.faults import Fault, FaultKind
 from shared.errors import Lost, Transient
 from shared.github.labels import LabelBoard
 from shared.items import Result
+from shared.labels import Labels
 from shared.lock.hold import begin, keep
 from shared.warrant import Operator
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
 

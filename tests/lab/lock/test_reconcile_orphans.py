@@ -9,7 +9,7 @@ from orphan_scene import charged, forget_comments, issue, merge, one_life, pull_
 from structlog.testing import capture_logs
 from worker_scene import CODE, acks, branch, comments, labels
 
-from shared.lock.codec import write_fence
+from shared.lock.record import write_fence
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

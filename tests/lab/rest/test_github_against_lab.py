@@ -21,9 +21,10 @@ from shared.github.listing import brief
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
+from shared.labels import Labels
 from shared.models import CheckOutcome, Finding, Permission, ReviewState
 from shared.warrant import Operator
-from shared.workflow import Labels, Stage
+from shared.workflow import Stage
 
 PERSON = Operator("test")
 

@@ -14,8 +14,9 @@ from shared.github.errors import Moved
 from shared.github.issues import Issues
 from shared.github.labels import LabelBoard
 from shared.github.people import People
+from shared.labels import Labels
 from shared.warrant import Operator
-from shared.workflow import Labels, Stage
+from shared.workflow import Stage
 
 PERSON = Operator("test")
 

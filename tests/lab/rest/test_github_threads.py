@@ -11,9 +11,10 @@ from shared.errors import NotAllowed
 from shared.github.comments import Comments
 from shared.github.issues import Issues
 from shared.github.labels import LOOKS, LabelBoard
+from shared.labels import Flag, Labels
 from shared.models import Account
 from shared.warrant import Operator
-from shared.workflow import UNLABELLED, Flag, Labels, Stage
+from shared.workflow import UNLABELLED, Stage
 
 PERSON = Operator("test")
 RECENT = "GET /repos/o/r/issues?state=open&sort=updated&direction=desc&per_page=100"

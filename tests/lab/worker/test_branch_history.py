@@ -13,7 +13,8 @@ from lab.repositories.bare import Bare
 from shared.git.disk import Disk
 from shared.git.patch_policy import Policy
 from shared.git.publisher import Publisher
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.loop import RealClock
 from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage

@@ -7,7 +7,7 @@ from engine import Engine
 from worker_scene import CODE, TESTS, eventually, fence, is_released, labels, once, pulls
 
 from lab.trouble.faults import Fault, FaultKind
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

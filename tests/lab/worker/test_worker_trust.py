@@ -11,7 +11,7 @@ from worker_scene import CODE, SLOW, TESTS, acks, calls, comments, during_the_ca
 from lab.ci.moods import NEVER
 from lab.repositories.git_command import signed
 from shared.items import Result
-from shared.lock.codec import write_fence
+from shared.lock.record import write_fence
 from shared.loop import Loop
 from shared.marks import Keyring
 from shared.specification import Specification, body_sha256, write

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, read_fence, write_fence
 from shared.workflow import Role, Stage
 from worker_agent.ci import reruns
 from worker_agent.decide import RED_BASE, Phase

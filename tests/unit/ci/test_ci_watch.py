@@ -12,7 +12,8 @@ from shared.ci.triage import Cause
 from shared.ci.verdict import Verdict
 from shared.items import Skip
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Account, Check, CheckOutcome, Issue, PullRequest
 from shared.warrant import Warrant
 from shared.workflow import Role, Stage

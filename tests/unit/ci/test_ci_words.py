@@ -8,7 +8,8 @@ import pytest
 
 from shared.ci.round import Reading
 from shared.ci.triage import Failure, triage
-from shared.lock.codec import Fence, ItemKey, Wait
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, Wait
 from shared.models import Check, CheckOutcome
 from shared.workflow import Role, Stage
 from worker_agent.aborts import CiGivenUp

@@ -13,7 +13,8 @@ from config.repository import LabelSettings, RepositorySettings
 from config.rules import RulesBroken
 from config.settings import GitHubSettings, LockSettings, Settings
 from config.spending import BudgetSettings
-from shared.workflow import Flag, Stage
+from shared.labels import Flag
+from shared.workflow import Stage
 
 REPOSITORY = RepositorySettings(name="owner/repo")
 LAB = GitHubSettings(api_url="http://127.0.0.1:8080", write_interval_seconds=0)

@@ -14,8 +14,9 @@ from console.status.row import Board, Row, Waiting, Whom
 from shared.ci.verdict import Verdict
 from shared.errors import EngineError, Transient
 from shared.governance.commands import Verb
+from shared.labels import Flag
 from shared.telemetry.events import Event, Kind
-from shared.workflow import UNLABELLED, Flag, Role, Stage, Track
+from shared.workflow import UNLABELLED, Role, Stage, Track
 
 NOW = datetime(2026, 11, 22, 8, 30, tzinfo=UTC)
 

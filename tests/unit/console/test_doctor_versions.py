@@ -17,7 +17,7 @@ from shared.ci.verdict import Verdict
 from shared.governance import ledger_lines
 from shared.governance.ledger import REF as LEDGER
 from shared.governance.ledger_lines import Settlement
-from shared.lock.codec import Fence, write_fence
+from shared.lock.record import Fence, write_fence
 from shared.workflow import Stage
 
 pytestmark = pytest.mark.fault(48)

@@ -9,8 +9,9 @@ from structlog.testing import capture_logs
 
 from config.repository import LabelSettings
 from console.building.left_alone import LeftAlone
+from shared.labels import Labels
 from shared.models import Account, Issue
-from shared.workflow import Labels, Role
+from shared.workflow import Role
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 FILTERS = LabelSettings(include=("bot",), exclude=("blocked",))

@@ -18,7 +18,8 @@ from console.report.rework import Landed, Reason, read, rework
 from console.report.table import shown
 from shared.ci.round import SENT_BACK
 from shared.governance.ledger_lines import Entry, Played, Reservation, Settlement
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.workflow import Role, Stage, Track
 
 START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)

@@ -20,10 +20,12 @@ from console.status.table import View, shown
 from console.status.waiting import Standing, waiting
 from shared.ci.verdict import Verdict
 from shared.errors import Transient, Unauthorized
-from shared.lock.codec import Ack, AckState, Fence, ItemKey, Wait, write_ack
+from shared.labels import Flag
+from shared.lock.codec import Ack, AckState, ItemKey, write_ack
+from shared.lock.record import Fence, Wait
 from shared.marks import Keyring
 from shared.models import Account, Comment, Issue
-from shared.workflow import Flag, Role, Stage, Track
+from shared.workflow import Role, Stage, Track
 
 AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 NONCE = "a" * 32

@@ -16,11 +16,13 @@ from reviewer_agent.decide import HOLDING
 from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
 from shared.ci.verdict import Verdict
 from shared.github.status import StatusBoard
-from shared.lock.codec import Ack, AckState, Fence, ItemKey, Wait, write_ack
+from shared.labels import Flag
+from shared.lock.codec import Ack, AckState, ItemKey, write_ack
+from shared.lock.record import Fence, Wait
 from shared.marks import Key, Keyring
 from shared.models import Account, Comment, Issue
 from shared.warrant import Notice, Warrant
-from shared.workflow import Flag, Role, Stage
+from shared.workflow import Role, Stage
 
 AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 HEAD = "1" * 40

@@ -19,8 +19,9 @@ from shared.governance.diagnosis import Diagnosis
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Ack, Fence, ItemKey
+from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.workflow import Role, Stage
 

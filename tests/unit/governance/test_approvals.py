@@ -12,10 +12,12 @@ import pytest
 from shared.governance.alarm import Alarm, Whom
 from shared.governance.approvals import Approvals
 from shared.governance.escalation import Escalation
-from shared.lock.codec import Fence, ItemKey, Wait
+from shared.labels import Labels
+from shared.lock.codec import ItemKey
 from shared.lock.port import Operation, ReadFence, Reply
+from shared.lock.record import Fence, Wait
 from shared.models import Account, Issue
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 STORY = Issue(7, "Title", "", frozenset({"story", "status:awaiting-approval"}), Account(1, "ada"), AT, AT)

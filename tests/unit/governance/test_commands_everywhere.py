@@ -11,7 +11,7 @@ from recovery_world import MALLORY, REVIEWER, Scene, comment
 from shared.governance.commands import Verb
 from shared.governance.rulings import TABLE, Effect, Refused, fitting, ruling
 from shared.governance.strangers import NO_WRITE
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Comment, Permission
 from shared.workflow import UNLABELLED, Role, Stage, Track
 

@@ -21,14 +21,16 @@ from shared.governance.docket import Matter
 from shared.governance.hearing import Hearing
 from shared.governance.recovery import Case, Recovery
 from shared.items import UNTIL_NEWS, Candidate, Skip
+from shared.labels import Labels
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Ack, Fence, write_ack
+from shared.lock.codec import Ack, write_ack
 from shared.lock.hold import Held, begin
 from shared.lock.port import ReadFence, Reply
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.warrant import Warrant
-from shared.workflow import Labels, Role, Stage, Track
+from shared.workflow import Role, Stage, Track
 
 WORKING = replace(FENCE, stage=Stage.IMPLEMENTING, oid="1" * 40)
 LABELS = frozenset({"status:implementing"})

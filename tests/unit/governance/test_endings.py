@@ -6,8 +6,8 @@ import pytest
 
 from shared.errors import RunFailed
 from shared.governance.endings import RunEnded, completed
+from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
-from shared.workflow import Flag
 
 AGAIN = {Ending.TRANSIENT, Ending.OVERLOADED, Ending.USAGE_LIMIT, Ending.TIMED_OUT} | {
     Ending.KILLED,

@@ -17,8 +17,8 @@ from shared.governance.failures import (
     after,
     classify,
 )
+from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
-from shared.workflow import Flag
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(hours=3)

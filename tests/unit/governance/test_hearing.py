@@ -12,7 +12,8 @@ import pytest
 from shared.governance.commands import Verb
 from shared.governance.hearing import LATER_SECONDS, Hearing
 from shared.governance.strangers import NO_WRITE
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Account, Comment, Issue, Permission
 from shared.workflow import Role, Stage
 

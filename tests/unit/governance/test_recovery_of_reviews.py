@@ -19,8 +19,8 @@ from shared.governance.commands import Verb
 from shared.governance.retrying import reviewed_again
 from shared.governance.rulings import fitting
 from shared.items import Result
-from shared.lock.codec import Fence
 from shared.lock.port import AdvanceFence
+from shared.lock.record import Fence
 from shared.workflow import Role, Stage, Track
 
 GIVEN = EPOCH + timedelta(minutes=5)

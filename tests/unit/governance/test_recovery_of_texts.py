@@ -13,11 +13,13 @@ from shared.governance.commands import Verb
 from shared.governance.recovery import Case, Recovery
 from shared.governance.rulings import Effect
 from shared.governance.unedited import MAY_BE_EDITED
-from shared.lock.codec import Fence, ItemKey
+from shared.labels import Labels
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Account
 from shared.specification import body_sha256
 from shared.warrant import Operator
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 
 RENEWING = [Verb.RETRY, Verb.RESET_ATTEMPTS, Verb.APPROVE, Verb.CLOSE_AND_RESET]
 GIVEN = EPOCH + timedelta(minutes=5)

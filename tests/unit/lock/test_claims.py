@@ -12,7 +12,8 @@ from shared.claims import PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
 from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant, Shortage
-from shared.lock.codec import Fence, ItemKey, Wait
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, Wait
 from shared.lock.view import View
 from shared.marks import Keyring
 from shared.workflow import Role, Stage

@@ -12,10 +12,11 @@ from fake_port import KEY, KEYS, FakeAgent, FakePort, run
 from fake_server import BOT, EPOCH, STRANGER, Server
 from lock_world import TERMS, states
 
-from shared.lock.codec import AckState, Fence, ItemKey, write_ack
+from shared.lock.codec import AckState, ItemKey, write_ack
 from shared.lock.fence import advance
 from shared.lock.hold import release
 from shared.lock.port import AdvanceFence, Operation, PostComment, ReadComment, ReadComments, ReadFence, Reply
+from shared.lock.record import Fence
 from shared.marks import Key, Keyring
 from shared.workflow import Role, Stage
 

@@ -10,10 +10,11 @@ from fake_server import EPOCH, Fault, Server
 from lock_world import TERMS
 
 from shared.errors import Lost, NotAllowed, Transient
-from shared.lock.codec import Fence, ItemKey, Wait
+from shared.lock.codec import ItemKey
 from shared.lock.fence import advance, conclude
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, ReadFence, RefUpdate
+from shared.lock.record import Fence, Wait
 from shared.workflow import Role, Stage
 
 RED, GREEN = "1" * 40, "2" * 40

@@ -10,7 +10,7 @@ import pytest
 from fake_port import KEY, FakeAgent, Run
 from fake_server import BOT, EPOCH, Server
 
-from shared.lock.codec import Fence, ItemKey, write_fence
+from shared.lock.codec import ItemKey
 from shared.lock.gateway import Gateway
 from shared.lock.port import (
     AdvanceFence,
@@ -23,6 +23,7 @@ from shared.lock.port import (
     ReadFence,
     RefUpdate,
 )
+from shared.lock.record import Fence, write_fence
 from shared.models import Comment
 from shared.warrant import Warrant
 from shared.workflow import Role, Stage

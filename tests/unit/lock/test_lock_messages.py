@@ -10,7 +10,8 @@ from fake_server import EPOCH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.lock.codec import Fence, ItemKey, Wait, read_fence, write_fence
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, Wait, read_fence, write_fence
 from shared.workflow import AGENTS, Role, Stage
 
 STEADY = settings(deadline=None, max_examples=50)

@@ -14,10 +14,11 @@ from fake_server import BOT, EPOCH, Server
 from shared.governance import ledger_lines
 from shared.governance.ledger_lines import Reservation
 from shared.lock.claim import Intent, claim
-from shared.lock.codec import Ack, AckState, read_fence, trusted, write_ack, write_fence
+from shared.lock.codec import Ack, AckState, trusted, write_ack
 from shared.lock.fence import advance
 from shared.lock.fold import fold
 from shared.lock.port import AdvanceFence, EditComment, PostComment
+from shared.lock.record import read_fence, write_fence
 from shared.lock.trailer import UNKNOWN_PREV
 from shared.marks import Key, Keyring
 from shared.models import Comment

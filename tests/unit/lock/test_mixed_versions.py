@@ -23,10 +23,10 @@ from reviewer_agent.merge.turns import REF
 from shared.errors import Lost, Outdated
 from shared.git.lines import newer_version
 from shared.items import Ended, Result
-from shared.lock.codec import write_fence
 from shared.lock.fence import advance, bury
 from shared.lock.hold import Held, keep, release
 from shared.lock.port import AdvanceFence, EditComment, ForeignFence, PostComment
+from shared.lock.record import write_fence
 from shared.pursuit import Pursuit
 from shared.workflow import Stage
 

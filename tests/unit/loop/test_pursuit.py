@@ -14,7 +14,8 @@ from structlog.testing import capture_logs
 from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient, UnknownOutcome
 from shared.governance.failures import SCHEDULE_SECONDS
 from shared.items import Ended, Rest, Result
-from shared.lock.codec import Fence, ItemKey, Wait
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, Wait
 from shared.pursuit import BACKOFF_CAP_SECONDS, Pursuit
 from shared.workflow import Role, Stage
 

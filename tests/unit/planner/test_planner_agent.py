@@ -9,8 +9,9 @@ from planner_fakes import Bench
 from planner_world import ADA, MALLORY, NAMES
 
 from shared.items import Result
+from shared.labels import Flag
 from shared.specification import Provenance, authentic, read
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 AWAITING = NAMES.of(Stage.AWAITING_APPROVAL)
 SPECIFIED = NAMES.of(Stage.SPECIFIED)

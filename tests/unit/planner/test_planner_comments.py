@@ -18,7 +18,8 @@ from planner_agent.plan import read, sha256
 from planner_agent.posted import Binding
 from shared.errors import Blocked
 from shared.governance.commands import Verb, commands
-from shared.lock.codec import Fence, ItemKey, read_ack
+from shared.lock.codec import ItemKey, read_ack
+from shared.lock.record import Fence
 from shared.marks import Keyring
 from shared.models import Account, Comment
 from shared.specification import BODY_LIMIT

@@ -15,10 +15,12 @@ from planner_agent.decide import Action, Phase, Snapshot, Wish, decide, flags, l
 from planner_agent.plan import read
 from planner_agent.posted import Posted
 from shared.governance.commands import Verb
-from shared.lock.codec import Fence, ItemKey
+from shared.labels import Flag, Labels
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.specification import body_sha256
-from shared.workflow import TRANSITIONS, Event, Flag, Labels, Role, Stage, Track
+from shared.workflow import TRANSITIONS, Event, Role, Stage, Track
 
 NAMES = Labels()
 ISSUE = Issue(12, "Search", "Find users.", frozenset({"story"}), BOT, EPOCH, EPOCH)

@@ -15,9 +15,10 @@ from planner_agent.decided import Decided
 from planner_agent.plan import Plan, read
 from shared.errors import Transient
 from shared.items import Ended, Result
+from shared.labels import Flag
 from shared.loop import Loop
 from shared.specification import body_sha256
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 SPECIFIED = NAMES.of(Stage.SPECIFIED)
 AWAITING = NAMES.of(Stage.AWAITING_APPROVAL)

@@ -7,7 +7,8 @@ from planner_fakes import Bench
 from planner_world import NAMES
 
 from shared.errors import Blocked, UnknownOutcome
-from shared.workflow import Flag, Stage
+from shared.labels import Flag
+from shared.workflow import Stage
 
 
 @pytest.fixture

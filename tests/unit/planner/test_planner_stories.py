@@ -11,9 +11,10 @@ from planner_world import ADA, MALLORY, NAMES
 
 from shared.errors import Transient
 from shared.items import Ended, Result
+from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
 from shared.loop import Loop
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 FAILED = NAMES.of(Stage.FAILED)
 MANUAL = NAMES.of(Flag.MANUAL_INTERVENTION)

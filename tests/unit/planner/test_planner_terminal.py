@@ -15,8 +15,9 @@ from planner_agent.terminal.console import Cancelled, EditorUnusable
 from planner_agent.terminal.session import Agreed
 from shared.errors import Transient
 from shared.governance.repair import AnswerUnusable
+from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
-from shared.workflow import Flag, Stage
+from shared.workflow import Stage
 
 TYPED = ["User search", "I want to find users.", "By name.", ""]
 AWAITING = NAMES.of(Stage.AWAITING_APPROVAL)

@@ -13,9 +13,10 @@ from console.daemon.run import JOBS
 from console.tdd import wishes
 from shared.github.access import NEEDS
 from shared.github.labels import LOOKS
+from shared.labels import Flag
 from shared.llm import BACKENDS
 from shared.llm.cli.programs import PACKAGES
-from shared.workflow import AGENTS, UNLABELLED, Flag, Role, Stage, Track, stages
+from shared.workflow import AGENTS, UNLABELLED, Role, Stage, Track, stages
 
 ROOT = Path(__file__).resolve().parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

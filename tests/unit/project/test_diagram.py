@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from shared.workflow import TRANSITIONS, UNLABELLED, Event, Labels, Role, Stage, Track, stages
+from shared.labels import Labels
+from shared.workflow import TRANSITIONS, UNLABELLED, Event, Role, Stage, Track, stages
 from shared.workflow_diagram import WITHDRAWAL, diagram, diagrams, stage_table
 
 EDGE = re.compile(r"^    (\S+) --> (\S+): (.+)$", re.MULTILINE)

@@ -9,11 +9,12 @@ from datetime import timedelta
 import pytest
 from fake_server import BOT, EPOCH
 
+from shared.labels import Labels
 from shared.lock.hold import Held
 from shared.models import Account, Issue, LabelEvent
 from shared.reconcile.beginning import Beginning
 from shared.warrant import Warrant
-from shared.workflow import Labels, Stage
+from shared.workflow import Stage
 
 ADA = Account(BOT.id + 1, "ada")
 READY, OURS = "status:ready", "status:implementing"

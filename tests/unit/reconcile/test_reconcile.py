@@ -12,12 +12,14 @@ from planner_agent.trade import trade as of_planner
 from reviewer_agent.admission import before as before_of_reviewer
 from shared.errors import Transient
 from shared.github.status import Status
-from shared.lock.codec import Fence, ItemKey
+from shared.labels import Labels
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Account, Issue, LabelEvent
 from shared.reconcile.labels import Sign, sign, unknown, was_taken_off
 from shared.reconcile.lost import LostLabels
 from shared.reconcile.orphans import KEPT, Found, Trade, Verdict, judge, suspects
-from shared.workflow import TERMINAL, Labels, Role, Stage
+from shared.workflow import TERMINAL, Role, Stage
 from worker_agent.decide import WORKING
 from worker_agent.projection import before as before_of_worker
 

@@ -21,7 +21,7 @@ from reviewer_agent.review.placement import place
 from shared import marks
 from shared.errors import Blocked
 from shared.governance.commands import commands
-from shared.lock.codec import Fence
+from shared.lock.record import Fence
 from shared.models import Comment
 from shared.workflow import Stage
 

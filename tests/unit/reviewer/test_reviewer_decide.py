@@ -15,8 +15,9 @@ from reviewer_agent.decide import IDLE, Action, Bounds, Merge, Snapshot, decide,
 from reviewer_agent.merge.hindrances import ON_ORDER, PASSING, UNANNOUNCED, Hindrance
 from reviewer_agent.review.opinion import Care, Judgement, Opinion
 from shared.ci.verdict import Verdict
-from shared.lock.codec import Fence
-from shared.workflow import Flag, Stage
+from shared.labels import Flag
+from shared.lock.record import Fence
+from shared.workflow import Stage
 
 NOW = EPOCH + timedelta(minutes=5)
 LATE = EPOCH + timedelta(minutes=11)

@@ -11,7 +11,8 @@ from reviewer_world import ADA, HEAD, ISSUE, MALLORY, OPENED, PULL, World, answe
 
 from shared.errors import Transient
 from shared.items import Candidate, Result, Skip
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Account
 from shared.workflow import Role, Stage
 

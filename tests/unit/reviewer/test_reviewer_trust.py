@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from reviewer_agent.trust import NOT_SHOWN, subject
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Account, Issue, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage

@@ -10,7 +10,8 @@ from tdd_runs import BUG, SKIPPED, ran, stopped
 
 from shared.git.names import activation_branch, issue_of_branch, ref, work_branch
 from shared.lock.claimant import Claimant, Terms
-from shared.lock.codec import Fence, ItemKey, read_fence, write_fence
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, read_fence, write_fence
 from shared.marks import Key, Keyring
 from shared.models import Account, Issue
 from shared.pending import mark

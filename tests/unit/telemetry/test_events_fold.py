@@ -12,7 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from telemetry_bench import AT, event
 
 from shared.github.limits import Budget
-from shared.lock.codec import Fence, ItemKey, Wait
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, Wait
 from shared.telemetry.events import Kind
 from shared.telemetry.fold import COUNTERS, DURATIONS, MOST_SERIES, Tallies
 from shared.telemetry.metrics import Figures

@@ -12,9 +12,10 @@ from telemetry_bench import AT, Kept, scribe_into
 
 from shared.errors import Blocked, EngineError, Transient, UnknownOutcome
 from shared.llm.port import Call, Ending, Outcome, Request, Usage
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, EditComment, Operation, ReadFence, Reply
+from shared.lock.record import Fence
 from shared.loop import Loop
 from shared.models import Account, Comment
 from shared.telemetry.events import Kind

@@ -8,7 +8,8 @@ import pytest
 
 from shared.git.notes import Answer
 from shared.github.status import Status
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.marks import Keyring
 from shared.models import Account
 from shared.workflow import Role, Stage

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from shared.labels import Flag, Labels
 from shared.models import Account, Issue
-from shared.workflow import Flag, Labels, Stage
+from shared.workflow import Stage
 from worker_agent.intake.candidates import Candidates
 from worker_agent.policy import Policy
 

@@ -12,9 +12,11 @@ from shared.github.status import Status
 from shared.governance.endings import RunEnded
 from shared.governance.failures import Category
 from shared.governance.rulings import offered
-from shared.lock.codec import Fence, ItemKey, Wait
+from shared.labels import Labels
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, Wait
 from shared.models import Account, Issue, PullRequest
-from shared.workflow import Labels, Role, Stage, Track
+from shared.workflow import Role, Stage, Track
 from worker_agent import comments
 
 AT = datetime(2026, 1, 5, 10, 32, tzinfo=UTC)

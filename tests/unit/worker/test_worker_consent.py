@@ -7,11 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from shared.labels import Labels
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Account, Comment, Issue, Permission
 from shared.warrant import Warrant
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 from worker_agent.consent import WAITS, Consent
 from worker_agent.decide import Phase
 from worker_agent.intake.writers import Writers

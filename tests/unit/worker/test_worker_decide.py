@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.ci.verdict import Verdict
-from shared.lock.codec import Fence, ItemKey
+from shared.labels import Labels
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.models import Account, Issue, PullRequest
 from shared.specification import body_sha256
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 from worker_agent.decide import UNCHECKED, Action, Bounds, Head, Phase, Snapshot, decide
 from worker_agent.links import issue_named_by, issue_of
 from worker_agent.projection import Projection, of_pull_request, ordered_to_stop, projection

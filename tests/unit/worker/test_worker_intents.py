@@ -7,12 +7,14 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.labels import Labels
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence, ItemKey, Wait
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, Wait
 from shared.marks import Key, Keyring
 from shared.models import Account, Issue, PullRequest
 from shared.specification import Specification, body_sha256, write
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 from worker_agent.decide import RED_BASE, UNCHECKED, Action, Phase, Snapshot, decide
 from worker_agent.intake.intents import UNAPPROVED, Cause, cause, urged
 from worker_agent.intake.intents import intent as intent_of

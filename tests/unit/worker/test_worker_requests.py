@@ -10,13 +10,15 @@ from typing import Any, cast
 import pytest
 
 from shared.ci.round import SENT_BACK
+from shared.labels import Labels
 from shared.lock.claim import Intent
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
 from shared.lock.port import ReadFence, Reply
+from shared.lock.record import Fence
 from shared.marks import Keyring
 from shared.models import Account, Issue, LabelEvent, Permission, PullRequest
 from shared.specification import body_sha256
-from shared.workflow import Labels, Role, Stage
+from shared.workflow import Role, Stage
 from worker_agent.decide import Phase
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.reading import Feedback, Reading

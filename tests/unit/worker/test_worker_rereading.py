@@ -10,9 +10,10 @@ import pytest
 
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Ack, Fence, ItemKey
+from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.port import AdvanceFence, Operation, Reply
+from shared.lock.record import Fence
 from shared.marks import Key, Keyring
 from shared.models import Account, Issue
 from shared.workflow import Role, Stage

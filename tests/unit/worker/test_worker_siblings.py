@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from shared.lock.codec import Fence, ItemKey
+from shared.lock.codec import ItemKey
 from shared.lock.port import ReadFence, Reply
+from shared.lock.record import Fence
 from shared.marks import Keyring
 from shared.models import Account, Issue
 from shared.specification import Specification, write
