@@ -165,7 +165,7 @@ class RepositorySettings(Section):
     approval: Literal["auto", "comment", "terminal"] = "comment"
     """Who approves a plan: nobody, a person by `/approve`, or the person at the terminal."""
     approval_timeout_hours: float = Field(24, gt=0)
-    """Hours after which a waiting approval, or an item that a red base holds up, is escalated once."""
+    """Hours after which a waiting approval, or an item that a red check or an edit holds up, is escalated once."""
     refactor: Literal["off", "auto", "approve"] = "auto"
     """Whether a refactoring follows green, and whether a person confirms it before the pull request."""
     merge: Literal["never", "approve", "auto"] = "never"

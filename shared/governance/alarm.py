@@ -104,7 +104,7 @@ class Alarm:
     async def _overdue(self, late: Asked) -> None:
         self._approvals.settle(late)
         sentence = late.sentence(self._approvals.hours)
-        self._put(late.number, late.epoch, "overdue", sentence, ("", "approval", ()))
+        self._put(late.number, late.epoch, "overdue", sentence, ("", late.category, ()))
         await self._say(late.number, f"overdue-{late.epoch}", sentence)
 
     def _put(self, number: int, epoch: str, kind: str, sentence: str, more: tuple[str, str, tuple[str, ...]]) -> None:

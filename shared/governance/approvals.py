@@ -1,4 +1,4 @@
-"""Decisions that people are asked for, and bases that stay red: who waits since when, and which waits are too long."""
+"""Decisions that people are asked for, and what stays red: who waits since when, and which waits are too long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from shared.labels import Labels
+from shared.labels import Flag, Labels
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
@@ -19,14 +19,26 @@ BY_ORDER = frozenset({"not_ordered", "own_order", "fork", "breaking", "protected
 """Why an approved pull request waits for `/merge`, in the words of its status comment."""
 
 
+NOT_MERGED = {
+    "flagged": "a flag says that a person decides",
+    "checks_red": "its checks were found red",
+    "checks_missing": "it had no checks",
+}
+"""Why an approved one is not merged that nobody is asked about, in the words of its status comment, and for people."""
+
+
 class StatusData(Protocol):
     """What a status comment says to programs."""
 
     async def data(self, number: int) -> Mapping[str, Any]: ...
 
 
-RED_BASE = "red-base"
-"""The reason in the fence of what waits for the checks of its base branch, and what of it people may have to mend."""
+FOUND = {
+    "red-base": "the checks of the base branch were found red. It goes on by itself when they are green",
+    "red-head": "its checks were found red once more. It goes on by itself when they are not",
+    "edited": "its issue was found edited after its text was approved. The status comment says what leads on",
+}
+"""The reasons in the fences of what ends by itself or not at all, and what people are told of them."""
 
 AGAIN = timedelta(hours=1)
 """So often the fence of an item that waits for nobody is read again: a wait for the base need not change the item."""
@@ -37,7 +49,7 @@ _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A decision that is waited for since `at`: of a plan, a refactoring or a merge, or a red base that holds it up.
+    """A decision that is waited for since `at`: of a plan, a refactoring or a merge; or what has held it up since then.
 
     `epoch` names what it is about.
     """
@@ -47,11 +59,17 @@ class Asked:
     epoch: str
     at: datetime
 
+    @property
+    def category(self) -> str:
+        """What people are wanted for: an `approval`, or to look at what is `held_up`."""
+        return "held_up" if self.what in {*FOUND, *NOT_MERGED} else "approval"
+
     def sentence(self, hours: float) -> str:
         """What people are told once it has waited for so long."""
-        if self.what == RED_BASE:
-            since = f"This has waited since the checks of the base branch were found red, {hours:g} hours ago or more"
-            return f"{since}. It goes on by itself when they are green."
+        if self.what in FOUND:
+            return f"This has waited for {hours:g} hours or more, since {FOUND[self.what]}."
+        if self.what in NOT_MERGED:
+            return f"This was approved {hours:g} hours ago or more and is not merged: {NOT_MERGED[self.what]}."
         return f"The {self.what} has waited for a decision for {hours:g} hours. It stays open."
 
 
@@ -87,8 +105,10 @@ class Approvals:
 
     def _may_wait(self, item: Issue) -> bool:
         labels = self._names.read(item.labels)
+        if Flag.PAUSED in labels.flags:
+            return False
         if self._role is Role.REVIEWER:
-            return item.is_pull_request and labels.stages == {Stage.APPROVED}
+            return item.is_pull_request and labels.stages in ({Stage.IN_REVIEW}, {Stage.APPROVED})
         if self._role is Role.WORKER and labels.stages == {Stage.TESTING}:
             return not labels.story
         return labels.stages == {Stage.AWAITING_APPROVAL} and labels.story is (self._role is Role.PLANNER)
@@ -101,25 +121,36 @@ class Approvals:
                 return None
             number = int(found[1])
         fence = (await self._port.request(ReadFence(ItemKey(self._role, number)))).value
-        return None if fence is None else held_up(fence) or await self.wanted(fence)
+        if fence is None:
+            return None
+        return held_up(fence) or await self._found(fence)
 
     async def wanted(self, fence: Fence) -> Asked | None:
         """The decision that an item waits for: of a merge only where its status comment says that one is missing.
 
         Raises `Transient`, `Blocked`.
         """
+        found = await self._found(fence)
+        return None if found is None or found.what in NOT_MERGED else found
+
+    async def _found(self, fence: Fence) -> Asked | None:
         found = asked(fence)
         if found is None or found.what != "merge":
             return found
-        why = (await self._status.data(found.number)).get("waiting")
-        return found if isinstance(why, Mapping) and why.get("why") in BY_ORDER else None
+        waiting = (await self._status.data(found.number)).get("waiting")
+        why = waiting.get("why") if isinstance(waiting, Mapping) else None
+        if why in BY_ORDER:
+            return found
+        return _of(fence, why) if why in NOT_MERGED else None
 
 
 def held_up(fence: Fence) -> Asked | None:
-    """The red base that a fence waits for; None when it waits for none."""
-    if fence.wait is None or fence.wait.reason != RED_BASE:
-        return None
-    return Asked(fence.key.number, RED_BASE, f"{RED_BASE}-{fence.work_head[:12]}", fence.at)
+    """What a fence waits for that may never come, and that nobody is asked about; None when there is no such thing."""
+    return _of(fence, fence.wait.reason) if fence.wait is not None and fence.wait.reason in FOUND else None
+
+
+def _of(fence: Fence, what: str) -> Asked:
+    return Asked(fence.key.number, what, f"{what}-{fence.work_head[:12]}", fence.at)
 
 
 def asked(fence: Fence) -> Asked | None:
@@ -131,5 +162,4 @@ def asked(fence: Fence) -> Asked | None:
     }.get((fence.key.kind, fence.stage))
     if what is None:
         return None
-    epoch = f"{what}-{fence.attempt}" if what == "plan" else f"{what}-{fence.work_head[:12]}"
-    return Asked(fence.key.number, what, epoch, fence.at)
+    return Asked(fence.key.number, what, f"plan-{fence.attempt}", fence.at) if what == "plan" else _of(fence, what)

@@ -62,7 +62,8 @@ class ObservedSink:
         self._sink.put(escalation)
         # A plan and a refactoring are asked for by a move of the fence; that a merge is, nothing else shows.
         merge = escalation.kind == "approval" and self._role is Role.REVIEWER
-        state = "timed_out" if escalation.kind == "overdue" else "requested" if merge else ""
+        late = escalation.kind == "overdue" and escalation.category == "approval"
+        state = "timed_out" if late else "requested" if merge else ""
         if state and escalation.id not in self._told:
             self._told.append(escalation.id)
             self._scribe.tell(Kind.APPROVAL, number=escalation.number, what=APPROVALS[self._role], state=state)

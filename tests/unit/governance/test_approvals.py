@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.governance.alarm import Alarm, Whom
-from shared.governance.approvals import Approvals
+from shared.governance.approvals import NOT_MERGED, Approvals
 from shared.governance.escalation import Escalation
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
@@ -146,9 +146,9 @@ async def test_a_base_that_stays_red_is_escalated_once(role: Role, fence: Fence,
         assert len(world.sent) == (hours >= 24)
     await alarm(world, role).watch({item.number: item})  # after a restart
     (one,) = world.sent.values()
-    assert (one.kind, one.number) == ("overdue", 7)
+    assert (one.kind, one.number, one.category) == ("overdue", 7, "held_up")
     assert list(world.posted) == ["overdue-red-base-aaaaaaaaaaaa"]
-    assert "checks of the base branch were found red, 24 hours ago or more" in one.sentence, "true when they are green"
+    assert "24 hours or more, since the checks of the base branch were found red" in one.sentence, "true when green"
 
 
 async def test_a_wait_for_the_base_is_found_though_its_item_has_not_changed_and_its_ci_alone_is_not_told() -> None:
@@ -161,3 +161,49 @@ async def test_a_wait_for_the_base_is_found_though_its_item_has_not_changed_and_
     ci = World(replace(BASE, wait=Wait("ci", AT)), now=AT + timedelta(days=30))
     await alarm(ci, Role.WORKER).watch({7: TESTING, 9: replace(PULL, body="")})
     assert ci.sent == {}
+
+
+PUT_OFF = replace(MERGE, stage=Stage.IN_REVIEW, wait=Wait("red-head", AT + timedelta(1)))
+IN_REVIEW = replace(APPROVED, labels=frozenset({"status:in-review"}))
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"), [("red-head", "its checks were found red once more"), ("edited", "its issue was found edited")]
+)
+async def test_a_review_that_is_put_off_for_long_is_escalated_once(reason: str, told: str) -> None:
+    world = World(replace(PUT_OFF, wait=Wait(reason, AT)))
+    watcher = alarm(world, Role.REVIEWER)
+    for hours in (0, 23, 24, 25, 90):
+        world.now = AT + timedelta(hours=hours)
+        await watcher.watch({7: replace(IN_REVIEW, updated_at=world.now)})
+        assert len(world.sent) == (hours >= 24)
+    assert list(world.posted) == [f"overdue-{reason}-aaaaaaaaaaaa"]
+    assert told in world.posted[f"overdue-{reason}-aaaaaaaaaaaa"]
+
+
+async def test_what_a_person_has_stopped_or_is_reviewed_just_now_is_nobodys_alarm() -> None:
+    for fence in (replace(PUT_OFF, wait=Wait("stopped", AT)), replace(PUT_OFF, wait=None)):
+        world = World(fence, now=AT + timedelta(days=30))
+        await alarm(world, Role.REVIEWER).watch({7: IN_REVIEW})
+        assert world.sent == {}
+    world = World(PUT_OFF, now=AT + timedelta(days=30))
+    await alarm(world, Role.REVIEWER).watch({7: replace(IN_REVIEW, labels=IN_REVIEW.labels | {"flag:paused"})})
+    assert world.sent == {}
+
+
+@pytest.mark.parametrize("why", sorted(NOT_MERGED))
+async def test_what_is_approved_and_stays_unmerged_is_escalated_once_and_asks_for_no_decision(why: str) -> None:
+    world = World(replace(MERGE, wait=None), why, now=AT + timedelta(hours=24))
+    watcher = alarm(world, Role.REVIEWER)
+    for _ in range(2):
+        await watcher.watch({7: APPROVED})
+    (sentence,) = world.posted.values()
+    assert sentence == f"This was approved 24 hours ago or more and is not merged: {NOT_MERGED[why]}."
+    assert [one.category for one in world.sent.values()] == ["held_up"]
+
+
+@pytest.mark.parametrize("why", ["never", "barred", "requested", "checks_running"])
+async def test_what_people_keep_from_being_merged_is_nobodys_alarm(why: str) -> None:
+    world = World(replace(MERGE, wait=None), why, now=AT + timedelta(days=30))
+    await alarm(world, Role.REVIEWER).watch({7: APPROVED})
+    assert world.sent == {}

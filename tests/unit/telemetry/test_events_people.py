@@ -26,20 +26,23 @@ class Sink:
 
 
 @pytest.mark.parametrize(
-    ("role", "kind", "told"),
+    ("role", "kind", "category", "told"),
     [
-        (Role.PLANNER, "overdue", ["plan timed_out"]),
-        (Role.WORKER, "overdue", ["refactoring timed_out"]),
-        (Role.REVIEWER, "overdue", ["merge timed_out"]),
-        (Role.REVIEWER, "approval", ["merge requested"]),
-        pytest.param(Role.PLANNER, "approval", [], id="a fence has told it already"),
-        pytest.param(Role.WORKER, "failed", [], id="the agent has told it already"),
+        (Role.PLANNER, "overdue", "approval", ["plan timed_out"]),
+        (Role.WORKER, "overdue", "approval", ["refactoring timed_out"]),
+        (Role.REVIEWER, "overdue", "approval", ["merge timed_out"]),
+        (Role.REVIEWER, "approval", "approval", ["merge requested"]),
+        pytest.param(Role.REVIEWER, "overdue", "held_up", [], id="no decision was asked for"),
+        pytest.param(Role.PLANNER, "approval", "approval", [], id="a fence has told it already"),
+        pytest.param(Role.WORKER, "failed", "ci", [], id="the agent has told it already"),
     ],
 )
-def test_a_decision_is_told_once_however_often_people_are_called(role: Role, kind: str, told: list[str]) -> None:
+def test_a_decision_is_told_once_however_often_people_are_called(
+    role: Role, kind: str, category: str, told: list[str]
+) -> None:
     kept, sink = Kept(), Sink()
     observed = ObservedSink(sink, scribe_into(kept, HandClock()), role)
-    escalation = Escalation("a/b", 9, "50", kind, "It waits.", "https://h/9")
+    escalation = Escalation("a/b", 9, "50", kind, "It waits.", "https://h/9", category=category)
     for _ in range(3):
         observed.put(escalation)
     assert [f"{one.data['what']} {one.data['state']}" for one in kept.events] == told
