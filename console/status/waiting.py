@@ -17,6 +17,13 @@ _AGENTS = {Role.PLANNER: Whom.PLANNER, Role.WORKER: Whom.WORKER, Role.REVIEWER: 
 _FOR_CI = frozenset({"ci", "red-base"})
 """Reasons of a fence's wait that end when CI says something else."""
 
+_PUT_OFF: Mapping[str, Waiting] = {
+    "red-head": Waiting(Whom.CI, "its checks are red"),
+    "edited": Waiting(Whom.PERSON, "its issue was edited"),
+    "stopped": Waiting(Whom.PERSON, "its issue was stopped"),
+}
+"""Reasons of a review that is put off: until the time in its fence it is not looked at, afterwards as good as never."""
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -48,6 +55,8 @@ def waiting(s: Standing) -> Waiting | None:
     if s.pull_request:
         return Waiting(Whom.ITEM, f"pull request #{s.pull_request}")
     wait = s.fence.wait if s.fence is not None else None
+    if wait is not None and wait.reason in _PUT_OFF and s.stage is Stage.IN_REVIEW and not s.held:
+        return _PUT_OFF[wait.reason]
     if wait is not None and wait.until > s.at:
         return Waiting(Whom.CI if wait.reason in _FOR_CI else Whom.TIME, wait.reason, wait.until)
     if s.stage is Stage.TESTING:
@@ -89,7 +98,7 @@ def _next(s: Standing) -> Waiting:
         return s.merging
     if s.stage is Stage.CHANGES_REQUESTED and not s.ours:
         return Waiting(Whom.PERSON, "its author")
-    role = owner(s.track, s.stage)
-    if role is None:  # a new or `ready` specification: only its worker can begin it
-        role = Role.WORKER
+    if s.stage is Stage.NEW and s.track is not Track.STORY:  # a flag alone begins nothing
+        return Waiting(Whom.PERSON, "a status label")
+    role = owner(s.track, s.stage) or Role.WORKER  # a `ready` specification: only its worker can begin it
     return Waiting(_AGENTS[role], "a free one")

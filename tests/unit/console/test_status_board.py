@@ -119,6 +119,7 @@ def test_only_open_items_hold_an_item_back() -> None:
 
 UNTIL = AT + timedelta(minutes=30)
 WAITING = Wait("usage-limit", UNTIL)
+EDITED = Waiting(Whom.PERSON, "its issue was edited")
 
 
 @pytest.mark.parametrize(
@@ -145,6 +146,13 @@ WAITING = Wait("usage-limit", UNTIL)
         (Track.SPECIFICATION, Stage.IMPLEMENTING, {"wait": WAITING}, Waiting(Whom.TIME, "usage-limit", UNTIL)),
         (Track.SPECIFICATION, Stage.IMPLEMENTING, {"wait": Wait("usage-limit", AT), "held": True}, None),
         (Track.SPECIFICATION, Stage.TESTING, {"wait": Wait("red-base", UNTIL)}, Waiting(Whom.CI, "red-base", UNTIL)),
+        (Track.PULL_REQUEST, Stage.IN_REVIEW, {"wait": Wait("red-head", AT)}, Waiting(Whom.CI, "its checks are red")),
+        (Track.PULL_REQUEST, Stage.IN_REVIEW, {"wait": Wait("edited", UNTIL)}, EDITED),
+        (Track.PULL_REQUEST, Stage.IN_REVIEW, {"wait": Wait("edited", AT), "held": True}, None),
+        (Track.PULL_REQUEST, Stage.REVIEWING, {"wait": Wait("edited", AT)}, Waiting(Whom.REVIEWER, "a free one")),
+        (Track.SPECIFICATION, Stage.READY, {}, Waiting(Whom.WORKER, "a free one")),
+        (Track.SPECIFICATION, Stage.NEW, {}, Waiting(Whom.PERSON, "a status label")),
+        (Track.STORY, Stage.NEW, {}, Waiting(Whom.PLANNER, "a free one")),
         (Track.PULL_REQUEST, Stage.REVIEWING, {}, Waiting(Whom.REVIEWER, "a free one")),
         (Track.PULL_REQUEST, Stage.APPROVED, {"merging": CONFIGURED["auto"]}, Waiting(Whom.REVIEWER, "merges it")),
         (Track.PULL_REQUEST, Stage.APPROVED, {}, Waiting(Whom.PERSON, "merge it")),
