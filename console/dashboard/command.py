@@ -17,7 +17,7 @@ from anyio import to_thread
 from config.loading import load
 from config.settings import Settings
 from console.building.sign_in import completed, git_server
-from console.dashboard.feed import EVENTS, Feed, Look
+from console.dashboard.feed import EVENTS, Feed
 from console.dashboard.page import Terms, page
 from console.dashboard.site import served
 from console.events import Reading
@@ -25,10 +25,10 @@ from console.launch import OK, complain
 from console.record.visit import visited
 from console.signals import Orders, attend
 from console.status.gather import Looking
+from console.status.look import Look, Unread
 from console.status.machine import machine
 from console.status.machine import told as lines
 from console.status.row import Board
-from console.status.unread import Unread
 from shared.clock import Clock
 from shared.errors import EngineError
 from shared.telemetry.events import Event, Query

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass
 
 import anyio
 
+from console.status.look import Look, again
 from console.status.row import Board
 from shared.errors import EngineError
 from shared.telemetry.events import Event
 
 EVENTS = 60
 """So many of the newest are shown."""
-
-
-class Look(Protocol):
-    """One repository that can be looked at again: `console.status.gather.Looking`."""
-
-    async def look(self) -> Board: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +59,9 @@ class Feed:
             boards = [await look.look() for look in self._looks]
         else:
             pairs = zip(self._looks, before.boards, strict=True)
-            boards = [await _again(look, board) for look, board in pairs]
+            boards = [await again(look, board) for look, board in pairs]
         try:
             self._recent.extend(await self._new_events())
         except EngineError as error:
             return Shown(tuple(boards), tuple(reversed(self._recent)), str(error))
         return Shown(tuple(boards), tuple(reversed(self._recent)))
-
-
-async def _again(look: Look, before: Board) -> Board:
-    try:
-        return await look.look()
-    except EngineError as error:
-        return replace(before, complaint=str(error))

@@ -17,9 +17,10 @@ from console.building.assembly import Process, mirror_of
 from console.building.hub import Hub, hub
 from console.building.sign_in import Identities, SignedIn
 from shared.clock import Clock
-from shared.errors import EngineError, Transient, Unauthorized
+from shared.errors import EngineError, Misconfigured, Transient, Unauthorized
 from shared.git.mirror import Mirror
 from shared.marks import Key, Keyring
+from shared.process import CommandFailed
 from shared.workflow import Role
 
 
@@ -66,6 +67,8 @@ async def visited(
                     raise
                 except EngineError as error:
                     unusable[one.name] = error
+                except (CommandFailed, OSError) as error:  # git or a disk may be in its way, too
+                    unusable[one.name] = Misconfigured(f"{one.name} cannot be read on this machine: {error}")
             if not found:
                 raise next(iter(unusable.values()))
             yield tuple(found), unusable

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import anyio
 from rich.console import Console
@@ -21,23 +20,17 @@ from console.record.visit import Visit, visited
 from console.signals import Orders, attend
 from console.status.document import document
 from console.status.gather import Looking
+from console.status.look import Look, Unread, again
 from console.status.machine import Machine, machine
 from console.status.machine import told as lines
 from console.status.phrases import plain
 from console.status.row import Board
 from console.status.table import View, shown
-from console.status.unread import Unread
 from shared.clock import Clock
-from shared.errors import EngineError, Transient
+from shared.errors import EngineError
 
 PIPED_COLUMNS = 160
 """How wide a table is that no terminal shows."""
-
-
-class Look(Protocol):
-    """One repository that can be looked at again: `console.status.gather.Looking`."""
-
-    async def look(self) -> Board: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +112,8 @@ async def follow(
     """Look again for ever; what cannot be read just now stays as it was, with the reason."""
     while True:
         await clock.sleep(interval)
-        boards = [await _again(look.look, board) for look, board in zip(looks, boards, strict=True)]
+        boards = [await again(look, board) for look, board in zip(looks, boards, strict=True)]
         show(boards)
-
-
-async def _again(look: Callable[[], Awaitable[Board]], before: Board) -> Board:
-    try:
-        return await look()
-    except Transient as error:
-        return replace(before, complaint=str(error))
 
 
 def _print(console: Console, boards: Sequence[Board], here: Machine, *, json: bool) -> None:

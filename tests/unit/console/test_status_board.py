@@ -19,7 +19,7 @@ from console.status.row import Board, Row, Seen, Terms, Waiting, Whom
 from console.status.table import View, shown
 from console.status.waiting import Standing, waiting
 from shared.ci.verdict import Verdict
-from shared.errors import Transient, Unauthorized
+from shared.errors import Gone, Transient, Unauthorized
 from shared.labels import Flag
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.lock.record import Fence, Wait
@@ -270,16 +270,20 @@ def test_the_document_has_the_shape_that_is_promised() -> None:
     }
 
 
+class Stopped(BaseException):
+    """Somebody pressed Ctrl-C."""
+
+
 class Again:
     """A repository whose looks end as a test says, and a clock on which time only passes in sleeps."""
 
-    def __init__(self, *ends: Board | Exception) -> None:
+    def __init__(self, *ends: Board | BaseException) -> None:
         self.ends = list(ends)
         self.slept: list[float] = []
 
     async def look(self) -> Board:
         end = self.ends.pop(0)
-        if isinstance(end, Exception):
+        if isinstance(end, BaseException):
             raise end
         return end
 
@@ -295,13 +299,10 @@ class Again:
 
 async def test_what_cannot_be_read_just_now_stays_as_it_was_until_it_can() -> None:
     first, later = Board("a/b", AT, (a_row(),)), Board("a/b", AT + timedelta(minutes=1))
-    one = Again(Transient("GitHub answered 502"), Transient("GitHub answered 503"), later, Unauthorized("no"))
+    one = Again(Transient("GitHub answered 502"), Unauthorized("no"), Gone("gone"), OSError("full"), later, Stopped())
     seen: list[Board] = []
-    with pytest.raises(Unauthorized):
+    with pytest.raises(Stopped):
         await follow([one], [first], one, 7.0, lambda boards: seen.extend(boards))
-    assert [(board.rows, board.complaint) for board in seen] == [
-        (first.rows, "GitHub answered 502"),
-        (first.rows, "GitHub answered 503"),
-        ((), ""),
-    ]
-    assert one.slept == [7.0] * 4
+    kept = [(first.rows, why) for why in ("GitHub answered 502", "no", "gone", "full")]
+    assert [(board.rows, board.complaint) for board in seen] == [*kept, ((), "")]
+    assert one.slept == [7.0] * 6
