@@ -19,26 +19,31 @@ BY_ORDER = frozenset({"not_ordered", "own_order", "fork", "breaking", "protected
 """Why an approved pull request waits for `/merge`, in the words of its status comment."""
 
 
-NOT_MERGED = {
-    "flagged": "a flag says that a person decides",
-    "checks_red": "its checks were found red",
-    "checks_missing": "it had no checks",
-}
-"""Why an approved one is not merged that nobody is asked about, in the words of its status comment, and for people."""
-
-
 class StatusData(Protocol):
     """What a status comment says to programs."""
 
     async def data(self, number: int) -> Mapping[str, Any]: ...
 
 
-FOUND = {
-    "red-base": "the checks of the base branch were found red. It goes on by itself when they are green",
-    "red-head": "its checks were found red once more. It goes on by itself when they are not",
-    "edited": "its issue was found edited after its text was approved. The status comment says what leads on",
+HELD_UP = {
+    "red-base": "This has waited for {hours:g} hours or more, since the checks of the base branch were found red. "
+    "It goes on by itself when they are green.",
+    "red-head": "This has waited for {hours:g} hours or more, since its checks were found red once more. It goes on by "
+    "itself when they are not.",
+    "edited": "This has waited for {hours:g} hours or more, since its issue was found edited after its text was "
+    "approved. The status comment says what leads on.",
+    "head_moved": "The review has stood still for {hours:g} hours or more: commits were pushed, and nobody has asked "
+    "for a review of them. The status comment says how to.",
+    "flagged": "This was approved {hours:g} hours ago or more and is not merged: a flag says that a person decides.",
+    "checks_red": "This was approved {hours:g} hours ago or more and is not merged: its checks were found red.",
+    "checks_missing": "This was approved {hours:g} hours ago or more and is not merged: it had no checks.",
 }
-"""The reasons in the fences of what ends by itself or not at all, and what people are told of them."""
+"""What ends by itself or not at all, and nobody is asked about: what people are told once it has lasted too long."""
+
+_BY_FENCE = frozenset({"red-base", "red-head", "edited"})
+"""Of these, the reasons in fences; the others are reasons in status comments of reviews."""
+
+_OF_REVIEWS = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
 
 AGAIN = timedelta(hours=1)
 """So often the fence of an item that waits for nobody is read again: a wait for the base need not change the item."""
@@ -62,19 +67,20 @@ class Asked:
     @property
     def category(self) -> str:
         """What people are wanted for: an `approval`, or to look at what is `held_up`."""
-        return "held_up" if self.what in {*FOUND, *NOT_MERGED} else "approval"
+        return "held_up" if self.what in HELD_UP else "approval"
 
     def sentence(self, hours: float) -> str:
         """What people are told once it has waited for so long."""
-        if self.what in FOUND:
-            return f"This has waited for {hours:g} hours or more, since {FOUND[self.what]}."
-        if self.what in NOT_MERGED:
-            return f"This was approved {hours:g} hours ago or more and is not merged: {NOT_MERGED[self.what]}."
+        if self.what in HELD_UP:
+            return HELD_UP[self.what].format(hours=hours)
         return f"The {self.what} has waited for a decision for {hours:g} hours. It stays open."
 
 
 class Approvals:
-    """The waiting decisions of one kind of agent; a fence is read again only when its item has changed."""
+    """The waiting decisions of one kind of agent; a fence is read again only when its item has changed.
+
+    No item has waited longer than it exists: of younger ones nothing is read.
+    """
 
     def __init__(self, role: Role, port: Port, names: Labels, status: StatusData, hours: float) -> None:
         self._role = role
@@ -87,7 +93,8 @@ class Approvals:
 
     async def overdue(self, known: Mapping[int, Issue], now: datetime) -> AsyncIterator[Asked]:
         """The decisions that have waited longer than configured, at server time `now`. Raises `Transient`."""
-        waiting = {number: item for number, item in known.items() if self._may_wait(item)}
+        late = timedelta(hours=self.hours)
+        waiting = {n: item for n, item in known.items() if now - item.created_at >= late and self._may_wait(item)}
         self._seen = {number: seen for number, seen in self._seen.items() if number in waiting}
         for number, item in waiting.items():
             version, looked, asked = self._seen.get(number, (None, now, None))
@@ -96,7 +103,7 @@ class Approvals:
                 self._seen[number] = item.updated_at, now, asked
             if asked is None or (asked.number, asked.epoch) in self._settled:
                 continue
-            if now - asked.at >= timedelta(hours=self.hours):
+            if now - asked.at >= late:
                 yield asked
 
     def settle(self, late: Asked) -> None:
@@ -108,7 +115,7 @@ class Approvals:
         if Flag.PAUSED in labels.flags:
             return False
         if self._role is Role.REVIEWER:
-            return item.is_pull_request and labels.stages in ({Stage.IN_REVIEW}, {Stage.APPROVED})
+            return item.is_pull_request and len(labels.stages) == 1 and labels.stages <= _OF_REVIEWS
         if self._role is Role.WORKER and labels.stages == {Stage.TESTING}:
             return not labels.story
         return labels.stages == {Stage.AWAITING_APPROVAL} and labels.story is (self._role is Role.PLANNER)
@@ -121,32 +128,37 @@ class Approvals:
                 return None
             number = int(found[1])
         fence = (await self._port.request(ReadFence(ItemKey(self._role, number)))).value
-        if fence is None:
+        return None if fence is None else held_up(fence) or await self._found(fence)
+
+    async def _found(self, fence: Fence) -> Asked | None:
+        found = asked(fence)
+        if found is not None and found.what != "merge":
+            return found
+        if fence.key.kind is not Role.REVIEWER or fence.stage not in _OF_REVIEWS:
             return None
-        return held_up(fence) or await self._found(fence)
+        why = await self._why(fence)
+        if why == "head_moved" or (found is not None and why in HELD_UP):
+            return _of(fence, why)
+        return found if why in BY_ORDER else None
 
     async def wanted(self, fence: Fence) -> Asked | None:
         """The decision that an item waits for: of a merge only where its status comment says that one is missing.
 
         Raises `Transient`, `Blocked`.
         """
-        found = await self._found(fence)
-        return None if found is None or found.what in NOT_MERGED else found
-
-    async def _found(self, fence: Fence) -> Asked | None:
         found = asked(fence)
         if found is None or found.what != "merge":
             return found
-        waiting = (await self._status.data(found.number)).get("waiting")
-        why = waiting.get("why") if isinstance(waiting, Mapping) else None
-        if why in BY_ORDER:
-            return found
-        return _of(fence, why) if why in NOT_MERGED else None
+        return found if await self._why(fence) in BY_ORDER else None
+
+    async def _why(self, fence: Fence) -> str:
+        waiting = (await self._status.data(fence.key.number)).get("waiting")
+        return str(waiting.get("why", "")) if isinstance(waiting, Mapping) else ""
 
 
 def held_up(fence: Fence) -> Asked | None:
     """What a fence waits for that may never come, and that nobody is asked about; None when there is no such thing."""
-    return _of(fence, fence.wait.reason) if fence.wait is not None and fence.wait.reason in FOUND else None
+    return _of(fence, fence.wait.reason) if fence.wait is not None and fence.wait.reason in _BY_FENCE else None
 
 
 def _of(fence: Fence, what: str) -> Asked:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.governance.alarm import Alarm, Whom
-from shared.governance.approvals import NOT_MERGED, Approvals
+from shared.governance.approvals import HELD_UP, Approvals
 from shared.governance.escalation import Escalation
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
@@ -86,9 +86,12 @@ async def test_a_plan_is_escalated_once_after_the_configured_hours() -> None:
     assert world.posted == {"overdue-plan-2": "The plan has waited for a decision for 24 hours. It stays open."}
 
 
-async def test_a_fence_is_read_only_when_its_item_has_changed() -> None:
-    world = World()
+async def test_a_fence_is_read_only_when_its_item_has_changed_and_can_have_waited_so_long() -> None:
+    world = World(replace(PLAN, at=AT + timedelta(hours=20)), now=AT + timedelta(hours=23))
     watcher = alarm(world)
+    await watcher.watch({7: STORY})
+    assert world.asked == 0
+    world.now += timedelta(hours=1)
     for _ in range(3):
         await watcher.watch({7: STORY})
     assert world.asked == 1
@@ -191,15 +194,26 @@ async def test_what_a_person_has_stopped_or_is_reviewed_just_now_is_nobodys_alar
     assert world.sent == {}
 
 
-@pytest.mark.parametrize("why", sorted(NOT_MERGED))
+@pytest.mark.parametrize("why", ["flagged", "checks_red", "checks_missing", "head_moved"])
 async def test_what_is_approved_and_stays_unmerged_is_escalated_once_and_asks_for_no_decision(why: str) -> None:
     world = World(replace(MERGE, wait=None), why, now=AT + timedelta(hours=24))
     watcher = alarm(world, Role.REVIEWER)
     for _ in range(2):
         await watcher.watch({7: APPROVED})
-    (sentence,) = world.posted.values()
-    assert sentence == f"This was approved 24 hours ago or more and is not merged: {NOT_MERGED[why]}."
+    assert list(world.posted.values()) == [HELD_UP[why].format(hours=24)]
     assert [one.category for one in world.sent.values()] == ["held_up"]
+
+
+@pytest.mark.parametrize("stage", [Stage.REVIEWING, Stage.IN_REVIEW])
+async def test_a_review_of_commits_that_nobody_asked_about_does_not_stand_still_in_silence(stage: Stage) -> None:
+    world = World(replace(PUT_OFF, stage=stage, wait=None), "head_moved", now=AT + timedelta(hours=23))
+    watcher, item = alarm(world, Role.REVIEWER), replace(IN_REVIEW, labels=frozenset({f"status:{stage}"}))
+    await watcher.watch({7: item})
+    assert world.sent == {}
+    world.now += timedelta(hours=1)
+    await watcher.watch({7: item})
+    (sentence,) = world.posted.values()
+    assert sentence.startswith("The review has stood still for 24 hours or more: commits were pushed")
 
 
 @pytest.mark.parametrize("why", ["never", "barred", "requested", "checks_running"])
