@@ -21,6 +21,9 @@ from shared.workflow import Stage, Track
 
 TITLE_LIMIT = 240
 
+HEAD_MOVED = "head_moved"
+"""What a status comment says to programs where commits were pushed that nobody has asked about."""
+
 
 def merge_title(pull_request: PullRequest) -> str:
     """The subject of the commit on the base branch; a stranger's title closes and mentions nobody with it."""
@@ -111,7 +114,7 @@ def not_asked(fence: Fence, pull_request: PullRequest, names: Labels) -> Status:
         f"The commit {pull_request.head_sha[:12]} was pushed after the review had begun. "
         f"Set `{names.of(Stage.REVIEWING)}` to have it reviewed."
     )
-    return Status(sentence, _where(fence), _data(fence, waiting={"why": "head_moved"}))
+    return Status(sentence, _where(fence), _data(fence, waiting={"why": HEAD_MOVED}))
 
 
 def merged(fence: Fence) -> Status:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from reviewer_agent.admission import STAGES, intent, reopening
+from reviewer_agent.comments import HEAD_MOVED
 from reviewer_agent.decide import IDLE, Action, Snapshot, decide, hindrance
 from reviewer_agent.demand import Demand
 from reviewer_agent.merge.hindrances import COOLING, PASSING, RED_BASE, UNANNOUNCED, WAITS, Hindrance
@@ -52,11 +53,19 @@ class Gate:
             return Skip(wish, terms.timeout)
         asked = await self._asked(wish, pull_request, view)
         if asked is None:
-            reviewing = self._policy.names.of(Stage.REVIEWING)
-            why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
-            # Every way of asking changes the pull request, but the list that says who asked shows it later.
-            return Skip(why, QUIET.total_seconds() if view.at - changed < QUIET else UNTIL_NEWS)
+            return await self._unasked(wish, pull_request, view.at - changed < QUIET)
         return await self._put_off(pull_request, view) or await self._something_to_do(asked, view)
+
+    async def _unasked(self, wish: Intent, pull_request: PullRequest, just_changed: bool) -> Intent | Skip:
+        """Commits that nobody has asked about. Whoever pushed them here, and not in a fork, is told so once."""
+        reviewing = self._policy.names.of(Stage.REVIEWING)
+        why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
+        if just_changed:  # as every way of asking changes it; but the list that says who asked shows that later
+            return Skip(why, QUIET.total_seconds())
+        ours = wish.work_head is None and pull_request.from_own_branch
+        if ours and not await self._observer.has_told(pull_request.number, HEAD_MOVED):
+            return wish
+        return Skip(why, UNTIL_NEWS)
 
     async def _put_off(self, pull_request: PullRequest, view: View) -> Skip | None:
         """A review that was put off: whether that is still so costs a reading, not an ACK."""
@@ -91,7 +100,8 @@ class Gate:
         reason, terms = hindrance(seen), self._claimant.terms
         if reason not in PASSING and (reason is Hindrance.BASE_RED) is not _told_of_red_base(seen.fence):
             return None
-        if reason is Hindrance.OWN_ORDER and not await self._observer.has_told(seen.pull_request.number, reason):
+        own = reason is Hindrance.OWN_ORDER
+        if own and not await self._observer.has_told(seen.pull_request.number, Hindrance.OWN_ORDER.name.casefold()):
             return None
         return Skip(f"approved; {reason}", terms.heartbeat if reason in UNANNOUNCED else terms.timeout)
 

@@ -164,6 +164,8 @@ class World:
     done: list[str] = field(default_factory=list)
     refuse: dict[str, Exception] = field(default_factory=dict)
     during_call: dict[str, Any] = field(default_factory=dict)
+    quiet_seconds: float = 0.0
+    """So long ago, lists say, it was changed last."""
     writers: set[str] = field(default_factory=lambda: {"ada", BOT.login})
     """Who may write."""
 
@@ -230,7 +232,7 @@ class World:
 
     def as_issue(self) -> Issue:
         """The pull request as lists of issues show it."""
-        pull, at = self.pull, EPOCH + timedelta(seconds=self.server.seconds)
+        pull, at = self.pull, EPOCH + timedelta(seconds=self.server.seconds - self.quiet_seconds)
         return Issue(PULL, pull.title, pull.body, pull.labels, pull.author, EPOCH, at, pull.open, False, True)
 
 

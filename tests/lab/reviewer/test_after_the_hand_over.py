@@ -1,8 +1,9 @@
-"""What happens to a pull request after its worker has handed it over: a late red check, a stranger's edit."""
+"""What happens to a pull request after its worker has handed it over: a late red check, an edit, a push."""
 
 from __future__ import annotations
 
 import pytest
+from branch_scene import push, work_branch
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, REVIEW, TESTS, acks, branch, calls, comments, fence, labels, pulls, status
 
@@ -28,6 +29,7 @@ AGAIN = """
   edits:
     - {path: directory/greeting.py, content: "def greet(name):\\n    return 'Hello, ' + str(name)\\n"}
 """
+DAY = 24 * 3600
 ORDERLY = "Greet people by their name."
 
 
@@ -169,3 +171,31 @@ async def test_a_person_who_asks_for_changes_after_an_edit_has_the_new_text_work
     engine.lab.clock.advance(301)
     await reviewed(engine)
     assert (calls(engine, "review"), merged(engine)) == (1, True)
+
+
+def calls_for_help(engine: Engine, number: int) -> list[str]:
+    return [one.body for one in comments(engine, number) if "has stood still" in one.body]
+
+
+async def test_a_commit_that_is_pushed_after_the_review_is_not_left_lying_in_silence(engine: Engine) -> None:
+    engine.repository_settings |= {"merge": "never"}
+    number = engine.ready("Greet people")
+    pull = await handed_over(engine)
+    engine.lab.clock.advance(2)
+    await reviewed(engine)
+    assert "status:approved" in labels(engine, pull.number)
+    await push(engine, work_branch(number))
+    engine.lab.clock.advance(301)
+    await reviewed(engine)
+    assert "was pushed after the review had begun" in status(engine, pull.number)
+    assert calls_for_help(engine, pull.number) == []
+    for _ in range(2):
+        engine.lab.clock.advance(DAY)
+        await reviewed(engine)
+        (told,) = calls_for_help(engine, pull.number)
+        assert "for 24 hours or more: commits were pushed" in told
+    assert len(engine.lab.at(REPOSITORY).pulls.reviews_of(pull.number)) == 1, "a push buys no review"
+    engine.lab.label(REPOSITORY, pull.number, "status:reviewing", actor=OWNER)
+    engine.lab.clock.advance(301)
+    await reviewed(engine)
+    assert len(engine.lab.at(REPOSITORY).pulls.reviews_of(pull.number)) == 2

@@ -29,21 +29,47 @@ async def approved() -> World:
     return world
 
 
-async def test_a_push_to_an_approved_pull_request_buys_nothing_and_posts_nothing() -> None:
+async def test_a_push_to_an_approved_pull_request_of_a_fork_buys_nothing_and_posts_nothing() -> None:
     world = await approved()
+    world.change(head_repository="mallory/r")
     said = len(world.server.comments()), len(world.statuses), list(world.done)
     for sha in (NEXT, "e" * 40, "f" * 40):
         world.push(sha)
-        assert await tick(world) == []
-        skip = await look(reviewer(world, "reviewer-2", **auto()))
-        assert isinstance(skip, Skip)
-        assert "nobody with write access has asked" in skip.reason
+        for world.quiet_seconds in (0.0, 3600.0):
+            assert await tick(world) == []
+            skip = await look(reviewer(world, "reviewer-2", **auto()))
+            assert isinstance(skip, Skip)
+            assert "nobody with write access has asked" in skip.reason
     assert (len(world.server.comments()), len(world.statuses), world.done) == said
     assert len(world.requests) == 1
 
 
+async def test_whoever_pushes_to_an_approved_branch_of_ours_is_told_once_what_leads_on() -> None:
+    world = await approved()
+    said = len(world.server.comments())
+    for sha in (NEXT, "e" * 40, "f" * 40):
+        world.push(sha)
+        world.quiet_seconds = 0.0
+        assert isinstance(await look(reviewer(world, **auto())), Skip), "whoever pushes may be about to ask"
+        world.quiet_seconds = 60.0
+        for _ in range(3):
+            await tick(world, **auto())
+            world.server.seconds += 3600
+    assert len(world.server.comments()) == said + 1, "one more ACK"
+    assert (len(world.requests), world.stage) == (1, Stage.APPROVED)
+    assert not any(deed.startswith("merge ") for deed in world.done)
+    assert [one.sentence for one in world.statuses[1:]] == [
+        f"The commit {NEXT[:12]} was pushed after the review had begun. Set `status:reviewing` to have it reviewed."
+    ]
+    world.change(labels=world.pull.labels | {"status:reviewing"}, by=ADA)
+    world.answers.append(answer())
+    await tick(world)
+    assert len(world.requests) == 2
+
+
 async def test_commits_that_nobody_asked_about_are_left_alone_until_something_changes() -> None:
     world = await approved()
+    world.change(head_repository="mallory/r")
     world.push(NEXT)
     agent = reviewer(world, "reviewer-2", **auto())
     just_changed, long_ago = world.server.at, world.server.at - QUIET
