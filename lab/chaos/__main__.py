@@ -8,15 +8,18 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 
 from config.environment import child_environment
 from lab.chaos import verdict
 from lab.chaos.company import Company, at_work
+from lab.chaos.person import Person
 from lab.chaos.site import Site, furnished, names
 from lab.chaos.weather import Weather
 from lab.server import Lab
@@ -31,6 +34,9 @@ CALM_SECONDS = 900.0
 """After so long without any trouble, what is not finished counts as lost."""
 
 LOOK_SECONDS = 0.5
+
+Trouble = Callable[[], Coroutine[Any, Any, None]]
+"""Makes trouble until it is cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +77,29 @@ async def trial(wanted: Wishes, root: Path) -> list[str]:
     async with Lab(root / "github") as lab:
         site = await furnished(lab, root, told)
         company = Company(site, child_environment() | {"HOME": str(root)}, clock, chance)
-        weather = Weather(site, clock, chance)
+        weather, person = Weather(site, clock, chance), Person(site, clock, chance)
         began = clock.boot()
         async with anyio.create_task_group() as group:
             group.start_soon(at_work, company, agents())
-            await _trouble(site, company, weather, told, wanted.minutes * 60)
-            touched = frozenset(weather.pushed.values())
+            group.start_soon(person.answer)
+            troubles = (company.kill_at_random, company.stop_at_random, weather.blow, person.push)
+            await _trouble(site, troubles, told, wanted.minutes * 60, clock)
             with anyio.move_on_after(CALM_SECONDS):
-                while not verdict.finished(site, touched):
+                while not verdict.finished(site):
                     await clock.sleep(LOOK_SECONDS)
             group.cancel_scope.cancel()
-        wrong = [*await verdict.violations(site, weather.pushed), *_unlisted(lab)]
-        _report(site, company, weather, clock.boot() - began)
+        wrong = [*await verdict.violations(site, person.pushed), *_unlisted(lab)]
+        _report(site, (company.counts, weather.counts, person.counts), clock.boot() - began)
     return [*wrong, *_own_faults(root)]
 
 
-async def _trouble(site: Site, company: Company, weather: Weather, told: Sequence[str], seconds: float) -> None:
+async def _trouble(site: Site, troubles: Sequence[Trouble], told: Sequence[str], seconds: float, clock: Clock) -> None:
     """Everything at once; the stories and issues appear during the first three quarters."""
     with anyio.move_on_after(seconds):
         async with anyio.create_task_group() as group:
-            for trouble in (company.kill_at_random, company.stop_at_random, weather.blow, weather.push_as_a_person):
+            for trouble in troubles:
                 group.start_soon(trouble)
-            group.start_soon(_tell, site, told, seconds * 0.75 / len(told), company.clock)
+            group.start_soon(_tell, site, told, seconds * 0.75 / len(told), clock)
     for name in told[sum(thread.title.startswith("Greet") for thread in _written(site)) :]:
         site.tell(name)
 
@@ -119,12 +126,12 @@ def _own_faults(root: Path) -> list[str]:
     return [f"An agent met an error of its own: see {name}." for name, text in texts.items() if "Traceback" in text]
 
 
-def _report(site: Site, company: Company, weather: Weather, seconds: float) -> None:
+def _report(site: Site, counts: Sequence[Counter[str]], seconds: float) -> None:
     table = verdict.rows(site)
     for row in table:
         state = "halted" if row.halted else "open" if row.open else "closed"
         _say(f"#{row.number} {row.title}: {row.pulls} pull request(s), {row.merged} merged, {state}, {row.seconds} s")
-    for count in (company.counts, weather.counts):
+    for count in counts:
         _say(", ".join(f"{number} {what}" for what, number in sorted(count.items())) or "nothing")
     done = sum(row.merged == 1 and not row.open for row in table)
     _say(f"{done} of {len(table)} issues merged and closed after {seconds:.0f} s.")

@@ -49,18 +49,15 @@ def _row(site: Site, thread: IssueRecord) -> Row:
     return Row(thread.number, thread.title, len(pulls), merged, thread.open, halted, ends - thread.created_at)
 
 
-def finished(site: Site, touched: frozenset[str]) -> bool:
-    """Whether nothing more will happen: all is closed, or waits for the person who pushed to it; no lock is left."""
-    waits = {one.number for one in rows(site) if f"auto/issue-{one.number}" in touched}
-    threads = site.repository.issues.records.values()
-    waits |= {_parent(one) for one in threads if one.number in waits}
-    return all(not one.open or one.is_pull or one.number in waits for one in threads) and not _held(site)
+def finished(site: Site) -> bool:
+    """Whether nothing more will happen: all is closed, and no lock is left."""
+    return not any(one.open for one in site.repository.issues.records.values()) and not _held(site)
 
 
 async def violations(site: Site, pushed: Mapping[str, str]) -> list[str]:
     """Everything that is not as it must be; `pushed` are a person's files and their branches."""
     return [
-        *_unfinished(site, frozenset(pushed.values())),
+        *_unfinished(site),
         *(f"A lock is left: {one}." for one in _held(site)),
         *_twice(site),
         *_children(site),
@@ -79,15 +76,14 @@ def _held(site: Site) -> list[str]:
     return locks.held(site.repository, datetime.fromtimestamp(site.lab.clock.now(), UTC))
 
 
-def _unfinished(site: Site, touched: frozenset[str]) -> Iterator[str]:
+def _unfinished(site: Site) -> Iterator[str]:
     for row in rows(site):
-        person = f"auto/issue-{row.number}" in touched  # a push buys no review: that waits until they ask for one
         if row.pulls != 1:
             yield f"#{row.number} has {row.pulls} pull requests."
-        if not person and (row.open or row.merged != 1):
+        if row.open or row.merged != 1:
             yield f"#{row.number} is not finished: open {row.open}, merged {row.merged}, halted {row.halted}."
-    if not finished(site, touched):
-        open_ones = [one.number for one in site.repository.issues.records.values() if one.open and not one.is_pull]
+    if not finished(site):
+        open_ones = [one.number for one in site.repository.issues.records.values() if one.open]
         yield f"Not everything has come to an end; open: {open_ones}."
 
 

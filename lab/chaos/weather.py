@@ -1,4 +1,4 @@
-"""What GitHub does to everybody during a trial: storms, lost replies, limits; and what one person does meanwhile."""
+"""What GitHub does to everybody during a trial: storms, lost replies, limits."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lab.chaos.site import OWNER, Site
+from lab.chaos.site import Site
 from lab.trouble.faults import Fault, FaultKind
 from shared.clock import Clock
 
 FAULT_EVERY_SECONDS = 3.0
-PERSON_EVERY_SECONDS = 15.0
 
 _WRITES = ("POST", "PATCH", "PUT", "DELETE")
 
@@ -25,8 +24,6 @@ class Weather:
     clock: Clock
     chance: random.Random
     counts: Counter[str] = field(default_factory=Counter)
-    pushed: dict[str, str] = field(default_factory=dict)
-    """File -> branch of a person's commits."""
 
     async def blow(self) -> None:
         """Until cancelled; then what has not happened yet is forgotten."""
@@ -40,27 +37,6 @@ class Weather:
         finally:
             self.counts["that hit nothing"] = sum(fault.seen < fault.nth for fault in faults.planned)
             faults.clear()
-
-    async def push_as_a_person(self) -> None:
-        """Now and then a commit of a person's on a branch that has a pull request."""
-        while True:
-            await self.clock.sleep(PERSON_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
-            pulls = self.site.repository.pulls.records.values()
-            branches = [one.head_branch for one in pulls if one.merged_at is None]
-            fresh = sorted(set(branches) - set(self.pushed.values()))
-            if fresh:
-                await self._push(self.chance.choice(fresh))
-
-    async def _push(self, branch: str) -> None:
-        bare, path = self.site.repository.bare, f"person_{len(self.pushed) + 1}.txt"
-        async with bare.changing(OWNER):
-            if await bare.sha(f"refs/heads/{branch}") is None:
-                return  # merged and deleted in this moment
-            head = f"commit refs/heads/{branch}\ncommitter Ada <ada@example.org> now\ndata 6\nChange\n"
-            stream = f"{head}from refs/heads/{branch}^0\nM 100644 inline {path}\ndata 4\nada\n\n"
-            await bare.git.check("fast-import", "--quiet", "--date-format=now", stdin=stream.encode())
-        self.pushed[path] = branch
-        self.counts["commits of a person"] += 1
 
     def _storm(self) -> Fault:
         kind = self.chance.choice((FaultKind.ERROR_BEFORE, FaultKind.ERROR_AFTER))

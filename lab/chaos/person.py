@@ -1,0 +1,70 @@
+"""What one person does during a trial: pushes to the engine's branches, and does what the engine asks for then."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lab.chaos.site import OWNER, REPOSITORY, Site
+from shared.clock import Clock
+
+PUSH_EVERY_SECONDS = 15.0
+READ_EVERY_SECONDS = 2.0
+
+_NOT_REVIEWED = re.compile(r"The commit ([0-9a-f]{12}) was pushed after the review had begun\. Set `([^`]+)`")
+"""What the status comment of a pull request says, and which label leads on."""
+
+
+@dataclass
+class Person:
+    """The owner; `counts` are for the report."""
+
+    site: Site
+    clock: Clock
+    chance: random.Random
+    counts: Counter[str] = field(default_factory=Counter)
+    pushed: dict[str, str] = field(default_factory=dict)
+    """File -> branch of the commits."""
+    answered: set[str] = field(default_factory=set)
+    """Commits whose review was asked for."""
+
+    async def push(self) -> None:
+        """Until cancelled: now and then a commit on a branch that has a pull request."""
+        while True:
+            await self.clock.sleep(PUSH_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
+            pulls = self.site.repository.pulls.records.values()
+            branches = [one.head_branch for one in pulls if one.merged_at is None]
+            fresh = sorted(set(branches) - set(self.pushed.values()))
+            if fresh:
+                await self._push(self.chance.choice(fresh))
+
+    async def answer(self) -> None:
+        """Until cancelled: a push buys no review; where the engine says so, ask for one, once for each commit."""
+        while True:
+            await self.clock.sleep(READ_EVERY_SECONDS)
+            for number, commit, label in self._asked():
+                self.answered.add(commit)
+                self.site.lab.label(REPOSITORY, number, label, actor=OWNER)
+                self.counts["reviews that a person asked for"] += 1
+
+    def _asked(self) -> Iterator[tuple[int, str, str]]:
+        """Pull request, commit and label."""
+        opened = {one.number for one in self.site.repository.pulls.records.values() if one.merged_at is None}
+        for comment in tuple(self.site.repository.comments.records.values()):
+            found = _NOT_REVIEWED.search(comment.body) if comment.number in opened else None
+            if found is not None and found[1] not in self.answered:
+                yield comment.number, found[1], found[2]
+
+    async def _push(self, branch: str) -> None:
+        bare, path = self.site.repository.bare, f"person_{len(self.pushed) + 1}.txt"
+        async with bare.changing(OWNER):
+            if await bare.sha(f"refs/heads/{branch}") is None:
+                return  # merged and deleted in this moment
+            head = f"commit refs/heads/{branch}\ncommitter Ada <ada@example.org> now\ndata 6\nChange\n"
+            stream = f"{head}from refs/heads/{branch}^0\nM 100644 inline {path}\ndata 4\nada\n\n"
+            await bare.git.check("fast-import", "--quiet", "--date-format=now", stdin=stream.encode())
+        self.pushed[path] = branch
+        self.counts["commits of a person"] += 1
