@@ -111,7 +111,7 @@ def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Sta
 def not_asked(fence: Fence, pull_request: PullRequest, names: Labels) -> Status:
     """The head is another commit, and that alone is no reason to pay for another review."""
     sentence = (
-        f"The commit {pull_request.head_sha[:12]} was pushed after the review had begun. "
+        f"The commit {pull_request.head_sha[:12]} was pushed after {fence.work_head[:12]} was handed to review. "
         f"Set `{names.of(Stage.REVIEWING)}` to have it reviewed."
     )
     return Status(sentence, _where(fence), _data(fence, waiting={"why": HEAD_MOVED}))

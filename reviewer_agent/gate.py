@@ -53,19 +53,28 @@ class Gate:
             return Skip(wish, terms.timeout)
         asked = await self._asked(wish, pull_request, view)
         if asked is None:
-            return await self._unasked(wish, pull_request, view.at - changed < QUIET)
+            return await self._unasked(wish, pull_request, view, changed)
         return await self._put_off(pull_request, view) or await self._something_to_do(asked, view)
 
-    async def _unasked(self, wish: Intent, pull_request: PullRequest, just_changed: bool) -> Intent | Skip:
+    async def _unasked(self, wish: Intent, pull_request: PullRequest, view: View, changed: datetime) -> Intent | Skip:
         """Commits that nobody has asked about. Whoever pushed them here, and not in a fork, is told so once."""
         reviewing = self._policy.names.of(Stage.REVIEWING)
         why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
-        if just_changed:  # as every way of asking changes it; but the list that says who asked shows that later
+        if view.at - changed < QUIET:  # however it is asked for, that changes it; lists of who asked lag behind
             return Skip(why, QUIET.total_seconds())
-        ours = wish.work_head is None and pull_request.from_own_branch
-        if ours and not await self._observer.has_told(pull_request.number, HEAD_MOVED):
-            return wish
+        told = await self._to_tell(wish, pull_request, view.fence) if pull_request.from_own_branch else None
+        if told is not None and not await self._observer.has_told(pull_request.number, HEAD_MOVED):
+            return told
         return Skip(why, UNTIL_NEWS)
+
+    async def _to_tell(self, wish: Intent, pull_request: PullRequest, fence: Fence | None) -> Intent | None:
+        """What to claim only to tell it: a review under way, or what our worker has handed over and is no more."""
+        if wish.work_head is None:
+            return wish
+        handed = await self._demand.of_worker(pull_request) if fence is None else None
+        if handed is None or handed.stage is not Stage.REVIEWING or handed.work_head == pull_request.head_sha:
+            return None
+        return replace(wish, stage=Stage.REVIEWING, work_head=handed.work_head)
 
     async def _put_off(self, pull_request: PullRequest, view: View) -> Skip | None:
         """A review that was put off: whether that is still so costs a reading, not an ACK."""

@@ -14,7 +14,9 @@ from shared.clock import Clock
 PUSH_EVERY_SECONDS = 15.0
 READ_EVERY_SECONDS = 2.0
 
-_NOT_REVIEWED = re.compile(r"The commit ([0-9a-f]{12}) was pushed after the review had begun\. Set `([^`]+)`")
+_NOT_REVIEWED = re.compile(
+    r"The commit ([0-9a-f]{12}) was pushed after [0-9a-f]{12} was handed to review\. Set `([^`]+)`"
+)
 """What the status comment of a pull request says, and which label leads on."""
 
 

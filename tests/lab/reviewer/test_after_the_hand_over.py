@@ -187,7 +187,7 @@ async def test_a_commit_that_is_pushed_after_the_review_is_not_left_lying_in_sil
     await push(engine, work_branch(number))
     engine.lab.clock.advance(301)
     await reviewed(engine)
-    assert "was pushed after the review had begun" in status(engine, pull.number)
+    assert "was handed to review. Set `status:reviewing`" in status(engine, pull.number)
     assert calls_for_help(engine, pull.number) == []
     for _ in range(2):
         engine.lab.clock.advance(DAY)

@@ -59,12 +59,32 @@ async def test_whoever_pushes_to_an_approved_branch_of_ours_is_told_once_what_le
     assert (len(world.requests), world.stage) == (1, Stage.APPROVED)
     assert not any(deed.startswith("merge ") for deed in world.done)
     assert [one.sentence for one in world.statuses[1:]] == [
-        f"The commit {NEXT[:12]} was pushed after the review had begun. Set `status:reviewing` to have it reviewed."
+        f"The commit {NEXT[:12]} was pushed after {HEAD[:12]} was handed to review. "
+        "Set `status:reviewing` to have it reviewed."
     ]
     world.change(labels=world.pull.labels | {"status:reviewing"}, by=ADA)
     world.answers.append(answer())
     await tick(world)
     assert len(world.requests) == 2
+
+
+@pytest.mark.parametrize("fork", [False, True])
+async def test_a_push_between_the_hand_over_and_the_first_look_is_told_once_where_it_buys_no_review(fork: bool) -> None:
+    """As two Apps are: the label is the worker's, of which the reviewer only knows the fence."""
+    world = World(labelled_by=MALLORY, answers=[answer()], quiet_seconds=60.0)
+    world.push(HEAD, by_worker=True)
+    world.push(NEXT)
+    world.change(head_repository="mallory/r" if fork else world.pull.head_repository)
+    for _ in range(3):
+        await tick(world, **auto())
+        world.server.seconds += 3600
+    told = [f"The commit {NEXT[:12]} was pushed after {HEAD[:12]} was handed to review."]
+    assert [one.sentence.partition(" Set")[0] for one in world.statuses] == ([] if fork else told)
+    assert (len(world.server.comments()), world.requests) == (0 if fork else 1, [])
+    world.change(labels=frozenset(), by=ADA)
+    world.change(labels=frozenset({"status:reviewing"}), by=ADA)
+    await tick(world, **auto())
+    assert (len(world.requests), world.fence and world.fence.work_head) == (1, NEXT)
 
 
 async def test_commits_that_nobody_asked_about_are_left_alone_until_something_changes() -> None:
