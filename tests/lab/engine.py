@@ -35,6 +35,9 @@ REPOSITORY = "ada/directory"
 ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
 """The project's pytest runs without this repository's plugins, as it would in its own environment."""
 
+HANGS_SECONDS = 120.0
+"""No tick takes as long; one that does waits for what will not come, as for a scripted call of ten minutes."""
+
 OWNER, ENGINE, REVIEWER = "ada", "engine-bot", "reviewer-bot"
 
 BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
@@ -148,11 +151,12 @@ class Engine:
         self.ci.jobs = {CHECK_NAME: ci}
 
     async def tick(self, *loops: Loop) -> None:
-        """One tick of each, to the point where everything rests, and then CI to its end."""
-        for loop in loops:
-            await loop.tick()
-            await loop.quiet()
-        await self.lab.idle()
+        """One tick of each, to the point where everything rests, and then CI to its end; fails what hangs there."""
+        with anyio.fail_after(HANGS_SECONDS):
+            for loop in loops:
+                await loop.tick()
+                await loop.quiet()
+            await self.lab.idle()
 
     async def until(self, done: Callable[[], bool], *loops: Loop, ticks: int = 15) -> None:
         """Tick until `done`; fails the test when it takes more than `ticks`."""
