@@ -8,25 +8,21 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
-import structlog
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from lab.model import anthropic
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
-from shared.errors import Misconfigured
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Call, Limits, Request
 from shared.llm.prices import Price, Prices
 from shared.llm.proxy.account import ESTIMATED, METERED, Reading
-from shared.llm.proxy.relay import LARGEST_BODY
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop import RealClock
@@ -187,37 +183,6 @@ async def test_runs_do_not_share_budgets_or_tokens(server: ModelServer) -> None:
             await Client(one.endpoint, session).post("/v1/messages", MESSAGES)
 
 
-@pytest.mark.parametrize(
-    ("path", "headers", "status"),
-    [
-        ("/v1/messages", {"x-api-key": KEY}, 401),
-        ("/v1/messages", {"x-api-key": ""}, 401),
-        ("/v1/messages", {"authorization": "Bearer é"}, 401),
-        ("/v1/messages", {"host": "evil.example", "x-api-key": "TOKEN"}, 401),
-        ("/v1/files", {"x-api-key": "TOKEN"}, 404),
-        ("/v1/messages/../files", {"x-api-key": "TOKEN"}, 404),
-        ("/v1/messages/batches", {"x-api-key": "TOKEN"}, 404),
-        ("//evil.example/v1/messages", {"x-api-key": "TOKEN"}, 404),
-    ],
-)
-async def test_other_tokens_paths_and_hosts_are_refused(
-    server: ModelServer, path: str, headers: dict[str, str], status: int
-) -> None:
-    async with Desk(server.url).run() as client:
-        sent = {name: value.replace("TOKEN", client.endpoint.token) for name, value in headers.items()}
-        assert (await client.post(path, MESSAGES, **sent))[0] == status
-    assert server.journal == []
-    assert server.unscripted == []
-
-
-async def test_a_request_that_is_too_large_is_refused(server: ModelServer) -> None:
-    async with Desk(server.url).run() as client:
-        url, headers = f"{client.endpoint.base_url}/v1/messages", {"x-api-key": client.endpoint.token}
-        async with client.session.post(url, data=BytesIO(bytes(LARGEST_BODY + 1)), headers=headers) as answer:
-            assert answer.status == 413
-    assert server.journal == []
-
-
 @pytest.mark.fault(26)
 @pytest.mark.parametrize(
     ("headers", "seconds"),
@@ -255,19 +220,6 @@ async def test_an_answer_that_breaks_off_breaks_off_for_the_cli_too() -> None:
         assert desk.read().usage.cost_source == ESTIMATED
 
 
-async def test_a_redirect_takes_the_key_nowhere_and_a_dead_server_is_said(server: ModelServer) -> None:
-    async def redirect(request: web.Request) -> web.Response:
-        raise web.HTTPTemporaryRedirect(f"{server.url}/v1/messages")
-
-    async with vendor(redirect) as desk, desk.run() as client:
-        status, said = await client.post("/v1/messages", MESSAGES)
-        assert (status, server.url in said.decode()) == (502, False)
-    async with desk.run(run="r2") as client:
-        assert (await client.post("/v1/messages", MESSAGES))[0] == 502
-    assert desk.read("r2").usage.cost_usd == 0
-    assert server.journal == []
-
-
 async def test_a_sandbox_without_network_reaches_it_by_a_socket(server: ModelServer, tmp_path: Path) -> None:
     (tmp_path / "s").symlink_to(tmp_path / ("long" * 30))  # a longer path than a socket's address can be
     desk = Desk(server.url, sockets=tmp_path / ("long" * 30))
@@ -280,20 +232,3 @@ async def test_a_sandbox_without_network_reaches_it_by_a_socket(server: ModelSer
             assert (await inside.post("/v1/messages", MESSAGES))[0] == 200
     assert not path.exists()
     assert desk.read().requests == 1
-
-
-@pytest.mark.parametrize("url", ["http://api.anthropic.com", "ftp://127.0.0.1", "https://u:p4ss@h", "http://[::2]"])
-def test_the_key_goes_to_no_server_in_plain_text(url: str) -> None:
-    with pytest.raises(Misconfigured) as refused:
-        Upstream(Vendor.ANTHROPIC, url, KEY)
-    assert "p4ss" not in str(refused.value)
-
-
-async def test_the_key_is_in_no_log_and_in_no_representation(server: ModelServer) -> None:
-    with structlog.testing.capture_logs() as logs:
-        desk = Desk(server.url)
-        async with desk.run() as client:
-            await client.post("/v1/messages", MESSAGES)
-    assert [entry["event"] for entry in logs] == ["run_metered"]
-    assert KEY not in f"{logs} {desk.proxy.__dict__} {client.endpoint}"
-    assert client.endpoint.token not in f"{logs} {client.endpoint}"

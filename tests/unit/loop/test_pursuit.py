@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 import anyio
 import pytest
 from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock, lease
-from fake_server import EPOCH
 from structlog.testing import capture_logs
 
-from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient, UnknownOutcome
-from shared.governance.failures import SCHEDULE_SECONDS
+from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient
 from shared.items import Ended, Rest, Result
 from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, Wait
-from shared.pursuit import BACKOFF_CAP_SECONDS, Pursuit
+from shared.lock.record import Fence
+from shared.pursuit import Pursuit
 from shared.workflow import Role, Stage
-
-CI = Rest("ci")
 
 UNTELLABLE = (Blocked("no"), RunFailed("no", category="turns-used-up", final=Blocked("no")))
 """What goes to a person at once: said by the step itself, and by the paid run in it."""
@@ -167,110 +162,6 @@ async def test_something_gone_that_is_not_the_item_goes_to_a_person() -> None:
     await work.run()
     assert work.ended == Ended(Result.FAILED, "the log of a job")
     assert work.stage is Stage.IMPLEMENTING
-
-
-async def test_passing_failures_rest_and_the_pauses_double() -> None:
-    work = Work(FakeAgent([4], {4: [Transient("502")]}))
-    async with anyio.create_task_group() as group:
-        group.start_soon(work.run)
-        await anyio.wait_all_tasks_blocked()
-        for failures, pause in enumerate((0, 2, 4, 8, 16, BACKOFF_CAP_SECONDS / INTERVAL, 30), start=1):
-            assert work.item.resting == Rest("backoff", sentence="502")
-            assert work.steps == failures
-            if pause:
-                work.clock.seconds += pause * INTERVAL - 1
-                work.item.wake()
-                await anyio.wait_all_tasks_blocked()
-                assert work.steps == failures, "it looked again too early"
-                work.clock.seconds += 1
-            work.item.wake()
-            await anyio.wait_all_tasks_blocked()
-        group.cancel_scope.cancel()
-    assert work.ended is None
-    assert work.agent.held == set()
-
-
-async def test_a_good_step_ends_the_back_off() -> None:
-    agent = FakeAgent([4], {4: [Transient("1"), Transient("2"), CI, Transient("3"), DONE]})
-    work = Work(agent)
-    async with anyio.create_task_group() as group:
-        group.start_soon(work.run)
-        await anyio.wait_all_tasks_blocked()
-        for pause in (0, 2 * INTERVAL, 0, 0):
-            work.clock.seconds += pause
-            work.item.wake()
-            await anyio.wait_all_tasks_blocked()
-    assert work.ended == DONE
-
-
-async def through_failures(*answers: Exception) -> Work:
-    """The item after each of these failures, each pause waited for."""
-    work = Work(FakeAgent([4], {4: [*answers, HANG]}))
-    async with anyio.create_task_group() as group:
-        group.start_soon(work.run)
-        for _ in answers:
-            await anyio.wait_all_tasks_blocked()
-            work.clock.seconds += BACKOFF_CAP_SECONDS
-            work.item.wake()
-        await anyio.wait_all_tasks_blocked()
-        group.cancel_scope.cancel()
-    return work
-
-
-@pytest.mark.fault(24)
-async def test_failed_runs_are_repeated_by_their_schedule_and_then_go_to_a_person() -> None:
-    tries = len(SCHEDULE_SECONDS)
-    work = await through_failures(*[RunFailed("It was cut.")] * tries)
-    assert work.ended is None
-    assert work.steps == tries + 1
-    assert work.fence.failures == f"transient={tries}"
-    work = await through_failures(*[RunFailed("It was cut.")] * (tries + 1))
-    assert work.ended is not None
-    assert work.ended.result is Result.FAILED
-    assert f"{tries + 1} times" in work.ended.sentence
-    assert work.agent.count(f"fail 4: {work.ended.sentence}") == 1
-
-
-async def test_free_failures_are_repeated_for_ever_and_do_not_count_as_paid_ones() -> None:
-    tries = len(SCHEDULE_SECONDS)
-    storm: list[Exception] = [UnknownOutcome("lost reply")] * (tries + 3)
-    work = await through_failures(*storm, RunFailed("cut"))
-    assert work.ended is None
-    assert work.steps == tries + 5
-    assert work.fence.failures == "transient=1"
-
-
-async def test_a_wait_after_a_failed_run_stands_in_the_fence_and_nothing_wakes_it_early() -> None:
-    work = Work(FakeAgent([4], {4: [RunFailed("cut"), RunFailed("cut"), DONE]}))
-    async with anyio.create_task_group() as group:
-        group.start_soon(work.run)
-        await anyio.wait_all_tasks_blocked()
-        work.item.wake()
-        await anyio.wait_all_tasks_blocked()
-        wait = work.fence.wait
-        assert wait is not None
-        assert work.item.resting == Rest("backoff", wait.until, "cut")
-        assert work.agent.count("wait 4: cut") == 1
-        work.clock.seconds += 59
-        work.item.wake()
-        await anyio.wait_all_tasks_blocked()
-        assert work.steps == 2
-        work.clock.seconds += 1
-        work.item.wake()
-    assert work.ended == DONE
-    assert work.steps == 3
-
-
-@pytest.mark.fault(26)
-async def test_a_long_wait_lets_go_of_the_item() -> None:
-    reset = EPOCH + timedelta(hours=5)
-    work = Work(FakeAgent([4], {4: [RunFailed("limit", category="usage-limit", reset=reset)]}))
-    await work.run()
-    assert work.ended is not None
-    assert work.ended.result is Result.PARKED
-    assert work.fence.wait == Wait("usage-limit", reset)
-    assert work.fence.failures == ""
-    assert work.agent.held == set()
 
 
 @pytest.mark.fault(14)

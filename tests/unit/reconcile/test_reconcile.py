@@ -8,47 +8,21 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from planner_agent.trade import trade as of_planner
 from reviewer_agent.admission import before as before_of_reviewer
 from shared.errors import Transient
-from shared.github.status import Status
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account, Issue, LabelEvent
 from shared.reconcile.labels import Sign, sign, unknown, was_taken_off
 from shared.reconcile.lost import LostLabels
-from shared.reconcile.orphans import KEPT, Found, Trade, Verdict, judge, suspects
-from shared.workflow import TERMINAL, Role, Stage
-from worker_agent.decide import WORKING
+from shared.workflow import Role, Stage
 from worker_agent.projection import before as before_of_worker
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = Labels()
 ADA, BOT = Account(7, "ada"), Account(99, "engine-bot")
 READY, IMPLEMENTING, TESTING, REVIEWING = Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
-
-
-async def never(fence: Fence) -> bool:
-    return False
-
-
-async def nothing(fence: Fence, reason: str) -> Status:
-    return Status(reason)
-
-
-WORK = Trade(
-    Role.WORKER,
-    NAMES,
-    projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
-    before=before_of_worker,
-    is_over=never,
-    told=nothing,
-    owns=WORKING | {REVIEWING},
-)
-"""Specification issues, without rounds."""
-
-STORIES = of_planner(NAMES)
 
 
 def item(*labels: Stage | str, open: bool = True, locked: bool = False, closed: timedelta | None = None) -> Issue:
@@ -194,72 +168,3 @@ async def test_an_item_with_a_stage_label_costs_no_question(labels: tuple[Stage,
     github = FakeGitHub(item(*labels))
     await restored(github, stage)
     assert github.asked == []
-
-
-@pytest.mark.parametrize(
-    ("found", "verdict"),
-    [
-        (Found(fence(TESTING), None), Verdict.WITHDRAW),
-        (Found(fence(TESTING), item(TESTING, open=False)), Verdict.WITHDRAW),
-        (Found(fence(REVIEWING), item(REVIEWING, open=False), over=True), Verdict.FINISH),
-        (Found(fence(Stage.FAILED), item(open=False)), Verdict.WITHDRAW),
-        (Found(fence(TESTING), item(TESTING, locked=True)), Verdict.WITHDRAW),
-        (Found(fence(TESTING), item(TESTING)), Verdict.CONTINUE),
-        (Found(fence(TESTING), item(IMPLEMENTING)), Verdict.CONTINUE),
-        (Found(fence(TESTING), item(Stage.FAILED)), Verdict.WITHDRAW),
-        (Found(fence(TESTING), item()), Verdict.WITHDRAW),
-        (Found(fence(TESTING), item(), lost=True), Verdict.CONTINUE),
-        (Found(fence(TESTING), item(TESTING, "flag:paused")), Verdict.LEAVE),
-        (Found(fence(Stage.FAILED), item()), Verdict.LEAVE),
-        (Found(fence(Stage.CI_FAILED), item(Stage.CI_FAILED)), Verdict.LEAVE),
-        (Found(fence(Stage.CHANGES_REQUESTED), item(IMPLEMENTING)), Verdict.LEAVE),
-        (Found(fence(Stage.CHANGES_REQUESTED), item(), lost=True), Verdict.CONTINUE),
-        (Found(fence(Stage.APPROVED), item(locked=True)), Verdict.LEAVE),
-    ],
-)
-def test_what_becomes_of_a_suspect(found: Found, verdict: Verdict) -> None:
-    assert judge(found, WORK, NOW) is verdict
-
-
-@pytest.mark.parametrize(
-    ("stage", "labels", "verdict"),
-    [
-        (Stage.PLANNING, ("story",), Verdict.CONTINUE),
-        (Stage.AWAITING_APPROVAL, ("story",), Verdict.WITHDRAW),
-        (Stage.PLANNING, ("story", Stage.FAILED), Verdict.CONTINUE),
-        (Stage.PLANNING, ("story", READY), Verdict.WITHDRAW),
-    ],
-)
-def test_a_story_may_have_no_label_yet(stage: Stage, labels: tuple[Stage | str, ...], verdict: Verdict) -> None:
-    assert judge(Found(fence(stage, role=Role.PLANNER), item(*labels)), STORIES, NOW) is verdict
-
-
-@pytest.mark.parametrize(
-    ("found", "verdict"),
-    [
-        (Found(fence(Stage.DONE, age=KEPT), item(open=False, closed=KEPT)), Verdict.PRUNE),
-        (Found(fence(Stage.WITHDRAWN, age=KEPT), None), Verdict.PRUNE),
-        (Found(fence(Stage.DONE, age=2 * KEPT), item(open=False, closed=KEPT / 2)), Verdict.LEAVE),
-        (Found(fence(Stage.DONE, age=KEPT), item()), Verdict.LEAVE),
-        (Found(fence(Stage.DONE, age=KEPT), item(open=False)), Verdict.LEAVE),
-    ],
-)
-def test_when_a_tombstone_goes(found: Found, verdict: Verdict) -> None:
-    assert judge(found, WORK, NOW) is verdict
-
-
-@pytest.mark.parametrize(
-    ("one", "listed", "suspected"),
-    [
-        (fence(TESTING), item(TESTING), False),
-        (fence(TESTING), item(IMPLEMENTING, READY), False),
-        (fence(TESTING), None, True),
-        (fence(TESTING), item(), True),
-        (fence(TESTING), item(Stage.FAILED), True),
-        (fence(Stage.DONE), None, False),
-        (fence(Stage.DONE, age=KEPT), None, True),
-    ],
-)
-def test_which_fences_need_a_closer_look(one: Fence, listed: Issue | None, suspected: bool) -> None:
-    known = {} if listed is None else {42: listed}
-    assert suspects([one], known, WORK, NOW) == ((one,) if suspected else ())

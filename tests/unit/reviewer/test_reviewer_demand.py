@@ -29,64 +29,6 @@ async def approved() -> World:
     return world
 
 
-async def test_a_push_to_an_approved_pull_request_of_a_fork_buys_nothing_and_posts_nothing() -> None:
-    world = await approved()
-    world.change(head_repository="mallory/r")
-    said = len(world.server.comments()), len(world.statuses), list(world.done)
-    for sha in (NEXT, "e" * 40, "f" * 40):
-        world.push(sha)
-        for world.quiet_seconds in (0.0, 3600.0):
-            assert await tick(world) == []
-            skip = await look(reviewer(world, "reviewer-2", **auto()))
-            assert isinstance(skip, Skip)
-            assert "nobody with write access has asked" in skip.reason
-    assert (len(world.server.comments()), len(world.statuses), world.done) == said
-    assert len(world.requests) == 1
-
-
-async def test_whoever_pushes_to_an_approved_branch_of_ours_is_told_once_what_leads_on() -> None:
-    world = await approved()
-    said = len(world.server.comments())
-    for sha in (NEXT, "e" * 40, "f" * 40):
-        world.push(sha)
-        world.quiet_seconds = 0.0
-        assert isinstance(await look(reviewer(world, **auto())), Skip), "whoever pushes may be about to ask"
-        world.quiet_seconds = 60.0
-        for _ in range(3):
-            await tick(world, **auto())
-            world.server.seconds += 3600
-    assert len(world.server.comments()) == said + 1, "one more ACK"
-    assert (len(world.requests), world.stage) == (1, Stage.APPROVED)
-    assert not any(deed.startswith("merge ") for deed in world.done)
-    assert [one.sentence for one in world.statuses[1:]] == [
-        f"The commit {NEXT[:12]} was pushed after {HEAD[:12]} was handed to review. "
-        "Set `status:reviewing` to have it reviewed."
-    ]
-    world.change(labels=world.pull.labels | {"status:reviewing"}, by=ADA)
-    world.answers.append(answer())
-    await tick(world)
-    assert len(world.requests) == 2
-
-
-@pytest.mark.parametrize("fork", [False, True])
-async def test_a_push_between_the_hand_over_and_the_first_look_is_told_once_where_it_buys_no_review(fork: bool) -> None:
-    """As two Apps are: the label is the worker's, of which the reviewer only knows the fence."""
-    world = World(labelled_by=MALLORY, answers=[answer()], quiet_seconds=60.0)
-    world.push(HEAD, by_worker=True)
-    world.push(NEXT)
-    world.change(head_repository="mallory/r" if fork else world.pull.head_repository)
-    for _ in range(3):
-        await tick(world, **auto())
-        world.server.seconds += 3600
-    told = [f"The commit {NEXT[:12]} was pushed after {HEAD[:12]} was handed to review."]
-    assert [one.sentence.partition(" Set")[0] for one in world.statuses] == ([] if fork else told)
-    assert (len(world.server.comments()), world.requests) == (0 if fork else 1, [])
-    world.change(labels=frozenset(), by=ADA)
-    world.change(labels=frozenset({"status:reviewing"}), by=ADA)
-    await tick(world, **auto())
-    assert (len(world.requests), world.fence and world.fence.work_head) == (1, NEXT)
-
-
 async def test_commits_that_nobody_asked_about_are_left_alone_until_something_changes() -> None:
     world = await approved()
     world.change(head_repository="mallory/r")
@@ -97,22 +39,6 @@ async def test_commits_that_nobody_asked_about_are_left_alone_until_something_ch
         skip = await agent.claim(Candidate(PULL, changed.isoformat()))
         assert isinstance(skip, Skip)
         assert skip.seconds == seconds, "the list that says who asked may lag; after that, only news counts"
-
-
-async def test_a_push_by_our_worker_is_reviewed() -> None:
-    world = await approved()
-    world.answers.append(changes())
-    world.push(NEXT, by_worker=True)
-    await tick(world)
-    assert [request.item for request in world.requests] == [f"#{PULL}"] * 2
-    assert world.stage is Stage.CHANGES_REQUESTED
-
-
-async def test_a_push_on_top_of_our_workers_is_not_the_workers() -> None:
-    world = await approved()
-    world.push(NEXT, by_worker=True)
-    world.push("e" * 40)
-    assert isinstance(await look(reviewer(world)), Skip)
 
 
 async def test_a_fork_that_shows_our_workers_commit_is_not_our_worker() -> None:
@@ -149,33 +75,6 @@ async def test_a_label_that_a_person_took_off_again_asks_for_nothing() -> None:
     world.change(labels=world.pull.labels | {"status:reviewing"}, by=ADA)
     world.change(labels=world.pull.labels - {"status:reviewing"}, by=ADA)
     assert isinstance(await look(reviewer(world)), Skip)
-
-
-async def test_a_push_during_the_review_ends_it_with_one_sentence() -> None:
-    world = World(answers=[answer()], during_call={"head_sha": NEXT})
-    (ended,) = await tick(world)
-    assert ended.result is Result.PARKED
-    assert world.stage is Stage.IN_REVIEW
-    assert world.fence is not None
-    assert world.fence.work_head == HEAD
-    assert [deed for deed in world.done if deed.startswith("review")] == []
-    assert f"The commit {NEXT[:12]} was pushed" in world.statuses[-1].sentence
-    said = len(world.server.comments())
-    world.push("e" * 40)
-    assert isinstance(await look(reviewer(world)), Skip)
-    assert (len(world.server.comments()), len(world.requests)) == (said, 1)
-
-
-async def test_after_a_push_during_the_review_the_label_leads_on() -> None:
-    world = World(answers=[answer(), answer()], during_call={"head_sha": NEXT})
-    await tick(world)
-    world.server.seconds += 3600
-    world.during_call.clear()
-    world.change(labels=frozenset({"status:reviewing"}), by=ADA)
-    await tick(world)
-    assert world.stage is Stage.APPROVED
-    assert world.fence is not None
-    assert (world.fence.work_head, world.fence.attempt) == (NEXT, 1)
 
 
 async def test_a_pull_request_that_its_author_reopens_buys_nothing_with_its_old_label() -> None:

@@ -15,14 +15,12 @@ from shared.models import Account, Issue, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
 from worker_agent.decide import UNCHECKED, Action, Bounds, Head, Phase, Snapshot, decide
-from worker_agent.links import issue_named_by, issue_of
-from worker_agent.projection import Projection, of_pull_request, ordered_to_stop, projection
+from worker_agent.projection import Projection, projection
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 NAMES = Labels()
 BOT = Account(99, "engine-bot")
-READY, IMPLEMENTING, TESTING, REVIEWING = Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
-CHANGES, FAILED, CI_FAILED, WITHDRAWN = Stage.CHANGES_REQUESTED, Stage.FAILED, Stage.CI_FAILED, Stage.WITHDRAWN
+IMPLEMENTING, TESTING, REVIEWING, FAILED = Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING, Stage.FAILED
 
 
 def issue(*labels: Stage | str, open: bool = True, locked: bool = False) -> Issue:
@@ -182,97 +180,3 @@ def test_where_the_worker_has_nothing_to_do_it_only_shows_that(stage: Stage) -> 
 def test_a_hand_over_that_was_interrupted_is_finished() -> None:
     assert done(fence(REVIEWING, pr=57), pull_request=pull()) is Action.HAND_OVER
     assert done(fence(REVIEWING, UNCHECKED, pr=57), pull_request=pull()) is Action.HAND_OVER_UNCHECKED
-
-
-@pytest.mark.parametrize(
-    ("shown", "expected"),
-    [
-        (fence(IMPLEMENTING), Projection(IMPLEMENTING, None)),
-        (fence(TESTING, pr=57), Projection(TESTING, None)),
-        (fence(REVIEWING, pr=57), Projection(REVIEWING, REVIEWING)),
-        (fence(IMPLEMENTING, round=1), Projection(REVIEWING, IMPLEMENTING)),
-        (fence(TESTING, round=2), Projection(REVIEWING, TESTING)),
-        (fence(FAILED), Projection(FAILED, FAILED)),
-        (fence(CI_FAILED, round=1), Projection(CI_FAILED, CI_FAILED)),
-        (fence(WITHDRAWN), Projection(None, None)),
-        (fence(Stage.DONE, round=1), Projection(None, None)),
-    ],
-)
-def test_labels_follow_the_fence(shown: Fence, expected: Projection) -> None:
-    assert projection(shown) == expected
-
-
-@pytest.mark.fault(16)
-@pytest.mark.fault(17)
-@pytest.mark.parametrize(
-    ("shown", "projected", "order"),
-    [
-        ({IMPLEMENTING}, IMPLEMENTING, False),
-        ({READY}, IMPLEMENTING, False),
-        ({TESTING}, IMPLEMENTING, False),
-        ({READY, IMPLEMENTING}, IMPLEMENTING, False),
-        ({IMPLEMENTING, FAILED}, IMPLEMENTING, False),
-        ({IMPLEMENTING}, TESTING, False),
-        (set(), IMPLEMENTING, True),
-        ({FAILED}, IMPLEMENTING, True),
-        ({REVIEWING}, IMPLEMENTING, True),
-        ({READY}, TESTING, True),
-        (set(), REVIEWING, True),
-        ({TESTING}, REVIEWING, False),
-        ({FAILED}, REVIEWING, False),
-        ({CI_FAILED}, REVIEWING, False),
-    ],
-)
-def test_a_stage_that_we_could_not_have_left_behind_is_a_persons_order(
-    shown: set[Stage], projected: Stage, order: bool
-) -> None:
-    assert ordered_to_stop(frozenset(shown), projected) is order
-
-
-@pytest.mark.parametrize(
-    ("body", "number"),
-    [
-        ("Closes #42", 42),
-        ("text\nCloses #42\nCloses #43", 42),
-        ("Closes #42.", 42),
-        ("closes #42", None),
-        ("It Closes #42", None),
-        ("Closes #42abc", None),
-        ("Closes #12345678901", None),
-        ("", None),
-    ],
-)
-def test_a_body_hints_at_its_issue(body: str, number: int | None) -> None:
-    assert issue_named_by(body) == number
-
-
-@pytest.mark.fault(32)
-@pytest.mark.parametrize(
-    ("branch", "number"),
-    [("auto/issue-42", 42), ("auto/issue-42-old-1", None), ("mine/auto/issue-42", None), ("main", None)],
-)
-def test_only_the_branch_decides_whose_pull_request_it_is(branch: str, number: int | None) -> None:
-    assert issue_of(pull(branch=branch)) == number
-
-
-@pytest.mark.parametrize(
-    ("stage", "round", "shown", "wanted"),
-    [
-        (REVIEWING, 0, {Stage.IN_REVIEW}, None),
-        (REVIEWING, 0, {Stage.APPROVED}, None),
-        (REVIEWING, 1, {Stage.APPROVED}, None),
-        (REVIEWING, 1, {CHANGES}, None),
-        (REVIEWING, 1, {FAILED}, None),
-        (REVIEWING, 1, {REVIEWING, Stage.IN_REVIEW}, None),
-        (REVIEWING, 1, set(), REVIEWING),
-        (REVIEWING, 0, {TESTING}, REVIEWING),
-        (REVIEWING, 1, {TESTING, CHANGES}, REVIEWING),
-        (TESTING, 1, {CHANGES}, TESTING),
-        (TESTING, 0, {Stage.APPROVED}, None),
-        (FAILED, 0, {Stage.APPROVED}, FAILED),
-    ],
-)
-def test_the_label_of_a_pull_request_is_the_reviewers_once_it_is_handed_over(
-    stage: Stage, round: int, shown: set[Stage], wanted: Stage | None
-) -> None:
-    assert of_pull_request(fence(stage, round=round, pr=57), frozenset(shown)) is wanted

@@ -1,0 +1,85 @@
+"""What the model proxy lets nobody have: other paths, other servers, the key."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from io import BytesIO
+
+import pytest
+import structlog
+from aiohttp import web
+from test_model_proxy import KEY, MESSAGES, Desk, vendor
+
+from lab.model.script import Script, Turn
+from lab.model_server import ModelServer
+from shared.errors import Misconfigured
+from shared.llm.proxy.relay import LARGEST_BODY
+from shared.llm.proxy.vendors import Upstream, Vendor
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    """A vendor that says the same thing each time."""
+    async with ModelServer(Script.of(Turn(say="Done."))) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/v1/messages", {"x-api-key": KEY}, 401),
+        ("/v1/messages", {"x-api-key": ""}, 401),
+        ("/v1/messages", {"authorization": "Bearer é"}, 401),
+        ("/v1/messages", {"host": "evil.example", "x-api-key": "TOKEN"}, 401),
+        ("/v1/files", {"x-api-key": "TOKEN"}, 404),
+        ("/v1/messages/../files", {"x-api-key": "TOKEN"}, 404),
+        ("/v1/messages/batches", {"x-api-key": "TOKEN"}, 404),
+        ("//evil.example/v1/messages", {"x-api-key": "TOKEN"}, 404),
+    ],
+)
+async def test_other_tokens_paths_and_hosts_are_refused(
+    server: ModelServer, path: str, headers: dict[str, str], status: int
+) -> None:
+    async with Desk(server.url).run() as client:
+        sent = {name: value.replace("TOKEN", client.endpoint.token) for name, value in headers.items()}
+        assert (await client.post(path, MESSAGES, **sent))[0] == status
+    assert server.journal == []
+    assert server.unscripted == []
+
+
+async def test_a_request_that_is_too_large_is_refused(server: ModelServer) -> None:
+    async with Desk(server.url).run() as client:
+        url, headers = f"{client.endpoint.base_url}/v1/messages", {"x-api-key": client.endpoint.token}
+        async with client.session.post(url, data=BytesIO(bytes(LARGEST_BODY + 1)), headers=headers) as answer:
+            assert answer.status == 413
+    assert server.journal == []
+
+
+async def test_a_redirect_takes_the_key_nowhere_and_a_dead_server_is_said(server: ModelServer) -> None:
+    async def redirect(request: web.Request) -> web.Response:
+        raise web.HTTPTemporaryRedirect(f"{server.url}/v1/messages")
+
+    async with vendor(redirect) as desk, desk.run() as client:
+        status, said = await client.post("/v1/messages", MESSAGES)
+        assert (status, server.url in said.decode()) == (502, False)
+    async with desk.run(run="r2") as client:
+        assert (await client.post("/v1/messages", MESSAGES))[0] == 502
+    assert desk.read("r2").usage.cost_usd == 0
+    assert server.journal == []
+
+
+@pytest.mark.parametrize("url", ["http://api.anthropic.com", "ftp://127.0.0.1", "https://u:p4ss@h", "http://[::2]"])
+def test_the_key_goes_to_no_server_in_plain_text(url: str) -> None:
+    with pytest.raises(Misconfigured) as refused:
+        Upstream(Vendor.ANTHROPIC, url, KEY)
+    assert "p4ss" not in str(refused.value)
+
+
+async def test_the_key_is_in_no_log_and_in_no_representation(server: ModelServer) -> None:
+    with structlog.testing.capture_logs() as logs:
+        desk = Desk(server.url)
+        async with desk.run() as client:
+            await client.post("/v1/messages", MESSAGES)
+    assert [entry["event"] for entry in logs] == ["run_metered"]
+    assert KEY not in f"{logs} {desk.proxy.__dict__} {client.endpoint}"
+    assert client.endpoint.token not in f"{logs} {client.endpoint}"
