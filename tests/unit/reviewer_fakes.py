@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fake_server import BOT
+from reviewer_hub import FakeHub, FakeInbox, FakeLabels, FakePulls, FakeRecords, FakeRefs, FakeReviews
 from reviewer_lock import FakeNonces, FakePort, HandClock
-from reviewer_world import ISSUE, KEYS, NAMES, NEXT, PULL, FakeCoder, FakeSource, World
+from reviewer_world import KEYS, NEXT, World, judged, second
 
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Merge
@@ -21,31 +20,13 @@ from reviewer_agent.ports import Forge
 from reviewer_agent.review.drafts import Drafts
 from reviewer_agent.review.examine import Examiner
 from reviewer_agent.review.material import Library
-from shared.errors import Gone
-from shared.github.errors import HeadMoved
-from shared.github.status import Status
+from shared.git.failures import NoSuchRef
 from shared.items import Ended, Skip
-from shared.labels import Flag
+from shared.llm.port import Call, Ending, Outcome, Request
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
-from shared.lock.hold import Held
-from shared.lock.port import RefUpdate
 from shared.loop import Loop
-from shared.models import (
-    Check,
-    Comment,
-    Finding,
-    Issue,
-    LabelEvent,
-    Permission,
-    PullRequest,
-    Review,
-    ReviewComment,
-    ReviewState,
-)
 from shared.prompts import Prompts
-from shared.warrant import Warrant
-from shared.workflow import UNLABELLED, Stage
 
 PROMPTS = Path(__file__).parents[2] / "reviewer_agent" / "prompts"
 
@@ -53,203 +34,60 @@ PUSHED_AND_ASKED: dict[str, Any] = {"head_sha": NEXT, "labels": frozenset({"stat
 """A maintainer pushes during the review and asks for another one by the label."""
 
 
-class FakeInbox:
-    """The open items."""
+@dataclass
+class FakeSource:
+    """A mirror with one base and one change."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self.known: Mapping[int, Issue] = {}
-        self.gone: Mapping[int, Issue] = {}
-        self.orphans: Mapping[int, Issue] = {}
+    world: World
+    fetched: list[str] = field(default_factory=list)
 
-    async def look(self) -> Mapping[int, Issue]:
-        """What is open now, and what no longer is."""
-        self.gone = {PULL: self._world.as_issue()} if self.known and not self._world.pull.open else {}
-        self.known = {PULL: self._world.as_issue()} if self._world.pull.open else {}
-        return self.known
+    async def ensure(self) -> None:
+        return
 
-    def dismiss(self, number: int) -> None:
-        """Nobody has to be told of its end."""
-        assert number == PULL
-        self.known = {}
+    async def refresh(self, ref: str) -> str | None:
+        return self.world.tips.get(ref)
+
+    async def sha(self, ref: str) -> str | None:
+        return ref if ref in self.fetched and ref not in self.world.gone else None
+
+    async def fetch(self, *refspecs: str) -> None:
+        self.world.meet("fetch")
+        if self.world.gone & set(refspecs):
+            raise NoSuchRef
+        self.fetched += refspecs
+
+    async def diff(self, base: str, head: str) -> str:
+        assert head in self.fetched
+        self.world.meet("diff")
+        return self.world.diffs.get((base, head), self.world.diff)
+
+    async def show(self, commit: str, path: str) -> bytes | None:
+        return self.world.files.get((commit, path))
 
 
 @dataclass
-class FakeHub:
-    """Issues, comments, people, checks, status and branches in one."""
+class FakeCoder:
+    """Gives the world's answers in order; a review that nobody planned fails the test."""
 
     world: World
 
-    async def issue(self, number: int) -> Issue:
-        if number == PULL:
-            self.world.meet("issue")
-            return self.world.as_issue()
-        if number != ISSUE:
-            raise Gone
-        return self.world.issue
+    @property
+    def name(self) -> str:
+        return "fake"
 
-    async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
-        self.world.meet("events")
-        return tuple(self.world.events)
-
-    async def close(self, number: int, warrant: Warrant) -> Issue:
-        warrant.check()
-        self.world.act(f"close {number}")
-        self.world.issue = replace(self.world.issue, open=False)
-        return self.world.issue
-
-    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
-        found = self.world.server.comments().values()
-        return tuple(c for c in found if since is None or c.updated_at >= since)
-
-    async def permission(self, login: str) -> Permission:
-        return Permission.WRITE if login in self.world.writers else Permission.NONE
-
-    async def of(self, sha: str) -> tuple[Check, ...]:
-        outcome = self.world.checks.get(sha)
-        return () if outcome is None else (Check("ci", outcome),)
-
-    async def unstarted(self, sha: str) -> tuple[Check, ...]:
-        return self.world.unstarted
-
-    async def required(self, branch: str) -> frozenset[str]:
-        return self.world.required
-
-    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
-        warrant.check()
-        self.world.meet("status")
-        if self.world.statuses[-1:] != [status]:
-            self.world.statuses.append(status)
-
-    async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
-        if self.world.statuses:
-            await self.show(number, status, warrant)
-
-    async def data(self, number: int) -> Mapping[str, Any]:
-        return self.world.statuses[-1].data if self.world.statuses else {}
-
-    async def delete_branch(self, branch: str, sha: str, held: Held) -> None:
-        held.check()
-        self.world.act(f"delete {branch} {sha}")
-
-
-@dataclass
-class FakeLabels:
-    """Stage labels and flags of the pull request."""
-
-    world: World
-
-    async def is_defined(self, stage: Stage) -> bool:
-        return True
-
-    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]:
-        warrant.check()
-        self.world.change(labels=self.world.pull.labels | set(names), by=BOT)
-        return self.world.pull.labels
-
-    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
-        warrant.check()
-        self.world.change(labels=self.world.pull.labels - {name}, by=BOT)
-
-    async def show(
-        self,
-        number: int,
-        stage: Stage,
-        warrant: Warrant,
-        *,
-        known: frozenset[str] | None = None,
-        flags_on: Collection[Flag] = (),
-        flags_off: Collection[Flag] = (),
-    ) -> frozenset[str]:
-        warrant.check()
-        assert number == PULL
-        before = self.world.pull.labels if known is None else known
-        on = {NAMES.of(flag) for flag in flags_on} | (set() if stage in UNLABELLED else {NAMES.of(stage)})
-        current = before if on <= before else self.world.pull.labels | on
-        off = {name for name in current - on if name.startswith("status:") and stage not in UNLABELLED}
-        shown = (self.world.pull.labels | (on - before)) - off
-        if current - off != before:
-            self.world.act(f"label {' '.join(sorted(shown))}")
-            self.world.change(labels=shown, by=BOT)
-        return current - off
-
-
-@dataclass
-class FakePulls:
-    """The pull request and its merge button."""
-
-    world: World
-
-    async def pull_request(self, number: int) -> PullRequest:
-        assert number == PULL
-        self.world.meet("pull")
-        return self.world.pull
-
-    async def merge(self, number: int, sha: str, method: str, title: str, held: Held) -> str:
-        held.check()
-        if sha != self.world.pull.head_sha:
-            raise HeadMoved(f"The head is no longer {sha}.")
-        self.world.act(f"merge {sha} {method} {title}")
-        self.world.change(open=False, merged=True, merge_sha="d" * 40)
-        return "d" * 40
-
-
-@dataclass
-class FakeReviews:
-    """Reviews and their inline comments."""
-
-    world: World
-
-    async def of(self, number: int) -> tuple[Review, ...]:
-        return tuple(self.world.reviews)
-
-    async def comments(self, number: int) -> tuple[ReviewComment, ...]:
-        return tuple(self.world.remarks)
-
-    async def submit(
-        self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
-    ) -> Review:
-        held.check()
-        self.world.act(f"review {state} {sha} {len(findings)}")
-        review = self.world.review(BOT, state, sha=sha, body=body)
-        for place in findings:
-            id, now = len(self.world.remarks) + 1, self.world.now
-            self.world.remarks.append(
-                ReviewComment(id, BOT, place.path, place.line, place.body, now, now, review_id=review.id)
-            )
-        return review
-
-
-@dataclass
-class FakeRefs:
-    """The engine's own refs on the git server, and a commit for each value."""
-
-    world: World
-
-    async def read(self, ref: str) -> tuple[str, str] | None:
-        return self.world.turns.get(ref)
-
-    async def advance(
-        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
-    ) -> str | None:
-        self.world.meet("turn")
-        found = self.world.turns.get(ref)
-        if (found and found[0]) != expected:
-            return None
-        oid = hashlib.sha1(message.encode()).hexdigest()
-        self.world.turns[ref] = oid, message
-        return oid
-
-
-@dataclass
-class FakeRecords:
-    """What the engine recorded of its runs."""
-
-    world: World
-
-    async def of(self, pull_request: PullRequest, base: str) -> str:
-        assert (pull_request.number, base) == (PULL, self.world.tips[f"refs/heads/{pull_request.base_branch}"])
-        return self.world.runs
+    async def run(self, request: Request) -> Outcome:
+        if request.call is Call.CHECK_CRITERIA:
+            self.world.checks_asked.append(request)
+            planned = self.world.checked.pop(0) if self.world.checked else second(request)
+        else:
+            self.world.requests.append(request)
+            planned = self.world.answers.pop(0)
+            self.world.server.seconds += 60
+            self.world.change(**self.world.during_call)
+        if isinstance(planned, Outcome):
+            return planned
+        planned = judged(planned, request)
+        return Outcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)
 
 
 def forge_of(world: World) -> Forge:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from reviewer_fakes import forge_of, reviewer
-from reviewer_world import BASE, FakeSource, World, answer
+from reviewer_fakes import FakeSource, forge_of, reviewer
+from reviewer_world import BASE, World, answer
 
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.merge.turns import REF, Turn

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
@@ -11,10 +10,9 @@ from typing import Any
 
 from fake_server import BOT, EPOCH, Server
 
-from shared.git.failures import NoSuchRef
 from shared.github.status import Status
 from shared.labels import Labels
-from shared.llm.port import Call, Ending, Outcome, Request
+from shared.llm.port import Request
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.marks import Key, Keyring
@@ -234,59 +232,3 @@ class World:
         """The pull request as lists of issues show it."""
         pull, at = self.pull, EPOCH + timedelta(seconds=self.server.seconds - self.quiet_seconds)
         return Issue(PULL, pull.title, pull.body, pull.labels, pull.author, EPOCH, at, pull.open, False, True)
-
-
-@dataclass
-class FakeSource:
-    """A mirror with one base and one change."""
-
-    world: World
-    fetched: list[str] = field(default_factory=list)
-
-    async def ensure(self) -> None:
-        return
-
-    async def refresh(self, ref: str) -> str | None:
-        return self.world.tips.get(ref)
-
-    async def sha(self, ref: str) -> str | None:
-        return ref if ref in self.fetched and ref not in self.world.gone else None
-
-    async def fetch(self, *refspecs: str) -> None:
-        self.world.meet("fetch")
-        if self.world.gone & set(refspecs):
-            raise NoSuchRef
-        self.fetched += refspecs
-
-    async def diff(self, base: str, head: str) -> str:
-        assert head in self.fetched
-        self.world.meet("diff")
-        return self.world.diffs.get((base, head), self.world.diff)
-
-    async def show(self, commit: str, path: str) -> bytes | None:
-        return self.world.files.get((commit, path))
-
-
-@dataclass
-class FakeCoder:
-    """Gives the world's answers in order; a review that nobody planned fails the test."""
-
-    world: World
-
-    @property
-    def name(self) -> str:
-        return "fake"
-
-    async def run(self, request: Request) -> Outcome:
-        if request.call is Call.CHECK_CRITERIA:
-            self.world.checks_asked.append(request)
-            planned = self.world.checked.pop(0) if self.world.checked else second(request)
-        else:
-            self.world.requests.append(request)
-            planned = self.world.answers.pop(0)
-            self.world.server.seconds += 60
-            self.world.change(**self.world.during_call)
-        if isinstance(planned, Outcome):
-            return planned
-        planned = judged(planned, request)
-        return Outcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)

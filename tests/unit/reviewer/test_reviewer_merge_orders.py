@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from fake_server import BOT, EPOCH
-from reviewer_fakes import FakeHub, auto, look, reviewer, tick
+from reviewer_fakes import auto, look, reviewer, tick
+from reviewer_hub import FakeHub
 from reviewer_world import ADA, HEAD, KEYS, MALLORY, NEXT, OPENED, SPECIFICATION, SPECIFIED, World, answer
 from test_reviewer_merge_terms import merges
 

@@ -14,9 +14,10 @@ import anyio
 import anyio.lowlevel
 import pytest
 from fake_server import EPOCH
-from reviewer_fakes import FakeRefs, auto, tick
+from reviewer_fakes import FakeSource, auto, tick
+from reviewer_hub import FakeRefs
 from reviewer_strikes import Calls, opened, turn_of, watched
-from reviewer_world import ADA, BASE, HEAD, NEXT, FakeSource, World
+from reviewer_world import ADA, BASE, HEAD, NEXT, World
 
 from reviewer_agent.merge.turns import REF, Turn, Turns
 from shared.ci.verdict import Verdict

@@ -1,0 +1,232 @@
+"""GitHub as the reviewer meets it: a world in memory, every write remembered."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from fake_server import BOT
+from reviewer_world import ISSUE, NAMES, PULL, World
+
+from shared.errors import Gone
+from shared.github.errors import HeadMoved
+from shared.github.status import Status
+from shared.labels import Flag
+from shared.lock.hold import Held
+from shared.lock.port import RefUpdate
+from shared.models import (
+    Check,
+    Comment,
+    Finding,
+    Issue,
+    LabelEvent,
+    Permission,
+    PullRequest,
+    Review,
+    ReviewComment,
+    ReviewState,
+)
+from shared.warrant import Warrant
+from shared.workflow import UNLABELLED, Stage
+
+
+class FakeInbox:
+    """The open items."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.known: Mapping[int, Issue] = {}
+        self.gone: Mapping[int, Issue] = {}
+        self.orphans: Mapping[int, Issue] = {}
+
+    async def look(self) -> Mapping[int, Issue]:
+        """What is open now, and what no longer is."""
+        self.gone = {PULL: self._world.as_issue()} if self.known and not self._world.pull.open else {}
+        self.known = {PULL: self._world.as_issue()} if self._world.pull.open else {}
+        return self.known
+
+    def dismiss(self, number: int) -> None:
+        """Nobody has to be told of its end."""
+        assert number == PULL
+        self.known = {}
+
+
+@dataclass
+class FakeHub:
+    """Issues, comments, people, checks, status and branches in one."""
+
+    world: World
+
+    async def issue(self, number: int) -> Issue:
+        if number == PULL:
+            self.world.meet("issue")
+            return self.world.as_issue()
+        if number != ISSUE:
+            raise Gone
+        return self.world.issue
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
+        self.world.meet("events")
+        return tuple(self.world.events)
+
+    async def close(self, number: int, warrant: Warrant) -> Issue:
+        warrant.check()
+        self.world.act(f"close {number}")
+        self.world.issue = replace(self.world.issue, open=False)
+        return self.world.issue
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
+        found = self.world.server.comments().values()
+        return tuple(c for c in found if since is None or c.updated_at >= since)
+
+    async def permission(self, login: str) -> Permission:
+        return Permission.WRITE if login in self.world.writers else Permission.NONE
+
+    async def of(self, sha: str) -> tuple[Check, ...]:
+        outcome = self.world.checks.get(sha)
+        return () if outcome is None else (Check("ci", outcome),)
+
+    async def unstarted(self, sha: str) -> tuple[Check, ...]:
+        return self.world.unstarted
+
+    async def required(self, branch: str) -> frozenset[str]:
+        return self.world.required
+
+    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+        warrant.check()
+        self.world.meet("status")
+        if self.world.statuses[-1:] != [status]:
+            self.world.statuses.append(status)
+
+    async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
+        if self.world.statuses:
+            await self.show(number, status, warrant)
+
+    async def data(self, number: int) -> Mapping[str, Any]:
+        return self.world.statuses[-1].data if self.world.statuses else {}
+
+    async def delete_branch(self, branch: str, sha: str, held: Held) -> None:
+        held.check()
+        self.world.act(f"delete {branch} {sha}")
+
+
+@dataclass
+class FakeLabels:
+    """Stage labels and flags of the pull request."""
+
+    world: World
+
+    async def is_defined(self, stage: Stage) -> bool:
+        return True
+
+    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]:
+        warrant.check()
+        self.world.change(labels=self.world.pull.labels | set(names), by=BOT)
+        return self.world.pull.labels
+
+    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
+        warrant.check()
+        self.world.change(labels=self.world.pull.labels - {name}, by=BOT)
+
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        warrant: Warrant,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]:
+        warrant.check()
+        assert number == PULL
+        before = self.world.pull.labels if known is None else known
+        on = {NAMES.of(flag) for flag in flags_on} | (set() if stage in UNLABELLED else {NAMES.of(stage)})
+        current = before if on <= before else self.world.pull.labels | on
+        off = {name for name in current - on if name.startswith("status:") and stage not in UNLABELLED}
+        shown = (self.world.pull.labels | (on - before)) - off
+        if current - off != before:
+            self.world.act(f"label {' '.join(sorted(shown))}")
+            self.world.change(labels=shown, by=BOT)
+        return current - off
+
+
+@dataclass
+class FakePulls:
+    """The pull request and its merge button."""
+
+    world: World
+
+    async def pull_request(self, number: int) -> PullRequest:
+        assert number == PULL
+        self.world.meet("pull")
+        return self.world.pull
+
+    async def merge(self, number: int, sha: str, method: str, title: str, held: Held) -> str:
+        held.check()
+        if sha != self.world.pull.head_sha:
+            raise HeadMoved(f"The head is no longer {sha}.")
+        self.world.act(f"merge {sha} {method} {title}")
+        self.world.change(open=False, merged=True, merge_sha="d" * 40)
+        return "d" * 40
+
+
+@dataclass
+class FakeReviews:
+    """Reviews and their inline comments."""
+
+    world: World
+
+    async def of(self, number: int) -> tuple[Review, ...]:
+        return tuple(self.world.reviews)
+
+    async def comments(self, number: int) -> tuple[ReviewComment, ...]:
+        return tuple(self.world.remarks)
+
+    async def submit(
+        self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
+    ) -> Review:
+        held.check()
+        self.world.act(f"review {state} {sha} {len(findings)}")
+        review = self.world.review(BOT, state, sha=sha, body=body)
+        for place in findings:
+            id, now = len(self.world.remarks) + 1, self.world.now
+            self.world.remarks.append(
+                ReviewComment(id, BOT, place.path, place.line, place.body, now, now, review_id=review.id)
+            )
+        return review
+
+
+@dataclass
+class FakeRefs:
+    """The engine's own refs on the git server, and a commit for each value."""
+
+    world: World
+
+    async def read(self, ref: str) -> tuple[str, str] | None:
+        return self.world.turns.get(ref)
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None:
+        self.world.meet("turn")
+        found = self.world.turns.get(ref)
+        if (found and found[0]) != expected:
+            return None
+        oid = hashlib.sha1(message.encode()).hexdigest()
+        self.world.turns[ref] = oid, message
+        return oid
+
+
+@dataclass
+class FakeRecords:
+    """What the engine recorded of its runs."""
+
+    world: World
+
+    async def of(self, pull_request: PullRequest, base: str) -> str:
+        assert (pull_request.number, base) == (PULL, self.world.tips[f"refs/heads/{pull_request.base_branch}"])
+        return self.world.runs
