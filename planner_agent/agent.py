@@ -97,8 +97,7 @@ class Planner:
     def _wanted(self, issue: Issue) -> bool:
         if issue.is_pull_request:
             return False
-        labels = {label.casefold() for label in issue.labels}
-        include = {label.casefold() for label in self._policy.include}
+        labels, include = ({one.casefold() for one in some} for some in (issue.labels, self._policy.include))
         if excluded(labels, self._policy.exclude) or (include and not labels & include):
             return False
         read = self._policy.names.read(issue.labels)

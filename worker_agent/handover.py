@@ -141,7 +141,7 @@ class Handover:
             return
         error = Unexplained()
         await self._forge.status.show(
-            number, comments.given_up(held.fence, error, _kept(held), self._policy.names), held
+            number, comments.given_up(held.fence, error, _kept(held.fence), self._policy.names), held
         )
         issue = await self._forge.issues.issue(number)
         stage, flag = held.fence.stage, Flag.MANUAL_INTERVENTION
@@ -161,7 +161,7 @@ class Handover:
             await advance(held, stage=move(_track(held), held.fence.stage, event).to)
         issue = await self._forge.issues.issue(number)
         pull_request = await self._forge.pulls.pull_request(held.fence.pr) if held.fence.pr else None
-        told = comments.given_up(held.fence, error, _kept(held), self._policy.names)
+        told = comments.given_up(held.fence, error, _kept(held.fence), self._policy.names)
         await self._forge.status.show(number, told, held)
         await self.titles.show(held, issue)
         for item in (pull_request, issue):  # the issue's label last: until it is set, a crash is made good
@@ -242,8 +242,7 @@ def _withdrawn(held: Held) -> Fence:
     return replace(held.fence, stage=Stage.WITHDRAWN)
 
 
-def _kept(held: Held) -> str:
-    fence = held.fence
+def _kept(fence: Fence) -> str:
     if fence.pr:
         return f"branch `{comments.branch(fence)}` and #{fence.pr}"
     if fence.work_head:

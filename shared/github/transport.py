@@ -57,6 +57,8 @@ CONNECT_SECONDS = 5.0
 DOWNLOAD_SECONDS = 120.0
 """Longest download of a log or diff; each read of it has `REQUEST_SECONDS`."""
 
+_DOWNLOAD = aiohttp.ClientTimeout(total=DOWNLOAD_SECONDS, connect=CONNECT_SECONDS, sock_read=REQUEST_SECONDS)
+
 TEXT_CAP = 2 * 2**20
 """Bytes kept of a log or diff: its end, where failures are told."""
 
@@ -139,7 +141,7 @@ class Transport(GitHubAPI):
 
         async def send(headers: dict[str, str]) -> Answer:
             admit()
-            async with self._opened(call.method, call.url, headers, patience=_download()) as response:
+            async with self._opened(call.method, call.url, headers, patience=_DOWNLOAD) as response:
                 self._note(response.headers)
                 return Answer(response.status, response.headers, await _tail(response))
 
@@ -148,7 +150,7 @@ class Transport(GitHubAPI):
     async def download_elsewhere(self, url: str) -> Answer:
         """Read a signed URL that GitHub handed out, without showing it our token."""
         headers = {"user-agent": self.requester}
-        async with self._opened("GET", url, headers, patience=_download()) as response:
+        async with self._opened("GET", url, headers, patience=_DOWNLOAD) as response:
             return Answer(response.status, response.headers, await _tail(response))
 
     async def sleep(self, seconds: float) -> None:
@@ -236,10 +238,6 @@ async def _once(request: ClientRequest, handler: ClientHandlerType) -> ClientRes
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise broken(request.method, error) from error
-
-
-def _download() -> aiohttp.ClientTimeout:
-    return aiohttp.ClientTimeout(total=DOWNLOAD_SECONDS, connect=CONNECT_SECONDS, sock_read=REQUEST_SECONDS)
 
 
 async def _tail(response: ClientResponse) -> bytes:

@@ -9,7 +9,8 @@ from io import StringIO
 
 from fake_port import KEYS, FakeNonces
 from fake_server import BOT
-from planner_fakes import REPOSITORY, Bench, FakeGitHub, FakeSource
+from planner_fakes import REPOSITORY, Bench, FakeGitHub
+from planner_source import FakeSource
 from rich import console
 from rich.console import RenderableType
 

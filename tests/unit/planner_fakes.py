@@ -5,7 +5,7 @@ The lock, the status board, the loop and the planner are the real ones.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ import anyio
 from fake_port import KEYS, FakeNonces
 from fake_server import BOT
 from planner_coder import Coder
+from planner_source import FakeSource
 from planner_world import NAMES, World
 
 from planner_agent.agent import Planner
@@ -158,42 +159,6 @@ class FakeGitHub:
             self.world.meet("unlabel")
             self.world.label(number, label, by=BOT, added=False)
         return self.world.issues[number].labels
-
-
-@dataclass(frozen=True)
-class FakeCommit:
-    """A commit of the base branch."""
-
-    subject: str
-
-
-@dataclass
-class FakeSource:
-    """The base branch `main`."""
-
-    world: World
-
-    async def ensure(self) -> None:
-        """Nothing to do."""
-
-    async def fetch(self) -> None:
-        """Nothing to do."""
-
-    async def tip(self, branch: str) -> str | None:
-        """Only `main` exists."""
-        return "a" * 40 if branch == "main" else None
-
-    async def paths(self, commit: str) -> tuple[str, ...]:
-        """Every file."""
-        return tuple(sorted(self.world.files))
-
-    async def show(self, commit: str, path: str) -> bytes | None:
-        """One file."""
-        return self.world.files[path].encode() if path in self.world.files else None
-
-    async def log(self, ref: str, limit: int) -> Sequence[FakeCommit]:
-        """Two commits."""
-        return (FakeCommit("Add the store"), FakeCommit("Begin"))[:limit]
 
 
 @dataclass
