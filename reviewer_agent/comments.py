@@ -24,6 +24,9 @@ TITLE_LIMIT = 240
 HEAD_MOVED = "head_moved"
 """What a status comment says to programs where commits were pushed that nobody has asked about."""
 
+FORK_MOVED = "fork_moved"
+"""The same of somebody else's repository, about which nobody is called."""
+
 
 def merge_title(pull_request: PullRequest) -> str:
     """The subject of the commit on the base branch; a stranger's title closes and mentions nobody with it."""
@@ -46,6 +49,7 @@ def approved(fence: Fence, hindrance: Hindrance, names: Labels, facts: Facts | N
     facts = facts or Facts()
     then = _NEXT[hindrance].format(
         reviewing=names.of(Stage.REVIEWING),
+        changes=names.of(Stage.CHANGES_REQUESTED),
         size="uncounted" if facts.lines is None else facts.lines,
         limit=facts.limit,
         barred=facts.barred or "it carries a label that says so",
@@ -76,7 +80,8 @@ _NEXT = {
     Hindrance.BASE_RED: "It is not merged while the checks of the base branch are red.",
     Hindrance.BASE_RUNNING: "The checks of the base branch have not finished since the last merge; it is merged then.",
     Hindrance.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded or not at `{reviewing}`.",
-    Hindrance.EDITED: "It is not merged: its issue was edited after its text was approved.",
+    Hindrance.EDITED: "It is not merged: its issue, by somebody without write access, was edited after its text was "
+    "approved. It goes on when the text is as it was; set `{changes}` here to have the new one worked on.",
     Hindrance.COOLING: "It is merged at {until}, if nothing speaks against it then; `/merge` does so at once.",
 }
 
@@ -110,11 +115,14 @@ def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Sta
 
 def not_asked(fence: Fence, pull_request: PullRequest, names: Labels) -> Status:
     """The head is another commit, and that alone is no reason to pay for another review."""
+    reviewing = names.of(Stage.REVIEWING)
+    is_set = Stage.REVIEWING in names.read(pull_request.labels).stages
     sentence = (
         f"The commit {pull_request.head_sha[:12]} was pushed after {fence.work_head[:12]} was handed to review. "
-        f"Set `{names.of(Stage.REVIEWING)}` to have it reviewed."
+        f"{f'Take `{reviewing}` off and set it again' if is_set else f'Set `{reviewing}`'} to have it reviewed."
     )
-    return Status(sentence, _where(fence), _data(fence, waiting={"why": HEAD_MOVED}))
+    why = HEAD_MOVED if pull_request.from_own_branch else FORK_MOVED
+    return Status(sentence, _where(fence), _data(fence, waiting={"why": why}))
 
 
 def merged(fence: Fence) -> Status:

@@ -9,7 +9,7 @@ from reviewer_agent.admission import STAGES, intent, reopening
 from reviewer_agent.comments import HEAD_MOVED
 from reviewer_agent.decide import IDLE, Action, Snapshot, decide, hindrance
 from reviewer_agent.demand import Demand
-from reviewer_agent.merge.hindrances import COOLING, PASSING, RED_BASE, UNANNOUNCED, WAITS, Hindrance
+from reviewer_agent.merge.hindrances import COOLING, PASSING, RED_BASE, TOLD_ANEW, UNANNOUNCED, WAITS, Hindrance
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from shared.items import UNTIL_NEWS, Skip
@@ -63,15 +63,22 @@ class Gate:
         if view.at - changed < QUIET:  # however it is asked for, that changes it; lists of who asked lag behind
             return Skip(why, QUIET.total_seconds())
         told = await self._to_tell(wish, pull_request, view.fence) if pull_request.from_own_branch else None
-        if told is not None and not await self._observer.has_told(pull_request.number, HEAD_MOVED):
+        head = told and (told.work_head or (view.fence and view.fence.work_head))
+        if told is not None and head and not await self._observer.has_told(pull_request.number, head, HEAD_MOVED):
             return told
         return Skip(why, UNTIL_NEWS)
 
     async def _to_tell(self, wish: Intent, pull_request: PullRequest, fence: Fence | None) -> Intent | None:
-        """What to claim only to tell it: a review under way, or what our worker has handed over and is no more."""
-        if wish.work_head is None:
-            return wish
-        handed = await self._demand.of_worker(pull_request) if fence is None else None
+        """What to claim only to tell it: a review under way, or what our worker has handed over and is no more.
+
+        What the fence waits for concerns another commit.
+        """
+        # Where it is not, our label would be set, and would then ask for the very review that nobody has asked for.
+        labelled = Stage.REVIEWING in self._policy.names.read(pull_request.labels).stages
+        if fence is not None:
+            lets_go = wish.work_head is None and (labelled or fence.stage is not Stage.REVIEWING)
+            return replace(wish, attempt=fence.attempt) if lets_go else None
+        handed = await self._demand.of_worker(pull_request) if labelled else None
         if handed is None or handed.stage is not Stage.REVIEWING or handed.work_head == pull_request.head_sha:
             return None
         return replace(wish, stage=Stage.REVIEWING, work_head=handed.work_head)
@@ -109,10 +116,12 @@ class Gate:
         reason, terms = hindrance(seen), self._claimant.terms
         if reason not in PASSING and (reason is Hindrance.BASE_RED) is not _told_of_red_base(seen.fence):
             return None
-        own = reason is Hindrance.OWN_ORDER
-        if own and not await self._observer.has_told(seen.pull_request.number, Hindrance.OWN_ORDER.name.casefold()):
+        if reason in TOLD_ANEW and not await self._has_told(seen, reason):
             return None
         return Skip(f"approved; {reason}", terms.heartbeat if reason in UNANNOUNCED else terms.timeout)
+
+    async def _has_told(self, seen: Snapshot, reason: Hindrance) -> bool:
+        return await self._observer.has_told(seen.fence.key.number, seen.fence.work_head, reason.name.casefold())
 
     async def _asked(self, wish: Intent, pull_request: PullRequest, view: View) -> Intent | None:
         """A review costs money: one that would begin, or go on with other commits, has to be asked for."""

@@ -173,10 +173,11 @@ class Observer:
         """Whether the checks of the fence's commit are red; raises `Transient`."""
         return await self._checks(fence.work_head, pull_request.base_branch) is Verdict.RED
 
-    async def has_told(self, number: int, why: str) -> bool:
-        """Whether the status comment gives this reason. Raises `Transient`."""
-        waiting = (await self._forge.status.data(number)).get("waiting")
-        return isinstance(waiting, Mapping) and waiting.get("why") == why
+    async def has_told(self, number: int, head: str, why: str) -> bool:
+        """Whether the status comment gives this reason, of this very commit. Raises `Transient`."""
+        data = await self._forge.status.data(number)
+        waiting = data.get("waiting")
+        return data.get("head") == head and isinstance(waiting, Mapping) and waiting.get("why") == why
 
     def _is_stopped(self, issue: Issue) -> bool:
         """Closed, locked, paused, excluded, or not handed over any more."""

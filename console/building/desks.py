@@ -16,6 +16,7 @@ from shared.governance.notices import Replies
 from shared.governance.recovery import Recovery
 from shared.governance.unedited import Unedited
 from shared.telemetry.observed_people import ObservedSink
+from shared.workflow import Role
 
 if TYPE_CHECKING:
     from console.building.assembly import Parts
@@ -33,8 +34,10 @@ def attended(parts: Parts, agent: Agent, lists: Lists) -> Agent:
 def alarm(parts: Parts) -> Alarm:
     """What calls for people."""
     whom = Whom(parts.configured.name, parts.page, parts.settings.notify.mention)
-    hours = parts.configured.approval_timeout_hours
-    approvals = Approvals(parts.role, parts.port, parts.names, parts.status, hours)
+    one = parts.configured
+    barring = (*one.labels.exclude, *(one.merge_blocking_labels if parts.role is Role.REVIEWER else ()))
+    hours = one.approval_timeout_hours
+    approvals = Approvals(parts.role, parts.port, parts.names, parts.status, hours, barring=barring)
     sink = ObservedSink(parts.outbox, parts.scribe, parts.role)
     return Alarm(sink, replies(parts), approvals, whom, parts.server_time)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from console.status.look import Look, again
+from console.status.look import Look, again, first
 from console.status.row import Board
 from shared.errors import EngineError
 from shared.telemetry.events import Event
@@ -56,7 +56,7 @@ class Feed:
 
     async def _read(self, before: Shown | None) -> Shown:
         if before is None:
-            boards = [await look.look() for look in self._looks]
+            boards = await first(self._looks)
         else:
             pairs = zip(self._looks, before.boards, strict=True)
             boards = [await again(look, board) for look, board in pairs]

@@ -68,10 +68,15 @@ async def visited(
                 except EngineError as error:
                     unusable[one.name] = error
                 except (CommandFailed, OSError) as error:  # git or a disk may be in its way, too
-                    unusable[one.name] = Misconfigured(f"{one.name} cannot be read on this machine: {error}")
+                    unusable[one.name] = unreadable(one.name, error)
             if not found:
                 raise next(iter(unusable.values()))
             yield tuple(found), unusable
+
+
+def unreadable(repository: str, error: Exception) -> Misconfigured:
+    """What git or the disk of this machine puts in the way."""
+    return Misconfigured(f"{repository} cannot be read on this machine: {error}")
 
 
 async def _visit(process: Process, me: SignedIn, one: RepositorySettings, keys: tuple[Key, ...]) -> Visit:

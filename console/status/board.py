@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from console.status.labels import passed_over, unmerged
-from console.status.merging import last_word, merging
-from console.status.row import Row, Seen, Terms, Waiting
+from console.status.merging import UNASKED, last_word, merging
+from console.status.row import Row, Seen, Terms
 from console.status.waiting import Standing, waiting
 from shared.governance.rulings import fitting
 from shared.labels import Flag, StageLabels
@@ -117,6 +117,7 @@ class _Fold:
 
     def _standing(self, row: Row, issue: Issue, fence: Fence | None) -> Standing:
         beside = self._open.get(row.issue)
+        word = self._word(fence)
         needed = read(issue.body).depends_on if row.track is Track.SPECIFICATION else ()
         return Standing(
             track=row.track,
@@ -128,7 +129,8 @@ class _Fold:
             blockers=[number for number in needed if number in self._open],
             pull_request=row.pull_request,
             passed_over=self._passed_over(row, issue, beside),
-            merging=self._merging(row, issue, beside, fence),
+            merging=merging(self._terms.merge, unmerged(issue, beside, self._terms), row.ci, word),
+            unasked=row.track is Track.PULL_REQUEST and word.get("why") in UNASKED,
             ours=bool(row.issue) or row.track is not Track.PULL_REQUEST,
         )
 
@@ -137,10 +139,10 @@ class _Fold:
             return ""  # no agent has anything to do with it
         return passed_over(issue, beside, self._terms, begun=bool(row.pull_request))
 
-    def _merging(self, row: Row, issue: Issue, beside: Issue | None, fence: Fence | None) -> Waiting:
+    def _word(self, fence: Fence | None) -> Mapping[str, object]:
+        """What the reviewer's status comment says of the commit that the fence names."""
         ack = self._seen.acks.get(fence.ack_id) if fence is not None else None
-        word = last_word(fence, self._seen.said, ack.author.id) if fence is not None and ack is not None else {}
-        return merging(self._terms.merge, unmerged(issue, beside, self._terms), row.ci, word)
+        return last_word(fence, self._seen.said, ack.author.id) if fence is not None and ack is not None else {}
 
     def _lease(self, fence: Fence | None) -> _Lease:
         """Who holds it: the fence names the ACK, and the ACK says whether it lives."""

@@ -20,7 +20,7 @@ from console.record.visit import Visit, visited
 from console.signals import Orders, attend
 from console.status.document import document
 from console.status.gather import Looking
-from console.status.look import Look, Unread, again
+from console.status.look import Look, Unread, again, first
 from console.status.machine import Machine, machine
 from console.status.machine import told as lines
 from console.status.phrases import plain
@@ -79,7 +79,7 @@ async def _look(
     here = partial(machine, settings.state_dir)
     async with visited(settings, environment, clock) as (opened, unusable):
         looks: list[Look] = [_looking(settings, visit) for visit in opened]
-        boards = [await look.look() for look in looks]
+        boards = await first(looks)
         for name, error in unusable.items():
             boards.append(Board(name, boards[0].at, complaint=str(error)))
             looks.append(Unread(boards[-1]))

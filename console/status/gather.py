@@ -40,6 +40,10 @@ class Looking:
         """`owner/repo`."""
         return self._visit.configured.name
 
+    def unread(self, why: str) -> Board:
+        """Its board when it cannot be read."""
+        return Board(self.repository, self._visit.server_time(), complaint=why)
+
     async def look(self) -> Board:
         """The board as it is now; raises `Transient` and `Blocked`."""
         refs = await self._visit.mirror.refresh_all(f"{FENCE_NAMESPACE}/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from console.status.row import Waiting, Whom
+from reviewer_agent.comments import FORK_MOVED, HEAD_MOVED
 from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
 from shared import marks
 from shared.ci.verdict import Verdict
@@ -30,6 +31,10 @@ _TOLD: Mapping[Hindrance, Waiting] = {
     Hindrance.BASE_RED: Waiting(Whom.CI, "the checks of its base"),
 }
 """What the reviewer's word says; labels and checks are looked at here."""
+
+
+UNASKED = frozenset({HEAD_MOVED, FORK_MOVED})
+"""Commits that nobody has asked to have reviewed, in the words of the status comment."""
 
 
 def merging(configured: str, barred: str, ci: Verdict | None, word: Mapping[str, object]) -> Waiting:

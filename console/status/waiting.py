@@ -43,6 +43,8 @@ class Standing:
     passed_over: str = ""
     merging: Waiting = CONFIGURED["never"]
     ours: bool = True
+    unasked: bool = False
+    """Whether the reviewer says that nobody has asked for a review of the newest commits."""
 
 
 def waiting(s: Standing) -> Waiting | None:
@@ -54,6 +56,8 @@ def waiting(s: Standing) -> Waiting | None:
         return Waiting(Whom.PERSON, s.passed_over)
     if s.pull_request:
         return Waiting(Whom.ITEM, f"pull request #{s.pull_request}")
+    if s.unasked and not s.held:
+        return Waiting(Whom.PERSON, "nobody has asked for a review of the newest commits")
     wait = s.fence.wait if s.fence is not None else None
     if wait is not None and wait.reason in _PUT_OFF and s.stage is Stage.IN_REVIEW and not s.held:
         return _PUT_OFF[wait.reason]

@@ -15,7 +15,8 @@ PUSH_EVERY_SECONDS = 15.0
 READ_EVERY_SECONDS = 2.0
 
 _NOT_REVIEWED = re.compile(
-    r"The commit ([0-9a-f]{12}) was pushed after [0-9a-f]{12} was handed to review\. Set `([^`]+)`"
+    r"The commit (?P<commit>\w{12}) was pushed after \w{12} was handed to review\. "
+    r"(?P<verb>Set|Take) `(?P<label>[^`]+)`"
 )
 """What the status comment of a pull request says, and which label leads on."""
 
@@ -47,18 +48,20 @@ class Person:
         """Until cancelled: a push buys no review; where the engine says so, ask for one, once for each commit."""
         while True:
             await self.clock.sleep(READ_EVERY_SECONDS)
-            for number, commit, label in self._asked():
-                self.answered.add(commit)
-                self.site.lab.label(REPOSITORY, number, label, actor=OWNER)
+            for number, found in tuple(self._asked()):
+                self.answered.add(found["commit"])
+                if found["verb"] == "Take":  # it off, and set it again
+                    self.site.lab.unlabel(REPOSITORY, number, found["label"], actor=OWNER)
+                self.site.lab.label(REPOSITORY, number, found["label"], actor=OWNER)
                 self.counts["reviews that a person asked for"] += 1
 
-    def _asked(self) -> Iterator[tuple[int, str, str]]:
-        """Pull request, commit and label."""
+    def _asked(self) -> Iterator[tuple[int, re.Match[str]]]:
+        """Pull requests, and what is said there."""
         opened = {one.number for one in self.site.repository.pulls.records.values() if one.merged_at is None}
-        for comment in tuple(self.site.repository.comments.records.values()):
+        for comment in self.site.repository.comments.records.values():
             found = _NOT_REVIEWED.search(comment.body) if comment.number in opened else None
-            if found is not None and found[1] not in self.answered:
-                yield comment.number, found[1], found[2]
+            if found is not None and found["commit"] not in self.answered:
+                yield comment.number, found
 
     async def _push(self, branch: str) -> None:
         bare, path = self.site.repository.bare, f"person_{len(self.pushed) + 1}.txt"

@@ -56,6 +56,11 @@ UNANNOUNCED = PASSING | {
 }
 """What can change without GitHub showing the pull request as changed."""
 
+TOLD_ANEW = frozenset(
+    {Hindrance.OWN_ORDER, Hindrance.FLAGGED, Hindrance.CHECKS_RED, Hindrance.CHECKS_MISSING, Hindrance.EDITED}
+)
+"""What is told as soon as it is so: people may have to do something, whatever they were told to wait for before."""
+
 WAITS = {"stopped": Hindrance.STOPPED, "edited": Hindrance.EDITED, "red-head": Hindrance.CHECKS_RED}
 """The reasons in the fence of a review that is put off, which is looked at before it is claimed again."""
 

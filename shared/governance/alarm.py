@@ -9,7 +9,7 @@ from typing import Protocol
 
 import structlog
 
-from shared.errors import Blocked, EngineError, Transient, Unexplained
+from shared.errors import Blocked, Transient, Unexplained
 from shared.governance.approvals import Approvals, Asked
 from shared.governance.escalation import Escalation
 from shared.governance.rulings import fitting
@@ -95,11 +95,8 @@ class Alarm:
 
     async def watch(self, known: Mapping[int, Issue]) -> None:
         """Escalate each decision that has waited too long, once."""
-        try:
-            async for late in self._approvals.overdue(known, self._server_time()):
-                await self._overdue(late)
-        except EngineError as error:
-            log.warning("approvals_not_looked_at", outcome="retrying", error=str(error))
+        async for late in self._approvals.overdue(known, self._server_time()):
+            await self._overdue(late)
 
     async def _overdue(self, late: Asked) -> None:
         self._approvals.settle(late)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+import structlog
+
+from shared.errors import EngineError
 from shared.labels import Flag, Labels
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
 from shared.models import Issue
+from shared.order import excluded
 from shared.workflow import Role, Stage
+
+log = structlog.get_logger()
 
 BY_ORDER = frozenset({"not_ordered", "own_order", "fork", "breaking", "protected", "disputed", "large"})
 """Why an approved pull request waits for `/merge`, in the words of its status comment."""
@@ -82,24 +88,35 @@ class Approvals:
     No item has waited longer than it exists: of younger ones nothing is read.
     """
 
-    def __init__(self, role: Role, port: Port, names: Labels, status: StatusData, hours: float) -> None:
+    def __init__(
+        self,
+        role: Role,
+        port: Port,
+        names: Labels,
+        status: StatusData,
+        hours: float,
+        *,
+        barring: Collection[str] = (),
+    ) -> None:
+        """`barring` are labels by which people keep an item from going on: they need no reminder of it."""
         self._role = role
         self._port = port
         self._names = names
         self._status = status
         self.hours = hours
+        self._barring = barring
         self._seen: dict[int, tuple[datetime, datetime, Asked | None]] = {}
         self._settled: set[tuple[int, str]] = set()
 
     async def overdue(self, known: Mapping[int, Issue], now: datetime) -> AsyncIterator[Asked]:
-        """The decisions that have waited longer than configured, at server time `now`. Raises `Transient`."""
+        """The decisions that have waited longer than configured, at server time `now`."""
         late = timedelta(hours=self.hours)
         waiting = {n: item for n, item in known.items() if now - item.created_at >= late and self._may_wait(item)}
         self._seen = {number: seen for number, seen in self._seen.items() if number in waiting}
         for number, item in waiting.items():
             version, looked, asked = self._seen.get(number, (None, now, None))
             if version != item.updated_at or (asked is None and now - looked >= AGAIN):
-                asked = await self._asked(item)
+                asked = await self._read(item, now)
                 self._seen[number] = item.updated_at, now, asked
             if asked is None or (asked.number, asked.epoch) in self._settled:
                 continue
@@ -112,7 +129,7 @@ class Approvals:
 
     def _may_wait(self, item: Issue) -> bool:
         labels = self._names.read(item.labels)
-        if Flag.PAUSED in labels.flags:
+        if Flag.PAUSED in labels.flags or excluded(item.labels, self._barring):
             return False
         if self._role is Role.REVIEWER:
             return item.is_pull_request and len(labels.stages) == 1 and labels.stages <= _OF_REVIEWS
@@ -120,7 +137,15 @@ class Approvals:
             return not labels.story
         return labels.stages == {Stage.AWAITING_APPROVAL} and labels.story is (self._role is Role.PLANNER)
 
-    async def _asked(self, item: Issue) -> Asked | None:
+    async def _read(self, item: Issue, now: datetime) -> Asked | None:
+        """What an item waits for; one that cannot be read keeps nobody from being called to another."""
+        try:
+            return await self._asked(item, now)
+        except EngineError as error:
+            log.warning("approvals_not_looked_at", outcome="retrying", number=item.number, error=str(error))
+            return None
+
+    async def _asked(self, item: Issue, now: datetime) -> Asked | None:
         number = item.number
         if self._role is Role.WORKER and item.is_pull_request:
             found = _CLOSES.search(item.body)
@@ -128,18 +153,20 @@ class Approvals:
                 return None
             number = int(found[1])
         fence = (await self._port.request(ReadFence(ItemKey(self._role, number)))).value
-        return None if fence is None else held_up(fence) or await self._found(fence)
-
-    async def _found(self, fence: Fence) -> Asked | None:
-        found = asked(fence)
-        if found is not None and found.what != "merge":
-            return found
-        if fence.key.kind is not Role.REVIEWER or fence.stage not in _OF_REVIEWS:
+        if fence is None:
             return None
+        held, decision = held_up(fence), asked(fence)
+        if held is not None or self._role is not Role.REVIEWER:
+            return held or decision
+        shown = self._names.read(item.labels).stages == {fence.stage}
+        overdue = now - fence.at >= timedelta(hours=self.hours)  # before that, its thread need not be read
+        return await self._of_review(fence, decision) if shown and overdue else None
+
+    async def _of_review(self, fence: Fence, merge: Asked | None) -> Asked | None:
         why = await self._why(fence)
-        if why == "head_moved" or (found is not None and why in HELD_UP):
+        if why == "head_moved" or (merge is not None and why in HELD_UP):
             return _of(fence, why)
-        return found if why in BY_ORDER else None
+        return merge if why in BY_ORDER else None
 
     async def wanted(self, fence: Fence) -> Asked | None:
         """The decision that an item waits for: of a merge only where its status comment says that one is missing.
@@ -152,7 +179,9 @@ class Approvals:
         return found if await self._why(fence) in BY_ORDER else None
 
     async def _why(self, fence: Fence) -> str:
-        waiting = (await self._status.data(fence.key.number)).get("waiting")
+        """What the status comment says of the very commit that the fence names."""
+        data = await self._status.data(fence.key.number)
+        waiting = data.get("waiting") if data.get("head") == fence.work_head else None
         return str(waiting.get("why", "")) if isinstance(waiting, Mapping) else ""
 
 

@@ -140,6 +140,11 @@ class Looks:
     def __init__(self, *answers: Board | EngineError) -> None:
         self.answers = list(answers)
 
+    repository = "ada/directory"
+
+    def unread(self, why: str) -> Board:
+        return Board(self.repository, NOW, complaint=why)
+
     async def look(self) -> Board:
         answer = self.answers.pop(0)
         if isinstance(answer, EngineError):

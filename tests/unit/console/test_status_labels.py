@@ -11,7 +11,7 @@ import pytest
 from console.status.board import rows
 from console.status.merging import CONFIGURED, merging
 from console.status.row import Row, Seen, Terms, Waiting, Whom
-from reviewer_agent.comments import approved
+from reviewer_agent.comments import approved, not_asked
 from reviewer_agent.decide import HOLDING
 from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
 from shared.ci.verdict import Verdict
@@ -20,7 +20,7 @@ from shared.labels import Flag
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.lock.record import Fence, Wait
 from shared.marks import Key, Keyring
-from shared.models import Account, Comment, Issue
+from shared.models import Account, Comment, Issue, PullRequest
 from shared.warrant import Notice, Warrant
 from shared.workflow import Role, Stage
 
@@ -203,3 +203,32 @@ async def test_the_reviewers_last_word_counts_for_the_commit_that_it_is_about(
         said=(replace(said, **change),),
     )
     assert pull.waiting == expected
+
+
+PUSHED = PullRequest(
+    number=9,
+    title="Search",
+    body="",
+    author=ENGINE,
+    labels=frozenset(),
+    head_sha="3" * 40,
+    head_branch="auto/issue-7",
+    head_repository="a/b",
+    base_branch="main",
+    base_repository="a/b",
+)
+
+
+@pytest.mark.parametrize("stage", [Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED])
+@pytest.mark.parametrize("merge", ["never", "approve", "auto"])
+async def test_commits_that_nobody_asked_about_wait_for_a_person(stage: Stage, merge: str) -> None:
+    of = replace(APPROVED, stage=stage)
+    thread = Thread()
+    own = StatusBoard(thread, Role.REVIEWER, {ENGINE.id}, Keyring(1, (Key.of(b"k" * 64),)))
+    await own.show(9, not_asked(of, PUSHED, TERMS.names), Notice(9, "told"))
+    item, acks = issue(9, f"status:{stage}", pull=True), (ack(of, AckState.RELEASED),)
+    terms = replace(TERMS, merge=merge)
+    (pull,) = board(item, fences=(of,), acks=acks, said=tuple(thread.posted), terms=terms)
+    assert pull.waiting == person("nobody has asked for a review of the newest commits")
+    (held,) = board(item, fences=(of,), acks=(ack(of, AckState.ACTIVE),), said=tuple(thread.posted), terms=terms)
+    assert held.waiting != pull.waiting

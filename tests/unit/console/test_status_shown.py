@@ -13,12 +13,14 @@ from test_status_board import AT, UNTIL
 
 from console.status.command import follow
 from console.status.document import document
+from console.status.look import Unread, first
 from console.status.phrases import ago
 from console.status.row import Board, Row, Waiting, Whom
 from console.status.table import View, shown
 from shared.ci.verdict import Verdict
-from shared.errors import Gone, Transient, Unauthorized
+from shared.errors import EngineError, Gone, Misconfigured, Transient, Unauthorized
 from shared.labels import Flag
+from shared.process import CommandFailed, Finished
 from shared.workflow import Stage, Track
 
 
@@ -129,6 +131,11 @@ class Again:
         self.ends = list(ends)
         self.slept: list[float] = []
 
+    repository = "a/b"
+
+    def unread(self, why: str) -> Board:
+        return Board(self.repository, AT, complaint=why)
+
     async def look(self) -> Board:
         end = self.ends.pop(0)
         if isinstance(end, BaseException):
@@ -154,3 +161,22 @@ async def test_what_cannot_be_read_just_now_stays_as_it_was_until_it_can() -> No
     kept = [(first.rows, why) for why in ("GitHub answered 502", "no", "gone", "full")]
     assert [(board.rows, board.complaint) for board in seen] == [*kept, ((), "")]
     assert one.slept == [7.0] * 6
+
+
+async def test_a_first_look_shows_what_can_be_read_and_says_of_the_rest_why_it_cannot() -> None:
+    good = Board("a/b", AT, (a_row(),))
+    boards = await first([Again(good), Again(CommandFailed(Finished(("git", "fetch"), 128, b"", b"bad packed-refs")))])
+    assert [board.rows for board in boards] == [good.rows, ()]
+    assert boards[1].complaint.startswith("a/b cannot be read on this machine: git fetch")
+    assert "bad packed-refs" in boards[1].complaint
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"), [(OSError("full"), Misconfigured), (Unauthorized("no"), Unauthorized), (Gone("x"), Gone)]
+)
+async def test_where_nothing_can_be_read_a_first_look_fails_with_what_is_in_the_way(
+    error: Exception, raised: type[EngineError]
+) -> None:
+    others = Unread(Board("c/d", AT, complaint="it is not there"))
+    with pytest.raises(raised, match=str(error)):
+        await first([Again(error), others])

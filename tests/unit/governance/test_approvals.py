@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from shared.errors import Blocked
 from shared.governance.alarm import Alarm, Whom
-from shared.governance.approvals import HELD_UP, Approvals
+from shared.governance.approvals import Approvals
 from shared.governance.escalation import Escalation
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
@@ -30,14 +31,20 @@ class World:
 
     fence: Fence | None = PLAN
     waiting: str = ""
+    said_of: str = "a" * 40
     now: datetime = AT
     asked: int = 0
+    read: int = 0
+    broken: int = 0
+    """The number of an item whose fence cannot be read."""
     posted: dict[str, str] = field(default_factory=dict)
     sent: dict[str, Escalation] = field(default_factory=dict)
 
     async def request(self, operation: Operation[Any]) -> Reply[Any]:
         assert isinstance(operation, ReadFence)
         self.asked += 1
+        if operation.item.number == self.broken:
+            raise Blocked("the fence of #3 cannot be read")
         return Reply(self.fence, self.now)
 
     async def sleep(self, seconds: float) -> None:
@@ -47,7 +54,8 @@ class World:
         return 0.0
 
     async def data(self, number: int) -> Mapping[str, Any]:
-        return {"waiting": {"why": self.waiting}} if self.waiting else {}
+        self.read += 1
+        return {"head": self.said_of, "waiting": {"why": self.waiting}} if self.waiting else {}
 
     async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool:
         fresh = purpose not in self.posted
@@ -69,7 +77,7 @@ class Port:
 
 
 def alarm(world: World, role: Role = Role.PLANNER) -> Alarm:
-    approvals = Approvals(role, Port(world), Labels(), world, 24.0)
+    approvals = Approvals(role, Port(world), Labels(), world, 24.0, barring=("do-not-merge",))
     return Alarm(world, world, approvals, Whom("ada/directory", "https://h/ada/directory"), lambda: world.now)
 
 
@@ -166,58 +174,17 @@ async def test_a_wait_for_the_base_is_found_though_its_item_has_not_changed_and_
     assert ci.sent == {}
 
 
-PUT_OFF = replace(MERGE, stage=Stage.IN_REVIEW, wait=Wait("red-head", AT + timedelta(1)))
-IN_REVIEW = replace(APPROVED, labels=frozenset({"status:in-review"}))
+async def test_a_thread_is_not_read_before_anything_in_it_can_be_overdue() -> None:
+    world = World(replace(MERGE, wait=None, at=AT + timedelta(hours=47)), "not_ordered", now=AT + timedelta(hours=48))
+    for _ in range(3):
+        world.now += timedelta(hours=1)
+        await alarm(world, Role.REVIEWER).watch({7: APPROVED})
+    assert (world.read, world.sent) == (0, {})
 
 
-@pytest.mark.parametrize(
-    ("reason", "told"), [("red-head", "its checks were found red once more"), ("edited", "its issue was found edited")]
-)
-async def test_a_review_that_is_put_off_for_long_is_escalated_once(reason: str, told: str) -> None:
-    world = World(replace(PUT_OFF, wait=Wait(reason, AT)))
-    watcher = alarm(world, Role.REVIEWER)
-    for hours in (0, 23, 24, 25, 90):
-        world.now = AT + timedelta(hours=hours)
-        await watcher.watch({7: replace(IN_REVIEW, updated_at=world.now)})
-        assert len(world.sent) == (hours >= 24)
-    assert list(world.posted) == [f"overdue-{reason}-aaaaaaaaaaaa"]
-    assert told in world.posted[f"overdue-{reason}-aaaaaaaaaaaa"]
-
-
-async def test_what_a_person_has_stopped_or_is_reviewed_just_now_is_nobodys_alarm() -> None:
-    for fence in (replace(PUT_OFF, wait=Wait("stopped", AT)), replace(PUT_OFF, wait=None)):
-        world = World(fence, now=AT + timedelta(days=30))
-        await alarm(world, Role.REVIEWER).watch({7: IN_REVIEW})
-        assert world.sent == {}
-    world = World(PUT_OFF, now=AT + timedelta(days=30))
-    await alarm(world, Role.REVIEWER).watch({7: replace(IN_REVIEW, labels=IN_REVIEW.labels | {"flag:paused"})})
-    assert world.sent == {}
-
-
-@pytest.mark.parametrize("why", ["flagged", "checks_red", "checks_missing", "head_moved"])
-async def test_what_is_approved_and_stays_unmerged_is_escalated_once_and_asks_for_no_decision(why: str) -> None:
-    world = World(replace(MERGE, wait=None), why, now=AT + timedelta(hours=24))
-    watcher = alarm(world, Role.REVIEWER)
-    for _ in range(2):
-        await watcher.watch({7: APPROVED})
-    assert list(world.posted.values()) == [HELD_UP[why].format(hours=24)]
-    assert [one.category for one in world.sent.values()] == ["held_up"]
-
-
-@pytest.mark.parametrize("stage", [Stage.REVIEWING, Stage.IN_REVIEW])
-async def test_a_review_of_commits_that_nobody_asked_about_does_not_stand_still_in_silence(stage: Stage) -> None:
-    world = World(replace(PUT_OFF, stage=stage, wait=None), "head_moved", now=AT + timedelta(hours=23))
-    watcher, item = alarm(world, Role.REVIEWER), replace(IN_REVIEW, labels=frozenset({f"status:{stage}"}))
-    await watcher.watch({7: item})
-    assert world.sent == {}
-    world.now += timedelta(hours=1)
-    await watcher.watch({7: item})
-    (sentence,) = world.posted.values()
-    assert sentence.startswith("The review has stood still for 24 hours or more: commits were pushed")
-
-
-@pytest.mark.parametrize("why", ["never", "barred", "requested", "checks_running"])
-async def test_what_people_keep_from_being_merged_is_nobodys_alarm(why: str) -> None:
-    world = World(replace(MERGE, wait=None), why, now=AT + timedelta(days=30))
-    await alarm(world, Role.REVIEWER).watch({7: APPROVED})
-    assert world.sent == {}
+async def test_an_item_that_cannot_be_read_keeps_nobody_from_being_called_to_another() -> None:
+    world = World(now=AT + timedelta(hours=24), broken=3)
+    watcher = alarm(world)
+    for _ in range(3):
+        await watcher.watch({3: replace(STORY, number=3), 7: STORY})
+    assert (len(world.sent), world.asked) == (1, 2)

@@ -7,6 +7,8 @@ from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
 from test_reviewer_demand import approved
 
+from reviewer_agent.decide import Bounds
+from shared.errors import Transient
 from shared.items import Result, Skip
 from shared.workflow import Stage
 
@@ -61,7 +63,9 @@ async def test_a_push_between_the_hand_over_and_the_first_look_is_told_once_wher
         await tick(world, **auto())
         world.server.seconds += 3600
     told = [f"The commit {NEXT[:12]} was pushed after {HEAD[:12]} was handed to review."]
-    assert [one.sentence.partition(" Set")[0] for one in world.statuses] == ([] if fork else told)
+    assert [one.sentence.partition(" Take `status:reviewing` off and set it again")[0] for one in world.statuses] == (
+        [] if fork else told
+    )
     assert (len(world.server.comments()), world.requests) == (0 if fork else 1, [])
     world.change(labels=frozenset(), by=ADA)
     world.change(labels=frozenset({"status:reviewing"}), by=ADA)
@@ -110,3 +114,43 @@ async def test_after_a_push_during_the_review_the_label_leads_on() -> None:
     assert world.stage is Stage.APPROVED
     assert world.fence is not None
     assert (world.fence.work_head, world.fence.attempt) == (NEXT, 1)
+
+
+async def test_a_second_push_is_told_though_the_comment_still_tells_of_the_first() -> None:
+    world = await approved()
+    world.quiet_seconds = 60.0
+    world.push(NEXT)
+    await tick(world, **auto())
+    world.change(labels=world.pull.labels | {"status:reviewing"}, by=ADA)
+    world.refuse["diff"] = Transient("the reviewer was stopped")
+    await tick(world, **auto())
+    assert (world.stage, world.fence and world.fence.work_head) == (Stage.IN_REVIEW, NEXT)
+    world.push("e" * 40)
+    for _ in range(3):
+        world.server.seconds += 3600
+        await tick(world, **auto())
+    told = [one.sentence.partition(" was pushed")[0] for one in world.statuses if "was pushed" in one.sentence]
+    assert told == [f"The commit {NEXT[:12]}", f"The commit {'e' * 12}"]
+    assert len(world.requests) == 1
+
+
+async def test_what_an_approval_waited_for_does_not_delay_the_word_about_a_push() -> None:
+    world = World(answers=[answer()], quiet_seconds=60.0)
+    await tick(world, **auto(bounds=Bounds(cooling_seconds=12 * 3600)))
+    assert world.fence is not None
+    assert world.fence.wait is not None
+    world.push(NEXT, seconds=120)
+    await tick(world, **auto(bounds=Bounds(cooling_seconds=12 * 3600)))
+    assert f"The commit {NEXT[:12]} was pushed" in world.statuses[-1].sentence
+
+
+async def test_a_label_that_a_stranger_has_moved_makes_the_engine_ask_itself_for_nothing() -> None:
+    world = World(labelled_by=MALLORY, answers=[answer()], quiet_seconds=60.0)
+    world.push(HEAD, by_worker=True)
+    world.push(NEXT)
+    world.change(labels=frozenset({"status:in-review"}), by=MALLORY)
+    for _ in range(3):
+        await tick(world, **auto())
+        world.server.seconds += 3600
+    assert (len(world.requests), len(world.server.comments())) == (0, 0)
+    assert world.pull.labels == {"status:in-review"}

@@ -232,9 +232,13 @@ async def test_an_edit_between_approval_and_merge_keeps_it_from_being_merged() -
     world = handed_over(RUNNING, issue=STRANGE)
     await tick(world, **auto())
     world.issue, world.checks[HEAD] = EDITED, PASSED
-    world.server.seconds += 3600
-    assert isinstance(await look(reviewer(world, **auto())), Skip)
+    for _ in range(3):
+        world.server.seconds += 3600
+        await tick(world, **auto())
     assert (world.stage, merges(world)) == (Stage.APPROVED, 0)
+    told = [one.sentence for one in world.statuses if "edited after its text was approved" in one.sentence]
+    assert len(told) == 1
+    assert "set `status:changes-requested` here to have the new one worked on" in told[0]
 
 
 async def test_whoever_may_write_needs_nobodys_approval_for_an_edit() -> None:
