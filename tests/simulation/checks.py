@@ -109,6 +109,8 @@ def _progress(schedule: Schedule, world: World) -> Iterator[str]:
     asked = max([at for at, what, _ in journal.acts if what == "asked again by a person"], default=0.0)
     whats = [what for _, what, _ in journal.acts] + ["stop by a signal"] * journal.counts["stop by a signal"]
     bound = asked + work + 750 + sum(COSTS.get(what, (0, 0))[0] * work + COSTS.get(what, (0, 0))[1] for what in whats)
+    if not world.fenced:  # only labels say what another has done: one that lags has it done and paid for again
+        bound += journal.counts["pull request adopted"] * (work + 900)
     if world.trouble:
         pauses = journal.counts["pause"] + journal.counts["crash"] + journal.counts["request executed late"]
         lost = journal.counts["reply lost"] + journal.counts["request executed twice"]

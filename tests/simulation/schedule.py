@@ -167,7 +167,7 @@ class Schedule:
         identity = agent.identity
         if rng.random() < 0.4:
             journal.counts["crash that lost the state directory"] += 1
-            serial = 1000 + self._senders
+            serial = 1000 + self.crashes
             identity = Identity(
                 f"{identity.name.partition('.')[0]}.{serial}".replace(".", "-r"), Nonces(serial), identity.keys
             )
