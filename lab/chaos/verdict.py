@@ -17,6 +17,9 @@ from shared.workflow import Role, Stage
 STAGE = "status:"
 HALTED = frozenset({"status:failed", "status:ci-failed"})
 
+LAST = {Role.PLANNER: "specified", Role.WORKER: "reviewing", Role.REVIEWER: "approved"}
+"""The stage label that a finished item of each kind of agent keeps."""
+
 _PART = re.compile(r"<!-- engine-spec/1 parent=(?P<parent>[0-9]+) key=(?P<key>\S+)")
 _MARK = re.compile(r"<!-- (engine-[a-z]+/\d+)(?: kind=[a-z]+)?(?: sha=[0-9a-f]+)?")
 
@@ -110,7 +113,7 @@ def _children(site: Site) -> Iterator[str]:
 
 
 async def _labels(site: Site) -> AsyncIterator[str]:
-    """Labels are projections of fences: an open thread shows its fence's stage, a merged one's fence is done."""
+    """Labels are projections of fences: an open thread shows its fence's stage, a finished one its last but done."""
     for fence in await locks.fences(site.repository):
         thread = site.repository.issues.records.get(fence.key.number)
         if thread is not None and (wrong := _differs(fence, thread)):
@@ -120,9 +123,11 @@ async def _labels(site: Site) -> AsyncIterator[str]:
 def _differs(fence: Fence, thread: IssueRecord) -> str:
     shown = sorted(label.removeprefix(STAGE) for label in thread.labels if label.startswith(STAGE))
     where = f"#{thread.number} shows {shown}, its {fence.key.kind} fence says {fence.stage}"
-    if not thread.open:
-        return "" if fence.stage is Stage.DONE or fence.key.kind is Role.PLANNER else f"{where} though it is closed."
-    return "" if shown == [str(fence.stage)] or thread.is_pull else f"{where}."
+    if thread.open:
+        return "" if shown == [str(fence.stage)] or thread.is_pull else f"{where}."
+    if fence.stage is not Stage.DONE:
+        return f"{where} though it is closed."
+    return "" if shown == [LAST[fence.key.kind]] else f"{where}; the last label of its kind is {LAST[fence.key.kind]}."
 
 
 async def _overwritten(site: Site, pushed: Mapping[str, str]) -> AsyncIterator[str]:

@@ -28,6 +28,8 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
         site.tell("guest_001")
         await pull(site)
         site.repository.pulls.merge(2, ENGINE, "0" * 40)
+        lab.unlabel(REPOSITORY, 1, "status:ready", actor=ENGINE)
+        lab.label(REPOSITORY, 1, "status:reviewing", actor=ENGINE)
         lab.close(REPOSITORY, 1, actor=ENGINE)
         await fence(site, Stage.DONE)
         yield site
@@ -81,6 +83,10 @@ async def forgotten_fence(site: Site) -> None:
     await fence(site, Stage.REVIEWING)
 
 
+async def two_labels(site: Site) -> None:
+    site.lab.label(REPOSITORY, 1, "status:testing", actor=ENGINE)
+
+
 async def left_open(site: Site) -> None:
     site.repository.issues.reopen(1, OWNER)
     site.lab.label(REPOSITORY, 1, "status:failed", actor=ENGINE)
@@ -94,7 +100,11 @@ async def left_open(site: Site) -> None:
         (same_comment_twice, "#1 has 2 comments '<!-- engine-status/1 kind=worker'."),
         (same_review_twice, "#2 was reviewed 2 times at 000000000000 by engine-bot."),
         (childless_story, "The story #3 became 0 specifications."),
-        (forgotten_fence, "#1 shows ['ready'], its worker fence says reviewing though it is closed."),
+        (forgotten_fence, "#1 shows ['reviewing'], its worker fence says reviewing though it is closed."),
+        (
+            two_labels,
+            "#1 shows ['reviewing', 'testing'], its worker fence says done; the last label of its kind is reviewing.",
+        ),
         (left_open, "#1 is not finished: open True, merged 1, halted True."),
     ],
 )
