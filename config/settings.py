@@ -112,9 +112,9 @@ class RoleSettings(Section):
     model: Text | None = None
     """The model of this role, in the backend's own words; null means the backend's default."""
     max_turns: int | None = Field(None, ge=1)
-    """How many turns one run of this role may take, at most the repository's `max_turns`; null means those."""
+    """Turns of one run of this role, at most the repository's `max_turns`; null means those, for CI repairs 30."""
     budget: float | None = Field(None, gt=0)
-    """Limit of one run of this role in US dollars, at most `budgets.run`; null means that."""
+    """Limit of one run of this role in US dollars, at most `budgets.run`; null means that, for CI repairs 2."""
     timeout_minutes: float | None = Field(None, gt=0)
     """Minutes after which a run of this role is ended, at most `run_timeout_minutes`; null means those."""
 

@@ -25,7 +25,7 @@ class BudgetSettings(Section):
     unknown_run: float = Field(15, gt=0)
     """What a run counts whose cost nobody knows."""
     scope: Literal["repository"] = "repository"
-    """What the limits of day and week are counted over."""
+    """What the limits of day and week are counted over; there is one value so far."""
 
 
 class PriceSettings(Section):

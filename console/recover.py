@@ -102,6 +102,11 @@ def recovered(wishes: Wishes, environment: Mapping[str, str]) -> int:
 
 def _read(wishes: Wishes) -> tuple[Verb, str, int]:
     word = ALIASES.get(wishes.action, wishes.action)
+    if word in DECISIONS:
+        raise Misconfigured(
+            f"`{word}` is decided in the thread, where people see who did it and on which text or commit: "
+            f"comment `/{word}` on {wishes.item}."
+        )
     verb = next((verb for verb in ACTIONS if verb == word), None)
     if verb is None:
         raise Misconfigured(f"'{wishes.action}' is no action; there is {', '.join(ACTIONS)}.")

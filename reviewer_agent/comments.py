@@ -63,7 +63,8 @@ def approved(fence: Fence, hindrance: Hindrance, names: Labels, facts: Facts | N
 
 _NEXT = {
     Hindrance.NEVER: "Merging is up to a person.",
-    Hindrance.FLAGGED: "It is not merged by the engine while a flag says that a person decides.",
+    Hindrance.FLAGGED: "It is not merged by the engine while a flag on it or on its issue says that a person "
+    "decides: take the flag off once that is done.",
     Hindrance.BARRED: "It is not merged: {barred}.",
     Hindrance.UNSEEN: "It is not merged: the engine's approval is not on GitHub. Set `{reviewing}` for another review.",
     Hindrance.REQUESTED: "It is not merged while a request for changes stands: its author approves, or dismisses it.",

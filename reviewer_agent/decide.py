@@ -53,9 +53,6 @@ class Action(StrEnum):
 IDLE = frozenset({Action.HAND_OVER, Action.PARK})
 """Actions that only say why nothing happens: no reason to claim."""
 
-HOLDING = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION, Flag.PAUSED})
-"""Flags with which nothing is merged."""
-
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -83,11 +80,12 @@ class Snapshot:
 
     `asked`: somebody who may asks for a review of a head that the fence does not name. `person_asks`:
     somebody requests changes of what we approved. `requested`: any such request stands, however old.
-    `own_order`: it was its requester who ordered the merge, whose word does not count. `barred` is a label that keeps
-    it from being merged. `repairable`: its checks are red, and our worker handed it over before they were.
+    `ordered_by` is who ordered the merge, and where. `own_order`: that was its requester, whose word does not count.
+    `barred` is a label that keeps it from being merged. `repairable`: its checks are red, and our worker handed it over
+    before they were.
     `base_tip` is the commit of the base branch that `base_checks` are about; `settling`: the last merge made it
-    and its checks have not ended. `held_up`: what a person did to its issue; only read when nothing else keeps it
-    from being merged.
+    and its checks have not ended. `held_up`: what was done to its issue, or is flagged there; only read when nothing
+    else keeps it from being merged.
     """
 
     fence: Fence
@@ -98,6 +96,7 @@ class Snapshot:
     person_asks: bool = False
     requested: bool = False
     ordered: bool = False
+    ordered_by: str = ""
     own_order: bool = False
     barred: str = ""
     repairable: bool = False
@@ -199,7 +198,7 @@ def hindrance(s: Snapshot) -> Hindrance | None:
     """
     if s.merge is Merge.NEVER:
         return Hindrance.NEVER
-    if s.flags & HOLDING:
+    if s.flags:
         return Hindrance.FLAGGED
     if s.barred:
         return Hindrance.BARRED

@@ -102,6 +102,7 @@ class Gate:
         if fence is None or wish.stage is not Stage.APPROVED:
             return wish
         seen = await self._observer.look(fence)
+        wish = replace(wish, approved_by=seen.ordered_by)  # the new epoch says who has ordered the merge
         cooling = fence.wait is not None and fence.wait.reason == COOLING
         action = decide(seen, now=view.at)
         if action is Action.COOL and cooling:

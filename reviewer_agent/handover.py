@@ -104,7 +104,7 @@ class Handover:
         head's objects must be here, because the fence carries it.
         """
         wish = reopening(pull_request, held.fence)
-        await advance(held, stage=wish.stage, work_head=wish.work_head, attempt=wish.attempt)
+        await advance(held, stage=wish.stage, work_head=wish.work_head, attempt=wish.attempt, approved_by="")
 
     async def begin(self, held: Held) -> None:
         """Take up the head that the fence names."""

@@ -18,7 +18,7 @@ from reviewer_agent.review.opinion import Reader, standing_requests
 from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import Verdict, fold
 from shared.errors import Gone
-from shared.labels import Flag
+from shared.labels import HOLDING_OF_ISSUE, Flag
 from shared.lock.record import Fence
 from shared.models import Issue, PullRequest, Review
 from shared.order import excluded
@@ -99,8 +99,8 @@ class Observer:
             return s
         approving = s.needs_order and s.merge is Merge.AUTO
         people = self._reader.by_people(s.pull_request.number, reviews) if approving else ()
-        word = await self._consent.of(s.pull_request, s.opinion, people)
-        return replace(s, ordered=word is Word.GIVEN, own_order=word is Word.OWN)
+        said = await self._consent.of(s.pull_request, s.opinion, people)
+        return replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
 
     async def _with_issue(self, s: Snapshot) -> Snapshot:
         """What the issue of one of our own branches says."""
@@ -109,7 +109,12 @@ class Observer:
             return s
         issue = await self._issue(number)
         barred = excluded(issue.labels, self._policy.barring) if issue is not None else ""
-        return replace(s, barred=barred, held_up=await self._held_up(issue, s.pull_request))
+        held_up = await self._held_up(issue, s.pull_request)
+        return replace(s, barred=barred, held_up=held_up or self._flagged(issue))
+
+    def _flagged(self, issue: Issue | None) -> Hindrance | None:
+        flags = self._policy.names.read(issue.labels).flags if issue is not None else frozenset()
+        return Hindrance.FLAGGED if flags & HOLDING_OF_ISSUE else None
 
     async def begin(self) -> None:
         """Learn ahead of need what the base branch requires of a merge: later on, that is free. Raises `Transient`."""

@@ -21,6 +21,14 @@ class Flag(StrEnum):
     PAUSED = "paused"
 
 
+HOLDING_OF_ISSUE = frozenset(Flag) - {Flag.PROBLEMATIC_TEST}
+"""Flags of an issue with which its pull request is not merged; on the pull request itself every flag has that effect.
+
+The worker itself flags a problematic test and goes on: the pull request says what was left out, and its review judges
+the criterion.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class StageLabels:
     """What the stage labels of one item say, folded once at the edge."""

@@ -145,7 +145,8 @@ class Check:
     """One check run or commit status on one SHA.
 
     `conclusion` is GitHub's own word for how it ended. `run_id` is the workflow run that a job of GitHub Actions
-    belongs to; what else reports a check has neither job nor run.
+    belongs to; what else reports a check has neither job nor run. `check_run_id` is what annotations are read by; a
+    commit status has none.
     """
 
     name: str
@@ -154,6 +155,7 @@ class Check:
     job_id: int | None = None
     conclusion: str = ""
     run_id: int | None = None
+    check_run_id: int | None = None
 
 
 class ReviewState(StrEnum):

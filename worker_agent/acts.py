@@ -20,6 +20,7 @@ from worker_agent.decide import Action, Snapshot
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.handover import Handover
 from worker_agent.observe import Observer
+from worker_agent.opening import Opening
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.repairs import Repairs
@@ -50,6 +51,7 @@ class Acts:
         self._handover = handover
         self._observer = observer
         self._policy = policy
+        self._opening = Opening(forge, workshop.worksite.mirror, policy)
         self._upkeep = Upkeep(workshop, forge, policy)
         cleaning = Cleaning(workshop)
         self._cycle = Cycle(workshop, forge.status, cleaning=cleaning)
@@ -74,8 +76,7 @@ class Acts:
             ):
                 await self._build(action, held, snapshot)
             case Action.OPEN_PULL_REQUEST:
-                await self._open_pull_request(held, snapshot)
-                return Rest("ci")  # its checks have only just been asked for
+                return await self._open_pull_request(held, snapshot)
             case Action.WAIT_FOR_CI | Action.RERUN_CI | Action.WAIT_FOR_BASE:
                 return await self._watch_ci(action, held, snapshot)
             case Action.READ_CI:
@@ -134,10 +135,10 @@ class Acts:
                 await self._forge.labels.add(held.fence.key.number, [problematic], held)
         elif action is Action.IMPLEMENT:
             await self._cycle.implement(held, snapshot.issue, snapshot.bounds.attempts)
-            self._handover.note_built(held)
+            self._opening.note_built(held)
         elif action is Action.REFACTOR:
             await self._refactoring.refactor(held, snapshot.issue)
-            self._handover.note_built(held)
+            self._opening.note_built(held)
         elif action is Action.FIX_CI:
             await self._repairs.fix_ci(held, snapshot.issue, snapshot.ci_fixes)
         elif action is Action.ADDRESS_REVIEW:
@@ -146,7 +147,7 @@ class Acts:
     async def _confirm(self, action: Action, held: Held, issue: Issue) -> None:
         """What a person has said of a refactoring."""
         await (self._refactoring.keep if action is Action.KEEP_REFACTORING else self._refactoring.drop)(held, issue)
-        self._handover.note_built(held)
+        self._opening.note_built(held)
 
     def _reason(self, action: Action, held: Held, snapshot: Snapshot) -> Blocked:
         bounds = snapshot.bounds
@@ -166,10 +167,13 @@ class Acts:
             return SpecificationEdited(names.of(Stage.READY))
         return SpecificationEdited(f"{names.of(Stage.CHANGES_REQUESTED)} on #{pull_request.number}")
 
-    async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> None:
+    async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> Step:
         body = await dossier.pull_request_body(self._workshop, held, snapshot.issue)
-        opened = await self._handover.open_pull_request(held, snapshot, body)
+        opened = await self._opening.pull_request(held, snapshot, body)
+        if isinstance(opened, Ended):
+            return opened
         self._observer.expect(held, snapshot.issue, opened)
+        return Rest("ci")  # its checks have only just been asked for
 
 
 def _try(action: Action, s: Snapshot) -> Try | None:

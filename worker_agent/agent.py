@@ -41,6 +41,7 @@ from worker_agent.parts import passed_on, refusal
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.projection import before, of_pull_request, projection
+from worker_agent.tries import Tries
 from worker_agent.workshop import Workshop
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Worker:
         self._policy = policy
         self._candidates = Candidates(policy, claimant.agent)
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
-        self._handover = Handover(forge, policy)
+        self._handover = Handover(forge, policy, Tries(workshop.worksite.mirror, workshop.worksite.keys))
         self._watch = Watch(forge.checks, workshop.worksite.mirror, policy, port.boot)
         self._observer = Observer(forge, workshop.worksite.history, self._watch, policy)
         writers = Writers(forge.people, claimant.accounts, claimant.siblings)

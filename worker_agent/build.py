@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from config.environment import CERTIFICATES, child_environment, for_set_up
+from config.settings import Settings
 from console.building.assembly import Parts
 from console.building.confinement import environments
 from console.building.desks import attended
@@ -13,12 +14,12 @@ from shared.git.disk import Disk
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
 from shared.items import Agent
-from shared.llm.cast import PHASES
+from shared.llm.cast import PHASES, Part
 from shared.llm.port import Call
 from shared.prompts import Prompts
 from worker_agent.agent import Worker, stages
 from worker_agent.decide import Bounds
-from worker_agent.policy import Policy
+from worker_agent.policy import REPAIR, Policy
 from worker_agent.ports import Forge
 from worker_agent.tdd.runners.observed_bench import ObservedBench
 from worker_agent.tdd.runners.run import TestBench
@@ -97,7 +98,16 @@ def policy_of(parts: Parts) -> Policy:
         cycles=repository.tdd.cycles,
         quality_commands=repository.quality_commands,
         limits=parts.limits,
+        repair=repair_of(settings),
         plays=parts.plays,
         bots=repository.feedback.bots,
         phases={**PHASES, **{Call(call): role for call, role in settings.phases.items()}},
     )
+
+
+def repair_of(settings: Settings) -> Part:
+    """What a repair of CI may take at most: what its own role says, else less than other runs."""
+    own = settings.roles.get(settings.phases.get("fix_ci", "debugger"))
+    if own is None:
+        return REPAIR
+    return replace(REPAIR, max_turns=own.max_turns or REPAIR.max_turns, budget_usd=own.budget or REPAIR.budget_usd)

@@ -142,13 +142,22 @@ def waiting_for_ci(fence: Fence) -> Status:
     )
 
 
+def nothing_left(fence: Fence, base: str) -> Status:
+    """The base has the work already, so there is no pull request to open."""
+    sentence = f"Done without a pull request: `{base}` has {fence.work_head[:12]} already."
+    return Status(sentence, _where(fence), _data(fence))
+
+
 def handed_over(fence: Fence) -> Status:
     """CI is green, review begins."""
     return Status(f"CI is green; #{fence.pr} waits for review.", _where(fence), _data(fence))
 
 
-def given_up(fence: Fence, error: Blocked, kept: str, names: Labels) -> Status:
-    """A person has to act; what is proposed depends on whether there is a pull request to go on from."""
+def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, tries: Sequence[str] = ()) -> Status:
+    """A person has to act; what is proposed depends on whether there is a pull request to go on from.
+
+    `tries` is what was tried before, one line of Markdown each.
+    """
     again = f"set the label `{names.of(Stage.READY)}` on the issue again to start over"
     if fence.pr:
         further = f"set the label `{names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to go on from its branch"
@@ -160,6 +169,7 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels) -> Status:
         else ("correct the specification or the code, ")
     )
     lines = [f"**What was kept:** {left}", f"**What to do:** {what}then {again}."]
+    lines += ["**What was tried:**\n\n" + "\n".join(f"- {one}" for one in tries)] if tries else []
     lines += [error.diagnosis] if error.diagnosis else []
     lines += [offered(Track.SPECIFICATION, fence.stage, edited=error.edited)]
     rows = (*_where(fence), ("Category", error.category), ("Failed runs", fence.failures or "none"))
@@ -209,21 +219,6 @@ def _afterwards(fence: Fence, names: Labels, pull_request: PullRequest | None) -
     if pull_request is not None:
         return f"delete the branch `{branch(fence)}` and {ready} to start again."
     return f"{ready} to start again."
-
-
-def circular(circle: Sequence[int]) -> Status:
-    """Issues wait for each other: the first depends on the second, and so on, and the last one on the first."""
-    own, blocker, *_ = circle
-    links = list(zip(circle[1:], [*circle[2:], own], strict=True))
-    chain = "".join(f", #{one} on #{on}" for one, on in links[:-1])
-    last, _ = links[-1]
-    ways = ", or ".join(f"`Depends on #{on}` out of #{one}" for one, on in links)
-    return Status(
-        f"Waiting for ever: this issue depends on #{blocker}{chain}, and #{last} on this one.",
-        (),
-        {"waiting": {"why": "circular", "by": blocker}},
-        f"**What to do:** take `Depends on #{blocker}` out of this issue, or {ways}.",
-    )
 
 
 def pull_request_closed(fence: Fence, names: Labels) -> Status:

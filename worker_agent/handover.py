@@ -1,4 +1,4 @@
-"""What the worker shows on GitHub: labels after the fence, the pull request, handing over, giving up."""
+"""What the worker shows on GitHub: labels after the fence, handing over, giving up, the ends."""
 
 from __future__ import annotations
 
@@ -27,22 +27,19 @@ from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.projection import of_pull_request, projection
 from worker_agent.titles import Titles
+from worker_agent.tries import Tries
 
 log = structlog.get_logger()
-
-
-class PullRequestClosed(Blocked):
-    """A person closed the pull request of this very commit without merging it: reopen it to go on."""
 
 
 class Handover:
     """The worker's effects on issues and pull requests; every one is convergent."""
 
-    def __init__(self, forge: Forge, policy: Policy) -> None:
+    def __init__(self, forge: Forge, policy: Policy, tries: Tries) -> None:
         self._forge = forge
         self._policy = policy
+        self._tries = tries
         self._beginning = Beginning(forge.issues, forge.labels, policy.names)
-        self._built: dict[int, tuple[int, str]] = {}
         self.ignored: dict[int, Ignored] = {}
         self.titles = Titles(forge.issues, shown=policy.title_attempts)
 
@@ -71,32 +68,6 @@ class Handover:
     def _stage_of(self, held: Held, pull_request: PullRequest | None) -> Stage | None:
         shown = self._policy.names.read(pull_request.labels).stages if pull_request is not None else frozenset()
         return of_pull_request(held.fence, shown)
-
-    def note_built(self, held: Held) -> None:
-        """This lease has just made the fence's commit: nobody can have opened, let alone closed, a pull request of it.
-
-        Good for one try to open one; should its reply be lost, the next try looks first.
-        """
-        self._built[held.fence.key.number] = _commit(held)
-
-    async def open_pull_request(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
-        """The open pull request of the work branch: adopted when it exists, opened when not."""
-        number = held.fence.key.number
-        new = self._built.pop(number, None) == _commit(held)
-        found = () if new else await self._forge.pulls.of_branch(comments.branch(held.fence))
-        opened = next((pull for pull in found if pull.open), None)
-        if opened is None and any(not pull.merged and pull.head_sha == held.fence.work_head for pull in found):
-            raise PullRequestClosed  # one with another head is of an earlier start, which a person has ended
-        if opened is None:
-            title = comments.pull_request_title(self._policy.title_prefix, snapshot.issue)
-            base = self._policy.base_branch
-            opened = await self._forge.pulls.open(title, body, comments.branch(held.fence), base, held)
-        missing = set(self._policy.pull_request_labels) - opened.labels
-        if missing:
-            await self._forge.labels.add(opened.number, sorted(missing), held)
-        await advance(held, pr=opened.number)
-        await self._forge.status.show(number, comments.waiting_for_ci(held.fence), held)
-        return opened
 
     async def hand_over(self, held: Held, snapshot: Snapshot, *, checked: bool) -> Ended:
         """To review: the fence, what people are told, then the labels; a crash in between is made good by a claim."""
@@ -139,10 +110,7 @@ class Handover:
         number = held.fence.key.number
         if (await self._forge.status.data(number)).get("stage") == held.fence.stage:
             return
-        error = Unexplained()
-        await self._forge.status.show(
-            number, comments.given_up(held.fence, error, _kept(held.fence), self._policy.names), held
-        )
+        await self._forge.status.show(number, await self._given_up(held.fence, Unexplained()), held)
         issue = await self._forge.issues.issue(number)
         stage, flag = held.fence.stage, Flag.MANUAL_INTERVENTION
         await self._forge.labels.show(number, stage, held, known=issue.labels, flags_on=(flag,))
@@ -161,8 +129,7 @@ class Handover:
             await advance(held, stage=move(_track(held), held.fence.stage, event).to)
         issue = await self._forge.issues.issue(number)
         pull_request = await self._forge.pulls.pull_request(held.fence.pr) if held.fence.pr else None
-        told = comments.given_up(held.fence, error, _kept(held.fence), self._policy.names)
-        await self._forge.status.show(number, told, held)
+        await self._forge.status.show(number, await self._given_up(held.fence, error), held)
         await self.titles.show(held, issue)
         for item in (pull_request, issue):  # the issue's label last: until it is set, a crash is made good
             if item is not None:
@@ -170,6 +137,9 @@ class Handover:
                     item.number, held.fence.stage, held, known=item.labels, flags_on=tuple(flags)
                 )
         await self._unassign(held)
+
+    async def _given_up(self, fence: Fence, error: Blocked) -> Status:
+        return comments.given_up(fence, error, _kept(fence), self._policy.names, await self._tries.before(fence))
 
     async def pass_on(self, held: Held, role: str) -> Ended:
         """What was made so far stands in the fence; whichever agent plays the role goes on from there."""
@@ -230,11 +200,6 @@ class Handover:
 
 def _track(held: Held) -> Track:
     return Track.PULL_REQUEST if held.fence.round else Track.SPECIFICATION
-
-
-def _commit(held: Held) -> tuple[int, str]:
-    """The lease and the commit that its fence names."""
-    return held.ack.id, held.fence.work_head
 
 
 def _withdrawn(held: Held) -> Fence:

@@ -46,6 +46,7 @@ async def keep_last(last: Last, why: Blocked, directory: Path, gate: Gate) -> bo
         "call": last.request.call,
         "attempt": last.request.attempt,
         "retry": last.request.retry,
+        "limits": asdict(last.request.limits),
         "start": last.start,
         "tree": last.tree,
         "ending": last.outcome.ending,

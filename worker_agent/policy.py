@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from shared.labels import Labels
-from shared.llm.cast import PHASES
+from shared.llm.cast import PHASES, Part, lowered
 from shared.llm.port import Call, Limits
 from worker_agent.decide import Bounds
+
+REPAIR = Part(max_turns=30, budget_usd=2.0)
+"""What a repair of CI may take at most: the log names what is wrong, so one that needs more has gone astray."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,11 @@ class Policy:
     quality_commands: tuple[str, ...] | None = ()
     """None: detected."""
     limits: Limits = field(default_factory=Limits)
+    repair: Part = REPAIR
     plays: frozenset[str] = frozenset()
     bots: tuple[str, ...] = ()
     phases: Mapping[Call, str] = field(default_factory=lambda: PHASES)
+
+    def limits_of(self, call: Call) -> Limits:
+        """What one run of this call may take."""
+        return lowered(self.limits, self.repair) if call is Call.FIX_CI else self.limits

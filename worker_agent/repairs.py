@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from shared.git.notes import Answer, Note, Phase
+from shared.ci.triage import Failure
+from shared.git.notes import Answer, Note, NoteError, Phase
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -28,6 +29,7 @@ from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.cleaning import Clean, Cleaning
 from worker_agent.tdd.phases.strategy import During
 from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tries import CI_RED
 from worker_agent.workshop import Job, Turn, Workshop
 from worker_agent.worksite import Phased, texts
 
@@ -46,7 +48,8 @@ TRIES = 3
 class _Wish:
     """One change that is asked for; `then` is the phase that follows its push, `items` the remarks that it answers.
 
-    `renewed`: the issue's text is another one than before, which may ask for no change at all.
+    `renewed`: the issue's text is another one than before, which may ask for no change at all. `why` is what of the
+    commit before was refused.
     """
 
     call: Call
@@ -56,6 +59,7 @@ class _Wish:
     then: decide.Phase = decide.Phase.CI
     items: tuple[Item, ...] = ()
     renewed: bool = False
+    why: NoteError | None = None
 
     def explains(self, said: str) -> bool:
         """Whether a coder that says this may have changed nothing."""
@@ -85,7 +89,8 @@ class Repairs:
         """Repair what the failed checks of the current head say."""
         job = await self._workshop.open(held, issue)
         failed = [c for c in await self._checks.of(held.fence.work_head) if c.outcome is CheckOutcome.FAILED]
-        said = await ci_logs.told(self._checks, failed, LOG_BYTES)
+        red = await ci_logs.failures(self._checks, failed, LOG_BYTES)
+        said = ci_logs.told(red)
         if self._may_edit_workflows:
             paths = await self._workshop.worksite.mirror.paths(held.fence.work_head)
             job = replace(job, allowed=workflow_files.blamed(said, paths))
@@ -103,7 +108,8 @@ class Repairs:
             )
 
         first = Turn(attempt=fixes + 1, round=held.fence.round)
-        await self._change(held, job, _Wish(Call.FIX_CI, first, f"Fix CI for {issue.title}", prompt))
+        why = _red_before(first, red, held)
+        await self._change(held, job, _Wish(Call.FIX_CI, first, f"Fix CI for {issue.title}", prompt, why=why))
 
     async def address_review(self, held: Held, issue: Issue) -> None:
         """Work on everything that was said and is not answered yet; what becomes of it stands in the commit's note.
@@ -170,7 +176,7 @@ class Repairs:
         after = await self._workshop.test(job, clean.tree)
         cost = self._workshop.take_spent(job.issue.number)
         note = replace(_note(held, job, after.one_line()), cost_usd=cost.usd, cost_source=cost.source)
-        note = replace(note, answers=given, quality=clean.results)
+        note = replace(note, answers=given, quality=clean.results, error=wish.why)
         stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
         phased = Phased(clean.tree, held.fence.work_head, wish.subject, note, allowed=job.allowed)
         to = {"stage": stage, "phase": wish.then}
@@ -196,6 +202,13 @@ class Repairs:
         found = changes_by_file({path: before[path] for path in tests}, after)
         tricks = tampering(before, after, specification.may_change, specification.files)
         return (*(sentence for sentences in found.values() for sentence in sentences), *tricks)
+
+
+def _red_before(turn: Turn, red: Sequence[Failure], held: Held) -> NoteError:
+    """What CI said of the commit that a repair begins with, for whoever takes over when no repair has helped."""
+    of = f" of round {turn.round}" if turn.round else ""
+    what = f"CI was red before repair {turn.attempt}{of}"
+    return NoteError(CI_RED, what, ci_logs.brief(red), timestamp=held.server_now().isoformat())
 
 
 def _listed(problems: Sequence[str]) -> str:

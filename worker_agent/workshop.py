@@ -164,7 +164,7 @@ class Workshop:
             attempt=turn.attempt,
             round=turn.round,
             retry=turn.retry,
-            limits=bounded(self.policy.limits, job.specification.settings),
+            limits=bounded(self.policy.limits_of(call), job.specification.settings),
         )
 
     async def _settle(self, job: Job, outcome: Outcome, call: Call, start: str) -> None:

@@ -8,9 +8,11 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from console.building.sign_in import git_server
 from shared.governance.budgets import Limits
 from shared.governance.ledger import Ledger, Purse
 from shared.governance.paid import Paid
+from shared.governance.unpriced import Unpriced
 from shared.llm.cli.programs import PACKAGES
 from shared.llm.endpoint import Endpoints, Fixed
 from shared.llm.port import NOT_RUN
@@ -43,10 +45,12 @@ class Money:
         return "" if self.ledger is None else self.ledger.table(f"#{number}")
 
     def paid(self, process: Process, configured: RepositorySettings, coder: Coder) -> Coder:
-        """`coder`, each of whose runs is reserved and settled."""
+        """`coder`, each of whose runs is reserved and settled; of unknown costs the process's outbox is told."""
         if self.ledger is None:
             return coder
-        return Paid(coder, self.ledger, process.clock, partial(reading, tuple(process.endpoints.values())))
+        page = f"{git_server(process.settings.github.api_url)}/{configured.name}"
+        unpriced = Unpriced(process.outbox, configured.name, page, process.clock)
+        return Paid(coder, self.ledger, unpriced, partial(reading, tuple(process.endpoints.values())))
 
 
 def reading(endpoints: Sequence[Endpoints], run: str) -> Reading | None:

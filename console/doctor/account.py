@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from config.settings import Settings
 from console.doctor.finding import Finding, failed, passed, skipped, warned
-from console.doctor.patient import Visit
+from console.doctor.patient import Visit, pushes_workflows
 from shared.github.client import GitHub
 from shared.models import Account
 from shared.workflow import Role
@@ -64,14 +64,21 @@ def clock_finding(ahead_seconds: float) -> Finding:
     return warned("clock", sentence, "Let a time service set it (timedatectl set-ntp true): logs and Apps need it.")
 
 
+_WORKFLOW = "workflow"
+"""The scope with which a classic token may push changes of workflow files."""
+
+
 async def scopes(visit: Visit) -> Sequence[Finding]:
     """Whether a classic token has the scopes that are needed and no more; other kinds of token have none."""
     held = visit.me.github.scopes
-    return [] if held is None else [scopes_finding(held, private=visit.repository.private, where=visit.name)]
+    if held is None:
+        return []
+    pushes = pushes_workflows(visit.configured, visit.roles)
+    return [scopes_finding(held, private=visit.repository.private, where=visit.name, pushes=pushes)]
 
 
-def scopes_finding(held: frozenset[str], *, private: bool, where: str) -> Finding:
-    """The scopes of a classic token, judged."""
+def scopes_finding(held: frozenset[str], *, private: bool, where: str, pushes: bool = False) -> Finding:
+    """The scopes of a classic token, judged; `pushes`: it is to push changed workflow files."""
     subject, enough = "token scopes", {"repo"} if private else {"repo", "public_repo"}
     said = ", ".join(sorted(held)) or "none"
     if not held & enough:
@@ -79,8 +86,15 @@ def scopes_finding(held: frozenset[str], *, private: bool, where: str) -> Findin
         return failed(
             subject, f"The classic token has the scopes {said}, which do not open this repository.", step, where
         )
-    if held - enough:
-        sentence = f"The classic token may more than the engine needs: {', '.join(sorted(held - enough))}."
+    if pushes and _WORKFLOW not in held:
+        sentence = (
+            "ci.may_edit_workflows is on, but GitHub refuses a push with this token that changes a workflow file."
+        )
+        step = f"Give it the scope {_WORKFLOW}, or switch ci.may_edit_workflows off."
+        return warned(subject, sentence, step, where)
+    beyond = held - enough - ({_WORKFLOW} if pushes else set())
+    if beyond:
+        sentence = f"The classic token may more than the engine needs: {', '.join(sorted(beyond))}."
         return warned(subject, sentence, _NARROWER, where)
     sentence = f"The classic token ({said}) opens every repository of its account."
     return warned(subject, sentence, _NARROWER, where)

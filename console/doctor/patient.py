@@ -44,3 +44,8 @@ class Visit:
     def base_branch(self) -> str:
         """The branch that work starts from."""
         return self.configured.base_branch or self.repository.default_branch
+
+
+def pushes_workflows(configured: RepositorySettings, roles: frozenset[Role]) -> bool:
+    """Whether the identity that acts for `roles` is to push workflow files that a repair of CI has changed."""
+    return Role.WORKER in roles and configured.ci.may_edit_workflows

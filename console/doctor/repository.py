@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from config.repository import RepositorySettings
 from console.doctor.finding import Finding, failed, passed, warned
-from console.doctor.patient import Visit
+from console.doctor.patient import Visit, pushes_workflows
 from shared.errors import NotAllowed
 from shared.git.command import Identity
 from shared.git.probe import UnfitServer, try_server
@@ -62,14 +62,31 @@ async def permissions(visit: Visit) -> Sequence[Finding]:
 
 
 async def _of_app(visit: Visit, subject: str) -> Sequence[Finding]:
-    """What a GitHub App was given beyond its need."""
+    """What a GitHub App was given beyond its need, and what it lacks for what is configured."""
     if visit.me.app is None:
         return []
     granted = await granted_to_app(visit.me.app, visit.configured.name)
-    if "workflows" not in granted and "administration" not in granted:
-        return []
-    sentence = "The App may change workflows or settings, which the engine never does."
-    return [warned(subject, sentence, "Take these permissions from the App.", visit.name)]
+    return app_findings(granted, subject, visit.name, pushes=pushes_workflows(visit.configured, visit.roles))
+
+
+def app_findings(granted: Mapping[str, str], subject: str, where: str, *, pushes: bool) -> list[Finding]:
+    """What an App's rights (permission -> level) have too much or too little of.
+
+    `pushes`: it is to push workflow files that a repair of CI has changed.
+    """
+    findings, beyond = [], []
+    if "workflows" in granted and not pushes:
+        beyond.append("workflows")
+    if "administration" in granted:
+        beyond.append("settings")
+    if beyond:
+        sentence = f"The App may change {' or '.join(beyond)}, which the engine never does here."
+        findings.append(warned(subject, sentence, "Take these permissions from the App.", where))
+    if pushes and granted.get("workflows") != "write":
+        sentence = "ci.may_edit_workflows is on, but GitHub refuses a push of the App that changes a workflow file."
+        step = "Give the App workflows: write, or switch ci.may_edit_workflows off."
+        findings.append(warned(subject, sentence, step, where))
+    return findings
 
 
 async def git_server(visit: Visit) -> Sequence[Finding]:

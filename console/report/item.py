@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -139,7 +139,7 @@ def _tries(fences: tuple[Fence, ...]) -> int:
 
 
 def _touches(work: tuple[Fence, ...], reviewing: tuple[Fence, ...], foreign: bool) -> Iterator[Touch]:
-    if any(_is_ordered(fences) for fences in (work, reviewing)):
+    if _is_ordered(fence.approved_by for fence in work) or _is_ordered(map(_command, reviewing)):
         yield Touch.COMMAND
     halts = HALTED | {Stage.WITHDRAWN}
     if any(one.stage in halts and other.stage not in halts for f in (work, reviewing) for one, other in pairwise(f)):
@@ -155,9 +155,14 @@ def _touches(work: tuple[Fence, ...], reviewing: tuple[Fence, ...], foreign: boo
         yield Touch.REQUEST
 
 
-def _is_ordered(fences: tuple[Fence, ...]) -> bool:
-    """Whether somebody's word was written into it."""
-    words = ["", *(fence.approved_by for fence in fences)]
+def _command(review: Fence) -> str:
+    """The command that a review goes on by; the other word in its fence is an order to merge, which is no touch."""
+    return review.approved_by if review.approved_by.startswith("/") else ""
+
+
+def _is_ordered(said: Iterable[str]) -> bool:
+    """Whether somebody's word was written into one fence after another."""
+    words = ["", *said]
     return any(after and after != before for before, after in pairwise(words))
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from console.status.row import Terms
-from shared.labels import Flag
+from shared.labels import HOLDING_OF_ISSUE, Flag
 from shared.models import Issue
-
-HOLDING = (Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION)
-"""Flags with which only a person merges."""
 
 
 def passed_over(item: Issue, issue: Issue | None, terms: Terms, *, begun: bool) -> str:
@@ -29,12 +26,15 @@ def passed_over(item: Issue, issue: Issue | None, terms: Terms, *, begun: bool) 
 
 def unmerged(item: Issue, issue: Issue | None, terms: Terms) -> str:
     """What keeps the engine from merging a pull request, whatever is ordered; empty when no label does."""
-    flags = [terms.names.of(flag) for flag in HOLDING]
-    if found := [*_among(item.labels, flags), *_among(item.labels, terms.barring)]:
+    if found := _holding(item, Flag, terms):
         return f"merge it, or take '{found[0]}' off"
-    if issue is not None and (found := _among(issue.labels, terms.barring)):
+    if issue is not None and (found := _holding(issue, HOLDING_OF_ISSUE, terms)):
         return f"merge it, or take '{found[0]}' off #{issue.number}"
     return ""
+
+
+def _holding(item: Issue, flags: Iterable[Flag], terms: Terms) -> list[str]:
+    return [*_among(item.labels, [terms.names.of(flag) for flag in flags]), *_among(item.labels, terms.barring)]
 
 
 def _among(labels: Iterable[str], named: Collection[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from reviewer_agent import links
@@ -28,6 +29,22 @@ class Word(StrEnum):
     GIVEN = "given"
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What people have said of a merge; `by` is whose word has it merged and where it stands: `ada in comment 9`."""
+
+    word: Word = Word.NONE
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """One person's word, and where it stands."""
+
+    author: Account
+    place: str
+
+
 class Consent:
     """Reads what was said of a pull request after our approval of it."""
 
@@ -39,25 +56,28 @@ class Consent:
         self._ours = ours
         self._by_requester = by_requester
 
-    async def of(self, pull_request: PullRequest, opinion: Opinion, reviews: Sequence[Review]) -> Word:
+    async def of(self, pull_request: PullRequest, opinion: Opinion, reviews: Sequence[Review]) -> Said:
         """What was said after `opinion`; `reviews` are those by people that may stand for an order. Raises `Transient`.
 
         An order is bound to the commit of `opinion`: one that was given before cannot have been about it.
         """
         said = [*await self._orders(pull_request, opinion), *_approve(reviews, opinion)]
-        speakers = {one.id: one.login for one in said}
+        speakers = {one.author.id: one.author.login for one in said}
         trusted = [id for id, login in speakers.items() if (await self._people.permission(login)).may_write]
         if not trusted:
-            return Word.NONE
-        if self._by_requester:
-            return Word.GIVEN
-        return Word.OWN if await self._requesters(pull_request) >= set(trusted) else Word.GIVEN
+            return Said()
+        silent = set[int]() if self._by_requester else await self._requesters(pull_request)
+        counting = [one for one in said if one.author.id in trusted and one.author.id not in silent]
+        if not counting:
+            return Said(Word.OWN)
+        return Said(Word.GIVEN, f"{counting[0].author.login} in {counting[0].place}")
 
-    async def _orders(self, pull_request: PullRequest, opinion: Opinion) -> list[Account]:
+    async def _orders(self, pull_request: PullRequest, opinion: Opinion) -> list[_Order]:
         thread = await self._comments.thread(pull_request.number, opinion.at)
         # What carries a mark is the engine's; the account says nothing when its owner shares it.
         spoken = [c for c in thread if c.created_at > opinion.at and marks.find(c.body) is None]
-        return [command.author for command in commands(spoken) if command.verb is Verb.MERGE]
+        given = [command for command in commands(spoken) if command.verb is Verb.MERGE]
+        return [_Order(command.author, f"comment {command.comment_id}") for command in given]
 
     async def _requesters(self, pull_request: PullRequest) -> set[int]:
         """Who wrote the issue and the story that it is part of; and who wrote the change, where that is a person.
@@ -84,8 +104,8 @@ class Consent:
         return ours and authentic(issue.body, self._ours.keys) is Provenance.ENGINE
 
 
-def _approve(reviews: Sequence[Review], opinion: Opinion) -> Iterable[Account]:
+def _approve(reviews: Sequence[Review], opinion: Opinion) -> Iterable[_Order]:
     """Who approves exactly this commit, having seen what our review says of it; an App's word is nobody's."""
     fitting = (one for one in standing_approvals(reviews) if one.head_sha == opinion.sha)
     people = (one for one in fitting if not one.author.login.endswith(_APP))
-    return [one.author for one in people if one.submitted_at >= opinion.at]
+    return [_Order(one.author, f"review {one.id}") for one in people if one.submitted_at >= opinion.at]

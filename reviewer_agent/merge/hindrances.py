@@ -46,6 +46,7 @@ PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING, Hindrance.BASE_
 """What is worth waiting for with the lease kept."""
 
 UNANNOUNCED = PASSING | {
+    Hindrance.FLAGGED,
     Hindrance.BARRED,
     Hindrance.REQUESTED,
     Hindrance.CHECKS_RED,

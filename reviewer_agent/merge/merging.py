@@ -69,7 +69,7 @@ class Merging:
         held.check()
         merged = await self._forge.pulls.merge(pull_request.number, sha, method, title, held)
         log.info("merged", outcome="completed", sha=merged)
-        return await self.finish(held, pull_request)
+        return await self.finish(held, pull_request, again.ordered_by)
 
     async def _is_still(self, seen: PullRequest) -> bool:
         now = await self._forge.pulls.pull_request(seen.number)
@@ -81,17 +81,21 @@ class Merging:
         unmoved = again.base_tip == seen.base_tip and again.pull_request.base_branch == seen.pull_request.base_branch
         return ordered is None and unmoved and decide(again, now=held.server_now()) is Action.MERGE
 
-    async def finish(self, held: Held, pull_request: PullRequest) -> Ended:
-        """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge."""
+    async def finish(self, held: Held, pull_request: PullRequest, by: str = "") -> Ended:
+        """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge.
+
+        `by` is who ordered it, in case that was said after the claim, which records it too.
+        """
         self._forge.inbox.dismiss(pull_request.number)
         self._ending.add(pull_request.number)
         await self._say_merged(held, pull_request.number)
-        if not await self._end_together(held, pull_request):
+        approved_by = by or held.fence.approved_by
+        if not await self._end_together(held, pull_request, approved_by):
             try:
                 await self._tidy(held, pull_request)
             except Blocked as error:
                 log.warning("tidying_refused", outcome="skipped", error=str(error))
-            await advance(held, stage=Stage.DONE)
+            await advance(held, stage=Stage.DONE, approved_by=approved_by)
         return Ended(Result.FINISHED, f"pull request #{pull_request.number} is merged")
 
     async def _say_merged(self, held: Held, number: int) -> None:
@@ -101,7 +105,7 @@ class Merging:
         except Blocked as error:
             log.warning("merge_not_told", outcome="skipped", error=str(error))
 
-    async def _end_together(self, held: Held, pull_request: PullRequest) -> bool:
+    async def _end_together(self, held: Held, pull_request: PullRequest, approved_by: str) -> bool:
         """Close the issue, then end both fences and the branch in one push.
 
         False when something stands in the way of one of them: what remains is done one by one.
@@ -119,7 +123,8 @@ class Merging:
         resting = fence if fence is not None and fence.stage is Stage.REVIEWING else None
         try:
             await self._close_issue(held, number, pull_request)
-            return await conclude(held, resting, (gone,) if self._policy.delete_branch else ())
+            updates = (gone,) if self._policy.delete_branch else ()
+            return await conclude(held, resting, updates, approved_by=approved_by)
         except Blocked:
             return False
 

@@ -28,6 +28,7 @@ def check_run(value: Any) -> Check:
         job_id=_job_id(value),
         conclusion=str(conclusion),
         run_id=_run_id(value),
+        check_run_id=int(value["id"]),
     )
 
 

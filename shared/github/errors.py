@@ -49,6 +49,10 @@ class Refused(Blocked):
         return any(word.casefold() in text for word in words)
 
 
+class NothingToPull(Refused):
+    """GitHub opens no pull request because the base has every commit of the branch."""
+
+
 def failure(call: str, error: HTTPException) -> EngineError:
     """What an answer that is not a limit, a redirection or a success means; `call` is method and path."""
     status, message = int(error.status_code), str(error)

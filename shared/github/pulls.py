@@ -8,7 +8,7 @@ from typing import Any
 from shared.errors import Transient
 from shared.github import wire
 from shared.github.client import GitHub
-from shared.github.errors import HeadMoved, Refused
+from shared.github.errors import HeadMoved, NothingToPull, Refused
 from shared.lock.hold import Held
 from shared.models import PullRequest
 from shared.warrant import Operator, Warrant
@@ -34,11 +34,16 @@ class Pulls:
         return tuple(sorted((p for p in pulls if p.head_branch == branch), key=lambda p: -p.number))
 
     async def open(self, title: str, body: str, head: str, base: str, held: Held | Operator) -> PullRequest:
-        """Open a pull request, or adopt the open one that this branch already has."""
+        """Open a pull request, or adopt the open one that this branch already has.
+
+        Raises `NothingToPull` when `base` has all that `head` has, `NotAllowed` when this token may open none.
+        """
         content = {"title": title, "body": body, "head": head, "base": base}
         try:
             return wire.reply(wire.pull_request, await self._github.write("POST", self._path, content, held))
         except Refused as refused:
+            if refused.says("no commits between"):
+                raise NothingToPull("POST " + self._path, refused.status, refused.message, refused.errors) from refused
             if not refused.says("already exists", "already_exists"):
                 raise
             adopted = next((pull for pull in await self.of_branch(head) if pull.open), None)

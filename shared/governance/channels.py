@@ -84,7 +84,7 @@ class Mail:
 def written(message: Mapping[str, Any], sender: str, to: Sequence[str]) -> EmailMessage:
     """The mail; its Message-ID is made of the message's id, so that a repetition is known as one."""
     mail = EmailMessage()
-    item = f"{message['repository']}#{message['number']}"
+    item = f"{message['repository']}#{message['number']}" if message["number"] else message["repository"]
     mail["From"], mail["To"] = sender, ", ".join(to)
     mail["Subject"] = one_line(f"[{item}] {message['kind']}: {message['sentence']}", 150)
     mail["Message-ID"] = f"<{message['id']}@workflow-engine.invalid>"

@@ -54,9 +54,11 @@ def advice(category: Category, ending: Ending | None = None) -> str:
     """What a person can do about a failure of this category."""
     match category, ending:
         case Category.TURNS, _:
-            return "Make the specification smaller or clearer, or raise `max_turns`."
+            return (
+                "Make the specification smaller or clearer, or raise `max_turns` (of CI repairs: in `roles.debugger`)."
+            )
         case Category.BUDGET, _:
-            return "Make the specification smaller, or raise `budgets.run`."
+            return "Make the specification smaller, or raise `budgets.run` (of CI repairs: `roles.debugger.budget`)."
         case _, Ending.AUTH:
             return "Check the coding backend's key or login on the agent's machine."
         case _, Ending.BILLING:

@@ -40,7 +40,10 @@ KEPT_SECONDS = 30 * 86400.0
 
 @dataclass(frozen=True, slots=True)
 class Escalation:
-    """Why a person is wanted. `epoch` tells one occasion from the next; `kind` is `failed`, `approval` or `overdue`."""
+    """Why a person is wanted. `epoch` tells one occasion from the next.
+
+    `kind` is `failed`, `approval`, `overdue` or `unpriced`; the last concerns no item, and its `number` is 0.
+    """
 
     repository: str
     number: int

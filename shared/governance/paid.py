@@ -5,18 +5,19 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 import anyio
 import structlog
 
-from shared.clock import Clock
 from shared.errors import EngineError, RunFailed
 from shared.governance.budgets import Refusal
 from shared.governance.endings import RunEnded
 from shared.governance.failures import Category
 from shared.governance.ledger import Ledger
 from shared.governance.ledger_lines import Played
+from shared.governance.unpriced import Unpriced
+from shared.llm.cast import Cast
 from shared.llm.port import Coder, Outcome, Request, Usage
 from shared.llm.proxy.account import Reading
 
@@ -43,7 +44,7 @@ class Paid:
         self,
         coder: Coder,
         ledger: Ledger,
-        clock: Clock,
+        unpriced: Unpriced,
         reading: Callable[[str], Reading | None],
     ) -> None:
         """`reading` is what the model proxy knows of a run, None without one: all there is of one that is cut off.
@@ -52,10 +53,9 @@ class Paid:
         """
         self._coder = coder
         self._ledger = ledger
-        self._clock = clock
+        self._unpriced = unpriced
         self._reading = reading
         self._unsettled: dict[str, tuple[float, str, Played]] = {}
-        self._told = ""
 
     @property
     def name(self) -> str:
@@ -77,18 +77,29 @@ class Paid:
             outcome = await self._coder.run(replace(request, run=run))
         except BaseException:
             seen = self._reading(run)
+            cost = self._cost(self._meant(request), Usage() if seen is None else seen.usage)
             with anyio.move_on_after(SETTLE_SECONDS, shield=True):
-                await self._settle(run, Usage() if seen is None else seen.usage, Played(request.role))
+                await self._settle(run, cost, Played(request.role))
             raise
         self._reading(run)
-        await self._settle(run, outcome.usage, Played(outcome.role, outcome.backend, outcome.ending))
+        cost = self._cost(outcome.backend or self.name, outcome.usage)
+        await self._settle(run, cost, Played(outcome.role, outcome.backend, outcome.ending))
         return outcome
 
-    async def _settle(self, run: str, usage: Usage, played: Played) -> None:
-        usd, source = usage.cost_usd, usage.cost_source
-        if usd is None:
-            usd, source = self._ledger.limits.unknown_run, "unknown"
-            self._escalate(usage)
+    def _meant(self, request: Request) -> str:
+        """The backend of a run that came to no outcome."""
+        return self._coder.backend_of(request) if isinstance(self._coder, Cast) else self.name
+
+    def _cost(self, backend: str, usage: Usage) -> tuple[float, str]:
+        """What a run counts, and who says so."""
+        if usage.cost_usd is not None:
+            return usage.cost_usd, usage.cost_source
+        usd = self._ledger.limits.unknown_run
+        self._unpriced.tell(backend, usage.model, usd)
+        return usd, "unknown"
+
+    async def _settle(self, run: str, cost: tuple[float, str], played: Played) -> None:
+        usd, source = cost
         self._unsettled[run] = usd, source, played
         await self._catch_up(strict=False)
 
@@ -103,19 +114,6 @@ class Paid:
                 log.warning("run_not_settled", outcome="retrying", run=run, usd=usd, error=str(error))
                 return
             self._unsettled.pop(run, None)  # another item may have done it meanwhile
-
-    def _escalate(self, usage: Usage) -> None:
-        """Say that costs are not known, once per backend and day."""
-        day = f"{datetime.fromtimestamp(self._clock.now(), UTC):%Y-%m-%d}"
-        if self._told != day:
-            self._told = day
-            log.error(
-                "cost_unknown",
-                backend=self.name,
-                model=usage.model,
-                counted_usd=self._ledger.limits.unknown_run,
-                next_step="name the model's price under `prices` in the configuration",
-            )
 
 
 def _refusal(refused: Refusal) -> Exception:

@@ -58,8 +58,7 @@ class Cast:
 
         Raises `BackendMissing` for an item of a backend that is not configured here.
         """
-        role = self.phases.get(request.call, request.role)
-        part = self.parts.get(role) or self.parts.get(GENERALIST) or Part()
+        role, part = self._played(request)
         limits, model = lowered(request.limits, part), part.model or request.model
         coder = part.coder or self.coder
         chosen = self.choices.get(request.item)
@@ -67,6 +66,15 @@ class Cast:
             coder, model = self._built(chosen), None  # a model is a word of its own backend
         outcome = await coder.run(replace(request, role=role, model=model, limits=limits))
         return replace(outcome, role=role, backend=coder.name)
+
+    def backend_of(self, request: Request) -> str:
+        """The configured word of the backend that makes this call, whether or not it is configured here."""
+        _, part = self._played(request)
+        return self.choices.get(request.item) or (part.coder or self.coder).name
+
+    def _played(self, request: Request) -> tuple[str, Part]:
+        role = self.phases.get(request.call, request.role)
+        return role, self.parts.get(role) or self.parts.get(GENERALIST) or Part()
 
     def _built(self, name: str) -> Coder:
         if name not in self.built:

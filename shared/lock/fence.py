@@ -35,15 +35,19 @@ async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes:
     return written
 
 
-async def conclude(held: Held, other: Fence | None, updates: tuple[RefUpdate, ...] = ()) -> bool:
+async def conclude(
+    held: Held, other: Fence | None, updates: tuple[RefUpdate, ...] = (), *, approved_by: str = ""
+) -> bool:
     """End the item as done, and with it `other`, the fence of another kind as it was read, and move `updates`.
 
+    `approved_by`, where it is given, is whose word has led to this end.
     All or nothing: False when one of them had another value, so that they are to be done one by one.
     Raises `Lost`, and what the push raises.
     """
     held.check()
     now = held.server_now()
-    ended = replace(held.fence, stage=Stage.DONE, runs=0, at=now, oid="")
+    word = approved_by or held.fence.approved_by
+    ended = replace(held.fence, stage=Stage.DONE, approved_by=word, runs=0, at=now, oid="")
     buried = None if other is None else replace(other, stage=Stage.DONE, phase="", wait=None, at=now)
     written = await swap(held.port, ended, held.fence.oid, updates=updates, other=buried)
     held.fence = written or held.fence

@@ -122,7 +122,7 @@ class Tallies:
         self._open[event.repository, event.run] = _Open(event.at, event.phase, event.at)
 
     def _phase(self, event: Event, data: Mapping[str, Any]) -> None:
-        if event.phase == Stage.DONE:  # that a merge was approved, only the merge shows
+        if event.phase == Stage.DONE:  # of a merge at the button nobody's word is told
             self._answered(event, "merge")
         known = self._open.get((event.repository, event.run))
         if known is not None and known.phase != event.phase:

@@ -128,14 +128,19 @@ def _approvals(stage: Stage, before: Fence | None, after: Fence) -> Iterator[tup
     what = APPROVALS[after.key.kind]
     if asks and not asked:
         yield Kind.APPROVAL, {"what": what, "state": "requested"}
-    approved = bool(after.approved_by) and (before is None or after.approved_by != before.approved_by)
-    if approved:
-        yield Kind.APPROVAL, {"what": what, "state": "granted", "by": after.approved_by}
+    known, by = _approver(before), _approver(after)
+    if by and by != known:
+        yield Kind.APPROVAL, {"what": what, "state": "granted", "by": by}
     elif asked and not asks:
         done = after.stage in {Stage.TESTING, Stage.SPECIFIED}
-        granted = done and not (before is not None and before.approved_by)
+        granted = done and not known
         if granted or not done:
             yield Kind.APPROVAL, {"what": what, "state": "granted" if granted else "sent back"}
+
+
+def _approver(fence: Fence | None) -> str:
+    """Who has approved something; a command, such as a `/retry`, is recorded in the same place and approves nothing."""
+    return "" if fence is None or fence.approved_by.startswith("/") else fence.approved_by
 
 
 def _epoch(fence: Fence) -> tuple[int, str]:

@@ -25,6 +25,7 @@ from shared.items import Ended, Skip
 from shared.llm.port import Call, Ending, Outcome, Request
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
+from shared.lock.port import Port
 from shared.loop import Loop
 from shared.prompts import Prompts
 
@@ -109,7 +110,13 @@ def forge_of(world: World) -> Forge:
 
 
 def reviewer(
-    world: World, name: str = "reviewer-1", *, forge: Forge | None = None, source: Any = None, **policy: Any
+    world: World,
+    name: str = "reviewer-1",
+    *,
+    forge: Forge | None = None,
+    source: Any = None,
+    port: Port | None = None,
+    **policy: Any,
 ) -> Reviewer:
     """A reviewer process with a state directory of its own."""
     second_pass = policy.pop("second_pass", True)
@@ -119,7 +126,7 @@ def reviewer(
     drafts = Drafts(
         Library(source or FakeSource(world), FakeRecords(world), rules.diff_bytes), examiner, second_pass=second_pass
     )
-    return Reviewer(forge or forge_of(world), FakePort(world.server), claimant, drafts, rules)
+    return Reviewer(forge or forge_of(world), port or FakePort(world.server), claimant, drafts, rules)
 
 
 async def tick(world: World, /, agent: Reviewer | None = None, **policy: Any) -> list[Ended]:

@@ -10,16 +10,29 @@ from shared.ci.excerpt import failing_step
 from shared.ci.triage import Failure
 from shared.errors import Gone
 from shared.models import Check
-from shared.text import excerpt, printable
+from shared.text import excerpt, one_line, printable
 from worker_agent.ports import Logs
 
 log = structlog.get_logger()
 
 
-async def told(logs: Logs, failed: Sequence[Check], limit: int) -> str:
-    """What each failed check says, under its name; about `limit` characters in all, tail first. Raises `Transient`."""
-    found = await failures(logs, failed, limit)
+BRIEF_LINES, BRIEF_CHARS = 3, 100
+"""Of the end of what one failed check says, where there is room for a line."""
+
+
+def told(found: Sequence[Failure]) -> str:
+    """What each failed check says, under its name."""
     return "\n\n".join(f"### {one.check.name}\n{one.said}" for one in found)
+
+
+def brief(found: Sequence[Failure]) -> str:
+    """One line for each failed check: its name and the end of what it says."""
+    return "\n".join(f"{one_line(one.check.name, 60)}: {_end(one.said)}" for one in found)
+
+
+def _end(said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()]
+    return one_line(" ".join(lines[-BRIEF_LINES:])[-BRIEF_CHARS:], BRIEF_CHARS)
 
 
 async def failures(logs: Logs, failed: Sequence[Check], limit: int) -> tuple[Failure, ...]:
@@ -29,15 +42,22 @@ async def failures(logs: Logs, failed: Sequence[Check], limit: int) -> tuple[Fai
 
 
 async def _said(logs: Logs, check: Check, room: int) -> str:
-    """GitHub deletes logs after a while (410), and a job whose machine was lost never had one (404)."""
-    if not check.job_id:
-        return excerpt(printable(check.summary), room)
+    """The log of a job, or what stands in for it: other Apps have no jobs, and a commit status only its summary.
+
+    GitHub deletes logs after a while (410), and a job whose machine was lost never had one (404).
+    """
+    if check.job_id is not None:
+        try:
+            return failing_step(await logs.log(check.job_id), room)
+        except Gone as error:
+            log.info("log_gone", outcome="skipped", check=check.name, error=str(error))
+    return excerpt(printable("\n".join([check.summary, *await _remarks(logs, check)])), room)
+
+
+async def _remarks(logs: Logs, check: Check) -> tuple[str, ...]:
+    if check.check_run_id is None:
+        return ()
     try:
-        return failing_step(await logs.log(check.job_id), room)
-    except Gone as error:
-        log.info("log_gone", outcome="skipped", check=check.name, error=str(error))
-    try:
-        remarks = await logs.annotations(check.job_id)
+        return await logs.annotations(check.check_run_id)
     except Gone:
-        remarks = ()
-    return excerpt(printable("\n".join([check.summary, *remarks])), room)
+        return ()

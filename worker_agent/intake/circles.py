@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from shared.errors import Gone
+from shared.github.status import Status
 from shared.models import Issue
 from shared.specification import read
 
@@ -51,3 +52,18 @@ def _way(start: int, end: int, came_from: dict[int, int]) -> tuple[int, ...]:
     while way[-1] != start:
         way.append(came_from[way[-1]])
     return tuple(reversed(way))
+
+
+def told(circle: Sequence[int]) -> Status:
+    """Issues wait for each other: the first depends on the second, and so on, and the last one on the first."""
+    own, blocker, *_ = circle
+    links = list(zip(circle[1:], [*circle[2:], own], strict=True))
+    chain = "".join(f", #{one} on #{on}" for one, on in links[:-1])
+    last, _ = links[-1]
+    ways = ", or ".join(f"`Depends on #{on}` out of #{one}" for one, on in links)
+    return Status(
+        f"Waiting for ever: this issue depends on #{blocker}{chain}, and #{last} on this one.",
+        (),
+        {"waiting": {"why": "circular", "by": blocker}},
+        f"**What to do:** take `Depends on #{blocker}` out of this issue, or {ways}.",
+    )

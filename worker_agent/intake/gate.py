@@ -17,7 +17,7 @@ from shared.workflow import UNLABELLED, Stage
 from worker_agent import comments, links
 from worker_agent.consent import Consent
 from worker_agent.decide import WORKING
-from worker_agent.intake.circles import circle_of, waits_for
+from worker_agent.intake import circles
 from worker_agent.intake.intents import Cause, asked_in_vain, cause, intent, urged
 from worker_agent.intake.requests import Requests
 from worker_agent.intake.siblings import Siblings
@@ -70,14 +70,14 @@ class Gate:
                 return wish
             return replace(wish, attempt=fence.attempt)  # a new order: neither the wait nor its failures count
         blocker = await self._blocker(issue)
-        circle = await circle_of(issue, blocker, self._forge.issues.issue) if blocker is not None else ()
+        circle = await circles.circle_of(issue, blocker, self._forge.issues.issue) if blocker is not None else ()
         if blocker is not None and not circle:
             return f"blocked by #{blocker.number}"
         wish = await self._requests.refined(wish, issue, pull_request, fence)
         refusal = await self._refusal(why, issue, fence, wish)
         if blocker is None or refusal:
             return refusal or wish
-        told = comments.circular(circle)
+        told = circles.told(circle)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
         return f"blocked by #{blocker.number}, which depends on it"
 
@@ -105,7 +105,7 @@ class Gate:
 
     async def _blocker(self, issue: Issue) -> Issue | None:
         """The first issue that has to be closed before this one."""
-        for number in waits_for(issue):
+        for number in circles.waits_for(issue):
             try:
                 blocker = await self._forge.issues.issue(number)
             except Gone:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from git_remote import fences_of, machine, remote_at
 from test_ledger import START, Times, ledger_on, written
-from test_paid import REQUEST, Priced
+from test_paid import REQUEST, Priced, Told
 
-from lab.clock import LabClock
 from lab.repositories.bare import Bare
 from shared.errors import RunFailed
 from shared.git.lines import newer_version
@@ -133,7 +132,7 @@ async def test_the_item_is_let_go_for_a_newer_agent_and_counts_no_failure(tmp_pa
     await add(remote, tmp_path / "new", UNREADABLE["money in another unit"])
     ledger = await ledger_on(tmp_path / "a", remote, times, Limits())
     with pytest.raises(RunFailed, match="Upgrade this agent") as failed:
-        await Paid(coder, ledger, LabClock(), lambda run: None).run(REQUEST)
+        await Paid(coder, ledger, Told().unpriced(), lambda run: None).run(REQUEST)
     assert coder.runs == []
     pause = after(Category(failed.value.category), History(), now=START, reset=failed.value.reset)
     assert isinstance(pause, Pause)

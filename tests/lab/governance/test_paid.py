@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -21,10 +21,12 @@ from shared.errors import EngineError
 from shared.governance import ledger_lines
 from shared.governance.budgets import Limits as Budgets
 from shared.governance.endings import RunEnded
+from shared.governance.escalation import Escalation
 from shared.governance.failures import Category
 from shared.governance.ledger import REF, Ledger
 from shared.governance.ledger_lines import Played, Settlement
 from shared.governance.paid import BudgetWait, Paid
+from shared.governance.unpriced import Unpriced
 from shared.llm.cast import Cast, Part
 from shared.llm.codex_lent import Lent
 from shared.llm.endpoint import Endpoint
@@ -38,9 +40,8 @@ REQUEST = Request(Call.IMPLEMENT, "#1", "t", "developer", "p")
 class Priced:
     """A coder whose runs cost what a test says; None: nobody knows."""
 
-    name = "priced"
-
-    def __init__(self, usd: float | None, inner: Coder | None = None) -> None:
+    def __init__(self, usd: float | None, inner: Coder | None = None, name: str = "priced") -> None:
+        self.name = name
         self.usd = usd
         self.inner = inner
         self.runs: list[str] = []
@@ -95,14 +96,32 @@ def nothing(run: str) -> None:
     """There is no proxy."""
 
 
+@dataclass
+class Told:
+    """What people were told, at noon of a day that a test moves."""
+
+    messages: list[Escalation] = field(default_factory=list)
+    clock: LabClock = field(default_factory=lambda: LabClock(AT.timestamp() - LabClock().now()))
+
+    def put(self, escalation: Escalation) -> None:
+        self.messages.append(escalation)
+
+    def unpriced(self) -> Unpriced:
+        return Unpriced(self, "ada/directory", "https://github.com/ada/directory", self.clock)
+
+
 async def paid(
-    tmp_path: Path, coder: Coder, budgets: Budgets, reading: Callable[[str], Reading | None] = nothing
+    tmp_path: Path,
+    coder: Coder,
+    budgets: Budgets,
+    reading: Callable[[str], Reading | None] = nothing,
+    told: Told | None = None,
 ) -> tuple[Paid, Bare]:
     """A gate before `coder`, and the server with the ledger."""
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path / "a", str(remote.path))
     ledger = Ledger(fences_of(mirror), mirror, lambda: AT, budgets, "worker")
-    return Paid(coder, ledger, LabClock(), reading), remote
+    return Paid(coder, ledger, (told or Told()).unpriced(), reading), remote
 
 
 async def test_a_run_is_reserved_settled_and_refused_when_the_issue_has_no_money_left(tmp_path: Path) -> None:
@@ -164,13 +183,35 @@ async def test_a_limit_of_time_is_a_wait_with_its_end(tmp_path: Path) -> None:
     assert len(coder.runs) == 1
 
 
-async def test_an_unknown_cost_counts_fifteen_dollars_and_is_escalated_once_a_day(tmp_path: Path) -> None:
-    gate, remote = await paid(tmp_path, Priced(None), Budgets(issue=100))
+async def test_an_unknown_cost_counts_fifteen_dollars_and_is_told_once_per_backend_and_day(tmp_path: Path) -> None:
+    told = Told()
+    cast = Cast(Priced(None, name="one"), {"debugger": Part(Priced(None, name="two"))})
+    gate, remote = await paid(tmp_path, cast, Budgets(issue=100), told=told)
     with structlog.testing.capture_logs() as logs:
+        for role in ("developer", "developer", "debugger", "developer", "debugger"):
+            await gate.run(replace(REQUEST, role=role))
+        told.clock.advance(86_400)
         await gate.run(REQUEST)
-        await gate.run(REQUEST)
-    assert await settled(remote) == [(15.0, "unknown")] * 2
-    assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["cost_unknown"]
+    assert await settled(remote) == [(15.0, "unknown")] * 6
+    epochs = ["unpriced-one-2026-11-22", "unpriced-two-2026-11-22", "unpriced-one-2026-11-23"]
+    assert [one.epoch for one in told.messages] == epochs
+    assert {(one.kind, one.repository, one.number) for one in told.messages} == {("unpriced", "ada/directory", 0)}
+    assert told.messages[1].sentence.startswith("Nobody knows what a run of two has cost: it counts $15.00. ")
+    assert told.messages[1].sentence.endswith("name one under `prices` in the configuration.")
+    errors = [(entry["event"], entry["backend"]) for entry in logs if entry["log_level"] == "error"]
+    assert errors == [("cost_unknown", name) for name in ("one", "two", "one")]
+
+
+async def test_of_a_run_that_was_cut_off_the_backend_of_its_role_is_named(tmp_path: Path) -> None:
+    told, endless = Told(), Endless(None, name="two")
+    gate, _ = await paid(tmp_path, Cast(Priced(1.0), {"debugger": Part(endless)}), Budgets(), told=told)
+    await gate.run(REQUEST)
+    assert told.messages == []
+    async with anyio.create_task_group() as group:
+        group.start_soon(gate.run, replace(REQUEST, role="debugger"))
+        await endless.asked.wait()
+        group.cancel_scope.cancel()
+    assert [one.epoch for one in told.messages] == ["unpriced-two-2026-11-22"]
 
 
 async def test_a_killed_run_is_settled_by_what_the_proxy_saw(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,15 +10,20 @@ from typing import Any
 
 import pytest
 import structlog
+from git_remote import fences_of, machine, remote_at
+from test_paid import AT, REQUEST, Priced
 
 from config.settings import Settings
 from config.state import StateDirectory
 from console.building.assembly import Process
 from console.building.backends import backend, unpriced
+from console.building.purses import Money
 from console.doctor import programs
 from console.doctor.finding import Status
 from console.doctor.patient import Machine
 from shared.errors import Misconfigured
+from shared.governance.budgets import Limits
+from shared.governance.ledger import Ledger
 from shared.loop import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.workflow import Role
@@ -74,3 +80,26 @@ async def test_the_start_and_the_doctor_name_it_once(tmp_path: Path, model: str,
     told = [one for one in findings if one.subject == "model prices"]
     assert [one.status for one in told] == ([Status.WARN] if warned else [])
     assert all(model in one.sentence and "unknown_run" in one.sentence for one in told)
+
+
+async def test_a_run_without_a_price_is_told_to_the_webhook_once_over_restarts(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path / "a", str(remote.path))
+    secret = tmp_path / "secret"
+    secret.write_text("a secret of sixteen")
+    secret.chmod(0o600)
+    notify = {"webhook": "http://127.0.0.1:9/hook", "webhook_secret_file": str(secret)}
+    settings = configured(tmp_path, "codex", notify=notify)
+    environment = {"PATH": os.defpath, "GITHUB_TOKEN": "t"}
+    for usd in (1.0, None, None):
+        with ExitStack() as stack:
+            identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(Role.WORKER))
+            process = Process(settings, Role.WORKER, RealClock(), identity, environment)
+            money = Money(Ledger(fences_of(mirror), mirror, lambda: AT, Limits(issue=100), "worker"), 5.0)
+            await money.paid(process, settings.repositories[0], Priced(usd, name="codex")).run(REQUEST)
+        kept = list((settings.state_dir / "outbox").glob("*.json"))
+        assert len(kept) == (usd is None)
+    message = json.loads(kept[0].read_text())["message"]
+    assert (message["kind"], message["repository"], message["number"]) == ("unpriced", "a/b", 0)
+    assert message["url"] == "https://github.com/a/b"
+    assert "a run of codex has cost" in message["sentence"]

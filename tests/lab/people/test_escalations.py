@@ -8,14 +8,14 @@ import hmac
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import aiohttp
 import pytest
 from aiohttp import web
 
-from shared.governance.channels import DELIVERY, SIGNATURE, Mail, Webhook
+from shared.governance.channels import DELIVERY, SIGNATURE, Mail, Webhook, written
 from shared.governance.escalation import TRIES, Channel, Escalation, Outbox
 
 SECRET = b"a secret of sixteen"
@@ -176,3 +176,11 @@ async def test_a_mail_has_a_stable_id_and_cannot_be_steered_by_the_text(tmp_path
     assert "To: ada@h.example" in head
     assert not [line for line in head.splitlines() if line.startswith("Bcc")]
     assert "https://h/7" in body
+
+
+@pytest.mark.parametrize(
+    ("number", "subject"), [(7, "[ada/directory#7] unpriced: Much."), (0, "[ada/directory] unpriced: Much.")]
+)
+def test_a_mail_names_the_item_or_else_the_repository(number: int, subject: str) -> None:
+    one = Escalation("ada/directory", number, "e", "unpriced", "Much.", "https://h")
+    assert written({"id": one.id, **asdict(one)}, "engine@h.example", ["ada@h.example"])["Subject"] == subject

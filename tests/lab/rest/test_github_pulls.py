@@ -8,7 +8,7 @@ import pytest
 from github_script import Plan, lease, pull, scripted, user
 
 from shared.errors import Misconfigured, Transient, UnknownOutcome
-from shared.github.errors import HeadMoved, Refused
+from shared.github.errors import HeadMoved, NothingToPull, Refused
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.models import Account, Permission
@@ -64,7 +64,7 @@ async def test_a_pull_request_without_commits_is_refused() -> None:
     }
     async with scripted(Plan(422, nothing), Plan(422, EXISTS), Plan(body=[])) as (github, script):
         pulls, held = Pulls(github, "o/r"), lease(script.clock)
-        with pytest.raises(Refused, match="No commits between"):
+        with pytest.raises(NothingToPull, match="No commits between"):
             await pulls.open("T", "B", "auto/issue-42", "main", held)
         with pytest.raises(Refused, match="already exists"):
             await pulls.open("T", "B", "auto/issue-42", "main", held)

@@ -8,6 +8,8 @@ from test_merge_moments import SCRIPT, Change, opened
 from worker_scene import comments, status
 
 from lab.world.pulls import PullRecord
+from shared.telemetry.events import Kind, Query
+from shared.telemetry.sqlite_store import SqliteStore
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long
@@ -77,4 +79,11 @@ async def test_a_larger_change_is_merged_by_a_review_of_somebody_but_its_request
     engine.lab.clock.advance(2)
     engine.lab.at(REPOSITORY).pulls.review(change.number, SECOND, "APPROVED", "", change.head)
     await looked_at(engine, change)
+    found = await engine.fence(Role.REVIEWER, change.number)
+    assert found is not None
+    assert found.approved_by.startswith("grace in review ")
+    trail = SqliteStore(engine.directory / "machine-1" / "events.db").read(Query(repository=REPOSITORY), 10_000)
+    told = [row.event for row in trail if row.event.kind is Kind.APPROVAL]
+    granted = [(one.pull, one.data["by"]) for one in told if one.data["state"] == "granted"]
+    assert granted == [(change.number, found.approved_by)], "the word that did not count is none of them"
     assert change.merged

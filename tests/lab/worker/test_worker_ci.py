@@ -224,3 +224,23 @@ async def test_a_red_base_is_waited_for_without_the_lease_told_once_and_then_it_
     assert len(acks(engine, number)) == 2
     assert calls(engine, "fix_ci") == 0
     assert len(pulls(engine)) == 1
+
+
+@pytest.mark.long
+@pytest.mark.fault(43)
+async def test_a_person_is_told_what_each_repair_was_up_against(engine: Engine) -> None:
+    complaints = (("f.Hello", "'a.py:1: error: no f'-strings"), ("'Hello, ' +", "'a.py:2: error: no con'catenation"))
+    lint = [f'grep -q "{what}" directory/greeting.py && {{ echo {said}; exit 1; }}' for what, said in complaints]
+    engine.ci.jobs = {
+        CHECK_NAME: "; ".join((*lint, "true"))
+    }  # the command, which logs repeat, spells neither complaint
+    engine.repository_settings["ci"] = {"max_retries": 1}
+    number = engine.ready("Greet people")
+    await handed_over(engine)
+    assert labels(engine, number) == {"status:ci-failed", "flag:manual-intervention"}
+    told, _, tried = status(engine, number).partition("**What was tried:**")
+    assert "no concatenation" in told
+    assert "no f-strings" not in told
+    assert f"- CI was red before repair 1 (CI_RED): {CHECK_NAME}: " in tried
+    assert "no f-strings" in tried
+    assert calls(engine, "fix_ci") == 1

@@ -7,7 +7,7 @@ import json
 import pytest
 from cli_shop import Shop
 from engine import REPOSITORY, Engine
-from worker_scene import branch, fence, labels, once, pulls, status
+from worker_scene import CODE, TESTS, branch, fence, labels, once, pulls, status
 
 from lab.model.script import Script
 from lab.model_server import ModelServer
@@ -55,3 +55,16 @@ async def test_a_workflow_that_ends_in_vain_keeps_commits_notes_transcript_and_p
     assert KEY not in (kept / "events.jsonl").read_text()
     transcripts = engine.directory / "machine-1" / "kept" / "calls" / "completed"
     assert len(list(transcripts.glob("*.jsonl"))) == 2, "of both calls, whole"
+
+
+async def test_a_repair_of_ci_had_less_turns_and_money_than_other_runs(engine: Engine) -> None:
+    nothing = "- {call: fix_ci, attempt: any, retry: any, edits: []}\n"
+    engine.script(f"{TESTS}{CODE}{nothing}", ci="echo 'a.py:1: error: no'; false")
+    number = engine.ready("Greet people")
+    worker = await once(engine, number)
+    assert [end.result for end in worker.ended] == [Result.FAILED]
+    (kept,) = (engine.directory / "machine-1" / "kept").glob("ada__directory/issue-*/*/outcome.json")
+    told = json.loads(kept.read_text())
+    assert told["call"] == "fix_ci"
+    assert (told["limits"]["max_turns"], told["limits"]["budget_usd"]) == (30, 2.0)
+    assert told["limits"]["deadline_seconds"] == 2700

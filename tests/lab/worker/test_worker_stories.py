@@ -44,6 +44,12 @@ async def test_attempts_used_up(engine: Engine) -> None:
     assert pulls(engine) == []
     assert "2 implementations did not pass the tests" in status(engine, number)
     assert "test_greets" in status(engine, number)
+    _, _, tried = status(engine, number).partition("**What was tried:**\n\n")
+    for attempt, line in enumerate(tried.splitlines()[:2], 1):
+        begins = (
+            f"- implementation {attempt} was refused and rolled back (IMPLEMENTATION_FAILED): tests/test_greeting.py"
+        )
+        assert line.startswith(begins)
     (outcome,) = engine.directory.glob("machine-1/kept/*/issue-*/*/outcome.json")
     assert outcome.parent.name in status(engine, number), "it says where the rest is"
     assert "+    return name" in outcome.with_name("patch.diff").read_text()

@@ -13,7 +13,7 @@ from config.settings import Settings
 from console.doctor import account, keys, machine, repository
 from console.doctor.examination import identities
 from console.doctor.finding import Status
-from console.doctor.patient import Machine
+from console.doctor.patient import Machine, pushes_workflows
 from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH
 from shared.github.protection import Protection
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
@@ -91,6 +91,39 @@ def test_the_scopes_of_a_classic_token(held: set[str], private: bool, status: St
     finding = account.scopes_finding(frozenset(held), private=private, where="a/b")
     assert finding.status is status
     assert says in finding.sentence
+
+
+@pytest.mark.parametrize(
+    ("held", "says"),
+    [
+        ({"repo"}, "refuses a push with this token"),
+        ({"repo", "workflow"}, "every repository of its account"),
+        ({"repo", "workflow", "gist"}, "more than the engine needs: gist."),
+    ],
+)
+def test_the_scope_that_changed_workflow_files_need(held: set[str], says: str) -> None:
+    assert says in account.scopes_finding(frozenset(held), private=True, where="a/b", pushes=True).sentence
+
+
+WORKFLOWS, SETTINGS, UNABLE = "change workflows,", "change settings,", "refuses a push of the App"
+
+
+@pytest.mark.parametrize(
+    ("pushes", "granted", "says"),
+    [
+        (False, {"contents": "write"}, []),
+        (False, {"workflows": "write"}, [WORKFLOWS]),
+        (False, {"workflows": "write", "administration": "read"}, ["change workflows or settings,"]),
+        (True, {"workflows": "write"}, []),
+        (True, {"contents": "write"}, [UNABLE]),
+        (True, {"administration": "write"}, [SETTINGS, UNABLE]),
+        (True, {"workflows": "write", "administration": "write"}, [SETTINGS]),
+    ],
+)
+def test_an_app_is_told_what_it_has_too_much_or_lacks(pushes: bool, granted: dict[str, str], says: list[str]) -> None:
+    found = repository.app_findings(granted, "permissions", "a/b", pushes=pushes)
+    assert {one.status for one in found} <= {Status.WARN}
+    assert [part in one.sentence for part, one in zip(says, found, strict=True)] == [True] * len(says)
 
 
 @pytest.mark.parametrize(
@@ -197,3 +230,14 @@ def test_who_shares_an_account(tmp_path: Path) -> None:
     assert identities(two, AGENTS) == [AGENTS - {Role.REVIEWER}, frozenset({Role.REVIEWER})]
     assert identities(two, frozenset({Role.REVIEWER})) == [frozenset({Role.REVIEWER})]
     assert identities(two, frozenset({Role.WORKER})) == [frozenset({Role.WORKER})]
+
+
+@pytest.mark.parametrize(
+    ("roles", "asked", "pushes"), [(AGENTS, True, True), (AGENTS, False, False), ({Role.REVIEWER}, True, False)]
+)
+def test_only_a_worker_s_identity_pushes_workflow_files(
+    tmp_path: Path, roles: frozenset[Role], asked: bool, pushes: bool
+) -> None:
+    ci = {"may_edit_workflows": asked}
+    here = patient(tmp_path, repositories=[{"name": "a/b", "llm_backend": "scripted", "ci": ci}])
+    assert pushes_workflows(here.settings.repositories[0], frozenset(roles)) is pushes

@@ -12,11 +12,10 @@ from console.status.board import rows
 from console.status.merging import CONFIGURED, merging
 from console.status.row import Row, Seen, Terms, Waiting, Whom
 from reviewer_agent.comments import approved, not_asked
-from reviewer_agent.decide import HOLDING
 from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
 from shared.ci.verdict import Verdict
 from shared.github.status import StatusBoard
-from shared.labels import Flag
+from shared.labels import HOLDING_OF_ISSUE, Flag
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.lock.record import Fence, Wait
 from shared.marks import Key, Keyring
@@ -108,7 +107,11 @@ def test_a_pull_request_needs_no_label_that_asks_for_work_and_its_issues_label_k
         ((), ("flag:manual-intervention",), "merge it, or take 'flag:manual-intervention' off"),
         ((), ("Do-Not-Merge",), "merge it, or take 'Do-Not-Merge' off"),
         (("do-not-merge",), (), "merge it, or take 'do-not-merge' off #7"),
-        ((), ("flag:budget-exceeded",), ""),
+        ((), ("flag:budget-exceeded",), "merge it, or take 'flag:budget-exceeded' off"),
+        ((), ("flag:problematic-test",), "merge it, or take 'flag:problematic-test' off"),
+        (("flag:spec-review-needed",), (), "merge it, or take 'flag:spec-review-needed' off #7"),
+        (("Flag:Had-Conflict",), (), "merge it, or take 'Flag:Had-Conflict' off #7"),
+        (("flag:problematic-test",), (), ""),
     ],
 )
 def test_what_a_label_keeps_from_being_merged_waits_for_a_person(
@@ -148,10 +151,18 @@ def test_what_only_an_order_merges_waits_for_that(reason: Hindrance) -> None:
 
 
 def test_flags_that_keep_the_reviewer_from_merging_are_all_known() -> None:
-    for flag in HOLDING - {Flag.PAUSED}:
+    for flag in Flag:
         (row,) = board(issue(9, "status:approved", f"flag:{flag}", pull=True), fences=(APPROVED,))
         assert row.waiting is not None
         assert row.waiting.whom is Whom.PERSON
+
+
+def test_flags_of_the_issue_that_keep_the_reviewer_from_merging_are_all_known() -> None:
+    for flag in Flag:
+        items = issue(7, "status:reviewing", f"flag:{flag}"), issue(9, "status:approved", pull=True)
+        row = next(one for one in board(*items, fences=(WORKING, APPROVED)) if one.number == 9)
+        assert row.waiting is not None
+        assert (row.waiting == MERGES) is (flag not in HOLDING_OF_ISSUE)
 
 
 class Thread:

@@ -79,3 +79,12 @@ def test_every_call_has_a_role() -> None:
 )
 def test_who_plays_a_role(roles: tuple[str, ...], expected: bool) -> None:
     assert plays(frozenset(roles), "developer") is expected
+
+
+@pytest.mark.parametrize(
+    ("role", "choice", "name"),
+    [("developer", "", "one"), ("debugger", "", "two"), ("debugger", "one", "one"), ("developer", "gone", "gone")],
+)
+def test_whose_call_it_is_is_known_before_it_is_made(role: str, choice: str, name: str) -> None:
+    cast = Cast(ONE, {"debugger": Part(TWO)}, choices={REQUEST.item: choice} if choice else {})
+    assert cast.backend_of(replace(REQUEST, role=role)) == name

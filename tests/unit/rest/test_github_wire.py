@@ -60,6 +60,20 @@ def test_conclusions(status: str, conclusion: str | None, outcome: CheckOutcome)
     assert check.summary == (conclusion or "")
 
 
+@pytest.mark.parametrize(
+    ("slug", "url", "job"),
+    [
+        ("github-actions", "https://github.com/o/r/actions/runs/3/job/8", 8),
+        ("scanner", "https://scanner.example/8", None),
+    ],
+)
+def test_a_check_run_keeps_its_own_id_whichever_app_reports_it(slug: str, url: str, job: int | None) -> None:
+    value = {"id": 8, "name": "x", "status": "completed", "conclusion": "failure", "details_url": url}
+    check = check_wire.check_run({**value, "app": {"slug": slug}})
+    assert (check.check_run_id, check.job_id) == (8, job)
+    assert check_wire.commit_status({"context": "ci", "state": "failure"}).check_run_id is None
+
+
 def ends(head: Any, base: Any) -> Any:
     return {
         **{"number": 1, "title": "T", "body": None, "user": None, "labels": [], "state": "open"},

@@ -89,9 +89,8 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
     ("facts", "reason", "action"),
     [
         ({"merge": Merge.NEVER}, Hindrance.NEVER, Action.HAND_OVER),
-        ({"flags": frozenset({Flag.HAD_CONFLICT})}, Hindrance.FLAGGED, Action.HAND_OVER),
-        ({"flags": frozenset({Flag.MANUAL_INTERVENTION})}, Hindrance.FLAGGED, Action.HAND_OVER),
-        ({"flags": frozenset({Flag.PAUSED})}, Hindrance.FLAGGED, Action.HAND_OVER),
+        *(({"flags": frozenset({flag})}, Hindrance.FLAGGED, Action.HAND_OVER) for flag in Flag),
+        ({"held_up": Hindrance.FLAGGED}, Hindrance.FLAGGED, Action.HAND_OVER),
         ({"opinion": None}, Hindrance.UNSEEN, Action.WAIT),
         ({"opinion": opinion(sha=NEXT)}, Hindrance.UNSEEN, Action.WAIT),
         ({"opinion": opinion(Judgement.CHANGES_REQUESTED)}, Hindrance.UNSEEN, Action.WAIT),
@@ -138,7 +137,6 @@ def test_a_wait_ends(facts: dict[str, Any]) -> None:
         {"checks": Verdict.NONE, "bounds": Bounds(none_is_green=True)},
         {"base_checks": Verdict.RUNNING},
         {"base_checks": Verdict.GREEN},
-        {"flags": frozenset({Flag.PROBLEMATIC_TEST})},
     ],
 )
 def test_what_does_not_hinder_a_merge(facts: dict[str, Any]) -> None:

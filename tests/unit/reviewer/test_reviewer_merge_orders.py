@@ -135,9 +135,11 @@ async def test_who_wrote_the_issue_or_its_story_has_asked_for_it(said: list[Acco
     for one in said:
         world.say(one, "/merge")
     hub = FakeHub(world)
-    word = await Consent(hub, hub, look_in(issues), Reader(KEYS, {BOT.id}), by_requester=False).of(OPENED, OURS, ())
-    assert (word is Word.GIVEN) is counts
-    assert (word is Word.OWN) is (not counts and bool(set(said) - {MALLORY}))
+    found = await Consent(hub, hub, look_in(issues), Reader(KEYS, {BOT.id}), by_requester=False).of(OPENED, OURS, ())
+    assert (found.word is Word.GIVEN) is counts
+    assert (found.word is Word.OWN) is (not counts and bool(set(said) - {MALLORY}))
+    whose = [one.login for one in said if one in {HENRY, BOT}]
+    assert found.by.partition(" ")[0] == (whose[0] if counts else ""), "nobody else's word is recorded"
 
 
 PLANNED = write(Specification("Greet people.", part_of=12), keys=KEYS, parent=12, key="12-1", plan_sha="a" * 64)
@@ -163,7 +165,7 @@ async def test_what_the_planner_wrote_its_story_has_asked_for_and_not_the_accoun
     world.say(by, "/merge")
     hub = FakeHub(world)
     consent = Consent(hub, hub, look_in(issues), Reader(KEYS, {ADA.id}), by_requester=False)
-    assert await consent.of(replace(OPENED, author=ADA), OURS, ()) is word
+    assert (await consent.of(replace(OPENED, author=ADA), OURS, ())).word is word
 
 
 def look_in(issues: dict[int, Issue]) -> Look:

@@ -48,6 +48,11 @@ def bar_issue(world: World) -> None:
     world.issue = replace(world.issue, labels=world.issue.labels | {"do-not-merge"})
 
 
+def flag_issue(world: World) -> None:
+    """A person, or another agent, flags the issue."""
+    world.issue = replace(world.issue, labels=world.issue.labels | {"flag:manual-intervention"})
+
+
 READ = {
     "labels": {"pulls.pull_request", "labels.add"},
     "checks": {f"checks.of {HEAD[:4]}"},
@@ -65,7 +70,9 @@ DEEDS: dict[str, tuple[Callable[[World], object], str]] = {
     "label moved": (lambda w: w.change(labels=frozenset({"status:changes-requested"}), by=ADA), "labels"),
     "flag": (lambda w: w.change(labels=w.pull.labels | {"flag:had-conflict"}, by=ADA), "labels"),
     "barred": (lambda w: w.change(labels=w.pull.labels | {"do-not-merge"}, by=ADA), "labels"),
+    "another flag": (lambda w: w.change(labels=w.pull.labels | {"flag:budget-exceeded"}, by=ADA), "labels"),
     "issue barred": (bar_issue, "issue"),
+    "issue flagged": (flag_issue, "issue"),
     "pause": (lambda w: w.change(labels=w.pull.labels | {"flag:paused"}, by=ADA), "labels"),
     "closed": (lambda w: w.change(open=False), "labels"),
     "other base": (lambda w: w.change(base_branch="gone"), "labels"),

@@ -52,6 +52,14 @@ def test_what_a_move_of_a_fence_means(before: Fence | None, changes: dict[str, A
         ({"stage": Stage.AWAITING_APPROVAL}, {"stage": Stage.TESTING}, "granted"),
         ({"stage": Stage.AWAITING_APPROVAL}, {"stage": Stage.PLANNING}, "sent back"),
         ({"stage": Stage.AWAITING_APPROVAL, "approved_by": "ada"}, {"stage": Stage.SPECIFIED}, None),
+        ({"stage": Stage.FAILED}, {"stage": Stage.READY, "approved_by": "/retry by ada in comment 9"}, None),
+        ({"approved_by": "ada"}, {"approved_by": "/retry by ada in comment 9"}, None),
+        ({"approved_by": "/retry by ada in comment 9"}, {"approved_by": "ada in comment 12"}, "granted"),
+        (
+            {"stage": Stage.AWAITING_APPROVAL, "approved_by": "/retry by ada in comment 9"},
+            {"stage": Stage.TESTING},
+            "granted",
+        ),
     ],
 )
 def test_an_approval_is_told_once(before: dict[str, Any], after: dict[str, Any], state: str | None) -> None:

@@ -167,4 +167,4 @@ def test_the_documented_example_reads_as_it_says() -> None:
     assert [criterion.id for criterion in found.criteria] == ["AC1", "AC2"]
     assert (found.files, found.may_change) == (("app/search.py",), ("tests/test_users.py",))
     assert (found.out_of_scope, found.depends_on, found.part_of) == (("Searching by e-mail address",), (41,), 12)
-    assert (found.settings, found.remarks) == (Settings(5, 60, 10), ())
+    assert (found.settings, found.remarks) == (Settings(2, 30, 3), ())

@@ -18,6 +18,7 @@ from shared.lock.record import Fence, Wait
 from shared.models import Account, Issue, PullRequest
 from shared.workflow import Role, Stage, Track
 from worker_agent import comments
+from worker_agent.intake import circles
 
 AT = datetime(2026, 1, 5, 10, 32, tzinfo=UTC)
 FENCE = Fence(ItemKey(Role.WORKER, 42), 7, "ab" * 16, "worker-a1b2c3d4", Stage.IMPLEMENTING, AT, attempt=1)
@@ -140,6 +141,20 @@ def test_given_up_with_a_pull_request() -> None:
     )
 
 
+def test_given_up_with_what_was_tried() -> None:
+    status = comments.given_up(FENCE, Blocked("It failed."), "nothing", Labels(), ("first: no", "second: no"))
+    assert "\n\n**What was tried:**\n\n- first: no\n- second: no\n\n" in status.notes
+
+
+def test_the_base_has_the_work_already() -> None:
+    done = replace(FENCE, stage=Stage.DONE, work_head="c" * 40)
+    assert comments.nothing_left(done, "main") == Status(
+        "Done without a pull request: `main` has cccccccccccc already.",
+        (("Stage", "done"), *ROWS[1:]),
+        DATA | {"stage": "done"},
+    )
+
+
 def test_a_pull_request_that_was_closed_is_asked_about() -> None:
     status = comments.pull_request_closed(replace(FENCE, pr=57), Labels(status_prefix="s/"))
     assert status.sentence == "Stopped: #57 was closed without being merged. The branch `auto/issue-42` is kept."
@@ -185,14 +200,14 @@ def test_ready_beside_an_open_pull_request_is_answered() -> None:
 
 
 def test_two_issues_that_wait_for_each_other() -> None:
-    told = comments.circular((42, 43))
+    told = circles.told((42, 43))
     assert told.sentence == "Waiting for ever: this issue depends on #43, and #43 on this one."
     assert told.notes == ("**What to do:** take `Depends on #43` out of this issue, or `Depends on #42` out of #43.")
     assert told.data == {"waiting": {"why": "circular", "by": 43}}
 
 
 def test_three_issues_that_wait_for_each_other() -> None:
-    told = comments.circular((42, 43, 44))
+    told = circles.told((42, 43, 44))
     assert told.sentence == "Waiting for ever: this issue depends on #43, #43 on #44, and #44 on this one."
     assert told.notes.endswith("out of this issue, or `Depends on #44` out of #43, or `Depends on #42` out of #44.")
 

@@ -1,0 +1,93 @@
+"""A pull request that GitHub does not open: the base has the work already, or the token may open none."""
+
+from __future__ import annotations
+
+import pytest
+from engine import OWNER, REPOSITORY, Engine
+from worker_scene import CODE, TESTS, branch, calls, fence, is_released, labels, once, pulls, status
+
+from lab.trouble.faults import Fault, FaultKind
+from shared.items import Result
+from shared.loop import Loop
+from shared.workflow import Role, Stage
+
+pytestmark = pytest.mark.long
+
+OPENED = f"/repos/{REPOSITORY}/pulls"
+
+
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
+    """The project, and a coder that knows one greeting."""
+    engine.script(TESTS + CODE)
+    return engine
+
+
+async def just_before_it_is_opened(engine: Engine, number: int, *moves: tuple[str, str]) -> Loop:
+    """A person moves branches, each to where another one is, right before the pull request would be opened."""
+    bare, done = engine.lab.at(REPOSITORY).bare, list[str]()
+
+    async def moved(method: str, path: str) -> None:
+        if (method, path) == ("POST", OPENED) and not done:
+            done.append(path)
+            for ref, to in moves:
+                async with bare.changing(OWNER):
+                    await bare.git.run("update-ref", f"refs/heads/{ref}", f"refs/heads/{to}")
+
+    engine.lab.interludes.plan(moved)
+    worker = await once(engine, number)
+    assert done, "nobody asked for a pull request"
+    return worker
+
+
+@pytest.mark.fault(36)
+async def test_work_that_somebody_has_pushed_onto_the_base_is_done_without_a_pull_request(engine: Engine) -> None:
+    number = engine.ready("Greet people")
+    worker = await just_before_it_is_opened(engine, number, ("main", f"auto/issue-{number}"))
+    assert [end.result for end in worker.ended] == [Result.FINISHED]
+    ended = await fence(engine, number)
+    assert ended.stage is Stage.DONE
+    assert not engine.issue(number).open
+    assert f"Done without a pull request: `main` has {ended.work_head[:12]} already." in status(engine, number)
+    assert "flag:manual-intervention" not in labels(engine, number)
+    assert pulls(engine) == []
+    paid = {call: calls(engine, call) for call in ("write_tests", "implement", "diagnose")}
+    async with engine.agent(Role.WORKER) as again:
+        await engine.tick(again)
+        await engine.tick(again)
+    assert again.ended == [], "what is done is not taken up again"
+    assert paid == {"write_tests": 1, "implement": 1, "diagnose": 0}
+    assert {call: calls(engine, call) for call in paid} == paid
+
+
+@pytest.mark.fault(36)
+async def test_a_branch_that_was_emptied_is_not_taken_for_done(engine: Engine) -> None:
+    number = engine.ready("Greet people")
+    worker = await just_before_it_is_opened(engine, number, (f"auto/issue-{number}", "main"))
+    assert [end.result for end in worker.ended] == [Result.FAILED]
+    halted = await fence(engine, number)
+    assert halted.stage is Stage.FAILED
+    assert engine.issue(number).open
+    assert "No commits between main and" in status(engine, number)
+    assert f"Put {halted.work_head[:12]} back on `auto/issue-{number}`" in status(engine, number)
+
+
+@pytest.mark.fault(36)
+async def test_a_token_that_may_open_no_pull_request_is_a_persons_business(engine: Engine) -> None:
+    engine.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", rf"{OPENED}$", status=403))
+    number = engine.ready("Greet people")
+    worker = await once(engine, number)
+    assert [end.result for end in worker.ended] == [Result.FAILED]
+    assert labels(engine, number) == {"status:failed", "flag:manual-intervention"}
+    said = status(engine, number)
+    assert "Let this token open pull requests (`pull_requests: write`" in said
+    assert "`/retry` then opens this one, and nothing is paid again." in said
+    assert pulls(engine) == []
+    assert await branch(engine, number) == (await fence(engine, number)).work_head, "the work is kept"
+    engine.lab.clock.advance(2)
+    engine.lab.comment(REPOSITORY, number, "/retry", author=OWNER)
+    await once(engine, number)
+    assert await is_released(engine, number)
+    assert len(pulls(engine)) == 1
+    assert [calls(engine, call) for call in ("write_tests", "implement")] == [1, 1]
+    assert "CI is green" in status(engine, number)
