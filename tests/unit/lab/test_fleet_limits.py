@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.fleet import PAUSE_SECONDS, busiest, too_early
+from benchmarks.fleet import ACCOUNTS, PAUSE_SECONDS, busiest, limits, too_early
 from benchmarks.tally import Exchange
 
 COMMENT = "/repos/a/b/issues/1/comments"
@@ -31,3 +31,12 @@ def test_who_goes_on_when_told_to_wait_is_counted(later: Exchange, early: int) -
 def test_the_busiest_minute_may_begin_at_any_second() -> None:
     assert busiest([10.0, 0.0, 65.0, 69.9, 70.0]) == 3
     assert busiest([]) == 0
+
+
+def test_each_account_stands_to_its_own_limits() -> None:
+    first, second, _ = ACCOUNTS
+    made = [Exchange("POST", COMMENT, 201, token, at, at) for token, at in (("one", 0.0), ("one", 30.0), ("two", 31.0))]
+    rows = {row.what: row.measured for row in limits([*made, REFUSED], {"one": first, "two": second})}
+    assert rows["most creations of one account in a minute"] == 2
+    assert rows["creations refused"] == 1
+    assert rows["charged requests of the busiest account"] == 3
