@@ -35,6 +35,11 @@ def running(program: Path) -> list[int]:
     return [one.pid for one in psutil.process_iter(["cmdline"]) if str(program) in (one.info["cmdline"] or [])]
 
 
+def begun(program: Path) -> bool:
+    """Whether it runs itself, and is not only named by a sandbox that is still being set up."""
+    return any((one.info["cmdline"] or [])[1:2] == [str(program)] for one in psutil.process_iter(["cmdline"]))
+
+
 async def until(done: Callable[[], object]) -> None:
     while not done():  # noqa: ASYNC110  # another process does it
         await anyio.sleep(0.05)
@@ -57,7 +62,7 @@ async def in_stubborn_tests(engine: Engine, **more: object) -> AsyncIterator[tup
     argv = (sys.executable, "-m", "worker_agent", "--config", str(config))
     with anyio.fail_after(90):
         async with process.started(argv, cwd=ROOT, env=env, log=engine.directory / "worker.log") as child:
-            await until(lambda: running(program))
+            await until(lambda: begun(program))
             yield child, program, number
 
 
