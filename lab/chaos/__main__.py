@@ -35,6 +35,9 @@ CALM_SECONDS = 900.0
 
 LOOK_SECONDS = 0.5
 
+HOURLY = 100_000
+"""Charged requests of an account in an hour: agents ask sixty times as often here. Limits are among the troubles."""
+
 Trouble = Callable[[], Coroutine[Any, Any, None]]
 """Makes trouble until it is cancelled."""
 
@@ -74,7 +77,7 @@ async def trial(wanted: Wishes, root: Path) -> list[str]:
     """Run it; returns what must never be. Prints the report."""
     clock, chance = RealClock(), random.Random(wanted.seed)
     told = names(wanted.issues)
-    async with Lab(root / "github") as lab:
+    async with Lab(root / "github", limit=HOURLY) as lab:
         site = await furnished(lab, root, told)
         company = Company(site, child_environment() | {"HOME": str(root)}, clock, chance)
         weather, person = Weather(site, clock, chance), Person(site, clock, chance)
