@@ -117,7 +117,7 @@ def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Sta
 def not_asked(fence: Fence, pull_request: PullRequest, names: Labels) -> Status:
     """The head is another commit, and that alone is no reason to pay for another review."""
     reviewing = names.of(Stage.REVIEWING)
-    is_set = Stage.REVIEWING in names.read(pull_request.labels).stages
+    is_set = fence.stage is Stage.REVIEWING  # else its own label has taken the place of this one
     sentence = (
         f"The commit {pull_request.head_sha[:12]} was pushed after {fence.work_head[:12]} was handed to review. "
         f"{f'Take `{reviewing}` off and set it again' if is_set else f'Set `{reviewing}`'} to have it reviewed."

@@ -16,7 +16,7 @@ READ_EVERY_SECONDS = 2.0
 
 _NOT_REVIEWED = re.compile(
     r"The commit (?P<commit>\w{12}) was pushed after \w{12} was handed to review\. "
-    r"(?P<verb>Set|Take) `(?P<label>[^`]+)`"
+    r"(?:Set|Take) `(?P<label>[^`]+)`"
 )
 """What the status comment of a pull request says, and which label leads on."""
 
@@ -50,7 +50,8 @@ class Person:
             await self.clock.sleep(READ_EVERY_SECONDS)
             for number, found in tuple(self._asked()):
                 self.answered.add(found["commit"])
-                if found["verb"] == "Take":  # it off, and set it again
+                thread = self.site.repository.issues.require(number)
+                if found["label"] in thread.labels:  # only setting it anew is an order
                     self.site.lab.unlabel(REPOSITORY, number, found["label"], actor=OWNER)
                 self.site.lab.label(REPOSITORY, number, found["label"], actor=OWNER)
                 self.counts["reviews that a person asked for"] += 1
