@@ -29,7 +29,7 @@ LABEL org.opencontainers.image.title="Workflow Engine" \
 # git follows the release of the base image: its security updates must not wait for this file.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends bubblewrap ca-certificates git \
+    && apt-get install --yes --no-install-recommends bubblewrap ca-certificates git libfaketime \
     && rm -rf /var/lib/apt/lists/*
 
 # `engine` runs the agents. `coder` is for their children, which must not read what the engine owns;

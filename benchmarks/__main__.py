@@ -1,4 +1,7 @@
-"""`python -m benchmarks [PART ...]`: run benchmarks, print their tables, write `benchmarks/results/*.json`."""
+"""`python -m benchmarks [PART ...]`: run benchmarks, print their tables, write `benchmarks/results/*.json`.
+
+`python -m benchmarks commits` judges the proof on real commits, with arguments of its own.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from pathlib import Path
 import anyio
 import structlog
 
-from benchmarks import claims, crowd, fleet, idle, process, requests, throughput, workspace
+from benchmarks import claims, crowd, fleet, idle, process, proof, requests, throughput, workspace
+from benchmarks.commits import command as commits
 from benchmarks.table import Row, markdown, save
 
 Measure = Callable[[Path], Awaitable[tuple[list[Row], dict[str, object]]]]
@@ -27,12 +31,13 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
     "workspace": ("workspace", workspace.measure),
     "process": ("process", process.measure),
     "throughput": ("throughput", throughput.measure_with(throughput.WORKERS, throughput.ISSUES)),
+    "proof": ("proof", proof.measure),
     "fleet": ("fleet", fleet.measure),
 }
 """Part -> the results file that it goes into, and what measures it; `throughput` as large as the arguments say."""
 
-BY_NAME_ONLY = frozenset({"fleet"})
-"""Parts that take a quarter of an hour: run when they are asked for."""
+BY_NAME_ONLY = frozenset({"fleet", "proof"})
+"""Parts that take up to a quarter of an hour: run when they are asked for."""
 
 
 def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
@@ -61,6 +66,8 @@ def main() -> None:
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+    if sys.argv[1:2] == ["commits"]:
+        sys.exit(commits.main(sys.argv[2:]))
     given = arguments()
     sized = {**PARTS, "throughput": ("throughput", throughput.measure_with(given.workers, given.issues))}
     anyio.run(run, {part: sized[part] for part in given.parts or PARTS if given.parts or part not in BY_NAME_ONLY})

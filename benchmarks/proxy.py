@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -70,8 +70,14 @@ class Proxy:
         return headers
 
 
+Answers = Callable[[web.Request], web.Response | None]
+"""What a proxy answers itself, instead of passing a request on; None for nothing."""
+
+
 @asynccontextmanager
-async def recording(target: str, *, unix_socket: Path | None = None) -> AsyncIterator[Proxy]:
+async def recording(
+    target: str, *, unix_socket: Path | None = None, instead: Answers = lambda request: None
+) -> AsyncIterator[Proxy]:
     """A proxy in front of the server at `target` (a root URL without a final slash)."""
     host = Host(0, unix_socket)
     skipped = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
@@ -82,8 +88,12 @@ async def recording(target: str, *, unix_socket: Path | None = None) -> AsyncIte
         connector=aiohttp.TCPConnector(limit=0),
     ) as session:
         proxy = Proxy(host, target, session)
+
+        async def serve(request: web.Request) -> web.StreamResponse:
+            return instead(request) or await proxy.serve(request)
+
         app = web.Application(client_max_size=0)
-        app.router.add_route("*", "/{tail:.*}", proxy.serve)
+        app.router.add_route("*", "/{tail:.*}", serve)
         await host.start(app)
         try:
             yield proxy

@@ -11,7 +11,20 @@ from types import MappingProxyType
 
 NAME = "workflow-engine"
 
-_FOR_CHILDREN = frozenset({"PATH", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"})
+_TOOLCHAINS = {
+    "RUSTUP_HOME": ".rustup",
+    "PYENV_ROOT": ".pyenv",
+    "RBENV_ROOT": ".rbenv",
+    "NODENV_ROOT": ".nodenv",
+    "GOENV_ROOT": ".goenv",
+    "ASDF_DATA_DIR": ".asdf",
+    "VOLTA_HOME": ".volta",
+    "MISE_DATA_DIR": ".local/share/mise",
+}
+"""Where version managers look for their programs: variable -> the place in the home directory without it."""
+
+_FOR_CHILDREN = frozenset({"PATH", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "JAVA_HOME", *_TOOLCHAINS})
+_VERSIONS = frozenset({"RUSTUP_TOOLCHAIN", "PYENV_VERSION", "RBENV_VERSION", "NODENV_VERSION", "GOENV_VERSION"})
 """What a child process may know. A list of what is allowed: a new secret is left out by itself."""
 
 
@@ -23,8 +36,17 @@ def snapshot() -> Mapping[str, str]:
 def child_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """What children get of `environment` (default: this process's); the caller sets `HOME` for each."""
     known = snapshot() if environment is None else environment
-    allowed = {name: value for name, value in known.items() if name in _FOR_CHILDREN or name.startswith("LC_")}
-    return {"PATH": os.defpath} | allowed
+    named = _FOR_CHILDREN | _VERSIONS
+    allowed = {name: value for name, value in known.items() if name in named or name.startswith("LC_")}
+    return {"PATH": os.defpath} | _toolchains(known) | allowed
+
+
+def _toolchains(known: Mapping[str, str]) -> dict[str, str]:
+    """Where version managers have their programs, which they find by `HOME`: a child gets another one."""
+    if not known.get("HOME"):
+        return {}
+    places = {name: Path(known["HOME"], below) for name, below in _TOOLCHAINS.items()}
+    return {name: str(place) for name, place in places.items() if place.is_dir()}
 
 
 def config_place(environment: Mapping[str, str]) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, SecretStr
 
-from config.repository import Section, Text
+from config.section import Section, Text
 
 
 class EventSettings(Section):

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, Field
 
+from config.section import Section, Text
+from config.suites import Directory, Pattern, SuiteSettings
 from shared.labels import Labels
 
 Backend = Literal["claude", "codex", "scripted"]
-
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""A string that says something."""
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 
@@ -28,14 +27,6 @@ def repository_name(name: str) -> str:
 
 
 RepositoryName = Annotated[str, AfterValidator(repository_name)]
-
-
-class Section(BaseModel):
-    """A strict, frozen part of the configuration: unknown keys and wrong types are refused."""
-
-    model_config = ConfigDict(
-        strict=True, frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False
-    )
 
 
 class LabelSettings(Section):
@@ -129,6 +120,8 @@ class TddSettings(Section):
 
     cycles: Literal["whole-spec", "per-criterion"] = "whole-spec"
     """One red-green cycle for all acceptance criteria, or one for each."""
+    damages: int = Field(20, ge=0, le=200)
+    """How many damaged versions of a change are tried at most, to see that its tests notice; 0 tries none."""
     pending: PendingSettings = PendingSettings()
     """Tests that wait in the repository for their code, marked with a reason that begins with `spec:`."""
 
@@ -145,9 +138,22 @@ class RepositorySettings(Section):
     llm_backend: Backend = "claude"
     """The coding backend for every role that `roles` does not name."""
     test_command: Text | None = None
-    """The command that runs the tests; null means detected (pytest, vitest, jest)."""
+    """The command that runs the tests; null means detected (`doctor` tells what is)."""
     test_report: Text | None = None
     """Glob of the JUnit XML files that `test_command` writes; null means the detected runner's own report."""
+    working_directory: Directory = ""
+    """Directory in the repository where the test, set-up and quality commands run; empty means its root."""
+    suites: tuple[SuiteSettings, ...] = ()
+    """Several suites, as in `[{directory: api}, {directory: web}]`; they stand for `test_command`, `test_report` and
+    `working_directory`. Empty means the one suite that those describe."""
+    test_files: tuple[Pattern, ...] = ()
+    """Globs of files that are tests or serve them, as in `["spec/**"]`, for runners that cannot tell."""
+    old_tests: Literal["justified", "strict"] = "justified"
+    """What may happen to a test that is there already: a change that the proof can justify, or none where the
+    specification does not list its file."""
+    local_suite: Literal["full", "changed"] = "full"
+    """What is run here once the change is done: the whole suite, or the new and changed tests, with the rest left to
+    CI; the evidence says so."""
     setup_command: Text | None = None
     """The command that installs what the tests need, for example `uv sync`; null means none."""
     quality_commands: tuple[Text, ...] | None = None
@@ -162,6 +168,8 @@ class RepositorySettings(Section):
     """Logins whose review is requested when a pull request is handed to review."""
     assign: Text | None = None
     """Login that is assigned to an item while the engine works on it; null means nobody."""
+    take_assigned_issues: bool = False
+    """Whether issues that are assigned to a person are begun all the same; else they are that person's."""
     approval: Literal["auto", "comment", "terminal"] = "comment"
     """Who approves a plan: nobody, a person by `/approve`, or the person at the terminal."""
     approval_timeout_hours: float = Field(24, gt=0)

@@ -49,6 +49,7 @@ def broken(settings: Settings) -> Iterator[Broken]:
     yield from _nested_budgets(settings)
     yield from _whole_notices(settings)
     yield from _one_reviewer(settings)
+    yield from _suites(settings)
     if not settings.github.loopback:
         yield from _safe_times(settings)
         yield from _safe_transport(settings)
@@ -105,6 +106,26 @@ def _one_reviewer(settings: Settings) -> Iterator[Broken]:
     if github.reviewer_app is not None and github.reviewer_token_file is not None:
         path: KeyPath = ("github", "reviewer_app")
         yield Broken(path, "goes not together with reviewer_token_file", (("github", "reviewer_token_file"),))
+
+
+def _suites(settings: Settings) -> Iterator[Broken]:
+    """One suite or several, and none of them twice."""
+    for index, repository in enumerate(settings.repositories):
+        path: KeyPath = ("repositories", index)
+        for key in ("test_command", "test_report", "working_directory"):
+            if repository.suites and getattr(repository, key):
+                message = f"goes not together with {key}; write {_KEY_OF_SUITE.get(key, key)} into an entry of suites"
+                yield Broken((*path, "suites"), message, ((*path, key),))
+        first: dict[tuple[str, str | None], int] = {}
+        for place, suite in enumerate(repository.suites):
+            earlier = first.setdefault((suite.directory, suite.test_command), place)
+            if earlier != place:
+                message = f"runs the same as suites[{earlier}]; remove one, or give it another test_command"
+                yield Broken((*path, "suites", place), message, ((*path, "suites", earlier),))
+
+
+_KEY_OF_SUITE = {"working_directory": "directory"}
+"""What a key of a repository is called in an entry of `suites`, where it differs."""
 
 
 def _safe_times(settings: Settings) -> Iterator[Broken]:

@@ -13,8 +13,9 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from config.observing import EventSettings, HealthSettings, TelemetrySettings
 from config.places import UserPath
-from config.repository import Backend, RepositorySettings, Section, Text
+from config.repository import Backend, RepositorySettings
 from config.rules import RulesBroken, broken
+from config.section import Section, Text
 from config.spending import BudgetSettings, PriceSettings
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -132,7 +133,7 @@ class SandboxLimits(Section):
     """What one test run, set-up or run of a coding backend may take of this machine, with all its processes."""
 
     memory_gib: float = Field(4, gt=0)
-    """Resident memory, in GiB."""
+    """Memory in GiB, that of its /tmp and of what has no name included."""
     processes: int = Field(512, ge=16)
     """Processes at a time."""
     disk_gib: float = Field(10, gt=0)

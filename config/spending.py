@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from config.repository import Section
+from config.section import Section
 
 
 class BudgetSettings(Section):
     """How much may be spent, in US dollars."""
 
-    run: float = Field(5, gt=0)
+    run: float = Field(5, gt=0, le=10_000)
     """Limit of one run of a coding backend."""
     issue: float = Field(25, gt=0)
     """Limit of one issue over all its runs."""

@@ -100,6 +100,7 @@ def doctor(
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     agent: Annotated[str | None, typer.Option(metavar="planner|worker|reviewer", help="For this agent alone.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Run no test.")] = False,
 ) -> None:
     """Whether the engine can work here, and what to do where it cannot; exit code 4 when anything fails.
 
@@ -110,7 +111,7 @@ def doctor(
 
     if agent is not None and agent not in AGENTS:
         raise typer.BadParameter(f"'{agent}' is no agent; there is planner, worker and reviewer.", param_hint="--agent")
-    wishes = Wishes(tuple(repositories or ()), config, json, None if agent is None else Role(agent))
+    wishes = Wishes(tuple(repositories or ()), config, json, None if agent is None else Role(agent), quick)
     raise typer.Exit(examined(wishes, surroundings()))
 
 
@@ -127,14 +128,18 @@ def verify(  # noqa: PLR0913 - each is an option of the command line
     may_change: Annotated[
         list[str] | None, typer.Option(metavar="PATH", help="With --local: an old test file that may change.")
     ] = None,
+    kind: Annotated[
+        str, typer.Option(metavar="KIND", help="With --local: feature, or refactoring, documentation, removal ...")
+    ] = "feature",
 ) -> None:
-    """Run a pull request's tests again on its base and its head; exit code 0 if what it claims is true, 1 if not.
+    """Run a pull request's tests again on its base, its head and damaged heads; exit code 0 if its claim is true.
 
-    Exit code 2 for wrong arguments or configuration, 4 when GitHub does not answer or does not allow it.
+    Exit code 1 if it is not true or the change is not proven, 3 if it is proven and nobody claims it; 2 for wrong
+    arguments or configuration, 4 when GitHub does not answer or does not allow it.
     """
     from console.verify.command import Wishes, verified
 
-    wishes = Wishes(pull_request, local, repo, json, config, test_command, tuple(may_change or ()))
+    wishes = Wishes(pull_request, local, repo, json, config, test_command, tuple(may_change or ()), kind)
     raise typer.Exit(verified(wishes, surroundings()))
 
 

@@ -7,14 +7,16 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
+from shared.text import shown
+
 
 def say(sentence: str, *, error: bool = False) -> None:
-    """One or more lines on standard output, or with `error` on standard error."""
+    """One or more lines on standard output, or with `error` on standard error; nothing in them drives a terminal."""
     stream: TextIO | None = sys.stderr if error else sys.stdout
     if stream is None:  # closed before the start
         return
     try:
-        stream.write(f"{sentence}\n")
+        stream.write(f"{shown(sentence)}\n")
         stream.flush()
     except (OSError, ValueError):  # nobody reads, or the disk is full
         _forget(stream)

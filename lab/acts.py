@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lab import transfer
+from lab import forks, merge_queue, transfer
 from lab.world.accounts import AccountRecord
 from lab.world.apps import AppRecord, InstallationRecord
 from lab.world.comments import CommentRecord
 from lab.world.hub import World
 from lab.world.issues import IssueRecord
+from lab.world.pulls import PullRecord, ReviewRecord
 from lab.world.repository import RepositoryRecord
 
 
@@ -83,6 +84,28 @@ class Acts:
         """`actor` takes a label off a thread."""
         return self.at(full_name).issues.remove_label(number, name, actor)
 
+    def review(
+        self, full_name: str, number: int, *, author: str, state: str = "APPROVED", body: str = ""
+    ) -> ReviewRecord:
+        """`author` reviews the newest commit of a pull request: `APPROVED`, `CHANGES_REQUESTED` or `COMMENTED`."""
+        pulls = self.at(full_name).pulls
+        return pulls.review(number, self.account(author).login, state, body, pulls.require(number).head_sha)
+
+    def resolve(self, full_name: str, number: int) -> None:
+        """Somebody marks every conversation of a pull request as resolved, at the site."""
+        pulls = self.at(full_name).pulls
+        for remark in pulls.inline_of(number):
+            pulls.inline.change(remark.id, resolved=True)
+
+    async def work_on_queue(self, full_name: str) -> list[int]:
+        """The site works on a merge queue: it merges what waits there, and takes out what conflicts; what it merged."""
+        repository = self.at(full_name)
+        return await merge_queue.work(repository, self.account("github-merge-queue", bot=True))
+
+    def take_out_of_queue(self, full_name: str, number: int, *, actor: str) -> None:
+        """A pull request's merge group has failed, or `actor` takes it out of the merge queue."""
+        merge_queue.take_out(self.at(full_name), number, actor)
+
     def close(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
         """`actor` closes a thread."""
         return self.at(full_name).issues.close(number, actor)
@@ -98,6 +121,36 @@ class Acts:
     def block(self, full_name: str, number: int, *, by: int, actor: str) -> None:
         """`actor` marks an issue as blocked by another one of the same repository."""
         self.at(full_name).relations.block(number, by, actor)
+
+    def unblock(self, full_name: str, number: int, *, by: int, actor: str) -> None:
+        """`actor` takes that relationship away again."""
+        self.at(full_name).relations.unblock(number, by, actor)
+
+    def reopen(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
+        """`actor` opens a closed thread again."""
+        return self.at(full_name).issues.reopen(number, actor)
+
+    async def propose(
+        self,
+        full_name: str,
+        files: Mapping[str, str],
+        title: str,
+        body: str = "",
+        *,
+        author: str,
+        draft: bool = False,
+    ) -> PullRecord:
+        """`author` opens a pull request from a fork of theirs."""
+        self.account(author)
+        return await forks.opened(self.at(full_name), author, files, (title, body), draft=draft)
+
+    async def push_to_fork(self, full_name: str, number: int, files: Mapping[str, str]) -> PullRecord:
+        """The author of a pull request from a fork pushes one more commit."""
+        return await forks.pushed(self.at(full_name), number, files)
+
+    def mark_draft(self, full_name: str, number: int, *, actor: str, draft: bool) -> PullRecord:
+        """`actor` marks a pull request as ready for review, or as a draft again."""
+        return self.at(full_name).pulls.mark(number, actor, draft=draft)
 
     def transfer(self, full_name: str, number: int, target: str, *, actor: str) -> IssueRecord:
         """`actor` moves an issue to another repository: it answers 301 here, and has a new number there."""

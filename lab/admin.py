@@ -13,10 +13,12 @@ from pydantic import TypeAdapter
 from lab.ci.moods import MOODS, Mood
 from lab.clock import LabClock
 from lab.trouble.faults import Faults, read_fault, show_fault
+from lab.trouble.lag import Lag
 
 FAULTS_PATH = "/_lab/faults"
 CI_PATH = "/_lab/ci"
 CLOCK_PATH = "/_lab/clock"
+LAG_PATH = "/_lab/lag"
 
 
 class SetMood(Protocol):
@@ -28,11 +30,12 @@ class SetMood(Protocol):
 class Admin:
     """Lets the holder of the lab's own token plan faults, see which have not happened, and set moods and time."""
 
-    def __init__(self, token: str, faults: Faults, clock: LabClock, ci_mood: SetMood) -> None:
+    def __init__(self, token: str, faults: Faults, clock: LabClock, ci_mood: SetMood, lag: Lag) -> None:
         self._token = token
         self._faults = faults
         self._clock = clock
         self._ci_mood = ci_mood
+        self._lag = lag
 
     def routes(self) -> list[web.RouteDef]:
         """To be added to the application's router."""
@@ -42,6 +45,7 @@ class Admin:
             web.delete(FAULTS_PATH, self._clear),
             web.post(CI_PATH, self._mood),
             web.post(CLOCK_PATH, self._advance),
+            web.post(LAG_PATH, self._fall_behind),
         ]
 
     async def _unused(self, request: web.Request) -> web.Response:
@@ -88,6 +92,16 @@ class Admin:
             return _refused(error)
         self._clock.advance(seconds)
         return web.json_response({"now": self._clock.now()})
+
+    async def _fall_behind(self, request: web.Request) -> web.Response:
+        """`{"seed": ..., "share": 0.5}` lets the replicas lag from now on; a share of 0 ends it."""
+        self._check(request)
+        try:
+            order = TypeAdapter(dict[str, float]).validate_json(await request.read())
+            self._lag.begin(int(order.pop("seed", 0)), **order)
+        except (ValueError, TypeError) as error:
+            return _refused(error)
+        return web.Response(status=204)
 
     def _check(self, request: web.Request) -> None:
         given = request.headers.get("Authorization", "")

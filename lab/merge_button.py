@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from lab.http.refusals import Refusal
+from lab.merge_requirements import QUEUE, is_behind, missing, passed
 from lab.repositories import merging
 from lab.world.accounts import AccountRecord
-from lab.world.checks import FAILED
 from lab.world.pulls import PullRecord
 from lab.world.repository import RepositoryRecord
 
@@ -23,9 +23,6 @@ HEAD_MOVED = "expected head sha didn’t match current head ref."
 COMMITS_READ = 250
 """How many commits of a pull request are looked at, as GitHub does."""
 
-
-_VERDICTS = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
-"""States of a review that supersede what its author said before."""
 
 _METHODS = {"merge": "Merge commits", "squash": "Squash merges", "rebase": "Rebase merges"}
 
@@ -44,18 +41,23 @@ async def press(repository: RepositoryRecord, number: int, order: MergeOrder, ac
     """Merge and return the new commit; raises 405 or 409 with GitHub's sentence."""
     async with repository.merging:
         pull = repository.pulls.require(number)
-        _permit(repository, pull, order)
+        await _permit(repository, pull, order)
         if not await mergeable(repository, pull):
             raise Refusal(405, "Pull Request is not mergeable")
-        repository.merging_number = number
-        try:
-            sha = await _merge(repository, pull, order, actor)
-        finally:
-            repository.merging_number = 0
-        repository.pulls.merge(number, actor.login, sha)
-        if pull.base_branch == repository.facts.default_branch:
-            _close_issues(repository, pull, actor.login, sha)
-        return sha
+        return await complete(repository, pull, order, actor)
+
+
+async def complete(repository: RepositoryRecord, pull: PullRecord, order: MergeOrder, actor: AccountRecord) -> str:
+    """Merge what may be merged, while `repository.merging` is held; return the new commit."""
+    repository.merging_number = pull.number
+    try:
+        sha = await _merge(repository, pull, order, actor)
+    finally:
+        repository.merging_number = 0
+    repository.pulls.merge(pull.number, actor.login, sha)
+    if pull.base_branch == repository.facts.default_branch:
+        _close_issues(repository, pull, actor.login, sha)
+    return sha
 
 
 async def bring_up_to_date(repository: RepositoryRecord, pull: PullRecord, actor: AccountRecord) -> None:
@@ -83,7 +85,7 @@ async def mergeable(repository: RepositoryRecord, pull: PullRecord) -> bool:
     return found
 
 
-def state(repository: RepositoryRecord, pull: PullRecord) -> str:
+async def state(repository: RepositoryRecord, pull: PullRecord) -> str:
     """GitHub's `mergeable_state`."""
     if pull.mergeable is None:
         return "unknown"
@@ -91,8 +93,10 @@ def state(repository: RepositoryRecord, pull: PullRecord) -> str:
         return "draft"
     if not pull.mergeable:
         return "dirty"
-    if _missing(repository, pull) is not None:
+    if await missing(repository, pull) is not None:
         return "blocked"
+    if await is_behind(repository, pull):
+        return "behind"
     return "clean" if _checks_passed(repository, pull.head_sha) else "unstable"
 
 
@@ -102,7 +106,7 @@ def closing_numbers(text: str, full_name: str) -> list[int]:
     return [int(found["number"]) for found in mentions if (found["repository"] or full_name) == full_name]
 
 
-def _permit(repository: RepositoryRecord, pull: PullRecord, order: MergeOrder) -> None:
+async def _permit(repository: RepositoryRecord, pull: PullRecord, order: MergeOrder) -> None:
     if not repository.pulls.thread(pull.number).open:
         raise Refusal(405, "Pull Request is not mergeable")
     if pull.draft:
@@ -111,46 +115,20 @@ def _permit(repository: RepositoryRecord, pull: PullRecord, order: MergeOrder) -
         raise Refusal(405, f"{_METHODS[order.method]} are not allowed on this repository.")
     if order.sha is not None and order.sha != pull.head_sha:
         raise Refusal(409, "Head branch was modified. Review and try the merge again.")
-    missing = _missing(repository, pull)
-    if missing is not None:
-        raise Refusal(405, missing)
-
-
-def _missing(repository: RepositoryRecord, pull: PullRecord) -> str | None:
-    """What branch protection still wants, as GitHub says it."""
     protection = repository.facts.protections.get(pull.base_branch)
-    if protection is None:
-        return None
-    passed = _passed(repository, pull.head_sha)
-    for name in protection.checks:
-        if name not in passed:
-            return f'Required status check "{name}" is expected.'
-    if _approvals(repository, pull) < protection.approvals:
-        plural = "s are" if protection.approvals > 1 else " is"
-        return f"At least {protection.approvals} approving review{plural} required by reviewers with write access."
-    return None
-
-
-def _approvals(repository: RepositoryRecord, pull: PullRecord) -> int:
-    """Approvals by people with write access; an open request for changes outweighs them all."""
-    verdicts = {
-        review.author: review.state
-        for review in repository.pulls.reviews_of(pull.number)
-        if review.state in _VERDICTS and repository.facts.reaches(review.author, "write")
-    }
-    states = list(verdicts.values())
-    return 0 if "CHANGES_REQUESTED" in states else states.count("APPROVED")
-
-
-def _passed(repository: RepositoryRecord, sha: str) -> set[str]:
-    checks = {c.name for c in repository.checks.of(sha) if c.status == "completed" and c.conclusion not in FAILED}
-    return checks | {status.context for status in repository.checks.statuses_of(sha) if status.state == "success"}
+    if protection is not None and protection.merge_queue:
+        raise Refusal(405, QUEUE)
+    if (wanted := await missing(repository, pull)) is not None:
+        raise Refusal(405, wanted)
+    if protection is not None and await is_behind(repository, pull):
+        count = len(protection.checks)
+        raise Refusal(405, f"{count} of {count} required status checks are expected.")
 
 
 def _checks_passed(repository: RepositoryRecord, sha: str) -> bool:
     names = {check.name for check in repository.checks.of(sha)}
     names |= {status.context for status in repository.checks.statuses_of(sha)}
-    return names <= _passed(repository, sha)
+    return names <= passed(repository, sha)
 
 
 async def _merge(repository: RepositoryRecord, pull: PullRecord, order: MergeOrder, actor: AccountRecord) -> str:

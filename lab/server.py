@@ -25,9 +25,10 @@ from lab.http.service import Service
 from lab.repositories.bare import Bare
 from lab.repositories.branch_moves import catch_up, follow
 from lab.repositories.git_http import GitHttp
-from lab.routes import OPERATIONS
+from lab.routes import BESIDE_REST, OPERATIONS
 from lab.trouble.faults import Faults
 from lab.trouble.interludes import Interludes
+from lab.trouble.lag import Lag
 from lab.trouble.mishaps import Mishaps
 from lab.trouble.spoil import Spoiler
 from lab.wire.site import Site
@@ -66,6 +67,7 @@ class Lab(Acts):
         self.faults = Faults()
         self.exchanges = Exchanges()
         self.interludes = Interludes()
+        self.lag = Lag(self.clock.now)
         self.admin_token = secrets.token_hex(16)
         self.ci: dict[int, Ci] = {}
         self._state_dir = state_dir.absolute()  # git runs elsewhere
@@ -197,6 +199,8 @@ class Lab(Acts):
 
         async def moved(ref: str, old: str | None, new: str | None) -> None:
             await follow(repository, ref, new)
+            if new is not None and ref.startswith("refs/heads/"):
+                self.lag.pushed(new)
             await ci.pushed(ref, old, new)
 
         repository.bare.on_update = moved
@@ -219,13 +223,12 @@ class Lab(Acts):
 
         spoiler = Spoiler(self.faults, self.clock, Mishaps(self.world))
         kept = [keeping(self.save)] if self._durable else []
-        app = web.Application(
-            middlewares=[*kept, self.interludes.play, service.record, spoiler.spoil], client_max_size=LARGEST_BODY
-        )
+        layers = (*kept, self.interludes.play, service.record, spoiler.spoil, self.lag.answer)
+        app = web.Application(middlewares=layers, client_max_size=LARGEST_BODY)
         app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
-        admin = Admin(self.admin_token, self.faults, self.clock, self.ci_mood)
+        admin = Admin(self.admin_token, self.faults, self.clock, self.ci_mood, self.lag)
         app.add_routes([*admin.routes(), web.get(signed.PATH, log)])
-        service.mount(app.router, OPERATIONS)
+        service.mount(app.router, [*OPERATIONS, *BESIDE_REST])
         return app
 
     def _bare(self, full_name: str) -> Bare | None:

@@ -63,6 +63,7 @@ _SCRIPT = Template("""\
         goal: Whoever comes is greeted.
         criteria: ["$name.txt says hello."]
         files: [$name.txt, tests/test_$name.sh]
+        kind: feature
         may_change: []
         out_of_scope: [Anything else.]
         depends_on: []

@@ -9,6 +9,7 @@ from typing import assert_never
 
 import structlog
 
+from planner_agent import posted
 from planner_agent.decide import STAGES, Action, Phase, Snapshot, before, decide, stopped
 from planner_agent.drafting import Drafting
 from planner_agent.gate import Gate
@@ -19,6 +20,7 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge, Source
 from planner_agent.specifications import Specifications
 from shared.claims import Claims
+from shared.creation import look
 from shared.errors import Blocked
 from shared.governance.endings import RunEnded
 from shared.governance.meter import begin_run
@@ -31,7 +33,7 @@ from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.models import Issue
-from shared.order import excluded, ordered
+from shared.order import excluded, urgency
 from shared.reconcile.lost import LostLabels
 from shared.sightings import Sightings
 from shared.workflow import UNLABELLED, Event, Role, Stage
@@ -61,7 +63,6 @@ class Planner:
         self, forge: Forge, port: Port, claimant: Claimant, source: Source, coder: Coder, policy: Policy
     ) -> None:
         self._forge = forge
-        self._agent = claimant.agent
         self._claims = Claims(Role.PLANNER, port, claimant)
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
@@ -90,9 +91,8 @@ class Planner:
         stories = [issue for issue in known.values() if self._wanted(issue) and not self._unfinished(issue)]
         orphans = self._forge.inbox.orphans
         stories += [story for number, story in orphans.items() if number not in known and self._wanted(story)]
-        policy = self._policy
-        inorder = ordered(stories, agent=self._agent, priorities=policy.priorities, slots=policy.slots)
-        return tuple(Candidate(story.number, self._version(story)) for story in inorder)
+        queue = sorted((urgency(story, self._policy.priorities), story) for story in stories)
+        return tuple(Candidate(story.number, self._version(story), rank) for (rank, *_), story in queue)
 
     def _wanted(self, issue: Issue) -> bool:
         if issue.is_pull_request:
@@ -207,6 +207,7 @@ class Planner:
         return None
 
     async def _draft(self, held: Held, snapshot: Snapshot) -> None:
+        look(held, posted.creation_name(held.fence.attempt, snapshot.story))  # before anything is paid for
         plan = await self._plan(held, snapshot)
         self._listener.remember(await self._handover.post(held, snapshot, plan))
         del self._unposted[snapshot.issue.number]

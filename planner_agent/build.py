@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from console.arguments import Arguments
 from console.building.assembly import Parts
-from console.building.desks import attended
+from console.building.desks import attended, replies
 from planner_agent.agent import Planner
 from planner_agent.approval import Approval
 from planner_agent.decided import Decided
@@ -42,13 +42,19 @@ def forge_of(parts: Parts) -> Forge:
     """The planner's side of GitHub. It watches specifications too: the last one to close ends its story."""
     specified = [stage for stage in stages(Track.SPECIFICATION) if stage not in UNLABELLED]
     return Forge(
-        inbox=parts.inbox([parts.names.story, *specified], trade(parts.names), lambda item: not item.is_pull_request),
+        inbox=parts.inbox(
+            [parts.names.story, *specified],
+            trade(parts.names, parts.closing, parts.status),
+            lambda item: not item.is_pull_request,
+        ),
         issues=parts.issues,
         comments=parts.comments,
         people=parts.people,
         labels=parts.labels,
         status=parts.status,
         texts=parts.texts,
+        closing=parts.closing,
+        replies=replies(parts),
     )
 
 
@@ -71,7 +77,7 @@ def opening_of(parts: Parts) -> Opening:
 
 def policy_of(parts: Parts) -> Policy:
     """What the configuration says to the planner."""
-    repository, settings = parts.configured, parts.settings
+    repository = parts.configured
     return Policy(
         repository=repository.name,
         account=parts.account,
@@ -81,8 +87,8 @@ def policy_of(parts: Parts) -> Policy:
         exclude=frozenset(repository.labels.exclude),
         priorities=repository.priority_labels,
         approval=Approval(repository.approval),
-        slots=settings.max_concurrent,
         limits=parts.limits,
+        take_assigned=repository.take_assigned_issues,
         only=parts.only,
     )
 

@@ -13,6 +13,7 @@ from shared.github.status import Status
 from shared.governance.repair import shown
 from shared.governance.rulings import offered
 from shared.lock.record import Fence
+from shared.specification import Kind
 from shared.text import neutralise, one_line
 from shared.workflow import Track
 
@@ -88,6 +89,7 @@ def _specification(number: int, one: PlannedSpecification) -> str:
     lines = [f"**{number}. {neutralise(one.title)}** (`{one.key}`)", "", neutralise(one.goal), ""]
     lines += [f"- {neutralise(criterion)}" for criterion in one.criteria]
     facts = {
+        "Kind": "" if one.kind is Kind.FEATURE else str(one.kind),
         "Files": _paths(one.files),
         "Existing tests that may change": _paths(one.may_change),
         "Out of scope": neutralise("; ".join(one.out_of_scope)),
@@ -127,9 +129,15 @@ def _decide_at_a_terminal(planned: Plan) -> str:
     )
 
 
+def _behind(one: Created) -> str:
+    """Why it waits for specifications of other stories."""
+    others = ", ".join(f"#{number}" for number in one.behind)
+    return f" (after {others}: the same files)" if others else ""
+
+
 def specified(fence: Fence, created: Sequence[Created]) -> Status:
     """The specification issues exist."""
-    notes = "\n".join(f"- [ ] #{one.number} {one.title}" for one in created)
+    notes = "\n".join(f"- [ ] #{one.number} {one.title}{_behind(one)}" for one in created)
     return Status(
         f"{_count(len(created), 'specification issue')} created; the story is closed with the last of them.",
         _where(fence),
@@ -143,6 +151,11 @@ def finished(fence: Fence, numbers: Mapping[str, int]) -> Status:
     notes = "\n".join(f"- [x] #{number}" for number in sorted(numbers.values()))
     sentence = "Every specification issue is closed: the story is done."
     return Status(sentence, _where(fence), _data(fence, specifications=dict(numbers)), notes)
+
+
+def closed(fence: Fence) -> Status:
+    """A person has closed the story; its specifications go on by themselves."""
+    return Status("Closed by a person: its specification issues go on by themselves.", _where(fence), _data(fence))
 
 
 def changed_meanwhile(fence: Fence) -> Status:

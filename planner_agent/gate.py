@@ -10,13 +10,14 @@ from planner_agent.observe import Listener
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
+from shared.governance.notices import untrusted_label
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Issue, LabelEvent
-from shared.order import excluded
+from shared.order import assigned, excluded
 from shared.specification import body_sha256
 from shared.warrant import Notice
-from shared.workflow import HALTED, Stage
+from shared.workflow import HALTED, TERMINAL, Stage
 
 
 class Gate:
@@ -27,11 +28,13 @@ class Gate:
         self._listener = listener
         self._specifications = specifications
         self._policy = policy
+        self._answered: set[int] = set()
 
     async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str:
         """What a claim of this story would begin, or the sentence why it is not claimed."""
         barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
-        wanted = barred or wish(issue, fence, self._policy.names, unasked=self._policy.decided is not None)
+        left = barred or self._assigned(issue, fence)
+        wanted = left or wish(issue, fence, self._policy.names, unasked=self._policy.decided is not None)
         if isinstance(wanted, str):
             return wanted
         if fence is None:
@@ -52,6 +55,13 @@ class Gate:
                 return Intent(fence.stage, fence.phase) if closed else "a specification is still open"
             case _:
                 assert_never(wanted)
+
+    def _assigned(self, issue: Issue, fence: Fence | None) -> str:
+        """Why it is left to a person, unless one has named it at a terminal. What has begun goes on."""
+        begun = fence is not None and fence.stage not in TERMINAL
+        if begun or self._policy.take_assigned or self._policy.only is not None:
+            return ""
+        return assigned(issue, lambda one: one == self._policy.account)
 
     async def _begin(self, issue: Issue, fence: Fence | None) -> Intent | str:
         """The newest label that asks for a plan: after the fence, and by somebody with write access."""
@@ -76,6 +86,9 @@ class Gate:
         if event is None or not event.added or (fence is not None and event.at <= fence.at):
             return f"{fence.stage if fence else 'not begun'}: nobody has set a label that asks for a plan"
         if not await self._listener.may_write(event.actor.login):
+            if issue.number not in self._answered:
+                await self._forge.replies.once(issue.number, *untrusted_label(event.label, event.actor.login))
+                self._answered.add(issue.number)
             return f"'{event.label}' was not set by somebody with write access"
         return await self._doubt(issue, event)
 

@@ -11,6 +11,7 @@ from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
+from shared.creation import making
 from shared.errors import Blocked, Unexplained
 from shared.items import Ended, Result
 from shared.labels import Flag
@@ -76,7 +77,8 @@ class Handover:
             keys=held.claimant.keys,
             approval=self._policy.approval,
         )
-        return await self._forge.comments.post(number, body, held)
+        async with making(held, posted.creation_name(revision, snapshot.story)):
+            return await self._forge.comments.post(number, body, held)
 
     async def submit(self, held: Held, snapshot: Snapshot, event: Event) -> None:
         """The plan waits for a person, who is told why when the configuration would usually do."""
@@ -116,7 +118,8 @@ class Handover:
         numbers = await self._specifications.numbers(snapshot.issue, held.fence.attempt)
         to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to
         await self._forge.status.show(number, comments.finished(replace(held.fence, stage=to), numbers), held)
-        await self._forge.issues.close(number, held)
+        closed = await self._forge.issues.close(number, held)
+        await self._forge.closing.unlabel(closed, held)
         await advance(held, stage=to)
         self._forge.inbox.dismiss(number)
         return Ended(Result.FINISHED, f"#{number} is done")
@@ -139,11 +142,12 @@ class Handover:
         await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
 
     async def withdraw(self, held: Held, reason: str) -> None:
-        """A person ended it: the fence remembers, nothing else is touched."""
+        """A person ended it: the fence remembers, and what is closed shows no stage any more."""
+        issue = await self._forge.issues.issue(held.fence.key.number)
+        if not issue.open:
+            await self._forge.closing.unlabel(issue, held)
         await advance(held, stage=Stage.WITHDRAWN)
-        await self._forge.status.show(
-            held.fence.key.number, comments.withdrawn(held.fence, reason, self._restart), held
-        )
+        await self._forge.status.show(issue.number, comments.withdrawn(held.fence, reason, self._restart), held)
 
     @property
     def _restart(self) -> str:

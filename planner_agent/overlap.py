@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner_agent.plan import Plan, PlannedSpecification
+from shared.specification import Specification, files_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +46,15 @@ def blockers(plan: Plan, one: PlannedSpecification) -> tuple[str, ...]:
     return (*one.depends_on, *(shared.key for shared in overlaps(plan).get(one.key, ())))
 
 
-def _touched(one: PlannedSpecification) -> set[str]:
-    return {path.removeprefix("./") for path in (*one.files, *one.may_change)}
+def elsewhere(one: PlannedSpecification, under_way: Mapping[int, Specification]) -> tuple[int, ...]:
+    """The specifications under way, by number, that `one` has to wait for because both name the same file.
+
+    One that waits for another of them stands for both. None of them can wait for `one`, which is newer.
+    """
+    sharing = {number for number, other in under_way.items() if _touched(one) & other.touched}
+    behind = {before for number in sharing for before in under_way[number].depends_on}
+    return tuple(sorted(sharing - behind))
+
+
+def _touched(one: PlannedSpecification) -> frozenset[str]:
+    return files_of((*one.files, *one.may_change))

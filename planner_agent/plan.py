@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from shared.governance.repair import Unusable
 from shared.markdown import open_fence
+from shared.specification import Kind
 from shared.text import clean, one_line, redact
 
 ANSWER_LIMIT = 200_000
@@ -96,6 +97,7 @@ class PlannedSpecification(_Part):
 
     key: Key
     title: Title
+    kind: Kind = Kind.FEATURE
     goal: Prose
     criteria: Annotated[tuple[Line, ...], Field(min_length=1, max_length=30)]
     files: Lines = ()
@@ -140,7 +142,11 @@ def schema() -> dict[str, Any]:
 
 def dump(plan: Plan) -> str:
     """A plan as one line of JSON that no Markdown or HTML parser sees anything in."""
-    text = json.dumps(plan.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
+    data = plan.model_dump(mode="json")
+    for one in data["specifications"]:
+        if one["kind"] == Kind.FEATURE:
+            del one["kind"]  # so an agent of a version that knows no kinds reads the plans that ask for none
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("@", "\\u0040")
 
 

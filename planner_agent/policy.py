@@ -29,8 +29,9 @@ class Policy:
     priorities: tuple[str, ...] = ()
     approval: Approval = Approval.COMMENT
     rounds: int = 3
-    slots: int = 1
     limits: Limits = field(default_factory=Limits)
+    take_assigned: bool = False
+    """Whether stories that are assigned to a person are begun all the same."""
     only: int | None = None
     decided: Decided | None = None
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from shared.github.status import Status
 from shared.labels import Flag
-from shared.models import Comment, Issue, LabelEvent, Permission
+from shared.models import Comment, Issue, LabelEvent, Permission, PullRequest
 from shared.warrant import Warrant
 from shared.workflow import Stage
 
@@ -97,6 +97,18 @@ class Texts(Protocol):
     def stood(self, issue: Issue, at: datetime) -> bool: ...
 
 
+class Closing(Protocol):
+    """Takes the labels off what has ended."""
+
+    async def unlabel(self, item: Issue | PullRequest, warrant: Warrant) -> None: ...
+
+
+class Replies(Protocol):
+    """Replies that are given once in a thread."""
+
+    async def once(self, number: int, purpose: str, text: str) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Forge:
     """The GitHub side of one repository, as the planner uses it."""
@@ -108,6 +120,8 @@ class Forge:
     labels: LabelBoard
     status: StatusBoard
     texts: Texts
+    closing: Closing
+    replies: Replies
 
 
 class Subject(Protocol):

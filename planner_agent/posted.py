@@ -56,6 +56,11 @@ def find(thread: Iterable[Comment], number: int, accounts: Collection[int], keys
     return tuple(sorted((one for one in found if one is not None), key=lambda one: one.comment_id))
 
 
+def creation_name(revision: int, story: str) -> str:
+    """How the fence names a plan while it is made: the `revision`-th, of the text with the hash `story`."""
+    return f"plan-{revision}-{story[:12]}"
+
+
 def _posted(comment: Comment, number: int, keys: Keyring) -> Posted | None:
     mark = marks.find(comment.body.replace("\r\n", "\n").partition("\n")[0])
     if mark is None or mark.name != MARK or not mark.fields.get("rev", "").isdecimal():

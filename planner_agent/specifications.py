@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
-from planner_agent.overlap import blockers
+from planner_agent.overlap import blockers, elsewhere
 from planner_agent.plan import Plan, PlannedSpecification
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
@@ -13,9 +14,13 @@ from shared.errors import Gone
 from shared.lock.hold import Held
 from shared.marks import Keyring
 from shared.models import Issue
+from shared.order import urgency
 from shared.specification import Criterion, Specification, Trailer, read, write
 from shared.text import neutralise, one_line
 from shared.workflow import Event, Stage, Track, move
+
+_UNDER_WAY = frozenset({Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING})
+"""The stages of a specification that will be merged if nothing happens."""
 
 TITLE_LIMIT = 220
 """GitHub refuses titles above 256 characters; making one harmless adds a few."""
@@ -23,11 +28,15 @@ TITLE_LIMIT = 220
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """One specification issue of a plan; `key` is `<story>-<number in the plan>`."""
+    """One specification issue of a plan; `key` is `<story>-<number in the plan>`.
+
+    `behind` are specifications of other stories that name the same files.
+    """
 
     key: str
     number: int
     title: str
+    behind: tuple[int, ...] = ()
 
 
 class Specifications:
@@ -54,20 +63,29 @@ class Specifications:
         """
         first = self._approved.pop(story.number, 0) == held.ack.id
         existing = {} if first else await self._existing(story, sha)
-        ready = self._policy.names.of(move(Track.SPECIFICATION, Stage.NEW, Event.CREATED).to)
+        labels = [
+            self._policy.names.of(move(Track.SPECIFICATION, Stage.NEW, Event.CREATED).to),
+            *self._handed_on(story),
+        ]
+        under_way = await self._under_way(story)
         created: dict[str, Created] = {}
         for index, planned in plan.ordered:
             key = f"{story.number}-{index}"
             title = neutralise(one_line(planned.title, TITLE_LIMIT))
-            number = existing.get(key)
+            number, behind = existing.get(key), elsewhere(planned, under_way)
             if number is None:
-                waits_for = tuple(created[other].number for other in blockers(plan, planned))
+                waits_for = (*(created[other].number for other in blockers(plan, planned)), *behind)
                 specification = specified(planned, story.number, waits_for, plan.assumptions)
                 body = write(specification, keys=self._keys, parent=story.number, key=key, plan_sha=sha)
-                number = (await self._forge.issues.create(title, body, [ready], held)).number
-            created[planned.key] = Created(key, number, title)
+                number = (await self._forge.issues.create(title, body, labels, held)).number
+            created[planned.key] = Created(key, number, title, behind)
         self._listed[story.number, held.fence.attempt] = {one.key: one.number for one in created.values()}
         return tuple(created.values())
+
+    def _handed_on(self, story: Issue) -> list[str]:
+        """The labels of a story that hold for its parts: how urgent it is, and that the engine is to take it at all."""
+        known = {label.casefold() for label in (*self._policy.priorities, *self._policy.include)}
+        return sorted(label for label in story.labels if label.casefold() in known)
 
     async def closed(self, story: Issue, revision: int) -> bool:
         """Whether plan `revision` has specifications and each of them, read singly, is closed or gone."""
@@ -100,6 +118,29 @@ class Specifications:
                 found.setdefault(trailer.key, issue.number)
         return found
 
+    async def _under_way(self, story: Issue) -> dict[int, Specification]:
+        """What other stories, or people, have specified and is not merged yet; what was given up waits for a person."""
+        found: dict[int, Specification] = {}
+        for number, listed in self._forge.inbox.known.items():
+            if not self._is_under_way(listed) or self._comes_later(listed, story):
+                continue
+            with suppress(Gone):
+                issue = await self._forge.issues.issue(number)  # lists lack most of its text
+                specification = read(issue.body)
+                if self._is_under_way(issue) and specification.part_of != story.number:
+                    found[number] = specification
+        return found
+
+    def _comes_later(self, issue: Issue, story: Issue) -> bool:
+        """Whether it is not begun and less urgent: the worker lets it wait for the parts of `story`."""
+        if self._policy.names.read(issue.labels).stages != {Stage.READY}:
+            return False
+        return urgency(issue, self._policy.priorities).rank > urgency(story, self._policy.priorities).rank
+
+    def _is_under_way(self, issue: Issue) -> bool:
+        labels = self._policy.names.read(issue.labels)
+        return issue.open and not issue.is_pull_request and not labels.story and bool(labels.stages & _UNDER_WAY)
+
     async def _is_open(self, number: int) -> bool:
         try:
             return (await self._forge.issues.issue(number)).open
@@ -123,6 +164,7 @@ def specified(
         out_of_scope=planned.out_of_scope,
         depends_on=waits_for,
         part_of=story,
+        kind=planned.kind,
     )
 
 

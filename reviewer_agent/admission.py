@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.ci.round import SENT_BACK
+from shared.ci.round import BASE_MOVED, SENT_BACK
 from shared.labels import Flag, Labels
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
@@ -18,8 +18,8 @@ def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Int
     """What a claim of this pull request would begin or finish, or the sentence why there is nothing to claim."""
     if pull_request.merged and fence is not None and fence.stage not in TERMINAL:
         return Intent(fence.stage)
-    if not pull_request.open:
-        return "the pull request is closed"
+    if not pull_request.open or pull_request.draft:
+        return f"the pull request is {'a draft' if pull_request.open else 'closed'}"
     labels = names.read(pull_request.labels)
     if Flag.PAUSED in labels.flags:
         return f"the pull request carries '{names.of(Flag.PAUSED)}'"
@@ -60,13 +60,18 @@ def reopening(pull_request: PullRequest, fence: Fence) -> Intent:
 
 
 def _attempt(fence: Fence | None) -> int:
-    """How many reviews were taken up before this one; a person who asks again after a failure starts anew."""
-    return 0 if fence is None or fence.stage in HALTED else fence.attempt + 1
+    """How many reviews were taken up before this one; a person who asks again after a failure starts anew.
+
+    What only had its base merged in is no other change.
+    """
+    if fence is None or fence.stage in HALTED:
+        return 0
+    return fence.attempt if fence.phase == BASE_MOVED else fence.attempt + 1
 
 
 def _round(pull_request: PullRequest, fence: Fence | None) -> int:
-    """Rounds count how often changes were requested and made, by whomever; a repair of CI was nobody's request."""
-    if fence is None or fence.phase == SENT_BACK:
+    """Rounds count how often changes were requested and made, by whomever; a repair or a new base nobody requests."""
+    if fence is None or fence.phase in {SENT_BACK, BASE_MOVED}:
         return 0 if fence is None else fence.round
     return fence.round + (fence.stage is Stage.CHANGES_REQUESTED and fence.work_head != pull_request.head_sha)
 

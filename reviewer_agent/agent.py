@@ -23,9 +23,10 @@ from reviewer_agent.orders import order
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.review.drafts import Drafts
-from reviewer_agent.review.opinion import Reader
+from reviewer_agent.review.opinion import Reader, creation_name
 from reviewer_agent.review.recollection import Recollection
 from shared.claims import Claims
+from shared.creation import look
 from shared.errors import Blocked
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
@@ -37,7 +38,7 @@ from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.lock.view import View
 from shared.models import Issue, PullRequest
-from shared.order import excluded, ordered
+from shared.order import excluded, urgency
 from shared.reconcile.lost import Item, LostLabels
 from shared.sightings import Sightings
 from shared.workflow import TERMINAL, Role, Stage
@@ -52,7 +53,6 @@ class Reviewer:
 
     def __init__(self, forge: Forge, port: Port, claimant: Claimant, drafts: Drafts, policy: Policy) -> None:
         self._forge = forge
-        self._agent = claimant.agent
         self._claims = Claims(Role.REVIEWER, port, claimant)
         self._drafts = drafts
         self._policy = policy
@@ -62,7 +62,7 @@ class Reviewer:
         reader = Reader(claimant.keys, claimant.accounts)
         self._observer = Observer(forge, demand, drafts.library.source, reader, policy)
         self._recollection = Recollection(forge.reviews, reader, self._observer.requests)
-        self._merging = Merging(forge, self._observer, policy)
+        self._merging = Merging(forge, self._observer, self._handover, policy)
         self._gate = Gate(claimant, demand, self._observer, policy)
         self._sightings: Sightings[PullRequest] = Sightings(port.boot)
         self._closed: dict[int, Issue] = {}
@@ -77,14 +77,14 @@ class Reviewer:
         """Pull requests with a reviewer's stage; once more when they were closed, because some were merged."""
         known = await self._forge.inbox.look()
         await self._observer.begin()
-        policy, gone = self._policy, self._forge.inbox.gone
+        gone = self._forge.inbox.gone
         self._closed |= {number: gone[number] for number in gone.keys() - self._settled}
         self._settled -= gone.keys()
         orphans = {number: item for number, item in self._forge.inbox.orphans.items() if self._gate.admits(item)}
         listed = {**self._closed, **known}.items()
         wanted = {**orphans, **{number: issue for number, issue in listed if self._gate.wanted(issue)}}.values()
-        queue = ordered(wanted, agent=self._agent, priorities=policy.priorities, slots=policy.slots)
-        return tuple(Candidate(one.number, f"{one.updated_at.isoformat()} {one.comments}") for one in queue)
+        queue = sorted((urgency(one, self._policy.priorities), one) for one in wanted)
+        return tuple(Candidate(o.number, f"{o.updated_at.isoformat()} {o.comments}", u.rank) for u, o in queue)
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock and pull request; claim when there is something to do and it is free."""
@@ -167,10 +167,12 @@ class Reviewer:
                 return None
             case Action.LET_GO:
                 return await self._handover.let_go(held, seen.pull_request)
-            case Action.REQUEST_CHANGES | Action.YIELD | Action.SEND_BACK | Action.PUT_OFF:
-                return await self._hand_on(action, held, seen.pull_request)
+            case Action.REQUEST_CHANGES | Action.YIELD | Action.SEND_BACK | Action.SEND_TO_BASE | Action.PUT_OFF:
+                return await self._hand_on(action, held, seen)
             case Action.MERGE:
                 return await self._merging.merge(held, seen)
+            case Action.ENQUEUE:
+                return await self._merging.enqueue(held, seen)
             case Action.WAIT | Action.COOL | Action.HAND_OVER | Action.PARK:
                 return await self._wait(action, held, seen)
             case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_REVIEWS | Action.GIVE_UP_ON_SIZE:
@@ -194,13 +196,16 @@ class Reviewer:
         if action is Action.FINISH:
             return await self._merging.finish(held, pull_request)
         if action is Action.WITHDRAW:
-            return await self._handover.withdraw(held, "the pull request was closed")
+            return await self._handover.withdraw(held, "the pull request was closed", pull_request)
         if action is Action.HAND_BACK:
             return await self._handover.hand_back(held, pull_request)
         return Ended(Result.FAILED, f"halted at {held.fence.stage}")
 
-    async def _hand_on(self, action: Action, held: Held, pull_request: PullRequest) -> Ended:
+    async def _hand_on(self, action: Action, held: Held, seen: Snapshot) -> Ended:
         """To whoever has to do something before it goes on here."""
+        pull_request = seen.pull_request
+        if action is Action.SEND_TO_BASE:
+            return await self._handover.send_to_base(held, seen)
         if action is Action.SEND_BACK:
             return await self._handover.send_back(held, pull_request)
         if action is Action.PUT_OFF:
@@ -214,6 +219,8 @@ class Reviewer:
 
     async def _review(self, held: Held, seen: Snapshot) -> Step:
         """At most two paid calls for one commit; the verdict is dropped when the head has moved meanwhile."""
+        if not held.fence.phase:  # set where a person has asked for one more, of a commit that has one
+            look(held, creation_name(held.fence.work_head))  # before anything is paid for
         draft = await self._drafts.made(held, seen.pull_request, self._observer, self._recollection)
         if draft is None:
             why = await self._observer.held_up(seen.pull_request)
@@ -238,7 +245,7 @@ class Reviewer:
         elif Flag.PAUSED in seen.flags:
             await self._handover.pause(held)
         else:
-            await self._handover.withdraw(held, reason)
+            await self._handover.withdraw(held, reason, seen.pull_request)
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Say in the thread until when it waits, and why."""

@@ -33,7 +33,7 @@ def build(parts: Parts) -> Agent:
     policy = policy_of(parts)
     source = parts.mirror
     forge = Forge(
-        inbox=parts.inbox(STAGES, trade(parts.names, parts.pulls), lambda item: item.is_pull_request),
+        inbox=parts.inbox(STAGES, trade(parts.names, parts.pulls, parts.closing), lambda item: item.is_pull_request),
         issues=parts.issues,
         comments=parts.comments,
         people=parts.people,
@@ -44,6 +44,9 @@ def build(parts: Parts) -> Agent:
         status=parts.status,
         branches=Branches(source),
         turns=Turns(parts.fences, source, parts.server_time),
+        rules=parts.rules,
+        queue=parts.merge_queue,
+        closing=parts.closing,
     )
     runs = Runs(source, Notes(source.git, parts.identity), parts.keys)
     library = Library(source, runs, policy.diff_bytes)
@@ -54,7 +57,7 @@ def build(parts: Parts) -> Agent:
 
 def policy_of(parts: Parts) -> Policy:
     """What the configuration says to the reviewer."""
-    repository, settings = parts.configured, parts.settings
+    repository = parts.configured
     return Policy(
         repository=repository.name,
         names=parts.names,
@@ -74,6 +77,5 @@ def policy_of(parts: Parts) -> Policy:
         delete_branch=repository.delete_branch,
         barring=frozenset(repository.merge_blocking_labels),
         by_requester=repository.merge_by_requester,
-        slots=settings.max_concurrent,
         limits=parts.limits,
     )

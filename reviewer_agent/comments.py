@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reviewer_agent.links import issue_of
-from reviewer_agent.merge.hindrances import Hindrance
+from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
 from reviewer_agent.review.text import REASON_CHARS, line
 from shared.errors import Blocked
 from shared.github.status import Status
 from shared.governance.repair import AnswerUnusable, shown
 from shared.governance.rulings import offered
-from shared.labels import Labels
+from shared.labels import Flag, Labels
 from shared.lock.record import Fence
 from shared.models import PullRequest
 from shared.text import neutralise, one_line
@@ -36,12 +36,20 @@ def merge_title(pull_request: PullRequest) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a sentence names: a change's lines and their limit, the label that bars it, and when it is merged."""
+    """What a sentence names: a change's lines and their limit, the label that bars it, and when it is merged.
+
+    `blockers` are sentences of the review on what speaks against merging without a person. `base` is the branch it
+    goes into, `missing` what that requires and it lacks, `said` GitHub's own words.
+    """
 
     lines: int | None = None
     limit: int | None = None
     barred: str = ""
     until: datetime | None = None
+    blockers: tuple[str, ...] = ()
+    base: str = "its base branch"
+    missing: tuple[str, ...] = ()
+    said: str = ""
 
 
 def approved(fence: Fence, hindrance: Hindrance, names: Labels, facts: Facts | None = None) -> Status:
@@ -50,14 +58,22 @@ def approved(fence: Fence, hindrance: Hindrance, names: Labels, facts: Facts | N
     then = _NEXT[hindrance].format(
         reviewing=names.of(Stage.REVIEWING),
         changes=names.of(Stage.CHANGES_REQUESTED),
+        conflict=names.of(Flag.HAD_CONFLICT),
         size="uncounted" if facts.lines is None else facts.lines,
         limit=facts.limit,
         barred=facts.barred or "it carries a label that says so",
         until=f"{facts.until:%H:%M UTC on %Y-%m-%d}" if facts.until else "a later time",
+        base=one_line(facts.base, 100),
+        missing=" and ".join(facts.missing),
+        said=one_line(facts.said, REASON_CHARS),
     )
-    waiting = {"why": hindrance.name.casefold()}
+    if hindrance in ON_ORDER | {Hindrance.NEVER}:
+        then = " ".join([*(f"{one[:1].upper()}{one[1:]}." for one in facts.blockers), then])
+    waiting: dict[str, object] = {"why": hindrance.name.casefold()}
     if facts.until:
         waiting["until"] = facts.until.isoformat()
+    if facts.missing:
+        waiting["for"] = list(facts.missing)
     return Status(f"Approved at {fence.work_head[:12]}. {then}", _where(fence), _data(fence, waiting=waiting))
 
 
@@ -65,6 +81,8 @@ _NEXT = {
     Hindrance.NEVER: "Merging is up to a person.",
     Hindrance.FLAGGED: "It is not merged by the engine while a flag on it or on its issue says that a person "
     "decides: take the flag off once that is done.",
+    Hindrance.RESOLVED: "A coder has resolved a conflict with `{base}` in it, and its tests pass: look at that merge, "
+    "then take `{conflict}` off, and it is merged.",
     Hindrance.BARRED: "It is not merged: {barred}.",
     Hindrance.UNSEEN: "It is not merged: the engine's approval is not on GitHub. Set `{reviewing}` for another review.",
     Hindrance.REQUESTED: "It is not merged while a request for changes stands: its author approves, or dismisses it.",
@@ -73,13 +91,26 @@ _NEXT = {
     Hindrance.OWN_ORDER: "Its requester asks for the merge: somebody else has to, by `/merge` or at the button.",
     Hindrance.BREAKING: "It breaks callers: comment `/merge`, or merge it yourself.",
     Hindrance.PROTECTED: "It touches protected files or dependencies: comment `/merge`, or merge it yourself.",
+    Hindrance.UNSIGNED: "Comment `/merge`, or merge it yourself.",
+    Hindrance.UNASKED: "Comment `/merge`, or merge it yourself.",
     Hindrance.DISPUTED: "It objects to what an earlier review let pass: comment `/merge`, or merge it yourself.",
     Hindrance.LARGE: "It changes {size} lines, more than {limit}: comment `/merge`, or merge it yourself.",
     Hindrance.CHECKS_RED: "It is not merged: its checks are red. It is merged when they turn green.",
-    Hindrance.CHECKS_MISSING: "It is not merged: this commit has no checks, and none is not green.",
+    Hindrance.CHECKS_MISSING: "It is not merged: this commit has no checks, and at least one must pass; "
+    "with `ci.none_is_green: true` none is needed.",
+    Hindrance.NO_CI: "This repository has no CI: comment `/merge`, or merge it yourself; with `ci.none_is_green: true` "
+    "no checks count as green.",
     Hindrance.CHECKS_RUNNING: "Its checks have not finished; it is merged when they are green.",
     Hindrance.BASE_RED: "It is not merged while the checks of the base branch are red.",
     Hindrance.BASE_RUNNING: "The checks of the base branch have not finished since the last merge; it is merged then.",
+    Hindrance.REQUIRED: "It waits for {missing}, as `{base}` requires; it is merged as soon as that is there.",
+    Hindrance.CONFLICT: "It cannot be merged into `{base}` as it is: merge `{base}` into its branch and push that, "
+    "then set `{reviewing}`.",
+    Hindrance.REFUSED: "GitHub refused to merge it: {said} It is tried again at {until}, and as soon as GitHub's word "
+    "on it changes.",
+    Hindrance.DEQUEUED: "GitHub's merge queue has taken it out, and a worker has found nothing to merge from `{base}`. "
+    "Put it into the queue again at the merge button; it is also tried again when `{base}` has moved.",
+    Hindrance.QUEUED: "It waits in GitHub's merge queue, which merges it.",
     Hindrance.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded or not at `{reviewing}`.",
     Hindrance.EDITED: "It is not merged: its issue, by somebody without write access, was edited after its text was "
     "approved. It goes on when the text is as it was; set `{changes}` here to have the new one worked on.",
@@ -157,6 +188,15 @@ def put_off(fence: Fence, reason: Hindrance, names: Labels) -> Status:
         "worked on.",
     }
     return Status(sentences[reason], _where(fence), _data(fence, waiting={"why": reason.name.casefold()}))
+
+
+def sent_to_base(fence: Fence, base: str) -> Status:
+    """It cannot be merged before its base is merged into it."""
+    sentence = (
+        f"{fence.work_head[:12]} cannot be merged into `{one_line(base, 100)}` as that stands now. A worker merges "
+        "the base into it, and resolves what collides; then it goes on here."
+    )
+    return Status(sentence, _where(fence), _data(fence))
 
 
 def sent_back(fence: Fence) -> Status:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from reviewer_agent.merge.hindrances import OF_CARE, ON_ORDER, PASSING, Hindrance
+from reviewer_agent.merge.hindrances import OF_CARE, ON_ORDER, PASSING, REFUSED, Hindrance
 from reviewer_agent.review.opinion import Care, Judgement, Opinion
 from shared.ci.verdict import Verdict, is_green
 from shared.governance.retrying import reviewed_again
@@ -36,12 +36,14 @@ class Action(StrEnum):
     ACCEPT = "accept"
     REQUEST_CHANGES = "request changes"
     SEND_BACK = "send back to have its CI repaired"
+    SEND_TO_BASE = "send back to have its base merged in"
     PUT_OFF = "put off until its checks are not red"
     GIVE_UP_ON_ROUNDS = "give up: rounds used up"
     GIVE_UP_ON_REVIEWS = "give up: reviews used up"
     GIVE_UP_ON_SIZE = "give up: too large to judge"
     YIELD = "yield to a person"
     MERGE = "merge"
+    ENQUEUE = "have GitHub's merge queue merge it"
     COOL = "wait for the time of the merge"
     WAIT = "wait"
     PARK = "wait for a person's order"
@@ -73,6 +75,15 @@ class Bounds:
 CI_RED = "Ci-Red"
 """The fence's trailer that names the commit which was given back because of its checks: once for each."""
 
+TO_BASE = "To-Base"
+"""The fence's trailer that names the commits of head and base for which it was given back: once for each pair."""
+
+QUEUED = "Queued"
+"""The fence's trailer that names the commit which was put into GitHub's merge queue."""
+
+MERGE_REFUSED = "Merge-Refused"
+"""The fence's trailer that names the commit whose merge GitHub refused, and GitHub's word for its state then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -83,9 +94,11 @@ class Snapshot:
     `ordered_by` is who ordered the merge, and where. `own_order`: that was its requester, whose word does not count.
     `barred` is a label that keeps it from being merged. `repairable`: its checks are red, and our worker handed it over
     before they were.
+    `no_ci`: it has no checks because the repository has no CI at all.
     `base_tip` is the commit of the base branch that `base_checks` are about; `settling`: the last merge made it
-    and its checks have not ended. `held_up`: what was done to its issue, or is flagged there; only read when nothing
-    else keeps it from being merged.
+    and its checks have not ended. `updatable`: it cannot be merged before its base is merged into it, and our worker
+    can do that. `unmet`: what its base branch requires and it lacks. `queue`: GitHub's merge queue merges.
+    `held_up`: what was done to its issue, or is flagged there; only read when nothing else keeps it from being merged.
     """
 
     fence: Fence
@@ -101,10 +114,14 @@ class Snapshot:
     barred: str = ""
     repairable: bool = False
     checks: Verdict = Verdict.NONE
+    no_ci: bool = False
     base_checks: Verdict = Verdict.NONE
     base_tip: str = ""
     settling: bool = False
     held_up: Hindrance | None = None
+    updatable: bool = False
+    unmet: tuple[str, ...] = ()
+    queue: bool = False
     merge: Merge = Merge.NEVER
     bounds: Bounds = field(default_factory=Bounds)
 
@@ -134,6 +151,18 @@ class Snapshot:
     def sent_back(self) -> bool:
         """Whether this very commit was given back before because of its checks."""
         return dict(self.fence.more).get(CI_RED) == self.fence.work_head
+
+    @property
+    def sent_to_base(self) -> bool:
+        """Whether this very commit was given back before to have this very commit of its base merged in."""
+        return dict(self.fence.more).get(TO_BASE) == f"{self.fence.work_head} {self.base_tip}"
+
+    @property
+    def refused(self) -> bool:
+        """Whether GitHub refused to merge this commit, and says the same of it since."""
+        wait, state = self.fence.wait, self.pull_request.merge_state or "unknown"
+        told = dict(self.fence.more).get(MERGE_REFUSED)
+        return wait is not None and wait.reason == REFUSED and told == f"{self.fence.work_head} {state}"
 
     @property
     def cool_at(self) -> datetime | None:
@@ -168,6 +197,8 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
 def _in_review(s: Snapshot) -> Action:
     if s.opinion is None and s.repairable:
         return Action.PUT_OFF if s.sent_back else Action.SEND_BACK
+    if s.opinion is None and s.updatable and not s.sent_to_base:
+        return Action.SEND_TO_BASE
     if s.opinion is None:
         return Action.REVIEW if s.fence.attempt < s.bounds.reviews else Action.GIVE_UP_ON_REVIEWS
     if s.opinion.judgement is Judgement.APPROVED:
@@ -182,9 +213,14 @@ def _approved(s: Snapshot, now: datetime) -> Action:
         return Action.YIELD
     if s.repairable and not s.sent_back and Flag.MANUAL_INTERVENTION not in s.flags:
         return Action.SEND_BACK
+    if s.updatable and not s.sent_to_base and Flag.MANUAL_INTERVENTION not in s.flags:
+        return Action.SEND_TO_BASE
     reason = hindrance(s)
+    if reason is Hindrance.REFUSED and s.fence.wait is not None and s.fence.wait.until <= now:
+        reason = None  # once more
     if reason is None:
-        return Action.COOL if s.cool_at is not None and now < s.cool_at else Action.MERGE
+        merge = Action.ENQUEUE if s.queue else Action.MERGE
+        return Action.COOL if s.cool_at is not None and now < s.cool_at else merge
     if reason in ON_ORDER:
         return Action.PARK
     overdue = now - s.fence.at > timedelta(seconds=s.bounds.ci_seconds)
@@ -199,14 +235,23 @@ def hindrance(s: Snapshot) -> Hindrance | None:
     if s.merge is Merge.NEVER:
         return Hindrance.NEVER
     if s.flags:
-        return Hindrance.FLAGGED
+        return Hindrance.RESOLVED if s.flags == {Flag.HAD_CONFLICT} else Hindrance.FLAGGED
     if s.barred:
         return Hindrance.BARRED
     if s.opinion is None or s.opinion.sha != s.fence.work_head or s.opinion.judgement is not Judgement.APPROVED:
         return Hindrance.UNSEEN
     if s.requested:
         return Hindrance.REQUESTED
-    return _missing_order(s, s.opinion.care) or _ci(s) or s.held_up
+    missing = _missing_order(s, s.opinion.care)
+    conflict = Hindrance.CONFLICT if s.pull_request.out_of_step else None
+    return missing or conflict or _ci(s) or _required(s) or s.held_up
+
+
+def _required(s: Snapshot) -> Hindrance | None:
+    """What GitHub would refuse the merge for."""
+    if s.unmet:
+        return Hindrance.REQUIRED
+    return Hindrance.REFUSED if s.refused else None
 
 
 def _missing_order(s: Snapshot, care: Care) -> Hindrance | None:
@@ -226,7 +271,10 @@ def _ci(s: Snapshot) -> Hindrance | None:
     if s.checks in {Verdict.RUNNING, Verdict.UNKNOWN}:
         return Hindrance.CHECKS_RUNNING
     if not is_green(s.checks, none_is_green=s.bounds.none_is_green):
-        return Hindrance.CHECKS_MISSING
+        if not s.no_ci:
+            return Hindrance.CHECKS_MISSING
+        if not s.ordered:
+            return Hindrance.OWN_ORDER if s.own_order else Hindrance.NO_CI
     if s.base_checks is Verdict.RED:
         return Hindrance.BASE_RED
     return Hindrance.BASE_RUNNING if s.settling else None

@@ -9,7 +9,17 @@ from reviewer_agent.admission import STAGES, intent, reopening
 from reviewer_agent.comments import HEAD_MOVED
 from reviewer_agent.decide import IDLE, Action, Snapshot, decide, hindrance
 from reviewer_agent.demand import Demand
-from reviewer_agent.merge.hindrances import COOLING, PASSING, RED_BASE, TOLD_ANEW, UNANNOUNCED, WAITS, Hindrance
+from reviewer_agent.merge.hindrances import (
+    COOLING,
+    IN_QUEUE,
+    PASSING,
+    RED_BASE,
+    REFUSED,
+    TOLD_ANEW,
+    UNANNOUNCED,
+    WAITS,
+    Hindrance,
+)
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from shared.items import UNTIL_NEWS, Skip
@@ -40,7 +50,12 @@ class Gate:
     def admits(self, issue: Issue) -> bool:
         """Whether nothing but its stage can keep the reviewer away from an item."""
         labels = {label.casefold() for label in issue.labels}
-        if not issue.is_pull_request or issue.locked or labels & {label.casefold() for label in self._policy.exclude}:
+        if (
+            not issue.is_pull_request
+            or issue.locked
+            or issue.draft
+            or labels & {label.casefold() for label in self._policy.exclude}
+        ):
             return False
         return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 
@@ -48,13 +63,15 @@ class Gate:
         """What to claim the viewed pull request for, or why not; lists say that it was `changed` last then."""
         terms = self._claimant.terms
         barred = excluded(pull_request.labels, self._policy.exclude)  # the list may be older than this reading
+        if pull_request.open and pull_request.draft:  # its author says that it is not finished, whatever the label
+            return Skip("it is a draft: its author marks it as ready for review", UNTIL_NEWS)
         wish = barred or intent(pull_request, view.fence, self._policy.names)
         if isinstance(wish, str):
             return Skip(wish, terms.timeout)
         asked = await self._asked(wish, pull_request, view)
         if asked is None:
             return await self._unasked(wish, pull_request, view, changed)
-        return await self._put_off(pull_request, view) or await self._something_to_do(asked, view)
+        return await self._put_off(pull_request, view) or await self._something_to_do(_at_once(asked, view), view)
 
     async def _unasked(self, wish: Intent, pull_request: PullRequest, view: View, changed: datetime) -> Intent | Skip:
         """Commits that nobody has asked about. Whoever pushed them here, and not in a fork, is told so once."""
@@ -103,11 +120,12 @@ class Gate:
             return wish
         seen = await self._observer.look(fence)
         wish = replace(wish, approved_by=seen.ordered_by)  # the new epoch says who has ordered the merge
-        cooling = fence.wait is not None and fence.wait.reason == COOLING
+        waiting = fence.wait.reason if fence.wait is not None else ""
         action = decide(seen, now=view.at)
-        if action is Action.COOL and cooling:
+        if (action, waiting) in {(Action.COOL, COOLING), (Action.ENQUEUE, IN_QUEUE)}:
             return wish  # which waits until then, as the fence says
-        wish = replace(wish, attempt=fence.attempt) if cooling else wish  # something came up before that time
+        if waiting in {COOLING, IN_QUEUE, REFUSED}:
+            wish = replace(wish, attempt=fence.attempt)  # something came up before that time
         if self._policy.names.read(seen.pull_request.labels).stages != {Stage.APPROVED} or action not in IDLE:
             return wish
         return await self._nothing_to_do(seen) or wish
@@ -122,7 +140,8 @@ class Gate:
         return Skip(f"approved; {reason}", terms.heartbeat if reason in UNANNOUNCED else terms.timeout)
 
     async def _has_told(self, seen: Snapshot, reason: Hindrance) -> bool:
-        return await self._observer.has_told(seen.fence.key.number, seen.fence.work_head, reason.name.casefold())
+        number, head, why = seen.fence.key.number, seen.fence.work_head, reason.name.casefold()
+        return await self._observer.has_told(number, head, why, seen.unmet)
 
     async def _asked(self, wish: Intent, pull_request: PullRequest, view: View) -> Intent | None:
         """A review costs money: one that would begin, or go on with other commits, has to be asked for."""
@@ -132,6 +151,13 @@ class Gate:
         if not pull_request.open or wish.stage not in STAGES or pull_request.head_sha == fence.work_head:
             return wish
         return reopening(pull_request, fence) if await self._demand.again(pull_request, fence) else None
+
+
+def _at_once(wish: Intent, view: View) -> Intent:
+    """`wish`, which does not wait any longer where what the fence waits for has just been seen to be gone."""
+    fence = view.fence
+    gone = fence is not None and fence.wait is not None and fence.wait.reason in WAITS
+    return replace(wish, attempt=fence.attempt) if fence is not None and gone and wish.attempt is None else wish
 
 
 def _told_of_red_base(fence: Fence) -> bool:

@@ -11,18 +11,19 @@ import structlog
 from reviewer_agent import comments
 from reviewer_agent.aborts import Unpostable
 from reviewer_agent.admission import projection, reopening
-from reviewer_agent.decide import CI_RED, Snapshot, hindrance
-from reviewer_agent.merge.hindrances import COOLING, ON_ORDER, RED_BASE, WAITS, Hindrance
+from reviewer_agent.decide import CI_RED, MERGE_REFUSED, QUEUED, TO_BASE, Snapshot, hindrance
+from reviewer_agent.merge.hindrances import COOLING, IN_QUEUE, ON_ORDER, RED_BASE, REFUSED, WAITS, Hindrance
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.review import text as review_text
 from reviewer_agent.review.draft import Draft
-from reviewer_agent.review.opinion import Judgement, Opinion, branch_key, mark
-from shared.ci.round import SENT_BACK
+from reviewer_agent.review.opinion import Judgement, Opinion, branch_key, creation_name, mark
+from shared.ci.round import BASE_MOVED, SENT_BACK
+from shared.creation import making
 from shared.errors import Blocked, Unexplained
 from shared.governance.failures import KEPT_SECONDS
 from shared.items import Ended, Rest, Result
-from shared.labels import Flag
+from shared.labels import OF_AN_END, Flag
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import Wait
@@ -41,6 +42,13 @@ _STATES = {
 
 _COMES_FROM = {Stage.IN_REVIEW: Stage.REVIEWING, Stage.APPROVED: Stage.IN_REVIEW}
 """Whose label has to be there still when that of the next stage is set; what follows costs money or merges."""
+
+
+AGAIN = timedelta(minutes=30)
+"""So long after a refusal by GitHub the merge is tried again, if its word on the pull request stays the same."""
+
+LOOK_AT_QUEUE = timedelta(minutes=10)
+"""So often it is asked whether GitHub's merge queue still has a pull request; that it is merged is seen at once."""
 
 
 class Handover:
@@ -68,8 +76,10 @@ class Handover:
                 return replace(pull_request, labels=frozenset())
             pull_request = begun
         flags = (Flag.MANUAL_INTERVENTION,) if stage in HALTED else ()
+        shown = self._policy.names.read(pull_request.labels).stages
+        led_on = OF_AN_END if stage is Stage.IN_REVIEW and shown & HALTED else ()
         labels = await self._forge.labels.show(
-            pull_request.number, stage, held, known=pull_request.labels, flags_on=flags
+            pull_request.number, stage, held, known=pull_request.labels, flags_on=flags, flags_off=led_on
         )
         return replace(pull_request, labels=labels)
 
@@ -84,14 +94,17 @@ class Handover:
             await self._forge.status.show(held.fence.key.number, told, held)
 
     async def submit(self, held: Held, draft: Draft) -> Opinion:
-        """Post the one review of this commit; raises `Unpostable` when GitHub does not take it."""
+        """Post the one review of this commit; raises `Unpostable` when GitHub does not take it, and `NotShown`."""
         number, body = held.fence.key.number, review_text.review_body(draft)
         now, onto, size = held.server_now(), branch_key(draft.onto), draft.patch.size
-        opinion = Opinion(draft.sha, draft.round, draft.judgement, draft.care, 0, now, onto, size)
+        opinion = Opinion(draft.sha, draft.round, draft.judgement, draft.care, 0, now, onto, size, draft.blockers)
         text = f"{mark(held.claimant.keys, number, opinion)}\n{body}"
         findings = review_text.inline(draft)
         try:
-            review = await self._forge.reviews.submit(number, draft.sha, _STATES[draft.judgement], text, findings, held)
+            async with making(held, creation_name(draft.sha)):
+                review = await self._forge.reviews.submit(
+                    number, draft.sha, _STATES[draft.judgement], text, findings, held
+                )
         except Blocked as error:
             remarks = "\n".join(f"- `{f.path}:{f.line}` {f.body}" for f in findings)
             raise Unpostable(error, f"{body}\n\n{remarks}".strip()) from error
@@ -132,6 +145,8 @@ class Handover:
         status = comments.changes_requested(held.fence, pull_request, names, by_person=by_person)
         if held.fence.phase == SENT_BACK:
             status = comments.sent_back(held.fence)
+        elif held.fence.phase == BASE_MOVED:
+            status = comments.sent_to_base(held.fence, pull_request.base_branch)
         await self._forge.status.show(pull_request.number, status, held)
         return Ended(Result.HANDED_OVER, "changes are requested")
 
@@ -150,7 +165,9 @@ class Handover:
         reason = hindrance(seen)
         if reason is None:
             raise AssertionError("what can be merged is merged")
-        facts = comments.Facts(seen.opinion.lines if seen.opinion else None, seen.bounds.lines, seen.barred)
+        lines, blockers = (seen.opinion.lines, seen.opinion.blockers) if seen.opinion else (None, ())
+        facts = comments.Facts(lines, seen.bounds.lines, seen.barred, blockers=blockers)
+        facts = replace(facts, base=seen.pull_request.base_branch, missing=seen.unmet)
         status = comments.approved(held.fence, reason, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, status, held)
         return reason
@@ -174,6 +191,32 @@ class Handover:
         await advance(held, stage=stage, phase=SENT_BACK, more=tuple(more.items()))
         await self.show(held, pull_request)
         return await self.hand_back(held, pull_request)
+
+    async def send_to_base(self, held: Held, seen: Snapshot) -> Ended:
+        """To the worker, which merges the base: once for each pair of commits, as the fence says from then on."""
+        stage = move(Track.PULL_REQUEST, held.fence.stage, Event.BASE_MOVED).to
+        await advance(held, stage=stage, phase=BASE_MOVED, more=_more(held, TO_BASE, seen.base_tip))
+        await self.show(held, seen.pull_request)
+        return await self.hand_back(held, seen.pull_request)
+
+    async def refused(self, held: Held, seen: Snapshot, said: str) -> Ended:
+        """GitHub would not merge it: say so in its words, and try again later."""
+        wait = Wait(REFUSED, held.server_now() + AGAIN)
+        state = seen.pull_request.merge_state or "unknown"
+        await advance(held, wait=wait, more=_more(held, MERGE_REFUSED, state))
+        facts = comments.Facts(until=wait.until, said=said, base=seen.pull_request.base_branch)
+        told = comments.approved(held.fence, Hindrance.REFUSED, self._policy.names, facts)
+        await self._forge.status.show(held.fence.key.number, told, held)
+        return Ended(Result.HANDED_OVER, f"approved; {Hindrance.REFUSED}: {said}")
+
+    async def queued(self, held: Held, seen: Snapshot, reason: Hindrance) -> Ended:
+        """GitHub's merge queue has it, or has taken it out: whoever merges it is looked at again later."""
+        wait = Wait(IN_QUEUE, held.server_now() + LOOK_AT_QUEUE)
+        await advance(held, wait=wait, more=_more(held, QUEUED, ""))
+        facts = comments.Facts(base=seen.pull_request.base_branch)
+        told = comments.approved(held.fence, reason, self._policy.names, facts)
+        await self._forge.status.show(held.fence.key.number, told, held)
+        return Ended(Result.HANDED_OVER, f"approved; {reason}")
 
     async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
         """To a person: fence, label and flags, and one comment that says why."""
@@ -201,8 +244,10 @@ class Handover:
         await self._forge.status.show(held.fence.key.number, status, held)
         return Ended(Result.PARKED, str(reason))
 
-    async def withdraw(self, held: Held, reason: str) -> Ended:
-        """A person ended it: the fence remembers, nothing else is touched."""
+    async def withdraw(self, held: Held, reason: str, pull_request: PullRequest) -> Ended:
+        """A person ended it: the fence remembers, and what is closed shows no stage any more."""
+        if not pull_request.open:
+            await self._forge.closing.unlabel(pull_request, held)
         if held.fence.stage is not Stage.WITHDRAWN:
             await advance(held, stage=Stage.WITHDRAWN)
         await self._forge.status.show(held.fence.key.number, comments.withdrawn(held.fence, reason), held)
@@ -210,6 +255,12 @@ class Handover:
 
     async def _move(self, held: Held, event: Event) -> None:
         await advance(held, stage=move(Track.PULL_REQUEST, held.fence.stage, event).to)
+
+
+def _more(held: Held, trailer: str, state: str) -> tuple[tuple[str, str], ...]:
+    """The fence's own trailers, with one that names its commit and `state`."""
+    more = {**dict(held.fence.more), trailer: f"{held.fence.work_head} {state}".strip()}
+    return tuple(more.items())
 
 
 def _soon(held: Held, reason: str) -> Wait:

@@ -11,10 +11,12 @@ from reviewer_agent.decide import Merge, Snapshot, hindrance
 from reviewer_agent.demand import Demand
 from reviewer_agent.merge.consent import Consent, Word
 from reviewer_agent.merge.hindrances import Hindrance
+from reviewer_agent.merge.requirements import unmet
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
 from reviewer_agent.review.material import Subject
-from reviewer_agent.review.opinion import Reader, standing_requests
+from reviewer_agent.review.opinion import Reader, standing_approvals, standing_requests
+from shared.ci.presence import Presence
 from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import Verdict, fold
 from shared.errors import Gone
@@ -36,6 +38,7 @@ class Observer:
         self._reader = reader
         self._policy = policy
         self._consent = Consent(forge.comments, forge.people, self._issue, reader, by_requester=policy.by_requester)
+        self._presence = Presence(forge.checks, source)
         self._begun = False
 
     async def look(self, fence: Fence, seen: PullRequest | None = None) -> Snapshot:
@@ -64,12 +67,15 @@ class Observer:
 
     async def _before_paying(self, s: Snapshot) -> Snapshot:
         """The checks of what our worker has handed over: nobody is paid to review what it will have to repair."""
-        if not await self._is_repairable(s.pull_request):
+        if not await self.is_repairable(s.pull_request):
             return s
+        late = s.fence.stage is Stage.APPROVED and s.pull_request.behind
+        if late or s.pull_request.mergeable is False:
+            return await self._with_tip(replace(s, updatable=True))
         checks = await self._checks(s.fence.work_head, s.pull_request.base_branch)
         return replace(s, checks=checks, repairable=checks is Verdict.RED)
 
-    async def _is_repairable(self, pull_request: PullRequest) -> bool:
+    async def is_repairable(self, pull_request: PullRequest) -> bool:
         """Whether our worker can repair its CI: the head is its own, was not handed over red, and nobody stopped it."""
         fence = await self._demand.by_worker(pull_request)
         if fence is None or fence.stage is not Stage.REVIEWING or fence.phase == UNCHECKED_RED:
@@ -84,12 +90,18 @@ class Observer:
         if s.merge is Merge.NEVER:  # people merge; what they are offered is kept green
             return await self._before_paying(s)
         s = await self._with_order(s, reviews)
+        if s.pull_request.out_of_step:  # where it conflicts, GitHub runs no checks
+            s = await self._with_tip(s)
+            return replace(s, updatable=await self.is_repairable(s.pull_request))
         s = replace(s, checks=await self._checks(s.fence.work_head, s.pull_request.base_branch))
         if s.checks is Verdict.RED:
-            return replace(s, repairable=await self._is_repairable(s.pull_request))
+            return replace(s, repairable=await self.is_repairable(s.pull_request))
         if s.checks in {Verdict.RUNNING, Verdict.UNKNOWN}:
             return s
+        if s.checks is Verdict.NONE and not s.bounds.none_is_green:
+            s = await self._without_checks(s)
         s = await self._with_base(s)
+        s = await self._with_rules(s, reviews)
         # Last, because it is read only for what would be merged now.
         return s if hindrance(s) else await self._with_issue(s)
 
@@ -101,6 +113,16 @@ class Observer:
         people = self._reader.by_people(s.pull_request.number, reviews) if approving else ()
         said = await self._consent.of(s.pull_request, s.opinion, people)
         return replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
+
+    async def _without_checks(self, s: Snapshot) -> Snapshot:
+        """Whether there could be any; where there is no CI at all, a person's word merges without."""
+        await self._source.ensure()
+        if s.opinion is None or not await self._presence.is_missing(s.pull_request.base_branch):
+            return s
+        if not s.ordered:
+            said = await self._consent.of(s.pull_request, s.opinion, ())
+            s = replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
+        return replace(s, no_ci=True)
 
     async def _with_issue(self, s: Snapshot) -> Snapshot:
         """What the issue of one of our own branches says."""
@@ -116,10 +138,21 @@ class Observer:
         flags = self._policy.names.read(issue.labels).flags if issue is not None else frozenset()
         return Hindrance.FLAGGED if flags & HOLDING_OF_ISSUE else None
 
+    async def _with_rules(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
+        """What the base branch requires, and lacks; nobody's approval counts of what they have opened themselves."""
+        rules = await self._forge.rules.of(s.pull_request.base_branch)
+        standing = [one for one in standing_approvals(reviews) if one.author.id != s.pull_request.author.id]
+        approving = [one for one in standing if await self._counts(one)] if rules.approvals or rules.last_push else []
+        return replace(s, queue=rules.queue, unmet=unmet(rules, s.pull_request, approving))
+
+    async def _counts(self, review: Review) -> bool:
+        return review.author.id in self._reader.accounts or await self._may_write(review.author.login)
+
     async def begin(self) -> None:
         """Learn ahead of need what the base branch requires of a merge: later on, that is free. Raises `Transient`."""
         if not self._begun and self._policy.merge is not Merge.NEVER and self._policy.base_branch:
             await self._forge.checks.required(self._policy.base_branch)
+            await self._forge.rules.of(self._policy.base_branch)
         self._begun = True
 
     async def _checks(self, sha: str, base: str) -> Verdict:
@@ -139,17 +172,21 @@ class Observer:
 
     async def _with_base(self, s: Snapshot) -> Snapshot:
         """Nothing is merged on a red base, whatever the head is built on, or on one whose last merge is untested."""
-        branch = s.pull_request.base_branch
-        await self._source.ensure()
-        tip = await self._source.refresh(f"refs/heads/{branch}")
-        if tip is None:
+        branch, s = s.pull_request.base_branch, await self._with_tip(s)
+        tip = s.base_tip
+        if not tip:
             return s
         checks = fold(await self._forge.checks.of(tip))
-        s = replace(s, base_tip=tip, base_checks=checks)
+        s = replace(s, base_checks=checks)
         if checks not in {Verdict.RUNNING, Verdict.NONE}:
             return s
         patience = self._policy.bounds.ci_seconds
         return replace(s, settling=await self._forge.turns.settling(branch, tip, checks, seconds=patience))
+
+    async def _with_tip(self, s: Snapshot) -> Snapshot:
+        await self._source.ensure()
+        tip = await self._source.refresh(f"refs/heads/{s.pull_request.base_branch}")
+        return replace(s, base_tip=tip or "")
 
     async def _may_write(self, login: str) -> bool:
         return (await self._forge.people.permission(login)).may_write
@@ -178,11 +215,16 @@ class Observer:
         """Whether the checks of the fence's commit are red; raises `Transient`."""
         return await self._checks(fence.work_head, pull_request.base_branch) is Verdict.RED
 
-    async def has_told(self, number: int, head: str, why: str) -> bool:
-        """Whether the status comment gives this reason, of this very commit. Raises `Transient`."""
+    async def has_told(self, number: int, head: str, why: str, what: Sequence[str] = ()) -> bool:
+        """Whether the status comment gives this reason, with `what` is missing, of this very commit.
+
+        Raises `Transient`.
+        """
         data = await self._forge.status.data(number)
         waiting = data.get("waiting")
-        return data.get("head") == head and isinstance(waiting, Mapping) and waiting.get("why") == why
+        if data.get("head") != head or not isinstance(waiting, Mapping):
+            return False
+        return waiting.get("why") == why and list(waiting.get("for", ())) == list(what)
 
     def _is_stopped(self, issue: Issue) -> bool:
         """Closed, locked, paused, excluded, or not handed over any more."""

@@ -27,5 +27,4 @@ class Policy:
     by_requester: bool = True
     """Whether the word of who has asked for a change counts for its merge."""
     diff_bytes: int = 200_000
-    slots: int = 1
     limits: Limits = field(default_factory=Limits)

@@ -8,9 +8,12 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from reviewer_agent.merge.turns import Turns
+from reviewer_agent.review.questions import Recorded
+from shared.github.merge_rules import MergeRules
 from shared.github.status import Status
 from shared.labels import Flag
 from shared.lock.hold import Held
+from shared.lock.record import Fence
 from shared.models import (
     Check,
     Comment,
@@ -116,9 +119,25 @@ class Checks(Protocol):
 
     async def of(self, sha: str) -> tuple[Check, ...]: ...
 
+    async def ever(self, tip: str) -> bool: ...
+
     async def unstarted(self, sha: str) -> tuple[Check, ...]: ...
 
     async def required(self, branch: str) -> frozenset[str]: ...
+
+
+class Rules(Protocol):
+    """What a branch requires of a merge."""
+
+    async def of(self, branch: str) -> MergeRules: ...
+
+
+class Queue(Protocol):
+    """GitHub's own merge queue."""
+
+    async def enter(self, node_id: str, head: str, held: Held) -> None: ...
+
+    async def holds(self, node_id: str, held: Held) -> bool: ...
 
 
 class StatusBoard(Protocol):
@@ -139,6 +158,14 @@ class Branches(Protocol):
         ...
 
 
+class Closing(Protocol):
+    """Tells that a specification is done, and takes off the labels of what has ended."""
+
+    async def merged(self, fence: Fence, pull_request: PullRequest, warrant: Warrant) -> None: ...
+
+    async def unlabel(self, item: Issue | PullRequest, warrant: Warrant) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Forge:
     """The GitHub side of one repository, as the reviewer uses it."""
@@ -154,6 +181,9 @@ class Forge:
     status: StatusBoard
     branches: Branches
     turns: Turns
+    rules: Rules
+    queue: Queue
+    closing: Closing
 
 
 class Source(Protocol):
@@ -165,6 +195,10 @@ class Source(Protocol):
 
     async def refresh(self, ref: str) -> str | None:
         """The commit that a full ref names on the server now, brought here; None when there is none."""
+        ...
+
+    async def paths(self, commit: str) -> tuple[str, ...]:
+        """Every path at a commit."""
         ...
 
     async def sha(self, ref: str) -> str | None:
@@ -187,6 +221,6 @@ class Source(Protocol):
 class Records(Protocol):
     """What the engine itself recorded of a pull request's test runs."""
 
-    async def of(self, pull_request: PullRequest, base: str) -> str:
-        """As text, empty when it recorded nothing; `base` is the commit that the branch is compared with."""
+    async def of(self, pull_request: PullRequest, base: str) -> Recorded:
+        """Empty when it recorded nothing; `base` is the commit that the branch is compared with."""
         ...

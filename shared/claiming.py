@@ -11,6 +11,7 @@ from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.items import Agent, Candidate, Skip
 from shared.lock.claim import Lease
+from shared.order import Spread
 from shared.pursuit import own_fault
 from shared.skipped import Skipped
 from shared.telemetry.logging import bind_item
@@ -34,6 +35,7 @@ class Claiming:
     def __init__(self, agent: Agent, clock: Clock, admission: Admission, interval_seconds: float) -> None:
         self._agent, self._clock, self._admission, self._interval = agent, clock, admission, interval_seconds
         self._not_before = 0.0
+        self._spread = Spread()
         self.skipped = Skipped(clock)
 
     def hold_off(self, seconds: float) -> None:
@@ -52,23 +54,30 @@ class Claiming:
     ) -> bool:
         """Try them in their order and `begin` what is won, at most so many; whether it ended for want of a free slot.
 
+        Where other agents win claims, candidates of one rank are tried in another order than theirs.
         Raises `Unauthorized`, and with `strict` `NotAllowed`, `Misconfigured` and what keeps new work from beginning.
         """
         lost = begun = 0
         if not most or self._clock.boot() < self._not_before or not self._admission.admits(strict=strict):
             return False
-        for candidate in self.skipped.due(candidates, held):
+        queue = list(self.skipped.due(candidates, held))
+        while queue:
             if not free():
                 return True
             if lost >= LOST_CLAIMS_PER_TICK or begun >= most:
                 break
+            candidate = self._spread.next(queue)
+            queue.remove(candidate)
             match await self._attempt(candidate, strict=strict):
                 case Lease() as lease:
+                    self._spread.won()
                     begin(candidate.number, lease)
                     begun += 1
                 case Skip() as skip:
                     self.skipped.add(candidate, skip)
-                    lost += skip.seconds == 0
+                    if skip.is_lost:
+                        self._spread.lost()
+                        lost += 1
         return False
 
     async def _attempt(self, candidate: Candidate, *, strict: bool) -> Lease | Skip:

@@ -18,10 +18,14 @@ from shared.workflow import Role
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An item that may have work for this agent; `version` changes when GitHub shows a change."""
+    """An item that may have work for this agent; `version` changes when GitHub shows a change.
+
+    Every candidate of a smaller `rank` is tried first.
+    """
 
     number: int
     version: str
+    rank: int = 0
 
 
 UNTIL_NEWS = math.inf
@@ -38,6 +42,11 @@ class Skip:
     reason: str
     seconds: float = 0
     failed: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether another agent won the claim: the candidate may be tried again at once."""
+        return self.seconds == 0 and not self.failed
 
 
 @dataclass(frozen=True, slots=True)

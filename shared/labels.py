@@ -21,6 +21,24 @@ class Flag(StrEnum):
     PAUSED = "paused"
 
 
+OF_AN_END = (
+    Flag.MANUAL_INTERVENTION,
+    Flag.SPEC_REVIEW_NEEDED,
+    Flag.BUDGET_EXCEEDED,
+    Flag.PROBLEMATIC_TEST,
+)
+"""The flags of work that was given up, which go when a person has it go on, by a command or by a label."""
+
+
+def overcome(of_issue: frozenset[Flag]) -> tuple[Flag, ...]:
+    """The flags that go from an issue and its pull request when a person has the work go on.
+
+    `had-conflict` stands on an issue only if nobody could resolve the conflict: it is the person who did. On a pull
+    request alone it asks to look at what a coder has resolved, and stays.
+    """
+    return (*OF_AN_END, Flag.HAD_CONFLICT) if Flag.HAD_CONFLICT in of_issue else OF_AN_END
+
+
 HOLDING_OF_ISSUE = frozenset(Flag) - {Flag.PROBLEMATIC_TEST}
 """Flags of an issue with which its pull request is not merged; on the pull request itself every flag has that effect.
 
@@ -60,6 +78,12 @@ class Labels:
         if what in UNLABELLED:
             raise ValueError(f"stage '{what}' has no label")
         return self.status_prefix + what
+
+    def ours(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """Those of raw label names that show a stage or a flag, as they are spelled there: flags first."""
+        flags, stages = ({self.of(one).casefold() for one in kind} for kind in (Flag, set(Stage) - UNLABELLED))
+        names = sorted(labels)
+        return (*(n for n in names if n.casefold() in flags), *(n for n in names if n.casefold() in stages))
 
     def read(self, labels: Iterable[str]) -> StageLabels:
         """Fold raw label names; unknown `status:` names are not ours and are left alone."""

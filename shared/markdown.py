@@ -7,11 +7,13 @@ structure, and an unclosed fence runs to the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 _FENCE = re.compile(r" {0,3}(?:(`{3,60})([^`]*)|(~{3,60})(?!~)(.*))", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
+_TICKED = re.compile(r"^((?:[ \t]|>)*(?:[-*+]|\d{1,9}[.)])[ \t]+)\[[xX]\](?=[ \t]|$)")
+_UNTICKED = re.compile(r"^((?:[ \t]|>)*(?:[-*+]|\d{1,9}[.)])[ \t]+)\[ \](?=[ \t]|$)")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+]|\d{1,3}[.)])[ \t]+(\[[ xX]\](?:[ \t]+|$))?(.*)")
 
 
@@ -43,6 +45,68 @@ def lines(text: str) -> Iterator[Line]:
         yield Line(line, fenced=True)
         if fence and _closes(fence, closing):
             closing = ""
+
+
+def unticked(text: str) -> str:
+    """`text` with every check box empty: a tick says how far the work is, and asks for nothing else."""
+    if "[x]" not in text and "[X]" not in text:
+        return text
+    return "\n".join(line.text if line.fenced else _TICKED.sub(r"\1[ ]", line.text) for line in lines(text))
+
+
+def ticked(text: str, which: Callable[[str], bool]) -> str:
+    """`text` with a tick in the empty check box of each list item of which `which` is true; it is given the line."""
+
+    def shown(line: Line) -> str:
+        return _UNTICKED.sub(r"\1[x]", line.text) if not line.fenced and which(line.text) else line.text
+
+    return "\n".join(shown(line) for line in lines(text))
+
+
+LOG_LINES = 20
+"""Lines of one block from which on it is folded away: a pasted log, seldom anything else."""
+
+_STRUCTURE = re.compile(r"[ \t]*(?:[-*+>|#]|\d{1,9}[.)][ \t]|<)")
+
+
+def fold_logs(text: str) -> str:
+    """`text` with long code blocks, and long runs of bare lines, in a section that GitHub shows folded.
+
+    Nothing is taken out. Lists, tables, quotes and HTML stay as they are.
+    """
+    out: list[str] = []
+    for block in _blocks(text):
+        out += _folded(block) if len(block) >= LOG_LINES else [line.text for line in block]
+    return "\n".join(out)
+
+
+def _blocks(text: str) -> Iterator[list[Line]]:
+    """Each code fence with its two delimiters, each run of bare lines, and every other line alone."""
+    block: list[Line] = []
+    closing = ""
+    for line in lines(text):
+        opens = line.fenced and not closing
+        bare = not line.fenced and bool(line.text.strip()) and not _STRUCTURE.match(line.text)
+        if block and (opens or not (closing or (bare and not block[0].fenced))):
+            yield block
+            block = []
+        block.append(line)
+        if line.fenced:
+            closing = open_fence("\n".join(one.text for one in block)) if opens or line.text.strip() else closing
+        if not line.fenced and not bare:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _folded(block: list[Line]) -> list[str]:
+    shown = [line.text for line in block]
+    if not block[0].fenced:
+        shown = ["~~~~text", *shown, "~~~~"]
+    elif open_fence("\n".join(shown)):
+        shown.append(open_fence("\n".join(shown)))
+    return [f"<details><summary>{len(block)} lines</summary>", "", *shown, "", "</details>"]
 
 
 def open_fence(text: str) -> str:

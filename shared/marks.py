@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,6 +19,9 @@ UNSIGNED = "none"
 
 _MARK = re.compile(r"<!-- ([a-z-]+)/([0-9]{1,4})((?: [a-z0-9_]+=[^\s<>]*)*?) mac=([A-Za-z0-9._-]*) -->")
 """A whole marker. One pattern finds, signs and verifies, so that these three mean the same one."""
+
+_UNSAFE = re.compile(r"[<>@#& ]")
+"""What would end a marker or one of its values, or be read by GitHub."""
 
 
 class Authenticity(StrEnum):
@@ -118,6 +122,12 @@ def render(name: str, fields: dict[str, str], *, version: int = 1) -> str:
     if find(marker) != Mark(name, version, {"mac": "", **fields}):
         raise ValueError(f"no marker can be written as {marker!r}")
     return marker
+
+
+def spelled(content: object) -> str:
+    """`content` as JSON that can be a value of a marker: what must not stand in one is written as `\\u....`."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def find(body: str) -> Mark | None:

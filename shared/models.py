@@ -53,13 +53,30 @@ class Issue:
     locked: bool = False
     is_pull_request: bool = False
     closed_at: datetime | None = None
+    assignees: tuple[Account, ...] = ()
     comments: int = field(default=0, compare=False)
     """How many its thread has; one more is no change of the item itself."""
+    blocked_by: int = 0
+    """How many open issues block it by GitHub's own relationships, whatever its text says."""
+    draft: bool = False
+    """A pull request that its author has not marked as ready."""
+    files: tuple[str, ...] = field(default=(), compare=False)
+    """The files that its text names as those of the work, as lists keep them; a single reading has its whole text."""
 
     @property
     def untouched(self) -> bool:
         """Whether nothing has happened to it since the second in which it was opened: its author set its labels."""
         return self.updated_at == self.created_at
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """An issue that blocks another one by GitHub's own relationship; it may be of another repository."""
+
+    number: int
+    repository: str
+    """`owner/repo`; empty for the blocked issue's own."""
+    open: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +121,8 @@ class PullRequest:
     """A pull request; `head_sha` is what every check, review and merge is bound to.
 
     `head_repository` and `base_repository` are `owner/repo`; the head's is empty when it was deleted. `behind`: the
-    base has moved on, and it requires branches to be up to date.
+    base has moved on, and it requires branches to be up to date. `merge_state` is GitHub's own word for whether it
+    would merge it now, `node_id` its name in GraphQL.
     """
 
     number: int
@@ -122,6 +140,14 @@ class PullRequest:
     head_repository: str = ""
     base_repository: str = ""
     behind: bool = False
+    merge_state: str = ""
+    draft: bool = False
+    node_id: str = ""
+
+    @property
+    def out_of_step(self) -> bool:
+        """Whether GitHub says that it cannot be merged before its base is merged into it."""
+        return self.behind or self.mergeable is False
 
     @property
     def from_own_branch(self) -> bool:

@@ -6,9 +6,11 @@ block ends the whole group: TERM, then KILL. Deadlines belong to the caller (`an
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +23,9 @@ from shared import process_groups
 
 OUTPUT_CAP = 16 * 2**20
 """Bytes of each stream that are kept; the rest is read and dropped, and `truncated` says so."""
+
+CHUNK_BYTES = 65_536
+"""Of what a child says, so much is taken at a time."""
 
 TERM_GRACE_SECONDS = 5.0
 """How long a process group may take to end after TERM."""
@@ -118,7 +123,9 @@ async def streamed(
 ) -> tuple[int, Cut | None]:
     """Run to the end, or to the end of our patience: the exit code, and why we ended it (None: we did not).
 
-    `sinks` take standard output and standard error. The code of a child that we ended means nothing.
+    `sinks` take standard output and standard error. The code of a child that we ended means nothing. Its standard
+    output is a socket: unlike a pipe it cannot be opened by `/proc`, so nothing that the child starts with other
+    descriptors writes into what the child says.
     """
     limit: list[str] = []
     hard = anyio.current_time() + patience.deadline_seconds
@@ -131,14 +138,16 @@ async def streamed(
             limit.append(found)
             scope.cancel()
 
-    with anyio.CancelScope() as scope:
+    ours, theirs = socket.socketpair()
+    with anyio.CancelScope() as scope, ours, theirs:
         heard()
         async with (
-            _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process,
+            _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=theirs.fileno(), stderr=PIPE) as process,
             anyio.create_task_group() as pumps,
         ):
+            theirs.close()
             pumps.start_soon(_feed, process, stdin)
-            pumps.start_soon(_pour, process.stdout, sinks[0], heard)
+            pumps.start_soon(_receive, ours, sinks[0], heard)
             pumps.start_soon(_pour, process.stderr, sinks[1], heard)
             if patience.guard is not None:
                 pumps.start_soon(watch, process, patience.guard)
@@ -224,6 +233,15 @@ async def _pour(stream: ByteReceiveStream | None, sink: Sink, heard: Callable[[]
     async for chunk in stream:
         heard()
         sink(chunk)
+
+
+async def _receive(ours: socket.socket, sink: Sink, heard: Callable[[], None]) -> None:
+    ours.setblocking(False)
+    loop = asyncio.get_running_loop()
+    with suppress(ConnectionResetError):
+        while chunk := await loop.sock_recv(ours, CHUNK_BYTES):
+            heard()
+            sink(chunk)
 
 
 class _Capped:

@@ -51,14 +51,17 @@ class Skipped:
         return self._clock.boot() < memory.until
 
     def due(self, candidates: Sequence[Candidate], held: Container[int]) -> tuple[Candidate, ...]:
-        """Which to look at now, at most `LOOKS`, in their order; where there are more, those never looked at first.
+        """Which to look at now, at most `LOOKS`, in their order.
 
-        So the first ones, coming due again and again, do not keep the last of thousands from being looked at.
+        Where there are more, half are the first ones, and half those that were never looked at: so the first ones,
+        coming due again and again, do not keep the last of thousands from being looked at.
         """
         due = [one for one in candidates if one.number not in held and one not in self]
-        if len(due) > LOOKS:
-            due.sort(key=lambda one: one.number in self._known)
-        return tuple(due[:LOOKS])
+        if len(due) <= LOOKS:
+            return tuple(due)
+        first, others = due[: LOOKS // 2], due[LOOKS // 2 :]
+        new = sorted(others, key=lambda one: one.number in self._known)[: LOOKS - len(first)]
+        return (*first, *(one for one in others if one in new))
 
     def add(self, candidate: Candidate, skip: Skip) -> None:
         """Leave it alone, but look once more soon: it may have changed twice within one second."""

@@ -14,7 +14,19 @@ from shared.folded import unfolded
 from shared.redaction import redact
 from shared.verbatim import parts
 
-__all__ = ["clean", "excerpt", "harmless", "neutralise", "one_line", "printable", "redact", "slug", "visible"]
+__all__ = [
+    "clean",
+    "excerpt",
+    "harmless",
+    "hosts",
+    "neutralise",
+    "one_line",
+    "printable",
+    "redact",
+    "shown",
+    "slug",
+    "visible",
+]
 
 JOINER = "\u200d"
 """Zero-width joiner: breaks a token for parsers without changing what people see."""
@@ -59,6 +71,11 @@ def printable(text: str) -> str:
     become U+FFFD, line ends become newlines.
     """
     return _INVISIBLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", _without_controls(text))
+
+
+def shown(text: str) -> str:
+    """Text for a terminal: without escape sequences, control characters (except newline and tab) and what is unseen."""
+    return _INVISIBLE.sub("", _without_controls(text))
 
 
 def visible(text: str) -> str:
@@ -138,6 +155,12 @@ def neutralise(text: str, hosts: Collection[str] = ("github.com",)) -> str:
         return found[0] + JOINER
 
     return "".join(part.text if part.code else _LOUD.sub(quiet, part.text) for part in parts(text))
+
+
+def hosts(text: str) -> frozenset[str]:
+    """The hosts to which the links of a text lead, lower case; what is code for certain has none."""
+    shown = (part.text for part in parts(text) if not part.code)
+    return frozenset(found["host"].casefold() for one in shown for found in _LOUD.finditer(one) if found["host"])
 
 
 def harmless(text: str, *, closes: bool = False, mentions: Collection[str] = ()) -> str:

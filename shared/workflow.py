@@ -75,13 +75,13 @@ class Event(StrEnum):
     SPECIFICATIONS_CREATED = "specifications created"
     SPECIFICATIONS_CLOSED = "specifications closed"
     TESTS_PASSED = "tests passed"
-    TESTS_FAILED = "tests failed"
     APPROVAL_NEEDED = "approval needed"
     CONFIRMED = "confirmed"
     CI_PASSED = "CI passed"
     CI_OVERDUE = "CI overdue"
     CI_BROKE = "CI red"
     CI_GIVEN_UP = "CI given up"
+    BASE_MOVED = "base moved"
     APPROVED = "approved"
     CHANGES_REQUESTED = "changes requested"
     HEAD_MOVED = "head moved"
@@ -89,6 +89,7 @@ class Event(StrEnum):
     GAVE_UP = "gave up"
     RETRIED = "retried"
     RETRIED_PULL_REQUEST = "retried, pull request open"
+    REVIEW_RETRIED = "review retried"
     WITHDREW = "withdrew"
 
 
@@ -132,6 +133,7 @@ def _specification() -> Iterator[tuple[Stage, Event, Stage, Role]]:
     yield Stage.IMPLEMENTING, Event.APPROVAL_NEEDED, Stage.AWAITING_APPROVAL, worker
     yield Stage.AWAITING_APPROVAL, Event.CONFIRMED, Stage.TESTING, worker
     yield Stage.REVIEWING, Event.MERGED, Stage.DONE, Role.GITHUB
+    yield Stage.TESTING, Event.MERGED, Stage.DONE, Role.GITHUB
     yield Stage.REVIEWING, Event.CI_GIVEN_UP, Stage.CI_FAILED, worker
     yield Stage.REVIEWING, Event.GAVE_UP, Stage.FAILED, worker
     for halted in sorted(HALTED):
@@ -149,26 +151,32 @@ def _pull_request() -> Iterator[tuple[Stage, Event, Stage, Role]]:
     yield Stage.IN_REVIEW, Event.APPROVED, Stage.APPROVED, reviewer
     yield Stage.IN_REVIEW, Event.CHANGES_REQUESTED, Stage.CHANGES_REQUESTED, reviewer
     yield Stage.IN_REVIEW, Event.CI_BROKE, Stage.CHANGES_REQUESTED, reviewer
+    yield Stage.IN_REVIEW, Event.BASE_MOVED, Stage.CHANGES_REQUESTED, reviewer
     yield Stage.IN_REVIEW, Event.HEAD_MOVED, Stage.REVIEWING, reviewer
     yield Stage.IN_REVIEW, Event.GAVE_UP, Stage.FAILED, reviewer
     yield Stage.APPROVED, Event.HEAD_MOVED, Stage.REVIEWING, reviewer
     yield Stage.APPROVED, Event.MERGED, Stage.DONE, reviewer
     yield Stage.APPROVED, Event.GAVE_UP, Stage.FAILED, reviewer
     yield Stage.APPROVED, Event.CI_BROKE, Stage.CHANGES_REQUESTED, reviewer
+    yield Stage.APPROVED, Event.BASE_MOVED, Stage.CHANGES_REQUESTED, reviewer
     yield Stage.APPROVED, Event.CHANGES_REQUESTED, Stage.CHANGES_REQUESTED, person
     yield Stage.CHANGES_REQUESTED, Event.CLAIMED, Stage.IMPLEMENTING, worker
-    yield Stage.CHANGES_REQUESTED, Event.GAVE_UP, Stage.FAILED, worker
     yield Stage.TESTING, Event.CHANGES_REQUESTED, Stage.IMPLEMENTING, worker
     yield from _building(Stage.REVIEWING)
     for halted in sorted(HALTED):
         yield halted, Event.RETRIED, Stage.CHANGES_REQUESTED, person
+    yield Stage.FAILED, Event.REVIEW_RETRIED, Stage.REVIEWING, person
+    for stage in (Stage.REVIEWING, Stage.IN_REVIEW, Stage.CHANGES_REQUESTED, Stage.TESTING, *sorted(HALTED)):
+        yield stage, Event.MERGED, Stage.DONE, person
 
 
 def _building(handed_to: Stage) -> Iterator[tuple[Stage, Event, Stage, Role]]:
-    """The worker's loop between code, tests and CI, the same for an issue and a fix round."""
+    """The worker's loop between code and CI, the same for an issue and a fix round.
+
+    The engine's own tests run at `implementing`: what fails there is tried again without a move, and costs no label.
+    """
     worker = Role.WORKER
     yield Stage.IMPLEMENTING, Event.TESTS_PASSED, Stage.TESTING, worker
-    yield Stage.TESTING, Event.TESTS_FAILED, Stage.IMPLEMENTING, worker
     yield Stage.TESTING, Event.CI_BROKE, Stage.IMPLEMENTING, worker
     yield Stage.TESTING, Event.CI_PASSED, handed_to, worker
     yield Stage.TESTING, Event.CI_OVERDUE, handed_to, worker

@@ -51,19 +51,29 @@ async def scene(tmp_path: Path, judge: Judge) -> AsyncIterator[Scene]:
 
 
 @pytest.fixture
-async def engine(tmp_path: Path, judge: Judge) -> AsyncIterator[Engine]:
-    """The demo's project in a lab; at the end nothing is left over and every exchange was as GitHub describes it."""
-    from engine import Engine
+async def engine(tmp_path: Path, judge: Judge, request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
+    """The demo's project in a lab; at the end nothing is left over and every exchange was as GitHub describes it.
 
+    The edges of the state machine that the test says it walks were walked.
+    """
+    from engine import REPOSITORY, Engine
+    from walked_edges import check
+
+    from lab.routes.callers import ENGINE, GRAPHQL
     from lab.server import Lab
 
     async with Lab(tmp_path / "github") as lab:
         lab.exchanges.observe(judge)
         async with Engine.of(lab, tmp_path, tmp_path / "scenario.yml") as engine:
             yield engine
+        claimed = [one for mark in request.node.iter_markers("edges") for one in mark.args]
+        if claimed:
+            check(lab.at(REPOSITORY), claimed)
         assert lab.unlisted == []
         assert lab.faults.unused == []
         assert engine.held_locks() == []
+        called = {f"{one.method} {one.template}" for one in lab.exchanges}
+        assert called <= ENGINE | {GRAPHQL}, "see lab/routes/callers.py"
     assert judge.complaints == []
     assert judge.judged > 0
 

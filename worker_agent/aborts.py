@@ -25,6 +25,11 @@ class CycleAborted(Aborted):
         super().__init__(f"{error}: {sentence}{listed}")
         self.error = error
         self.category = str(error)
+        if error is ErrorType.WORKFLOW_ABORTED:
+            self.advice = (
+                "Run the test command in a fresh clone of the base, after the set-up command and without network: "
+                "correct `test_command` or `setup_command` in the agent's configuration file, or the base branch."
+            )
         if error in {ErrorType.TEST_UNEXPECTED_PASS, ErrorType.DUPLICATE_TEST}:
             self.flags = (Flag.PROBLEMATIC_TEST,)
 

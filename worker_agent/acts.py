@@ -12,7 +12,8 @@ from shared.lock.hold import Held
 from shared.models import Issue
 from shared.workflow import Stage
 from worker_agent import dossier
-from worker_agent.aborts import BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
+from worker_agent.aborts import BranchExists, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
+from worker_agent.branch.earlier import Earlier
 from worker_agent.branch.upkeep import Upkeep
 from worker_agent.ci import words
 from worker_agent.ci.deeds import Deeds
@@ -52,6 +53,7 @@ class Acts:
         self._observer = observer
         self._policy = policy
         self._opening = Opening(forge, workshop.worksite.mirror, policy)
+        self._earlier = Earlier(workshop.worksite, forge, policy.base_branch)
         self._upkeep = Upkeep(workshop, forge, policy)
         cleaning = Cleaning(workshop)
         self._cycle = Cycle(workshop, forge.status, cleaning=cleaning)
@@ -79,8 +81,8 @@ class Acts:
                 return await self._open_pull_request(held, snapshot)
             case Action.WAIT_FOR_CI | Action.RERUN_CI | Action.WAIT_FOR_BASE:
                 return await self._watch_ci(action, held, snapshot)
-            case Action.READ_CI:
-                await self._repairs.read_ci(held)
+            case Action.READ_CI | Action.UPDATE:
+                await self._to_ci(action, held, snapshot)
             case Action.REPAIR:
                 await self._handover.repair(held, snapshot)
             case Action.ADOPT | Action.SYNC:
@@ -118,6 +120,11 @@ class Acts:
             return await self._deeds.rerun(held, snapshot)
         return await self._deeds.hold(held, snapshot) if action is Action.WAIT_FOR_BASE else Rest("ci")
 
+    async def _to_ci(self, action: Action, held: Held, snapshot: Snapshot) -> None:
+        """Have CI look at what stands on the branch, with its base merged in where that is asked for."""
+        if action is Action.READ_CI or not await self._upkeep.update(held, snapshot):
+            await self._repairs.read_ci(held)
+
     async def _build(self, action: Action, held: Held, snapshot: Snapshot) -> None:
         """The steps that pay a coder; ahead of them the branch is looked after, which may be all there is to do."""
         if action is Action.ANSWER_REVIEW:  # what follows such a step: nothing is paid for it
@@ -129,10 +136,7 @@ class Acts:
         if action in UPKEPT and await self._upkeep.before(held, snapshot):
             return
         if action is Action.WRITE_TESTS:
-            await self._handover.assign(held)
-            if await self._cycle.write_tests(held, snapshot.issue):
-                problematic = self._policy.names.of(Flag.PROBLEMATIC_TEST)
-                await self._forge.labels.add(held.fence.key.number, [problematic], held)
+            await self._write_tests(held, snapshot.issue)
         elif action is Action.IMPLEMENT:
             await self._cycle.implement(held, snapshot.issue, snapshot.bounds.attempts)
             self._opening.note_built(held)
@@ -143,6 +147,18 @@ class Acts:
             await self._repairs.fix_ci(held, snapshot.issue, snapshot.ci_fixes)
         elif action is Action.ADDRESS_REVIEW:
             await self._repairs.address_review(held, snapshot.issue)
+
+    async def _write_tests(self, held: Held, issue: Issue) -> None:
+        await self._handover.assign(held)
+        try:
+            problematic = await self._cycle.write_tests(held, issue)
+        except BranchExists:
+            if not await self._earlier.set_aside(held):
+                raise
+            return  # nothing was paid for yet: the next step begins
+        if problematic:
+            label = self._policy.names.of(Flag.PROBLEMATIC_TEST)
+            await self._forge.labels.add(held.fence.key.number, [label], held)
 
     async def _confirm(self, action: Action, held: Held, issue: Issue) -> None:
         """What a person has said of a refactoring."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from shared.claims import Claims
-from shared.errors import Blocked
+from shared.errors import Blocked, Misconfigured
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.labels import Flag
@@ -34,6 +34,8 @@ from worker_agent.intake.candidates import Candidates
 from worker_agent.intake.gate import Gate
 from worker_agent.intake.requests import Requests
 from worker_agent.intake.siblings import Siblings
+from worker_agent.intake.unread import NotedStatus
+from worker_agent.intake.unusable import is_unbegun
 from worker_agent.intake.writers import Writers
 from worker_agent.observe import Observer
 from worker_agent.orders import order, paused
@@ -74,11 +76,11 @@ class Worker:
     role = Role.WORKER
 
     def __init__(self, forge: Forge, port: Port, claimant: Claimant, workshop: Workshop, policy: Policy) -> None:
-        self._forge = forge
+        self._noted = NotedStatus(forge.status)
+        self._forge = forge = replace(forge, status=self._noted)
         self._claims = Claims(Role.WORKER, port, claimant)
         self._workshop = workshop
         self._policy = policy
-        self._candidates = Candidates(policy, claimant.agent)
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         self._handover = Handover(forge, policy, Tries(workshop.worksite.mirror, workshop.worksite.keys))
         self._watch = Watch(forge.checks, workshop.worksite.mirror, policy, port.boot)
@@ -88,8 +90,9 @@ class Worker:
         self._sightings: Sightings[Issue] = Sightings(port.boot)
         ears = Ears(writers, policy.bots)
         feedback = Feedback(forge.reviews, forge.conversation, ears, claimant.accounts, claimant.keys)
-        requests = Requests(forge.issues, siblings, writers, feedback, policy.names)
+        requests = Requests(forge.issues, workshop.worksite.history, siblings, writers, feedback, policy.names)
         self._gate = Gate(forge, writers, siblings, requests, policy, self._sightings)
+        self._candidates = Candidates(policy, self._gate.times_freed)
         self._rounds = Rounds(feedback, forge, workshop.worksite, policy.bounds.rounds)
 
     @property
@@ -108,6 +111,7 @@ class Worker:
         """Issues with a worker's stage, pull requests that ask for changes, issues whose pull request is gone."""
         known = await self._forge.inbox.look()
         await self._watch.begin()
+        await self._gate.look(known)
         await self._workshop.worksite.tidy(self._claims.numbers)
         return self._candidates.of(known, self._forge.inbox.orphans.values())
 
@@ -115,13 +119,16 @@ class Worker:
         """Look at lock, issue and pull request; claim when there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):
+            self._gate.taken(candidate.number)
             return view
         wish = await self._gate.intent(candidate, view.fence)
         resting = await self._watch.hold(wish, view.fence)
         if resting is not None:
             return resting
-        left = "" if isinstance(wish, str) else refusal(wish, view.fence, self._policy)
-        return await self._claims.claim(view, left or wish)
+        if isinstance(wish, str):
+            return await self._claims.claim(view, wish)
+        held_off = self._forge.unusable.skip(candidate.number, wish)
+        return await self._claims.claim(view, held_off or refusal(wish, view.fence, self._policy) or wish)
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
         """The lease as a block."""
@@ -162,6 +169,7 @@ class Worker:
     async def step(self, held: Held) -> Step:
         """Observe, let the labels follow the fence, decide, act."""
         seen = await self._observer.look(held, self._just_read(held))
+        self._noted.seen(seen.issue)
         said = await self._said(held, seen)
         if said and seen.issue.open:
             return await self._obey(held, said)
@@ -178,7 +186,21 @@ class Worker:
         role = passed_on(action, self._policy)
         if role:
             return await self._handover.pass_on(held, role)
-        return await self._acts.act(action, held, seen)
+        return await self._act(action, held, seen)
+
+    async def _act(self, action: Action, held: Held, seen: Snapshot) -> Step:
+        """One step; where the configuration lets nothing begin, the issue waits, and no other one is begun."""
+        begins = action is Action.WRITE_TESTS and is_unbegun(held)
+        try:
+            step = await self._acts.act(action, held, seen)
+        except Misconfigured as error:
+            if not begins or not is_unbegun(held):
+                raise
+            self._forge.unusable.begin(held.fence.key.number, str(error))
+            return await self._handover.hold_off(held, error)
+        if begins:
+            self._forge.unusable.end()
+        return step
 
     async def _obey(self, held: Held, said: str) -> Ended:
         await self.stop(held, said)

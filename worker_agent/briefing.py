@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shared.llm.port import Limits
+from shared.markdown import lines
 from shared.prompts import Untrusted
 from shared.specification import Settings
 
@@ -20,6 +22,23 @@ def bounded(limits: Limits, wanted: Settings) -> Limits:
     if wanted.max_budget_usd is not None:
         limits = replace(limits, budget_usd=min(limits.budget_usd, wanted.max_budget_usd))
     return limits
+
+
+_IMAGE = re.compile(r"!\[[^\]\n]*\]\(|!\[[^\]\n]*\]\[|<img\b", re.IGNORECASE)
+
+
+def images(text: str) -> int:
+    """How many images a text shows; what stands in a code fence is shown as it is written."""
+    shown = "\n".join(line.text for line in lines(text) if not line.fenced)
+    return len(_IMAGE.findall(shown))
+
+
+def unseen(count: int) -> str:
+    """What a coder is told of images that it is not shown; empty when there are none."""
+    if not count:
+        return ""
+    which = "An image of this text is" if count == 1 else f"{count} images of this text are"
+    return f"({which} not shown to you. If it cannot be done without seeing that, say so at the end.)"
 
 
 def criteria(job: Job) -> Untrusted:

@@ -9,18 +9,23 @@ from config.environment import CERTIFICATES, child_environment, for_set_up
 from config.settings import Settings
 from console.building.assembly import Parts
 from console.building.confinement import environments
-from console.building.desks import attended
+from console.building.desks import attended, replies
 from shared.git.disk import Disk
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
+from shared.governance.discussion import Listening
 from shared.items import Agent
 from shared.llm.cast import PHASES, Part
 from shared.llm.port import Call
 from shared.prompts import Prompts
 from worker_agent.agent import Worker, stages
 from worker_agent.decide import Bounds
-from worker_agent.policy import REPAIR, Policy
+from worker_agent.feedback.reading import Ears
+from worker_agent.intake.unusable import Unusable
+from worker_agent.intake.writers import Writers
+from worker_agent.policy import REPAIR, Policy, suites_of
 from worker_agent.ports import Forge
+from worker_agent.tdd.proof.remembered import BaseRuns
 from worker_agent.tdd.runners.observed_bench import ObservedBench
 from worker_agent.tdd.runners.run import TestBench
 from worker_agent.tdd.setup.setup_step import SetUp
@@ -35,7 +40,7 @@ def build(parts: Parts) -> Agent:
     """The worker of one repository."""
     policy = policy_of(parts)
     forge = Forge(
-        inbox=parts.inbox(stages(policy), trade(parts.names, parts.pulls)),
+        inbox=parts.inbox(stages(policy), trade(parts.names, parts.pulls, parts.closing)),
         issues=parts.issues,
         people=parts.people,
         labels=parts.labels,
@@ -45,6 +50,9 @@ def build(parts: Parts) -> Agent:
         checks=parts.checks,
         status=parts.status,
         texts=parts.texts,
+        closing=parts.closing,
+        replies=replies(parts),
+        unusable=Unusable(parts.configured.name, parts.chronicle.vitals.aside, parts.clock.boot),
     )
     settings, name = parts.settings, parts.configured.name
     places = Places(name, settings.work_dir, settings.state_dir / "kept")
@@ -52,7 +60,11 @@ def build(parts: Parts) -> Agent:
     disk = Disk(parts.mirror, settings.work_dir, parts.clock)
     worksite = Worksite(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
     bench = bench_of(parts, policy)
-    workshop = Workshop(worksite, parts.coder, bench, Prompts(PROMPTS), policy)
+    base_runs = BaseRuns(settings.state_dir / "base-runs" / name.replace("/", "__"))
+    claimant = parts.claimant
+    ears = Ears(Writers(parts.people, claimant.accounts, claimant.siblings), policy.bots)
+    listening = Listening(parts.comments, ears)
+    workshop = Workshop(worksite, parts.coder, bench, Prompts(PROMPTS), policy, base_runs).listens(listening)
     return attended(parts, Worker(forge, parts.port, parts.claimant, workshop, policy), forge.inbox)
 
 
@@ -86,6 +98,12 @@ def policy_of(parts: Parts) -> Policy:
         ci_interval_seconds=repository.ci.seconds_between_looks,
         test_command=repository.test_command,
         test_report=repository.test_report,
+        working_directory=repository.working_directory,
+        suites=suites_of(repository),
+        test_files=repository.test_files,
+        old_tests=repository.old_tests,
+        local_suite=repository.local_suite,
+        damages=repository.tdd.damages,
         base_branch=parts.base_branch,
         default_branch=parts.repository.default_branch,
         title_attempts=repository.titles.attempts,
@@ -93,7 +111,7 @@ def policy_of(parts: Parts) -> Policy:
         pull_request_labels=repository.pr_labels,
         reviewers=repository.reviewers,
         assign=repository.assign,
-        slots=settings.max_concurrent,
+        take_assigned=repository.take_assigned_issues,
         refactor=repository.refactor,
         cycles=repository.tdd.cycles,
         quality_commands=repository.quality_commands,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shared.errors import Blocked
+from shared.errors import Blocked, Misconfigured, NotAllowed
 from shared.git.names import work_branch
 from shared.github.status import Status
 from shared.governance.rulings import offered
 from shared.labels import Labels
 from shared.lock.record import Fence
+from shared.markdown import fold_logs
 from shared.models import Issue, PullRequest
-from shared.text import neutralise, one_line, printable
+from shared.text import hosts, neutralise, one_line, printable
 from shared.workflow import Stage, Track
+
+OF_THE_MACHINE = frozenset({Misconfigured.category, NotAllowed.category, "WORKFLOW_ABORTED"})
+"""Categories of failures about which nothing is to be done in the issue."""
 
 TITLE_LIMIT = 256
 """GitHub refuses longer titles."""
@@ -61,19 +65,23 @@ def pull_request_body(
         "",
         "## What this does",
         "",
-        neutralise(summary.encode()[:SUMMARY_BYTES].decode("utf-8", "ignore")),
+        fold_logs(neutralise(_cut(summary), {"github.com", *hosts(issue.body)})),
         "",
         "## Evidence",
         "",
         evidence,
     ]
     if implied_criteria:
-        parts += ["", "The issue lists no acceptance criteria; its whole text was taken as the only one."]
+        parts += ["", "The issue lists no acceptance criteria; the whole issue was treated as one criterion."]
     if flagged:
         parts += ["", "## For a person to look at", "", _flagged(flagged)]
     if claim:
         parts += ["", claim]
     return "\n".join(parts)
+
+
+def _cut(summary: str) -> str:
+    return summary.encode()[:SUMMARY_BYTES].decode("utf-8", "ignore")
 
 
 def _flagged(paths: Sequence[str]) -> str:
@@ -102,13 +110,23 @@ def progress(fence: Fence, sentence: str, notes: str = "", **more: object) -> St
     return Status(sentence, _where(fence), _data(fence, **more), notes)
 
 
-def tests_written(fence: Fence, new_tests: Sequence[str], left_out: Sequence[str], criterion: str) -> Status:
-    """The red phase is done, of one `criterion` or of all; `left_out` says of each test that was not taken why."""
+def tests_written(
+    fence: Fence, new_tests: Sequence[str], left_out: Sequence[str], criterion: str, pictures: int
+) -> Status:
+    """The red phase is done, of one `criterion` or of all; `left_out` says of each test that was not taken why.
+
+    `pictures` are the images of the issue, which no coder was shown.
+    """
     count = len(new_tests)
     names = ", ".join(f"`{one_line(name, 120)}`" for name in new_tests[:5])
     return Status(
         f"{count} new test{'s' * (count != 1)} written; red on the base. Implementing now.",
-        (*_where(fence), *((("Criterion", criterion),) if criterion else ()), ("New tests", names)),
+        (
+            *_where(fence),
+            *((("Criterion", criterion),) if criterion else ()),
+            ("New tests", names),
+            *((("Images", f"{pictures}, not shown to the coder: put what matters into words"),) if pictures else ()),
+        ),
         _data(fence, new_tests=list(new_tests)),
         f"Set aside:\n{_list(left_out)}" if left_out else "",
     )
@@ -161,19 +179,26 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, tries: Sequ
     again = f"set the label `{names.of(Stage.READY)}` on the issue again to start over"
     if fence.pr:
         further = f"set the label `{names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to go on from its branch"
-        again = f"{further}; or close #{fence.pr}, delete its branch and {again}"
+        again = f"{further}; or close #{fence.pr} and {again}"
     left = f"{kept}; {error.kept}" if error.kept else kept
-    what = (
-        f"{error.advice} Or correct the specification or the code; "
-        if error.advice
-        else ("correct the specification or the code, ")
-    )
-    lines = [f"**What was kept:** {left}", f"**What to do:** {what}then {again}."]
+    todo = error.advice if "/retry" in error.advice else f"{_first(error)}then {again}."
+    lines = [f"**What was kept:** {left}", f"**What to do:** {todo}"]
     lines += ["**What was tried:**\n\n" + "\n".join(f"- {one}" for one in tries)] if tries else []
     lines += [error.diagnosis] if error.diagnosis else []
     lines += [offered(Track.SPECIFICATION, fence.stage, edited=error.edited)]
     rows = (*_where(fence), ("Category", error.category), ("Failed runs", fence.failures or "none"))
     return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(lines))
+
+
+def _first(error: Blocked) -> str:
+    """What is done about the cause, which is not always in the specification."""
+    if error.category in OF_THE_MACHINE:
+        advice = error.advice or "Correct the configuration file of the agent, which `workflow-engine doctor` tries"
+        return f"{advice.rstrip('.')}; "
+    if error.advice:
+        or_else = ", or" if error.advice.endswith(";") else f"{error.advice[-1]} Or"
+        return f"{error.advice[:-1]}{or_else} correct the specification or the code; "
+    return "correct the specification or the code, "
 
 
 def passed_on(fence: Fence) -> Status:
@@ -187,6 +212,17 @@ def waiting(fence: Fence, sentence: str) -> Status:
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
     told = f"Waiting until {until}, no attempt is spent: {one_line(sentence, 400)}"
     return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
+
+
+def unusable(fence: Fence, error: Misconfigured) -> Status:
+    """The configuration lets nothing of this repository begin; the issue is as good as any other."""
+    notes = (
+        "**What to do:** correct the configuration file of the agent: `test_command`, or whatever it names. "
+        "`workflow-engine doctor` tries it there. This issue then goes on by itself, at the latest after ten minutes, "
+        "and with `/retry` at once; nothing in its text has to be changed. No other issue here is begun until then."
+    )
+    data = _data(fence, error=str(error), category=error.category, waiting={"why": "configuration"})
+    return Status(f"Not begun: {error}", (*_where(fence), ("Category", error.category)), data, notes)
 
 
 def paused(fence: Fence) -> Status:
@@ -214,10 +250,9 @@ def _afterwards(fence: Fence, names: Labels, pull_request: PullRequest | None) -
     """The ways on from a stop."""
     ready = f"set `{names.of(Stage.READY)}` on this issue"
     if pull_request is not None and pull_request.open:
-        review = f"set `{names.of(Stage.REVIEWING)}` on #{pull_request.number} to have it reviewed as it is"
-        return f"{review}; or close it, delete its branch and {ready} to start again."
-    if pull_request is not None:
-        return f"delete the branch `{branch(fence)}` and {ready} to start again."
+        asks, which = names.of(Stage.REVIEWING), f"on this issue and on #{pull_request.number}"
+        review = f"set `{asks}` {which} to have it reviewed as it is"
+        return f"{review}; or close it and {ready} to start again."
     return f"{ready} to start again."
 
 
@@ -227,7 +262,7 @@ def pull_request_closed(fence: Fence, names: Labels) -> Status:
     changes, ready = names.of(Stage.CHANGES_REQUESTED), names.of(Stage.READY)
     steps = (
         f"reopen #{fence.pr} and set `{changes}` on it to have it changed, or `{names.of(Stage.REVIEWING)}` to have it "
-        f"reviewed; or delete the branch `{where}` and set `{ready}` on this issue to start over; "
+        f"reviewed; or set `{ready}` on this issue to start over; "
         "or close this issue if it is not wanted any more."
     )
     return Status(

@@ -30,6 +30,7 @@ class Phase(StrEnum):
     TEXT = "text"
     ANSWER = "answer"
     CI = "ci"
+    BASE = "base"
     ROUNDS = "rounds"
 
 
@@ -48,6 +49,7 @@ class Action(StrEnum):
     ANSWER_REVIEW = "answer review"
     FIX_CI = "fix CI"
     READ_CI = "read CI anew"
+    UPDATE = "merge the base, then read CI anew"
     OPEN_PULL_REQUEST = "open pull request"
     WAIT_FOR_CI = "wait for CI"
     RERUN_CI = "run CI again"
@@ -137,7 +139,7 @@ class Snapshot:
     def out_of_step(self) -> bool:
         """Whether the pull request cannot be merged before its base is merged into it."""
         pull_request = self.pull_request
-        return pull_request is not None and (self.collides or pull_request.behind or pull_request.mergeable is False)
+        return pull_request is not None and (self.collides or pull_request.out_of_step)
 
 
 def decide(s: Snapshot, *, now: datetime) -> Action:
@@ -193,6 +195,8 @@ def _implementing(s: Snapshot) -> Action:
             return Action.GIVE_UP_ON_ROUNDS
         case Phase.CI:
             return Action.READ_CI
+        case Phase.BASE:
+            return Action.READ_CI if s.pull_request is None else Action.UPDATE
         case Phase.ANSWER if s.pull_request is not None:  # what it says is made already, and only to be said
             return Action.ANSWER_REVIEW
         case Phase.FEEDBACK | Phase.TEXT | Phase.ANSWER:  # pragma: no branch - mypy sees that nothing is left
@@ -237,6 +241,7 @@ def _round(s: Snapshot, now: datetime) -> round.Round:
         rerunnable=s.ci.rerunnable,
         running=s.ci.running,
         fixes=s.ci_fixes,
+        no_ci=s.ci.no_ci,
     )
 
 

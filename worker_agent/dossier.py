@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shared.git.notes import Note, NoteError, Phase
+from shared.git.notes import Note, NoteError, Phase, ProofNote
 from shared.git.patch_policy import Policy, flagged
 from shared.lock.hold import Held
 from shared.lock.record import Fence
@@ -14,6 +14,7 @@ from worker_agent.branch.history import HISTORY_LIMIT
 from worker_agent.tdd import claim
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
+from worker_agent.tdd.whole_proof import claimed, together
 from worker_agent.workshop import Cost, Job, Workshop
 
 Phases = Sequence[tuple[str, Note]]
@@ -30,7 +31,7 @@ async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str
     if held.fence.work_head in notes:
         evidence = _evidence(held.fence, phases, _cost(notes.values()), _criteria(job))
         told = markdown(evidence)
-        if any(note.phase is Phase.RED for _, note in phases):  # where nothing was red, no red can be repeated
+        if _is_claimed(phases, evidence.tried):
             line = claim.write(_claim(held.fence, phases, evidence), workshop.worksite.keys)
     changed = await job.space.changes(held.fence.base, held.fence.work_head)
     return comments.pull_request_body(
@@ -41,6 +42,12 @@ async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str
         flagged=flagged(changed, policy=Policy()),
         claim=line,
     )
+
+
+def _is_claimed(phases: Phases, tried: ProofNote | None) -> bool:
+    """Whether there is something to repeat, a red or what became of old tests."""
+    touched = tried is not None and (tried.changed_tests or tried.removed_tests or tried.pinned or tried.doubts)
+    return bool(touched) or any(note.phase is Phase.RED for _, note in phases)
 
 
 def _cost(notes: Iterable[Note]) -> Cost:
@@ -71,6 +78,7 @@ def _evidence(fence: Fence, phases: Phases, cost: Cost, criteria: Sequence[str])
         set_aside=tuple(criterion for _, note in phases for criterion in note.set_aside),
         quality={command: ended for _, note in phases for command, ended in note.quality.items()},
         scanned=True,  # nothing gets into a fence without it
+        tried=together([note.proof for _, note in phases if note.proof is not None]),
     )
 
 
@@ -116,6 +124,8 @@ def _claim(fence: Fence, phases: Phases, evidence: Evidence) -> Claim:
         green_exit=evidence.green_exit,
         attempts=evidence.attempts,
         cost_usd=evidence.cost_usd,
+        proof=claimed(evidence.tried) if evidence.tried else None,
+        criteria=tuple(sorted({row.criterion for row in rows if row.criterion})),
     )
 
 

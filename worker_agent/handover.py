@@ -9,13 +9,13 @@ import structlog
 
 from shared.ci.round import NO_READING, UNCHECKED_RED, Reading
 from shared.ci.verdict import Verdict
-from shared.errors import Blocked, Unexplained
+from shared.errors import Blocked, Misconfigured, Unexplained
 from shared.github.status import Status
 from shared.items import Ended, Result
-from shared.labels import Flag
+from shared.labels import Flag, overcome
 from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.lock.record import Fence
+from shared.lock.record import Fence, Wait
 from shared.models import Issue, PullRequest
 from shared.reconcile.beginning import Beginning
 from shared.workflow import HALTED, Event, Stage, Track, move
@@ -23,6 +23,7 @@ from worker_agent import comments
 from worker_agent.ci import words
 from worker_agent.decide import HANDS_OVER, LATE, UNCHECKED, WORKING, Action, Phase, Snapshot
 from worker_agent.feedback.told import Ignored, with_ignored
+from worker_agent.intake.unusable import AGAIN, WAIT
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.projection import of_pull_request, projection
@@ -53,8 +54,10 @@ class Handover:
         """
         wanted = projection(held.fence)
         stage = wanted.pull_request if fresh else self._stage_of(held, pull_request)
+        led_on = self._led_on(held.fence, issue, issue)
         if pull_request is not None and stage is not None:
-            await self._forge.labels.show(pull_request.number, stage, held, known=pull_request.labels)
+            off = led_on or self._led_on(held.fence, pull_request, issue)
+            await self._forge.labels.show(pull_request.number, stage, held, known=pull_request.labels, flags_off=off)
         if wanted.issue is None:
             return issue
         if wanted.issue is Stage.IMPLEMENTING:
@@ -62,8 +65,16 @@ class Handover:
             if begun is None:
                 return replace(issue, labels=frozenset())
             issue = begun
-        labels = await self._forge.labels.show(issue.number, wanted.issue, held, known=issue.labels)
+        labels = await self._forge.labels.show(issue.number, wanted.issue, held, known=issue.labels, flags_off=led_on)
         return replace(issue, labels=labels)
+
+    def _led_on(self, fence: Fence, item: Issue | PullRequest, issue: Issue) -> tuple[Flag, ...]:
+        """The flags that go with the first labels of work that a person has had go on after it was given up.
+
+        The label of that end, or the one that asks for a start, is there as long as this is not finished.
+        """
+        asked = self._policy.names.read(item.labels).stages & (HALTED | {Stage.READY})
+        return overcome(self._policy.names.read(issue.labels).flags) if asked and fence.stage in WORKING else ()
 
     def _stage_of(self, held: Held, pull_request: PullRequest | None) -> Stage | None:
         shown = self._policy.names.read(pull_request.labels).stages if pull_request is not None else frozenset()
@@ -151,27 +162,41 @@ class Handover:
         """It waits until the time in its fence; whoever comes first then goes on."""
         await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
 
+    async def hold_off(self, held: Held, error: Misconfigured) -> Ended:
+        """The configuration lets nothing begin: it waits for that, and whoever comes first then begins it."""
+        wait = Wait(WAIT, held.server_now() + AGAIN)
+        await advance(held, wait=wait, runs=0)
+        await self._forge.status.show(held.fence.key.number, comments.unusable(held.fence, error), held)
+        return Ended(Result.PARKED, f"the configuration lets nothing begin: {error}")
+
     async def pause(self, held: Held) -> None:
         """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
         await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
 
     async def withdraw(self, held: Held, seen: Snapshot, reason: str) -> Ended:
-        """A person ended it: the fence remembers, nothing else is touched, the branch stays."""
+        """A person ended it: the fence remembers, the branch stays."""
         names = self._policy.names
         told = comments.withdrawn(_withdrawn(held), reason, names, pull_request=seen.pull_request)
         await self.titles.show(held, seen.issue)
-        return await self._withdraw(held, told, reason)
+        return await self._withdraw(held, seen, told, reason)
 
     async def leave(self, held: Held, seen: Snapshot) -> Ended:
         """What it is about was closed. Where that is only the pull request, people are asked how to go on."""
         if not seen.issue.open or seen.issue.locked:
             return await self.withdraw(held, seen, "the issue was closed or locked")
         told = comments.pull_request_closed(_withdrawn(held), self._policy.names)
-        return await self._withdraw(held, told, f"pull request #{held.fence.pr} was closed without being merged")
+        return await self._withdraw(held, seen, told, f"pull request #{held.fence.pr} was closed without being merged")
 
-    async def _withdraw(self, held: Held, told: Status, reason: str) -> Ended:
-        """The comment first: whoever finds the fence at its end looks no further."""
+    async def _withdraw(self, held: Held, seen: Snapshot, told: Status, reason: str) -> Ended:
+        """The comment and the labels first: whoever finds the fence at its end looks no further.
+
+        What is closed shows no stage any more. An open issue keeps its own: a reviewer that a person asks for a review
+        of the reopened pull request looks at it.
+        """
         await self._forge.status.show(held.fence.key.number, told, held)
+        for item in (seen.pull_request, seen.issue):
+            if item is not None and not item.open:
+                await self._forge.closing.unlabel(item, held)
         await self._unassign(held)
         if held.fence.stage is not Stage.WITHDRAWN:
             await advance(held, stage=Stage.WITHDRAWN)
@@ -185,6 +210,8 @@ class Handover:
         pull_request, default = seen.pull_request, self._policy.default_branch
         if seen.issue.open and pull_request is not None and pull_request.base_branch != default:
             await self._forge.issues.close(seen.issue.number, held)
+        if pull_request is not None:
+            await self._forge.closing.merged(held.fence, pull_request, held)
         await advance(held, stage=Stage.DONE)
         return Ended(Result.FINISHED, f"pull request #{held.fence.pr} is merged")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -71,8 +72,8 @@ async def keep_last(last: Last, why: Blocked, directory: Path, gate: Gate) -> bo
 def _end_of(log: Path) -> str:
     """The end of a transcript, from the beginning of a line; empty when it has been tidied away meanwhile."""
     try:
-        with log.open("rb") as file:
-            left_out = max(0, log.stat().st_size - TRANSCRIPT_BYTES)
+        with directories.open_regular(log) as file:
+            left_out = max(0, file.seek(0, os.SEEK_END) - TRANSCRIPT_BYTES)
             file.seek(left_out)
             text = file.read(TRANSCRIPT_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:

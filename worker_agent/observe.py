@@ -124,5 +124,5 @@ def _still_waits(snapshot: Snapshot, reading: Reading, held: Held) -> bool:
     """Whether nothing follows from it yet; before anything does, and before a red CI is judged, everything is read."""
     if snapshot.fence != held.fence or (reading.verdict is Verdict.RED and reading.checks != snapshot.ci.checks):
         return False
-    snapshot = replace(snapshot, checks=reading.verdict)
+    snapshot = replace(snapshot, checks=reading.verdict, ci=replace(snapshot.ci, no_ci=reading.no_ci))
     return decide(snapshot, now=held.server_now()) is Action.WAIT_FOR_CI

@@ -6,16 +6,21 @@ from dataclasses import replace
 from typing import Protocol
 
 from shared.errors import Blocked, NotAllowed
-from shared.github.errors import NothingToPull
+from shared.github.errors import NothingToPull, NotShown, Refused
+from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.pulls import ALREADY
 from shared.items import Ended, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.models import PullRequest
+from shared.models import Issue, PullRequest
 from shared.workflow import Stage
 from worker_agent import comments
 from worker_agent.decide import Snapshot
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
+
+DOUBT_SECONDS = 8.0
+"""Between two tries to open a pull request that GitHub's answers contradict git about."""
 
 
 class PullRequestClosed(Blocked):
@@ -55,18 +60,27 @@ class Opening:
             opened = await self._opened(held, snapshot, body)
         except NothingToPull as refused:
             return await self._finish(held, snapshot, refused)
+        except Refused as refused:
+            if refused.says(*ALREADY):
+                await self._doubt(held)
+            raise
         except NotAllowed as refused:
             refused.advice = (
                 "Let this token open pull requests (`pull_requests: write`, and what the organisation allows); "
                 "`/retry` then opens this one, and nothing is paid again."
             )
             raise
-        missing = set(self._policy.pull_request_labels) - opened.labels
+        missing = {*self._policy.pull_request_labels, *self._urgent(snapshot.issue)} - opened.labels
         if missing:
             await self._forge.labels.add(opened.number, sorted(missing), held)
         await advance(held, pr=opened.number)
         await self._forge.status.show(held.fence.key.number, comments.waiting_for_ci(held.fence), held)
         return opened
+
+    def _urgent(self, issue: Issue) -> set[str]:
+        """The priority labels of an issue: its review and its merge are as urgent as it is."""
+        known = {label.casefold() for label in self._policy.priorities}
+        return {label for label in issue.labels if label.casefold() in known}
 
     async def _opened(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
         """Adopted when it exists, opened when not."""
@@ -89,6 +103,7 @@ class Opening:
         base, work = self._policy.base_branch, held.fence.work_head
         tip = await self._source.refresh(f"refs/heads/{base}")
         if tip is None or not await self._source.is_ancestor(work, tip):
+            await self._doubt(held)
             refused.advice = f"Put {work[:12]} back on `{comments.branch(held.fence)}`, if it is still wanted;"
             raise refused
         told = comments.nothing_left(replace(held.fence, stage=Stage.DONE), base)
@@ -96,6 +111,16 @@ class Opening:
         await self._forge.issues.close(snapshot.issue.number, held)
         await advance(held, stage=Stage.DONE)
         return Ended(Result.FINISHED, told.sentence)
+
+    async def _doubt(self, held: Held) -> None:
+        """Raise `NotShown` while git has our commit on its branch, and the push is so young that the API may not.
+
+        It may neither know its commits nor list the pull request that a lost reply was about.
+        """
+        age = (held.server_now() - held.fence.at).total_seconds()
+        where = comments.branch(held.fence)
+        if age < PATIENCE_SECONDS and await self._source.refresh(f"refs/heads/{where}") == held.fence.work_head:
+            raise NotShown(f"what was made of `{where}`", min(DOUBT_SECONDS, PATIENCE_SECONDS - age))
 
 
 def _commit(held: Held) -> tuple[int, str]:

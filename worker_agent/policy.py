@@ -4,14 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from shared.labels import Labels
 from shared.llm.cast import PHASES, Part, lowered
 from shared.llm.port import Call, Limits
 from worker_agent.decide import Bounds
 
+if TYPE_CHECKING:
+    from config.repository import RepositorySettings
+
 REPAIR = Part(max_turns=30, budget_usd=2.0)
 """What a repair of CI may take at most: the log names what is wrong, so one that needs more has gone astray."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePolicy:
+    """The tests of one directory of the repository, empty for its root; without a command the runner is detected."""
+
+    directory: str = ""
+    test_command: str | None = None
+    test_report: str | None = None
+
+
+def suites_of(configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
+    """The suites that are configured, else the one that the repository's own keys describe."""
+    own = SuitePolicy(configured.working_directory, configured.test_command, configured.test_report)
+    several = (SuitePolicy(one.directory, one.test_command, one.test_report) for one in configured.suites)
+    return tuple(several) or (own,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +47,14 @@ class Policy:
     ci_interval_seconds: float = 0.0
     test_command: str | None = None
     test_report: str | None = None
+    working_directory: str = ""
+    """Where the set-up and quality commands run; empty for the root."""
+    suites: tuple[SuitePolicy, ...] = ()
+    """At least one: given none, it is the one of the three fields above."""
+    test_files: tuple[str, ...] = ()
+    old_tests: str = "justified"
+    local_suite: str = "full"
+    damages: int = 20
     base_branch: str = ""
     default_branch: str = ""
     title_prefix: str = "auto"
@@ -35,7 +63,8 @@ class Policy:
     pull_request_labels: tuple[str, ...] = ("automated",)
     reviewers: tuple[str, ...] = ()
     assign: str | None = None
-    slots: int = 1
+    take_assigned: bool = False
+    """Whether issues that are assigned to a person are begun all the same."""
     refactor: str = "off"
     cycles: str = "whole-spec"
     quality_commands: tuple[str, ...] | None = ()
@@ -45,6 +74,11 @@ class Policy:
     plays: frozenset[str] = frozenset()
     bots: tuple[str, ...] = ()
     phases: Mapping[Call, str] = field(default_factory=lambda: PHASES)
+
+    def __post_init__(self) -> None:
+        if not self.suites:
+            only = SuitePolicy(self.working_directory, self.test_command, self.test_report)
+            object.__setattr__(self, "suites", (only,))
 
     def limits_of(self, call: Call) -> Limits:
         """What one run of this call may take."""

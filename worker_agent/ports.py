@@ -8,9 +8,12 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from shared.github.status import Status
+from shared.items import Skip
 from shared.labels import Flag
+from shared.lock.claim import Intent
 from shared.lock.hold import Held
-from shared.models import Check, Comment, Issue, LabelEvent, Permission, PullRequest, Review, ReviewComment
+from shared.lock.record import Fence
+from shared.models import Blocker, Check, Comment, Issue, LabelEvent, Permission, PullRequest, Review, ReviewComment
 from shared.warrant import Warrant
 from shared.workflow import Stage
 
@@ -37,6 +40,8 @@ class Issues(Protocol):
     async def issue(self, number: int) -> Issue: ...
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
+
+    async def blocked_by(self, number: int) -> tuple[Blocker, ...]: ...
 
     async def close(self, number: int, warrant: Warrant) -> Issue: ...
 
@@ -121,6 +126,8 @@ class Checks(Logs, Protocol):
 
     async def of(self, sha: str) -> tuple[Check, ...]: ...
 
+    async def ever(self, tip: str) -> bool: ...
+
     async def unstarted(self, sha: str) -> tuple[Check, ...]: ...
 
     async def required(self, branch: str) -> frozenset[str]: ...
@@ -142,6 +149,30 @@ class Texts(Protocol):
     def stood(self, issue: Issue, at: datetime) -> bool: ...
 
 
+class Closing(Protocol):
+    """Tells that a specification is done, and takes off the labels of what has ended."""
+
+    async def merged(self, fence: Fence, pull_request: PullRequest, warrant: Warrant) -> None: ...
+
+    async def unlabel(self, item: Issue | PullRequest, warrant: Warrant) -> None: ...
+
+
+class Replies(Protocol):
+    """Replies that are given once in a thread."""
+
+    async def once(self, number: int, purpose: str, text: str) -> bool: ...
+
+
+class Unusable(Protocol):
+    """Whether the configuration lets anything begin."""
+
+    def begin(self, number: int, why: str) -> None: ...
+
+    def end(self) -> None: ...
+
+    def skip(self, number: int, wish: Intent) -> Skip | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Forge:
     """The GitHub side of one repository, as the worker uses it."""
@@ -156,3 +187,6 @@ class Forge:
     checks: Checks
     status: StatusBoard
     texts: Texts
+    closing: Closing
+    replies: Replies
+    unusable: Unusable

@@ -21,13 +21,11 @@ from worker_agent.feedback import answers, told
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.ports import Checks
-from worker_agent.tdd.judging.files import is_test_file
-from worker_agent.tdd.judging.guard import tampering
 from worker_agent.tdd.judging.kept import judge_kept
-from worker_agent.tdd.judging.old_tests import changes_by_file
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.cleaning import Clean, Cleaning
 from worker_agent.tdd.phases.strategy import During
+from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tries import CI_RED
 from worker_agent.workshop import Job, Turn, Workshop
@@ -195,13 +193,9 @@ class Repairs:
         return await self._cleaning.cleaned(job, start, tree, wrong, during)
 
     async def _weakened(self, job: Job, start: str, tree: str, changed: Collection[str]) -> tuple[str, ...]:
-        """What is wrong with a change before any test is run: old tests are touched."""
-        specification = job.specification
+        """What is wrong with a change before any test is run: tests became less."""
         before, after = await texts(job.space, start, changed), await texts(job.space, tree, changed)
-        tests = {path for path in before if is_test_file(path)} - set(specification.may_change)
-        found = changes_by_file({path: before[path] for path in tests}, after)
-        tricks = tampering(before, after, specification.may_change, specification.files)
-        return (*(sentence for sentences in found.values() for sentence in sentences), *tricks)
+        return weakened(before, after, job.specification.may_change)
 
 
 def _red_before(turn: Turn, red: Sequence[Failure], held: Held) -> NoteError:

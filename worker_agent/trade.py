@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from shared.errors import Gone
 from shared.github.status import Status
 from shared.labels import Labels
 from shared.lock.record import Fence
-from shared.reconcile.orphans import Trade
+from shared.models import Issue
+from shared.reconcile.orphans import TIDYING, Outcome, Trade
 from shared.workflow import Role, Stage
 from worker_agent import comments
 from worker_agent.decide import WORKING
 from worker_agent.intake.candidates import mourns
-from worker_agent.ports import Pulls
+from worker_agent.ports import Closing, Pulls
 from worker_agent.projection import before, projection
 
 
-def trade(names: Labels, pulls: Pulls) -> Trade:
-    """An issue that is closed is done when its pull request is merged; nothing but its fence is left to be ended."""
+def trade(names: Labels, pulls: Pulls, closing: Closing) -> Trade:
+    """An issue that is closed is done when its pull request is merged; what is left to be ended needs no claim."""
 
-    async def is_merged(fence: Fence) -> bool:
+    async def outcome(fence: Fence) -> Outcome:
         try:
-            return bool(fence.pr) and (await pulls.pull_request(fence.pr)).merged
+            return Outcome.of(await pulls.pull_request(fence.pr)) if fence.pr else Outcome.DROPPED
         except Gone:
-            return False
+            return Outcome.DROPPED
+
+    async def closed(fence: Fence, item: Issue) -> None:
+        """The pull request may have been merged or closed by a person, with no agent that looked after it."""
+        pull_request = None
+        with suppress(Gone):
+            pull_request = await pulls.pull_request(fence.pr) if fence.pr else None
+        if pull_request is not None and pull_request.merged:
+            await closing.merged(fence, pull_request, TIDYING)
+            return
+        for one in (pull_request, item):
+            if one is not None and not one.open:
+                await closing.unlabel(one, TIDYING)
 
     async def told(fence: Fence, reason: str) -> Status:
         try:
@@ -36,8 +51,9 @@ def trade(names: Labels, pulls: Pulls) -> Trade:
         names,
         projected=lambda fence: projection(fence).issue,
         before=before,
-        is_over=is_merged,
+        outcome=outcome,
         told=told,
+        closed=closed,
         owns=WORKING | {Stage.REVIEWING, Stage.AWAITING_APPROVAL},
         mourns=mourns,
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -26,6 +29,8 @@ REASON_CHARS = 200
 
 CI_RED = "CI_RED"
 """The type of error of a commit that CI refused, in the note of its repair."""
+
+_NUMBERED = re.compile(r"implementation \d+")
 
 _READER = Identity("nobody", "nobody@invalid")
 """Reading signs nothing."""
@@ -64,13 +69,26 @@ class Tries:
 def told(notes: Sequence[Note]) -> tuple[str, ...]:
     """The refused tries that `notes`, oldest first, tell of: what it was, the type of error, and why."""
     errors: list[NoteError] = []
+    known: list[NoteError] = []
+    named: Counter[str] = Counter()
     for note in notes:
         for error in (note.error, *note.rolled_back):
-            if error is not None and error not in errors:  # the last refused try stands in the note of two commits
-                errors.append(error)
+            if error is not None and error not in known:  # the last refused try stands in the note of two commits
+                known.append(error)
+                named[error.message] += 1
+                errors.append(_again(error, named[error.message]))
     left = len(errors) - SHOWN
     shown = [_line(error) for error in errors[-SHOWN:]]
     return (f"{left} more before these", *shown) if left > 0 else tuple(shown)
+
+
+def _again(error: NoteError, time: int) -> NoteError:
+    """The same, and that it is not the first of its name: after `/retry` the last attempt is made once more."""
+    found = _NUMBERED.match(error.message)
+    if found is None or time == 1:
+        return error
+    more = f"{found[0]} ({time}{'nd' if time == 2 else 'rd' if time == 3 else 'th'} time)"
+    return replace(error, message=more + error.message[found.end() :])
 
 
 def _line(error: NoteError) -> str:

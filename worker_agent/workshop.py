@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 import anyio
 
 from shared.errors import Blocked, RunFailed
-from shared.git.workspace import Place, Workspace
+from shared.git.workspace import Workspace
+from shared.governance.discussion import NOTHING_SAID, Discussion, Listening, recorded
 from shared.governance.endings import RunEnded, completed
 from shared.governance.meter import begin_run
 from shared.llm.port import Call, Coder, Outcome, Request, Usage
@@ -18,26 +21,31 @@ from shared.lock.hold import Held
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
 from shared.specification import Criterion, Specification, read
-from worker_agent.briefing import bounded
+from worker_agent.briefing import bounded, images, unseen
 from worker_agent.keepsake import Last, below_state, keep_last
 from worker_agent.policy import Policy
 from worker_agent.tdd.judging.files import is_test_file
-from worker_agent.tdd.judging.first_party import first_party
-from worker_agent.tdd.runners.registry import Choice, choose
+from worker_agent.tdd.proof.change import load
+from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
+from worker_agent.tdd.proof.layout import Layout
+from worker_agent.tdd.proof.remembered import BaseRuns
+from worker_agent.tdd.proof.steering import pinned
+from worker_agent.tdd.proof.subject import Run
+from worker_agent.tdd.proof.suites import chosen_suites
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.runners.runner import Selection
 from worker_agent.tdd.setup.installed import Installed
-from worker_agent.tdd.trial import NOTHING_EXTRA, Extra, Trial
 from worker_agent.vetting import policy_of
-from worker_agent.worksite import Worksite, texts
+from worker_agent.worksite import Worksite, reader, texts
+
+if TYPE_CHECKING:  # an agent that waits does not load the runners
+    from worker_agent.tdd.runners.registry import Choice, Suite
 
 CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
 """Instruction files; read from the base commit only, so that no change can instruct its own author."""
 
 CONVENTIONS_CHARS = 8000
-
-RUNNER_FILES = ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", "package.json")
-"""What a test runner is detected by, besides paths."""
 
 ROLES: Mapping[Call, str] = {
     Call.WRITE_TESTS: "test-automation",
@@ -60,13 +68,36 @@ class Job:
     specification: Specification
     space: Workspace
     base: str
-    choice: Choice
+    suites: tuple[Suite, ...]
     conventions: str
     allowed: frozenset[str] = frozenset()
     """Protected files that may be changed all the same."""
     criterion: Criterion | None = None
     cycle: int = 1
     topic: str = ""
+    discussion: Discussion = NOTHING_SAID
+    """What people with write access have said on the issue."""
+
+    @property
+    def text(self) -> str:
+        """What a coder is told of the item: the issue's text, then what was said below it."""
+        return "\n\n".join(filter(None, (self.issue.body, self.discussion.text(), unseen(self.pictures))))
+
+    @property
+    def pictures(self) -> int:
+        """How many images the issue and its comments show, of which a coder sees none."""
+        return images(self.issue.body) + sum(images(one.body) for one in self.discussion.said)
+
+    @property
+    def choice(self) -> Choice:
+        """How the tests of the first suite are run: what a coder is told."""
+        return self.suites[0].choice
+
+    @property
+    def test_commands(self) -> str:
+        """How all tests are run, for a coder."""
+        told = [(suite.directory, suite.choice.test_command) for suite in self.suites]
+        return "; ".join(f"{command} (in {directory})" if directory else command for directory, command in told)
 
     @property
     def title(self) -> str:
@@ -94,33 +125,52 @@ class Cost:
 class Workshop:
     """What every phase uses: a coder on a throw-away tree, and a bench for clean checkouts."""
 
-    def __init__(self, worksite: Worksite, coder: Coder, bench: TestBench, prompts: Prompts, policy: Policy) -> None:
+    def __init__(
+        self,
+        worksite: Worksite,
+        coder: Coder,
+        bench: TestBench,
+        prompts: Prompts,
+        policy: Policy,
+        base_runs: BaseRuns | None = None,
+    ) -> None:
+        """Without `base_runs` the suite of a base commit is run once for each process."""
+        self._listening: Listening | None = None
+        self._base_runs = base_runs or BaseRuns(None)
         self.worksite = worksite
         self._coder = coder
         self.bench = bench
         self._prompts = prompts
         self.policy = policy
-        self._runs: dict[tuple[str, str, str], TestRun] = {}
+        self._runs: dict[tuple[object, ...], TestRun] = {}
         self._spent: dict[int, list[Usage]] = {}
+        self._whole: Counter[int] = Counter()
         self._made: dict[tuple[int, int, Call, str, Turn, str], str] = {}
         self._last: dict[int, Last] = {}
+
+    def listens(self, listening: Listening) -> Self:
+        """The same, with coders that are given what `listening` hears below an issue."""
+        self._listening = listening
+        return self
 
     async def open(self, held: Held, issue: Issue) -> Job:
         """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
         base = held.fence.base or await self.worksite.base(self.policy.base_branch, held.fence)
         space = await self.worksite.open(held.fence)
         paths = await self.worksite.mirror.paths(base)
-        read_files = await texts(space, base, RUNNER_FILES + CONVENTIONS)
-        choice = choose(self.policy.test_command, self.policy.test_report, paths, read_files.get)
+        read_files = await texts(space, base, CONVENTIONS)
+        suites = chosen_suites(self.policy.suites, paths, await reader(space, base, paths))
         conventions = "\n\n".join(
             read_files[name].decode("utf-8", "replace") for name in CONVENTIONS if name in read_files
         )
-        return Job(held, issue, read(issue.body), space, base, choice, conventions[:CONVENTIONS_CHARS])
+        said = await self._listening.of(issue) if self._listening is not None else NOTHING_SAID
+        job = Job(held, issue, read(issue.body), space, base, suites, conventions[:CONVENTIONS_CHARS])
+        return replace(job, discussion=said)
 
     def prompt(self, name: str, job: Job, **variables: str | Untrusted) -> str:
         """A prompt of this agent; what strangers wrote goes in as `Untrusted`."""
         return self._prompts.render(
-            name, title=Untrusted(job.issue.title), specification=Untrusted(job.issue.body), **variables
+            name, title=Untrusted(job.issue.title), specification=Untrusted(job.text), **variables
         )
 
     async def edit(self, job: Job, call: Call, start: str, turn: Turn, prompt: str) -> str:
@@ -133,9 +183,9 @@ class Workshop:
         key = (job.held.fence.ack_id, job.issue.number, call, start, turn, job.topic)
         if key in self._made:
             return self._made[key]
-        await begin_run(job.held)
+        await begin_run(job.held, more=recorded(job.held.fence, job.discussion))
         where = await job.space.reset_tree(start)
-        installed = await self.bench_of(job).equip(where)
+        installed = await self.bench_of(job).equip(where, job.suites[0].directory)
         request = replace(self._request(job, call, turn, prompt, where), readable=installed.readable)
         if job.allowed:  # the patch policy keeps the rest of what is protected
             request = replace(request, protected=())
@@ -183,10 +233,10 @@ class Workshop:
         try:
             outcome = await self._coder.run(request)
         except anyio.get_cancelled_exc_class():
-            installed.withdraw(job.space.tree)
+            installed.withdraw(job.space.tree / installed.directory)
             await self.worksite.rescue(job.held.fence, job.space, start)
             raise
-        installed.withdraw(job.space.tree)
+        installed.withdraw(job.space.tree / installed.directory)
         return outcome
 
     async def keep_last(self, held: Held, why: Blocked) -> None:
@@ -210,40 +260,84 @@ class Workshop:
         sources = ", ".join(sorted({usage.cost_source for usage in runs}))
         return Cost(sum(known), sources) if len(known) == len(runs) else Cost(None, "unknown")
 
-    async def test(
+    def take_suite_runs(self, number: int) -> int:
+        """How often a whole suite was run for an item since this was last asked, in this process."""
+        return self._whole.pop(number, 0)
+
+    async def test(self, job: Job, commit_or_tree: str, over: Overlay = NOTHING_OVER, *, since: str = "") -> TestRun:
+        """All tests of exactly this commit or tree, in a fresh checkout; once per tree.
+
+        `since` is the commit or tree that others answer for; what differs from it is the engine's.
+        Files that steer the run are as they were there. Raises `PatchRefused` before set-up and tests run anything
+        of a tree that the patch policy refuses.
+        """
+        tree = await job.space.tree_of(commit_or_tree)
+        over = replace(over, files={**await self._pinned(job, since or job.base, tree), **over.files})
+        return await self._tested(job, tree, over, None, None, since=since)
+
+    async def test_base(self, job: Job, commit: str = "") -> TestRun:
+        """The tests of the item's base, or another commit of its base branch: run once on this machine."""
+        tree = await job.space.tree_of(commit or job.base)
+        key = (tree, self._commands(job), "base")
+        if key not in self._runs:
+            execution = self._execution(job)
+            about = (*self._commands(job), self.bench.circumstances)
+
+            async def run() -> TestRun:
+                self._whole[job.issue.number] += 1
+                return await execution.run(tree)
+
+            self._remember(key, await self._base_runs.of(tree, about, run))
+        return self._runs[key]
+
+    def runs(self, job: Job) -> Run:
+        """Runs the tests of trees for a proof; what was run once is remembered, but for runs of damaged code."""
+
+        async def run(tree: str, over: Overlay, selection: Selection | None, deadline: float | None) -> TestRun:
+            return await self._tested(job, tree, over, selection, deadline)
+
+        return run
+
+    async def _tested(
         self,
         job: Job,
         commit_or_tree: str,
-        into: Place = "evidence",
-        *,
-        again: bool = False,
-        extra: Extra = NOTHING_EXTRA,
+        over: Overlay,
+        selection: Selection | None,
+        deadline: float | None,
         since: str = "",
     ) -> TestRun:
-        """The tests of exactly this commit or tree and `extra`, in a fresh checkout; once per tree unless `again`.
-
-        `since` is the commit or tree that others answer for; what differs from it is the engine's.
-        Raises `PatchRefused` before set-up and tests run anything of a tree that the patch policy refuses.
-        """
         tree = await job.space.tree_of(commit_or_tree)
-        key = (tree, job.choice.test_command, extra.digest)
+        key = (tree, self._commands(job), over.digest, selection)
         known = self._runs.get(key)
-        if known is None or again:
-            if into == "evidence":
-                policy = policy_of(job.specification, job.allowed)
-                since = since or await self.worksite.history.judged_from(job.held.fence, job.base)
-                await self.worksite.judge(job.held.fence, job.space, since, tree, policy)
-            trial = Trial(self.bench_of(job), job.choice, job.space, first_party(job.specification.files))
-            known = await trial.run(tree, into, extra)
-            self._remember(key, known)
+        if known is None:
+            policy = policy_of(job.specification, job.allowed)
+            since = since or await self.worksite.history.judged_from(job.held.fence, job.base)
+            await self.worksite.judge(job.held.fence, job.space, since, tree, policy)
+            self._whole[job.issue.number] += selection is None
+            known = await self._execution(job).run(tree, over, selection, deadline)
+            if deadline is None:  # damaged code is run once
+                self._remember(key, known)
         return known
+
+    async def _pinned(self, job: Job, since: str, tree: str) -> dict[str, bytes | None]:
+        """The versions of files that steer the run which a tree does not get to choose."""
+        change = await load(job.space, since, tree, Layout(job.suites, self.policy.test_files), ())
+        allowed = (*job.specification.files, *job.specification.may_change)
+        return pinned(change.old, change.new, [suite.choice.test_command for suite in job.suites], allowed)
+
+    def _execution(self, job: Job) -> Execution:
+        return Execution(self.bench_of(job), job.suites, job.space, job.specification.files)
+
+    def _commands(self, job: Job) -> tuple[str, ...]:
+        return tuple(f"{suite.directory}: {suite.choice.test_command}" for suite in job.suites)
 
     async def test_files(self, job: Job, commit_or_tree: str) -> dict[str, bytes]:
         """The test files that differ from the base, and those of the base itself, as they are there."""
         changed = {change.path for change in await job.space.changes(job.base, commit_or_tree)}
         return await texts(job.space, commit_or_tree, {path for path in changed if is_test_file(path)})
 
-    def _remember(self, key: tuple[str, str, str], run: TestRun) -> None:
-        if len(self._runs) >= 32:
+    def _remember(self, key: tuple[object, ...], run: TestRun) -> None:
+        if len(self._runs) >= 64:
             self._runs.pop(next(iter(self._runs)))
         self._runs[key] = run

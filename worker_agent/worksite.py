@@ -5,9 +5,9 @@ Nothing here decides anything and nothing here runs what a model wrote.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import anyio
@@ -35,9 +35,13 @@ from shared.workflow import Stage
 from worker_agent import comments
 from worker_agent.branch.history import History
 from worker_agent.branch.tips import Tips
+from worker_agent.tdd.proof.suites import RUNNER_FILES
 from worker_agent.vetting import policy_of, vetted
 
 log = structlog.get_logger()
+
+RUNNER_FILES_READ = 200
+"""How many of them are read in a repository with many packages; the outermost first."""
 
 RESCUE_SECONDS = 10.0
 """How long saving the patch of a run that was cut off may take; a stop by signal has 30 seconds in all."""
@@ -244,6 +248,12 @@ async def texts(space: Workspace, commit_or_tree: str, paths: Collection[str]) -
     ordered = sorted(paths)
     found = await objects.read(space.git, [f"{commit_or_tree}:{path}" for path in ordered])
     return {path: content for path, content in zip(ordered, found, strict=True) if content is not None}
+
+
+async def reader(space: Workspace, commit: str, paths: Collection[str]) -> Callable[[str], bytes | None]:
+    """What gives the content of the files of a commit by which test runners are told."""
+    wanted = [path for path in paths if PurePosixPath(path).name in RUNNER_FILES]
+    return (await texts(space, commit, sorted(wanted, key=len)[:RUNNER_FILES_READ])).get
 
 
 def _notes_ref(fence: Fence) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from urllib.parse import urlsplit
+
+import structlog
 
 from config.environment import child_environment
 from config.repository import RepositorySettings
@@ -29,6 +31,8 @@ from shared.git.mirror import Mirror
 from shared.git.names import mirror_path
 from shared.github.inbox import Inbox
 from shared.github.status import StatusBoard
+from shared.governance.closing import Closing, Spent
+from shared.governance.closing import Sources as ClosingSources
 from shared.governance.escalation import Outbox
 from shared.governance.strangers import Strangers
 from shared.governance.texts import Texts
@@ -51,6 +55,8 @@ from shared.telemetry.scribe import Scribe
 from shared.workflow import Role, Stage
 
 __all__ = ["Parts", "PartsOf", "Process", "mirror_of", "opened", "reached"]
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class Parts(Hub):
     confinement: Confinement
     chronicle: Chronicle
     scribe: Scribe
+    spent: Spent
     plays: frozenset[str] = frozenset()
     """The roles that the agent is restricted to; empty means all."""
     only: int | None = None
@@ -83,6 +90,16 @@ class Parts(Hub):
     texts: Texts = field(default_factory=Texts)
     choices: dict[str, str] = field(default_factory=dict)
     """Which backend a person has chosen for which item that is held."""
+
+    @property
+    def closing(self) -> Closing:
+        """What tells that a specification is done."""
+
+        def board(accounts: Collection[int]) -> StatusBoard:
+            return StatusBoard(self.comments, Role.WORKER, accounts, self.keys)
+
+        sources = ClosingSources(self.keys, self.claimant.accounts, self.spent, self.server_time)
+        return Closing(self.issues, self.comments, self.labels, board, self.names, sources)
 
     @property
     def base_branch(self) -> str:
@@ -142,6 +159,7 @@ async def reached(process: Process) -> AsyncIterator[PartsOf]:
     """
     configured = process.settings.repositories
     confined = await confinement(process.settings, process.environment)
+    log.info("limits_held", by="watchdog" if confined.groups is None else "cgroup")
     coders = {one.name: await backend(process, one, confined) for one in configured}
     async with process.connections.line(process) as line:
         with ExitStack() as stack:
@@ -187,7 +205,9 @@ async def _parts(
         fences=fences,
         roll=roll,
         server_time=lambda: me.github.server_time,
-        port=ObservedPort(Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time), scribe),
+        port=ObservedPort(
+            Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time, seen.issues.name), scribe
+        ),
         claimant=claimant,
         coder=spending.paid(process, configured, coder),
         outgoing=process.outgoing,
@@ -195,6 +215,7 @@ async def _parts(
         confinement=confined,
         chronicle=process.chronicle,
         scribe=scribe,
+        spent=spending.spent,
         plays=process.plays,
         choices=process.choices[configured.name],
     )

@@ -18,7 +18,8 @@ from shared.llm.cast import Cast, Part
 from shared.llm.cli import directory
 from shared.llm.cli.coder import CliCoder
 from shared.llm.cli.launch import Launcher
-from shared.llm.cli.programs import PACKAGES, program
+from shared.llm.cli.newest import newest
+from shared.llm.cli.programs import PACKAGES
 from shared.llm.endpoint import Endpoint, Endpoints
 from shared.llm.port import Call, Coder
 from shared.llm.prices import Price, Prices, Tokens
@@ -80,7 +81,9 @@ async def _program(process: Process, name: str, tests: Confinement) -> Program:
     settings, state = process.settings, process.settings.state_dir
     environment = child_environment(process.environment)
     command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
-    path = program(name, command, state, environment["PATH"])
+    chosen = await newest(name, command, state, environment)
+    if chosen.sentence:
+        log.info("program_chosen", backend=name, sentence=chosen.sentence)
     calls = confinement.calls(settings)
     login = login_file(process.environment)
     codex_lent.recover(login)
@@ -95,12 +98,13 @@ async def _program(process: Process, name: str, tests: Confinement) -> Program:
         hidden=(*confined.hidden, confinement.environments(settings)),  # a call is shown its own one alone
         readable=(state / "cli", *confined.readable),
         limits=confined.limits,
+        groups=confined.groups,
     )
     if name not in process.endpoints:
         process.endpoints[name] = _endpoints(process, name)
         if name == "codex" and (models := unpriced(settings)):
             log.warning("models_without_price", backend=name, models=models, sentence=UNPRICED)
-    return Program(path, launcher, process.endpoints[name], _prices(settings))
+    return Program(chosen.path, launcher, process.endpoints[name], _prices(settings))
 
 
 _ACCESS: Mapping[str, tuple[Vendor, Callable[[Mapping[str, str]], Endpoint]]] = {

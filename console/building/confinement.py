@@ -8,7 +8,7 @@ from pathlib import Path
 
 from config.environment import child_environment
 from config.settings import Settings
-from shared.sandbox import fitness
+from shared.sandbox import cgroup, fitness
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import GIB, Limits
 
@@ -18,7 +18,9 @@ async def confinement(settings: Settings, environment: Mapping[str, str]) -> Con
     known = child_environment(environment)
     wrap = await fitness.wrapper(settings.sandbox, known, settings.work_dir)
     hidden = (settings.state_dir, *secret_files(settings))
-    return Confinement(wrap, limits(settings), settings.sandbox_readable, hidden)
+    found = cgroup.taken()
+    groups = found if isinstance(found, cgroup.Delegated) else None
+    return Confinement(wrap, limits(settings), settings.sandbox_readable, hidden, groups)
 
 
 async def for_backends(tests: Confinement, environment: Mapping[str, str]) -> Confinement:

@@ -49,8 +49,14 @@ def replies(parts: Parts) -> Replies:
 
 def desk(parts: Parts) -> Desk:
     """The desk of the agent that `parts` are for."""
+    login, owner = parts.account.login.removesuffix("[bot]"), parts.configured.name.partition("/")[0]
     return Desk(
-        Trade(parts.role, Unedited(parts.texts, parts.people), backends(parts.settings, parts.configured)),
+        Trade(
+            parts.role,
+            Unedited(parts.texts, parts.people),
+            backends(parts.settings, parts.configured),
+            "" if login.casefold() == owner.casefold() else login,
+        ),
         Hearing(parts.comments, parts.people, parts.status, parts.clock.boot),
         docket(parts),
         recovery(parts),

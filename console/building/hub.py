@@ -11,6 +11,8 @@ from shared.github.checks import Checks
 from shared.github.comments import Comments
 from shared.github.issues import Issues
 from shared.github.labels import LabelBoard
+from shared.github.merge_queue import MergeQueue
+from shared.github.merge_rules import BranchRules
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
@@ -33,6 +35,8 @@ class Hub:
     reviews: Reviews
     checks: Checks
     people: People
+    rules: BranchRules
+    merge_queue: MergeQueue
 
 
 async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
@@ -53,4 +57,6 @@ async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
         reviews=Reviews(github, name),
         checks=Checks(github, name),
         people=people,
+        rules=BranchRules(github, name),
+        merge_queue=MergeQueue(github),
     )

@@ -44,6 +44,10 @@ class Money:
         """The credit table of an item's status comment."""
         return "" if self.ledger is None else self.ledger.table(f"#{number}")
 
+    async def spent(self, number: int) -> float | None:
+        """What an issue has cost; None where nothing is written down."""
+        return None if self.ledger is None else await self.ledger.spent(f"#{number}")
+
     def paid(self, process: Process, configured: RepositorySettings, coder: Coder) -> Coder:
         """`coder`, each of whose runs is reserved and settled; of unknown costs the process's outbox is told."""
         if self.ledger is None:

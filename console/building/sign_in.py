@@ -99,7 +99,7 @@ class Identities:
         token, github = self._line.client((*who, group), source, self._client)
         self._tokens[group] = token
         account = await (People(github, names[0]).me() if app is None else bot(app, github))
-        answers = Credentials(_place(process, group), git_server(process.settings.github.api_url), token)
+        answers = Credentials(_place(process, group), git_server(process.settings.github.api_url), token, token.renew)
         self._stack.callback(answers.remove)
         return SignedIn(github, answers, account, pace, app)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from config.credentials import MissingCredentials
 from config.environment import child_environment
+from config.loading import read, source
 from config.model_access import anthropic, login_file, openai
 from config.settings import DEFAULT_STATE_DIR
 from console.building.logins import NOT_ENFORCED
@@ -16,7 +17,8 @@ from lab.demo.model_script import script
 from lab.demo.stories import Story, scenario
 from lab.model_server import ModelServer
 from shared.errors import Misconfigured
-from shared.llm.cli.programs import PACKAGES, program
+from shared.llm.cli.newest import newest
+from shared.llm.cli.programs import PACKAGES
 from shared.llm.endpoint import Endpoint
 from shared.llm.scenario import Scenario
 
@@ -54,19 +56,29 @@ async def playing(
         return
     if backend not in PACKAGES:
         raise Misconfigured(f"--llm: there is no backend '{backend}'; choose scripted, claude or codex.")
-    state = DEFAULT_STATE_DIR.expanduser()
-    path = program(backend, backend, state, child_environment(environment)["PATH"])
+    command, state = _configured(backend, environment)
+    chosen = await newest(backend, command, state, child_environment(environment))
+    path, instead = chosen.path, f" {chosen.sentence}" if chosen.sentence else ""
     access = _access(backend, environment, own=own)
     if access is None:
         async with _scripted(backend, told) as server:
             known = dict.fromkeys(_VARIABLES[backend][:1], _STAND_IN) | {_VARIABLES[backend][2]: server.url}
-            said = f"The coder is the real {path}, at a scripted model on {server.url}: no key, no cost."
+            said = f"The coder is the real {path}, at a scripted model on {server.url}: no key, no cost.{instead}"
             yield Playing(backend, path, known, said)
         return
     known = {name: environment[name] for name in _VARIABLES[backend] if name in environment}
     if not _named(backend, environment):
         known["CODEX_HOME"] = str(login_file(environment).parent)
-    yield Playing(backend, path, known, f"The coder is {path}, {_with(backend, access)}", paid=True)
+    yield Playing(backend, path, known, f"The coder is {path}, {_with(backend, access)}{instead}", paid=True)
+
+
+def _configured(backend: str, environment: Mapping[str, str]) -> tuple[str, Path]:
+    """`claude_cli` or `codex_cli`, and the state directory, as a configuration says it where there is one."""
+    file = source(None, environment=environment)
+    if file is None:
+        return backend, DEFAULT_STATE_DIR.expanduser()
+    settings = read(file, environment=environment)
+    return {"claude": settings.claude_cli, "codex": settings.codex_cli}[backend], settings.state_dir
 
 
 def _access(backend: str, environment: Mapping[str, str], *, own: bool) -> Endpoint | None:

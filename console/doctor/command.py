@@ -31,6 +31,7 @@ class Wishes:
     config: Path | None = None
     json: bool = False
     agent: Role | None = None
+    quick: bool = False
 
 
 def examined(wishes: Wishes, environment: Mapping[str, str]) -> int:
@@ -43,7 +44,7 @@ def examined(wishes: Wishes, environment: Mapping[str, str]) -> int:
         else:
             sys.stderr.write(f"{error}\n")
         return MISCONFIGURED
-    machine = Machine(settings, completed(settings, environment), RealClock())
+    machine = Machine(settings, completed(settings, environment), RealClock(), wishes.quick)
     roles = AGENTS if wishes.agent is None else frozenset({wishes.agent})
     findings = anyio.run(examine, machine, roles)
     if wishes.json:

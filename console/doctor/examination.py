@@ -13,7 +13,7 @@ from config.state import StateDirectory
 from console.building.assembly import Process, mirror_of
 from console.building.connections import web_session
 from console.building.sign_in import SignedIn, signed_in
-from console.doctor import account, keys, machine, programs, repository, versions
+from console.doctor import account, keys, machine, merging, programs, repository, suites, trial, versions
 from console.doctor.finding import AGAIN, Finding, failed, skipped, unanswered
 from console.doctor.patient import Machine, Visit
 from shared.errors import EngineError, Misconfigured, Transient
@@ -25,6 +25,7 @@ from shared.workflow import AGENTS, Role
 OF_MACHINE: tuple[Callable[[Machine], Awaitable[Sequence[Finding]]], ...] = (
     machine.configuration,
     machine.state_directory,
+    machine.swept,
     machine.disk,
     machine.git_version,
     machine.boot_clock,
@@ -39,8 +40,12 @@ Probe = Callable[[Visit], Awaitable[Sequence[Finding]]]
 OF_REPOSITORY: tuple[Probe, ...] = (
     repository.labels,
     repository.base_branch,
+    merging.merge,
     repository.git_server,
     versions.versions,
+    suites.tests,
+    trial.ci,
+    trial.test_run,
 )
 """What is so for a repository, whoever asks."""
 

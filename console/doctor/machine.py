@@ -10,11 +10,15 @@ from pathlib import Path
 
 from config.environment import child_environment
 from config.rules import unsupported
+from config.settings import Settings
 from config.state import StateDirectory
+from console.building.confinement import calls, environments
 from console.doctor.finding import Finding, failed, passed, warned
 from console.doctor.patient import Machine
 from shared import process
 from shared.errors import Misconfigured
+from shared.git import directories
+from shared.git.disk import left as workspaces_left
 from shared.git.probe import LEAST_GIT
 from shared.room import existing, free_bytes
 
@@ -75,10 +79,45 @@ async def state_directory(machine: Machine) -> Sequence[Finding]:
     return [passed("state directory", f"{path} is writable and of this version's layout.")]
 
 
+SWEPT = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/private/tmp", "/private/var/tmp")
+"""Directories that systems empty by themselves: at a start, or of what is older than some days."""
+
+
+async def swept(machine: Machine) -> Sequence[Finding]:
+    """Whether what an agent has to remember lies where the system tidies up."""
+    return swept_finding(machine.settings.state_dir)
+
+
+def swept_finding(path: Path) -> Sequence[Finding]:
+    """Whether the state directory lies in one that is emptied by the system; nothing when it does not."""
+    place = existing(path).resolve()
+    found = next((one for one in SWEPT if place.is_relative_to(one)), None)
+    if found is None:
+        return []
+    sentence = f"{path} lies below {found}, which the system empties by itself: agents lose their identities there."
+    return [warned("state directory", sentence, "Give a state_dir that stays, such as ~/.workflow-engine.")]
+
+
 async def disk(machine: Machine) -> Sequence[Finding]:
     """Whether there is room in the state directory and for the work trees."""
     places = {"state_dir": machine.settings.state_dir, "work_dir": machine.settings.work_dir}
-    return [disk_finding(key, path, free_bytes(path)) for key, path in places.items()]
+    found = [disk_finding(key, path, free_bytes(path)) for key, path in places.items()]
+    return [*found, *left_finding(left_on(machine.settings))]
+
+
+def left_on(settings: Settings) -> tuple[Path, ...]:
+    """What children have left that could not be removed, and was moved aside."""
+    roots = (calls(settings), environments(settings))
+    return (*workspaces_left(settings.work_dir), *(path for root in roots for path in directories.set_aside(root)))
+
+
+def left_finding(left: Sequence[Path]) -> Sequence[Finding]:
+    """What could not be removed, judged; nothing is said when there is none of it."""
+    if not left:
+        return []
+    named = ", ".join(map(str, left[:3])) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+    step = "It is tried again every ten minutes; remove it by hand, as root where its owner is another account."
+    return [warned("left behind", f"A run has left what this account cannot remove: {named}.", step)]
 
 
 def disk_finding(key: str, path: Path, free_bytes: int) -> Finding:

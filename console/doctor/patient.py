@@ -21,6 +21,8 @@ class Machine:
     settings: Settings
     environment: Mapping[str, str]
     clock: Clock
+    quick: bool = False
+    """Nothing is tried that may take long: no test is run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -19,12 +20,12 @@ from console.doctor.patient import Machine
 from shared.errors import Misconfigured
 from shared.llm.claude import Claude
 from shared.llm.cli.launch import Launcher
-from shared.llm.cli.programs import program
+from shared.llm.cli.newest import newest
 from shared.llm.codex import dialect
 from shared.llm.codex_lent import unwritable
 from shared.llm.prices import Prices
 from shared.process import Finished
-from shared.sandbox import fitness
+from shared.sandbox import cgroup, fitness
 from shared.sandbox.wrap import Kind, Wrap
 
 PROGRAM_SECONDS = 30.0
@@ -53,9 +54,10 @@ async def _backend(machine: Machine, name: str, command: str) -> Finding:
     environment = child_environment(machine.environment)
     step = f"workflow-engine install-cli {name}, or the path of another program in {name}_cli."
     try:
-        path = program(name, command, machine.settings.state_dir, environment["PATH"])
+        chosen = await newest(name, command, machine.settings.state_dir, environment)
         with anyio.fail_after(PROGRAM_SECONDS):
-            return await _LOOKS[name](machine, path, environment)
+            finding = await _LOOKS[name](machine, chosen.path, environment)
+            return replace(finding, sentence=f"{finding.sentence} {chosen.sentence}".strip())
     except Misconfigured as error:
         return failed(name, str(error), step)
     except TimeoutError:
@@ -121,13 +123,14 @@ async def sandbox(machine: Machine) -> Sequence[Finding]:
         sentence = "Switched off: tests and coding backends run with this account's rights."
         return [warned("sandbox", sentence, "Use a machine or a container that was made for the engine.")]
     environment = child_environment(machine.environment)
+    held = passed("limits", cgroup.told(cgroup.delegated()))
     if mode == "bubblewrap":
-        return [sandbox_finding(await fitness.tried(Wrap(Kind.SEALED), environment))]
+        return [sandbox_finding(await fitness.tried(Wrap(Kind.SEALED), environment)), held]
     try:
         await fitness.wrapper(mode, environment, machine.settings.work_dir)
     except Misconfigured as error:
         return [failed("sandbox", str(error), "See docs/sandbox.md, or choose another mode.")]
-    return [passed("sandbox", f"Children run as the account '{fitness.ACCOUNT}'.")]
+    return [passed("sandbox", f"Children run as the account '{fitness.ACCOUNT}'."), held]
 
 
 def sandbox_finding(answer: Finished | str) -> Finding:

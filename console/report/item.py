@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from console.record.fences import Chain
-from shared.ci.round import SENT_BACK
+from shared.ci.round import BASE_MOVED, SENT_BACK
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
@@ -146,7 +146,7 @@ def _touches(work: tuple[Fence, ...], reviewing: tuple[Fence, ...], foreign: boo
         yield Touch.RESUMPTION
     if foreign:
         yield Touch.COMMIT
-    moves = [(one.stage, other.stage, other.phase == SENT_BACK) for one, other in pairwise(reviewing)]
+    moves = [(one.stage, other.stage, other.phase in {BASE_MOVED, SENT_BACK}) for one, other in pairwise(reviewing)]
     back = [(before, by_ci) for before, after, by_ci in moves if after is Stage.CHANGES_REQUESTED and before != after]
     # Its checks begin a round only where there was none before.
     own = sum(before is Stage.IN_REVIEW for before, by_ci in back if not by_ci) + bool(back and back[0][1])

@@ -17,6 +17,7 @@ from shared.lock.record import Fence
 from shared.models import Issue
 from shared.specification import body_sha256, read
 from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
+from worker_agent.intake.same_files import begun
 
 _ORDER = (Track.STORY, Track.SPECIFICATION, Track.PULL_REQUEST)
 
@@ -118,7 +119,7 @@ class _Fold:
     def _standing(self, row: Row, issue: Issue, fence: Fence | None) -> Standing:
         beside = self._open.get(row.issue)
         word = self._word(fence)
-        needed = read(issue.body).depends_on if row.track is Track.SPECIFICATION else ()
+        needed = self._needed(row, issue) if row.track is Track.SPECIFICATION else ()
         return Standing(
             track=row.track,
             stage=row.stage,
@@ -126,18 +127,26 @@ class _Fold:
             fence=fence,
             held=bool(row.holder),
             flags=row.flags,
-            blockers=[number for number in needed if number in self._open],
+            blockers={number for number in needed if number in self._open},
+            related=issue.blocked_by,
             pull_request=row.pull_request,
-            passed_over=self._passed_over(row, issue, beside),
+            passed_over=self._passed_over(row, issue, beside, fence),
             merging=merging(self._terms.merge, unmerged(issue, beside, self._terms), row.ci, word),
             unasked=row.track is Track.PULL_REQUEST and word.get("why") in UNASKED,
             ours=bool(row.issue) or row.track is not Track.PULL_REQUEST,
         )
 
-    def _passed_over(self, row: Row, issue: Issue, beside: Issue | None) -> str:
+    def _needed(self, row: Row, issue: Issue) -> tuple[int, ...]:
+        """What an issue waits for by its text, or because both name the same files; the latter only to be begun."""
+        sharing = begun(row.number, issue.files, self._seen.issues, self._terms.names)
+        behind = (sharing.on,) if sharing is not None and row.stage is Stage.READY else ()
+        return (*read(issue.body).depends_on, *behind)
+
+    def _passed_over(self, row: Row, issue: Issue, beside: Issue | None, fence: Fence | None) -> str:
         if row.stage is Stage.APPROVED and self._terms.merge == "never":
             return ""  # no agent has anything to do with it
-        return passed_over(issue, beside, self._terms, begun=bool(row.pull_request))
+        taken_up = fence is not None and fence.stage not in TERMINAL
+        return passed_over(issue, beside, self._terms, begun=bool(row.pull_request), taken_up=taken_up)
 
     def _word(self, fence: Fence | None) -> Mapping[str, object]:
         """What the reviewer's status comment says of the commit that the fence names."""

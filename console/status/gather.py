@@ -30,8 +30,9 @@ class Looking:
         self._unknown_run = unknown_run
         one = visit.configured
         labels, barring = one.labels, one.merge_blocking_labels
+        own = None if one.take_assigned_issues else tuple(filter(None, (visit.hub.account.login, one.assign)))
         self._terms = Terms(
-            visit.hub.names, one.merge, one.max_attempts, labels.include, labels.exclude, barring=barring
+            visit.hub.names, one.merge, one.max_attempts, labels.include, labels.exclude, barring=barring, own=own
         )
         self._issues: tuple[Issue, ...] = ()
 

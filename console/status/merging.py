@@ -28,6 +28,11 @@ _TOLD: Mapping[Hindrance, Waiting] = {
     Hindrance.CHECKS_MISSING: Waiting(Whom.PERSON, "it has no checks"),
     Hindrance.STOPPED: Waiting(Whom.PERSON, "its issue was stopped"),
     Hindrance.EDITED: Waiting(Whom.PERSON, "its issue was edited"),
+    Hindrance.REQUIRED: Waiting(Whom.PERSON, "what its base branch requires"),
+    Hindrance.CONFLICT: Waiting(Whom.PERSON, "merge its base into it"),
+    Hindrance.REFUSED: Waiting(Whom.PERSON, "GitHub refused the merge"),
+    Hindrance.DEQUEUED: Waiting(Whom.PERSON, "put it into the merge queue"),
+    Hindrance.QUEUED: Waiting(Whom.ITEM, "GitHub's merge queue"),
     Hindrance.BASE_RED: Waiting(Whom.CI, "the checks of its base"),
 }
 """What the reviewer's word says; labels and checks are looked at here."""
@@ -45,6 +50,9 @@ def merging(configured: str, barred: str, ci: Verdict | None, word: Mapping[str,
         return Waiting(Whom.PERSON, barred)
     why = word.get("why")
     told = next((waiting for reason, waiting in _TOLD.items() if reason.name.casefold() == why), None)
+    missing = word.get("for")
+    if why == Hindrance.REQUIRED.name.casefold() and isinstance(missing, list):
+        return Waiting(Whom.PERSON, " and ".join(map(str, missing)))
     if told is not None:
         return told
     if configured == "auto" and ci in {Verdict.RED, Verdict.RUNNING, Verdict.UNKNOWN}:

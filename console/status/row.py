@@ -87,7 +87,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What of the configuration a board depends on; `barring` are labels with which nothing is merged."""
+    """What of the configuration a board depends on; `barring` are labels with which nothing is merged.
+
+    `own` are the logins whose being assigned keeps no agent from an issue, None where nobody's does.
+    """
 
     names: Labels = field(default_factory=Labels)
     merge: str = "never"
@@ -95,6 +98,7 @@ class Terms:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     barring: tuple[str, ...] = ()
+    own: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

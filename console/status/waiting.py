@@ -27,7 +27,7 @@ _PUT_OFF: Mapping[str, Waiting] = {
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """An item as it stands. `blockers` are open items that it depends on.
+    """An item as it stands. `blockers` are open items that it depends on; `related` open ones block it on GitHub.
 
     `passed_over` is what a person has to do before any agent takes it, `merging` whom its merge waits for.
     """
@@ -39,6 +39,7 @@ class Standing:
     held: bool = False
     flags: Collection[Flag] = ()
     blockers: Collection[int] = ()
+    related: int = 0
     pull_request: int = 0
     passed_over: str = ""
     merging: Waiting = CONFIGURED["never"]
@@ -67,9 +68,15 @@ def waiting(s: Standing) -> Waiting | None:
         return Waiting(Whom.CI, "its checks")
     if s.held:
         return None
+    return _blocked(s) or _next(s)
+
+
+def _blocked(s: Standing) -> Waiting | None:
+    """For which other issues it waits, by its text or by GitHub's relationships."""
     if s.blockers:
         return Waiting(Whom.ITEM, ", ".join(f"#{number}" for number in sorted(s.blockers)))
-    return _next(s)
+    related = s.related and s.track is Track.SPECIFICATION
+    return Waiting(Whom.ITEM, "what blocks it on GitHub") if related else None
 
 
 def _person(s: Standing) -> Waiting | None:

@@ -72,7 +72,7 @@ class _Command:
         if wishes.resume is not None:
             self.task = self._records.read(wishes.resume)
             if self.task.state is State.DONE:
-                return self._end(self.task)
+                return self._end(self._unchanged(self.task))
             await self._left_there(self.task)
             ready = await preflight.again(self.task, wishes, checkout, self._environment)
         else:
@@ -81,6 +81,14 @@ class _Command:
         _log(self._environment, ready.environment.get(ready.settings.github.token_env, ""))
         self._introduce(ready, self.task)
         return await self._course(ready, checkout)
+
+    def _unchanged(self, task: Task) -> Task:
+        """The task, which is done; raises `Misconfigured` when something else is asked of it than it was made from."""
+        file = self.wishes.specification
+        if file is not None or self.wishes.kind is not None:
+            again = f"workflow-engine tdd {file or task.order.specification}"
+            raise Misconfigured(f"{task.id} is done, in {task.order.branch}. For more begin another task: {again}")
+        return task
 
     async def _left_there(self, task: Task) -> None:
         """Say that there is nothing to go on with; raises `Misconfigured` when the work was there already."""
@@ -136,11 +144,15 @@ class _Command:
 
     def _introduce(self, ready: Ready, task: Task) -> None:
         self._warnings = ready.warnings
-        order, budgets = task.order, ready.settings.budgets
+        order, budgets = ready.order, ready.settings.budgets
         for warning in ready.warnings:
             self.say(f"warning: {warning}")
         coder = ready.settings.repositories[0].llm_backend
         self.say(f"Task {task.id}: '{order.title}', from {order.base} at {order.commit[:12]}, by {coder}.")
+        if not order.asks_as(task.order):
+            self.say(
+                f"{order.specification} has changed: what was built stays; from now on the new text is what counts."
+            )
         if coder != "scripted":
             self.say(f"One run may cost ${budgets.run:g}, the whole task ${budgets.issue:g} (key `budgets`).")
         self.say(f"Ctrl-C stops it. Go on with: {report.resuming(task)}")

@@ -73,11 +73,16 @@ class Course:
 
     async def _gone_through(self, site: Site, lab: Lab) -> Task:
         task, repository = site.task, lab.at(site.name)
-        if task.state in STOPPED:
+        orders.reword(lab, task.order)
+        if task.state in STOPPED or await orders.outdated(repository):
             task = await self._taken_up(task, lab)
             site = replace(site, task=task)
         try:
             outcome = await self._work(site, lab, repository)
+            if outcome.state is not State.APPROVED and await orders.outdated(repository):
+                task = await self._taken_up(task, lab)  # who was at work has stopped at the new text
+                site = replace(site, task=task)
+                outcome = await self._work(site, lab, repository)
         finally:
             with anyio.CancelScope(shield=True):
                 task = await self._reckoned(task, repository)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from console.tdd.checkout import Checkout
 from console.tdd.findings import Findings
-from shared.specification import BODY_LIMIT, read
+from console.tdd.task import Order
+from shared.specification import BODY_LIMIT, Kind, read
 from shared.text import one_line
 
 TITLE_LIMIT = 200
 """Characters of the specification's first heading that become the title."""
 
 
-def specification(file: Path | None, found: Findings) -> tuple[str, str]:
-    """Title and text: the first heading, if the file begins with one, else its name."""
-    if file is None:
-        found.wrong("Name the file with the specification, as in `workflow-engine tdd SPEC.md`.")
-        return "", ""
-    try:
-        whole = file.read_text(encoding="utf-8-sig").strip()
-    except OSError as error:
-        found.wrong(f"The specification {file} cannot be read: {error.strerror}.")
-        return "", ""
-    except UnicodeDecodeError:
-        found.wrong(f"The specification {file} is not UTF-8 text.")
+def specification(file: Path | None, found: Findings, kind: str = "") -> tuple[str, str]:
+    """Title and text: the first heading, if the file begins with one, else its name.
+
+    A `kind` of work that was said beside the file stands in front of the text.
+    """
+    whole = _whole(file, found)
+    if file is None or whole is None:
         return "", ""
     first, _, rest = whole.partition("\n")
     headed = first.startswith("# ")
@@ -32,11 +29,60 @@ def specification(file: Path | None, found: Findings) -> tuple[str, str]:
     text = (rest.strip() or title) if headed else whole
     if not text:
         found.wrong(f"The specification {file} is empty: say in it what should be built.")
-    elif len(text) > BODY_LIMIT:
+        return title, text
+    text = _of_kind(text, kind, found)
+    if len(text) > BODY_LIMIT:
         found.wrong(f"The specification {file} has {len(text)} characters; {BODY_LIMIT} are the most.")
-    elif waits := read(text).depends_on:
-        found.wrong(f"The specification depends on #{waits[0]}: here there are no issues; take that line out.")
+    else:
+        meant = read(text)
+        if meant.depends_on:
+            number = meant.depends_on[0]
+            found.wrong(f"The specification depends on #{number}: here there are no issues; take that line out.")
+        found.warnings += [f"The specification {file}: {remark}" for remark in meant.remarks]
     return title, text
+
+
+def _whole(file: Path | None, found: Findings) -> str | None:
+    if file is None:
+        found.wrong("Name the file with the specification, as in `workflow-engine tdd SPEC.md`.")
+        return None
+    try:
+        return file.read_text(encoding="utf-8-sig").strip()
+    except OSError as error:
+        found.wrong(f"The specification {file} cannot be read: {error.strerror}.")
+    except UnicodeDecodeError:
+        found.wrong(f"The specification {file} is not UTF-8 text.")
+    return None
+
+
+def _of_kind(text: str, kind: str, found: Findings) -> str:
+    own = read(text).kind
+    if not kind or own == kind:
+        return text
+    if own is not Kind.FEATURE:
+        found.wrong(f"The specification says 'Kind: {own}', and --kind says {kind}: leave one of them out.")
+    return f"Kind: {kind}\n\n{text}"
+
+
+def changed(order: Order, file: Path | None, found: Findings) -> Order:
+    """The order with the specification as it stands now: in `file`, else where it was read from.
+
+    A file that was named has to be right; the one that the task began with may be gone or no specification any more:
+    then the text stays that it began with.
+    """
+    if file is not None:
+        title, text = specification(file, found, order.kind)
+        return replace(order, specification=str(file), file=str(file.absolute()), title=title, text=text)
+    known = Path(order.file)
+    if not order.file or not known.is_file():
+        return order
+    looked = Findings()
+    title, text = specification(known, looked, order.kind)
+    if looked.errors:
+        found.warnings += [f"{sentence} The text that the task has stays." for sentence, _ in looked.errors]
+        return order
+    found.warnings += looked.warnings
+    return replace(order, title=title, text=text)
 
 
 async def start(checkout: Checkout, wanted: str | None, found: Findings) -> tuple[str, str]:

@@ -16,6 +16,10 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
         int | None, typer.Option(metavar="N", help="Reviews before a person decides (3).", show_default=False)
     ] = None,
     branch: Annotated[str | None, typer.Option(metavar="NAME", help="The new branch; else tdd/<task>.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="feature, refactoring, documentation, removal, dependency or configuration."),
+    ] = None,
     base: Annotated[str | None, typer.Option(metavar="BRANCH", help="Where to start; else the current branch.")] = None,
     no_cleanup: Annotated[bool, typer.Option("--no-cleanup", help="Keep the engine's own files afterwards.")] = False,
     local: Annotated[bool, typer.Option("--local", help="Only a branch here; no pull request on origin.")] = False,
@@ -37,7 +41,8 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
 
     Exit code 0 when the review approves, 1 when it failed, 2 for arguments or configuration, 4 for missing
     credentials, 5 when the reviews are used up (the branch is kept), 130 when interrupted. After 1, 5 and 130
-    --resume goes on from what was built.
+    --resume goes on from what was built; a specification that was changed meanwhile, or another one that is named with
+    it, is what counts from then on.
     """
     from config.environment import snapshot
     from console.tdd.command import done
@@ -57,5 +62,6 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
         llm=llm,
         test_command=test_command,
         sandbox=sandbox,
+        kind=kind,
     )
     raise typer.Exit(done(wishes, snapshot()))

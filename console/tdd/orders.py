@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from console.tdd.site import PERSON
+from console.tdd.task import Order
 from lab import locks
 from lab.server import Lab
 from lab.world.comments import CommentRecord
@@ -14,7 +15,8 @@ from shared.github import status_record
 from shared.governance.commands import Verb
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
-from shared.workflow import HALTED, Role
+from shared.specification import body_sha256, plain_title
+from shared.workflow import HALTED, Role, Stage
 
 ISSUE = 1
 """The number of the one specification."""
@@ -56,17 +58,55 @@ def _waits(said: Sequence[CommentRecord]) -> bool:
     return any(one.author == PERSON and one.id > dropped and one.id not in answered for one in said)
 
 
+def reword(lab: Lab, order: Order) -> None:
+    """Let the specification say what is asked for now; who works on it is told by `go_on`."""
+    issues = lab.at(order.name).issues
+    known = issues.require(ISSUE)
+    if (plain_title(known.title), known.body) != (order.title, order.text):
+        issues.edit(ISSUE, PERSON, title=order.title, body=order.text)
+        lab.save()
+
+
+async def outdated(repository: RepositoryRecord) -> bool:
+    """Whether the work is bound to another text than the specification has now."""
+    fence = await locks.fence(repository, ItemKey(Role.WORKER, ISSUE))
+    issue = repository.issues.require(ISSUE)
+    return fence is not None and fence.body_sha256 not in {"", body_sha256(issue.title, issue.body or "")}
+
+
 async def go_on(lab: Lab, name: str) -> None:
     """Have the agents go on from where they stopped; an order that nobody has answered yet is not given twice.
 
     A worker gets all its attempts again. A reviewer goes on from the review that it has given: how many more there
-    may be is said by the configuration under which it goes on.
+    may be is said by the configuration under which it goes on. Where the text has changed since, the worker is asked
+    to change what it has handed over.
     """
     repository = lab.at(name)
+    if await _handed_over(repository) and await outdated(repository):
+        _ask_for_changes(lab, repository)
+        return
     thread = halted(repository)
     if thread is None or pending(repository):
         return
     by_worker = await halted_by(repository, thread) is Role.WORKER
     verb = Verb.RESET_ATTEMPTS if by_worker else Verb.RETRY
     lab.comment(name, thread.number, f"/{verb}", author=PERSON)
+    lab.save()
+
+
+async def _handed_over(repository: RepositoryRecord) -> bool:
+    """Whether there is an open pull request on which the worker is not at work."""
+    fence = await locks.fence(repository, ItemKey(Role.WORKER, ISSUE))
+    there = any(thread.is_pull and thread.open for thread in threads(repository))
+    return there and fence is not None and fence.stage in HALTED | {Stage.REVIEWING}
+
+
+def _ask_for_changes(lab: Lab, repository: RepositoryRecord) -> None:
+    """The label of a person who asks for changes, in place of what stands there; it approves the text as it is."""
+    names, thread = Labels(), threads(repository)[-1]
+    asked = names.of(Stage.CHANGES_REQUESTED)
+    others = [one for one in thread.labels if not names.read([one]).stages]
+    if asked in thread.labels:
+        lab.unlabel(repository.full_name, thread.number, asked, actor=PERSON)
+    repository.issues.set_labels(thread.number, [*others, asked], PERSON)
     lab.save()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,10 @@ from shared.workflow import Role
 
 WORK = f"refs/heads/auto/issue-{ISSUE}"
 """Where the worker's commits lie once its tests are green."""
+
+
+_TO_DO = re.compile(r"^\*\*What to do:\*\* ([^\n]+?)[;,] then (?=set the label)", re.MULTILINE)
+"""The advice of a comment, before the labels by which one goes on at GitHub."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +79,17 @@ async def check_stuck(repository: RepositoryRecord, skipped: Sequence[str]) -> N
 
 
 def last_word(repository: RepositoryRecord, number: int, by: Role = Role.WORKER) -> str:
-    """What an agent says last in its status comment on a thread; without its table, and the labels and commands
-    by which one would go on there.
+    """What an agent says last in its status comment on a thread, and its advice; without its table, and the labels
+    and commands by which one would go on there.
     """
     own = f"<!-- engine-status/1 kind={by} "
     comments = [one.body for one in repository.comments.of(number) if one.body.startswith(own)]
-    said = comments[-1].partition("\n\n| | |")[0] if comments else "The engine left no word; see its logs."
-    return "\n".join(line for line in said.splitlines() if not line.startswith("<!--")).strip()
+    if not comments:
+        return "The engine left no word; see its logs."
+    said = comments[-1].partition("\n\n| | |")[0]
+    plain = "\n".join(line for line in said.splitlines() if not line.startswith("<!--")).strip()
+    todo = _TO_DO.search(comments[-1])
+    return f"{plain}\n\nWhat to do: {todo[1][:1].upper()}{todo[1][1:]}." if todo else plain
 
 
 def description(repository: RepositoryRecord) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NoReturn
 
 import anyio.to_thread
 
+from config.environment import child_environment
 from config.loading import source
 from config.rules import unsupported
 from config.settings import Settings
@@ -18,13 +20,17 @@ from console.building.sign_in import completed
 from console.tdd import terms
 from console.tdd.checkout import RECORDS, Checkout
 from console.tdd.findings import Findings
-from console.tdd.material import specification, start, still_ours, target
+from console.tdd.material import changed, specification, start, still_ours, target
 from console.tdd.origin import Origin, api_of, parse
 from console.tdd.site import NoRoom, check_room
 from console.tdd.task import STOPPED, Order, Task, new_id
 from console.tdd.upstream import upstream
 from console.tdd.wishes import MAX_REVIEWS, Wishes
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+from worker_agent.tdd.runners import command_line, pytest_runner
+
+_OF_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini")
+"""Files of a project whose tests are run by pytest, unless another command is configured."""
 
 NOWHERE = "local/project"
 """The name of a repository that is not there."""
@@ -45,7 +51,7 @@ class Ready:
 async def ready(wishes: Wishes, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
     """Everything that a new task begins with; raises `Unready` with all that is wrong."""
     found = Findings()
-    title, text = specification(wishes.specification, found)
+    title, text = specification(wishes.specification, found, wishes.kind or "")
     task_id = new_id(title)
     base, commit = await start(checkout, wishes.base, found)
     origin = None if wishes.local else await _origin(checkout, found)
@@ -66,7 +72,7 @@ async def without_checkout(wishes: Wishes, why: str, environment: Mapping[str, s
     """What keeps a task from beginning where no work tree is, and everything else that is wrong: raises `Unready`."""
     found = Findings()
     found.wrong(why)
-    title, text = specification(wishes.specification, found)
+    title, text = specification(wishes.specification, found, wishes.kind or "")
     order = _order(wishes, title, text, source(wishes.config, environment=environment))
     await _settings(replace(order, name=NOWHERE), None, environment, found)
     found.check()
@@ -75,7 +81,8 @@ async def without_checkout(wishes: Wishes, why: str, environment: Mapping[str, s
 
 async def again(task: Task, wishes: Wishes, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
     """What a task goes on with that was left; raises `Unready` with all that is wrong."""
-    found, order = Findings(), wishes.changing(task.order)
+    found = Findings()
+    order = changed(wishes.changing(task.order), wishes.specification, found)
     if task.state in STOPPED:
         await still_ours(checkout, order.branch, task.head or order.commit, found)
     origin = await _origin(checkout, found) if order.pull_request else None
@@ -100,7 +107,8 @@ async def _looked_over(task_id: str, order: Order, origin: Origin | None, scene:
     scene.found.check()
     if settings is None:
         raise AssertionError("settings that cannot be read are an error")
-    return Ready(task_id, order, settings, pull_settings, known, tuple(scene.found.warnings))
+    settings, said = await terms.chosen(settings, scene.environment)
+    return Ready(task_id, order, settings, pull_settings, known, (*scene.found.warnings, *said))
 
 
 def _order(wishes: Wishes, title: str, text: str, config: Path | None) -> Order:
@@ -120,6 +128,8 @@ def _order(wishes: Wishes, title: str, text: str, config: Path | None) -> Order:
         llm=wishes.llm,
         test_command=wishes.test_command,
         sandbox=wishes.sandbox,
+        file=str(wishes.specification.absolute()) if wishes.specification else "",
+        kind=wishes.kind or "",
     )
 
 
@@ -157,8 +167,29 @@ async def _settings(
         found.wrong(f"{error} Or give --sandbox none: then tests and the coder run with your rights.")
     if settings.sandbox == "none":
         found.warnings.append("sandbox: none: tests and the coder run with your rights on this machine.")
+    _runnable(settings, checkout, environment, found)
     _writable(settings, checkout, found)
     return settings
+
+
+def _runnable(settings: Settings, checkout: Checkout | None, environment: Mapping[str, str], found: Findings) -> None:
+    """The program of the test command, as far as no set-up brings one along: looked for before anything is paid."""
+    own = settings.repositories[0]
+    command = own.test_command
+    if command is None and checkout is not None and any((checkout.top / name).is_file() for name in _OF_PYTHON):
+        command = pytest_runner.DEFAULT_COMMAND
+    if command is None or own.setup_command is not None or own.suites:
+        return
+    try:
+        program = command_line.split(command, key="test_command")[0]
+    except Misconfigured as error:
+        found.caught(error)
+        return
+    if "/" not in program and shutil.which(program, path=child_environment(environment)["PATH"]) is None:
+        found.wrong(
+            f"There is no program `{program}` on this machine, with which the tests are run: "
+            "install it, or name another one with --test-command."
+        )
 
 
 def _writable(settings: Settings, checkout: Checkout | None, found: Findings) -> None:

@@ -44,7 +44,8 @@ class Order:
     """What was asked for, as far as a resumed task needs it.
 
     `name` is what the repository is called in the task's own GitHub, `base` and `commit` are where the work
-    starts, and `pull_request` says whether one is wanted.
+    starts, and `pull_request` says whether one is wanted. `file` is the specification's whole path, `kind` the kind
+    of work as the command line said it; both are empty in records of earlier versions.
     """
 
     name: str
@@ -61,6 +62,12 @@ class Order:
     llm: str | None = None
     test_command: str | None = None
     sandbox: str | None = None
+    file: str = ""
+    kind: str = ""
+
+    def asks_as(self, other: Order) -> bool:
+        """Whether both ask for the same, in the same words."""
+        return (self.title, self.text) == (other.title, other.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from config.repository import (
 )
 from config.settings import GitHubSettings, LockSettings, NotifySettings, Settings
 from console.tdd.task import Order
+from shared.llm.cli.newest import newest
 from shared.llm.cli.programs import PACKAGES, program
 
 ACCESS = {"claude": anthropic, "codex": openai}
@@ -48,6 +49,8 @@ def configured(order: Order, environment: Mapping[str, str]) -> Settings:
     one = known[0] if known else RepositorySettings(name=order.name)
     wishes = {"llm_backend": order.llm, "test_command": order.test_command}
     one = one.model_copy(update={key: value for key, value in wishes.items() if value is not None})
+    if order.test_command is not None:
+        one = one.model_copy(update={"suites": ()})  # the command that was asked for is the only one
     sandbox = {} if order.sandbox is None else {"sandbox": order.sandbox}
     return settings.model_copy(update={"repositories": (one,), **sandbox})
 
@@ -66,6 +69,18 @@ def programs(settings: Settings, environment: Mapping[str, str]) -> dict[str, st
         command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
         found[f"{name}_cli"] = str(program(name, command, settings.state_dir, path))
     return found
+
+
+async def chosen(settings: Settings, environment: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
+    """`settings` with the newest program found of each backend, and what is said of the choices."""
+    found: dict[str, str] = {}
+    said: list[str] = []
+    for name in sorted(backends(settings) & PACKAGES.keys()):
+        command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
+        one = await newest(name, command, settings.state_dir, child_environment(environment))
+        found[f"{name}_cli"] = str(one.path)
+        said += [one.sentence] if one.sentence else []
+    return settings.model_copy(update=found), tuple(said)
 
 
 def on_own_github(settings: Settings, order: Order, url: str, place: Path, environment: Mapping[str, str]) -> Settings:

@@ -8,6 +8,7 @@ from typing import Any
 
 from console.tdd.task import Order
 from shared.errors import Misconfigured
+from shared.specification import Kind
 
 BACKENDS = ("claude", "codex", "scripted")
 MAX_REVIEWS = 3
@@ -18,7 +19,7 @@ SANDBOXES = ("bubblewrap", "container", "none")
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """The command line; with `resume` or `listing` there is no specification.
+    """The command line; with `listing` there is no specification, with `resume` only one that has changed.
 
     None means: as usual, or with `resume` as it was asked for when the task began.
     """
@@ -36,18 +37,18 @@ class Wishes:
     llm: str | None = None
     test_command: str | None = None
     sandbox: str | None = None
+    kind: str | None = None
 
     def check(self) -> None:
         """Raises `Misconfigured` for words that contradict each other."""
-        if self.resume is not None and (self.specification is not None or self.listing):
-            raise Misconfigured("--resume goes on with what was begun: without a specification and without --list.")
-        if self.listing and self.specification is not None:
-            raise Misconfigured("--list shows the tasks: without a specification.")
+        if self.listing and (self.specification is not None or self.resume is not None):
+            raise Misconfigured("--list shows the tasks: without a specification and without --resume.")
         if self.resume is not None and (self.branch is not None or self.base is not None):
             raise Misconfigured("--resume keeps the branch and the base that the task began with: leave them out.")
         if self.max_reviews is not None and self.max_reviews < 1:
             raise Misconfigured(f"--max-reviews takes a number from 1, not {self.max_reviews}.")
-        for option, value, known in (("--llm", self.llm, BACKENDS), ("--sandbox", self.sandbox, SANDBOXES)):
+        chosen = (("--llm", self.llm, BACKENDS), ("--sandbox", self.sandbox, SANDBOXES), ("--kind", self.kind, [*Kind]))
+        for option, value, known in chosen:
             if value is not None and value not in known:
                 raise Misconfigured(f"{option}: there is no '{value}'; there is {', '.join(known)}.")
 
@@ -61,5 +62,6 @@ class Wishes:
             "llm": self.llm,
             "test_command": self.test_command,
             "sandbox": self.sandbox,
+            "kind": self.kind,
         }
         return replace(order, **{key: value for key, value in said.items() if value is not None})

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 from anyio import to_thread
@@ -20,13 +21,15 @@ from config.repository import RepositorySettings
 from config.settings import Settings
 from console.building.confinement import confinement
 from console.building.sign_in import completed
-from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
+from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK
 from console.verify.pull import fetched
 from shared.errors import EngineError, Misconfigured
 from shared.git import directories
 from shared.git.command import Git
 from shared.sandbox.fitness import conceal
-from shared.specification import Specification
+from shared.specification import Kind, Specification
+from worker_agent.policy import SuitePolicy
+from worker_agent.tdd.proof.subject import Rules
 from worker_agent.tdd.runners.run import TestBench
 from worker_agent.tdd.setup.setup_step import SetUp
 from worker_agent.verify.clone import brought, cloned
@@ -50,10 +53,14 @@ class Wishes:
     config: Path | None = None
     test_command: str | None = None
     may_change: Sequence[str] = ()
+    kind: str = "feature"
 
 
 def verified(wishes: Wishes, environment: Mapping[str, str]) -> int:
-    """Examine and print; 0 when the claim is true, 1 when it is false, 2 for arguments, 4 when nobody can tell."""
+    """Examine and print; 0 when the claim is true, 1 when it is not, 2 for arguments, 4 when nobody can tell.
+
+    3 when the change is proven and nobody claims anything of it.
+    """
     try:
         conceal()
         report = _examined(wishes, environment)
@@ -61,14 +68,18 @@ def verified(wishes: Wishes, environment: Mapping[str, str]) -> int:
         sys.stderr.write(f"{error}\n")
         return MISCONFIGURED if isinstance(error, Misconfigured) else NOT_ALLOWED
     sys.stdout.write(f"{json.dumps(asdict(report)) if wishes.json else as_text(report)}\n")
-    return OK if report.true else FAILED
+    if not report.true:
+        return FAILED
+    return OK if report.claimed else NOTHING_TO_DO
 
 
 def _examined(wishes: Wishes, environment: Mapping[str, str]) -> Report:
     if (wishes.pull_request is None) == (wishes.local is None):
         raise Misconfigured("Name one pull request as owner/repo#7, or two commits as --local BASE HEAD.")
+    if wishes.kind not in set(Kind):
+        raise Misconfigured(f"'{wishes.kind}' is no kind of change; there are {', '.join(Kind)}.")
     if wishes.local is not None:
-        return anyio.run(_local, wishes, _settings_for_local(wishes, environment), environment)
+        return anyio.run(examined_locally, wishes, _settings_for_local(wishes, environment), environment)
     found = _PULL_REQUEST.fullmatch(wishes.pull_request or "")
     if found is None:
         raise Misconfigured(f"'{wishes.pull_request}' is no pull request: write it as owner/repo#7.")
@@ -81,38 +92,56 @@ def _settings_for_local(wishes: Wishes, environment: Mapping[str, str]) -> Setti
     return load(wishes.config, repository=None if named else _LOCAL, environment=environment)
 
 
-async def _local(wishes: Wishes, settings: Settings, environment: Mapping[str, str]) -> Report:
-    configured = settings.repositories[0] if len(settings.repositories) == 1 else RepositorySettings(name=_LOCAL)
-    here = Git(_git_dir(wishes.repo), {**child_environment(), **environment})
-    base, head = [await _commit(here, name) for name in wishes.local or ()]
-    async with _place(settings) as place:
+async def _pull_request(wishes: Wishes, settings: Settings, number: int, environment: Mapping[str, str]) -> Report:
+    (configured,) = settings.repositories
+    async with work_place(settings) as place:
         bench = await bench_of(settings, configured, environment, place)
+        material = await fetched(settings, environment, number, place)
+        if isinstance(material, Report):
+            return material
+        ask = replace(material.ask, suites=_suites(wishes, configured), **_rules(configured))
+        seen = await Repeat(material.mirror, material.space, bench, ask).examined()
+        if material.claim is None:
+            found = (*material.found, *unproven(seen))
+            return Report.of(material.subject, ask, seen, found, material.remarks, claimed=False)
+        found = (*material.found, *false(material.claim, seen, material.history))
+        return Report.of(material.subject, ask, seen, found, material.remarks)
+
+
+def _suites(wishes: Wishes, configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
+    """What is run: the command that was given, else what is configured, else what is found at the top."""
+    if wishes.test_command:
+        return (SuitePolicy(configured.working_directory, wishes.test_command, configured.test_report),)
+    several = tuple(SuitePolicy(one.directory, one.test_command, one.test_report) for one in configured.suites)
+    return several or (SuitePolicy(configured.working_directory, configured.test_command, configured.test_report),)
+
+
+def _rules(configured: RepositorySettings) -> dict[str, Any]:
+    """The rest of what the configuration says to a proof, as fields of `Ask`."""
+    rules = Rules(configured.tdd.damages, configured.old_tests, configured.local_suite)
+    return {"rules": rules, "test_files": tuple(configured.test_files)}
+
+
+async def examined_locally(
+    wishes: Wishes, settings: Settings, environment: Mapping[str, str], bench: TestBench | None = None
+) -> Report:
+    """Judge two commits of a repository on this machine; on `bench`, or on one as the configuration says."""
+    configured = settings.repositories[0] if len(settings.repositories) == 1 else RepositorySettings(name=_LOCAL)
+    here = Git(git_dir(wishes.repo), {**child_environment(), **environment})
+    base, head = [await _commit(here, name) for name in wishes.local or ()]
+    async with work_place(settings) as place:
+        bench = bench or await bench_of(settings, configured, environment, place)
         mirror, space = await cloned(here, str(here.git_dir), place)
         for commit in (base, head):
             if not await brought(mirror, commit):
                 raise Misconfigured(f"The commit {commit} of {wishes.repo} cannot be fetched.")
-        command = wishes.test_command or configured.test_command
-        allowed = Specification("", may_change=tuple(wishes.may_change))
-        ask = Ask(base, head, command, configured.test_report, allowed)
+        allowed = Specification("", may_change=tuple(wishes.may_change), kind=Kind(wishes.kind))
+        ask = Ask(base, head, _suites(wishes, configured), allowed, **_rules(configured))
         seen = await Repeat(mirror, space, bench, ask).examined()
         found = unproven(seen)
         if not await mirror.is_ancestor(base, head):
             found = (Falsehood("history", f"The head {head[:12]} is not built on the base {base[:12]}."), *found)
         return Report.of(f"{base[:12]}..{head[:12]}", ask, seen, found)
-
-
-async def _pull_request(wishes: Wishes, settings: Settings, number: int, environment: Mapping[str, str]) -> Report:
-    (configured,) = settings.repositories
-    async with _place(settings) as place:
-        bench = await bench_of(settings, configured, environment, place)
-        material = await fetched(settings, environment, number, place)
-        if isinstance(material, Report):
-            return material
-        command = wishes.test_command or configured.test_command
-        ask = replace(material.ask, test_command=command, test_report=configured.test_report)
-        seen = await Repeat(material.mirror, material.space, bench, ask).examined()
-        found = (*material.found, *false(material.claim, seen, material.history))
-        return Report.of(material.subject, ask, seen, found, material.remarks)
 
 
 async def bench_of(
@@ -129,7 +158,7 @@ async def bench_of(
 
 
 @asynccontextmanager
-async def _place(settings: Settings) -> AsyncIterator[Path]:
+async def work_place(settings: Settings) -> AsyncIterator[Path]:
     """A directory where the sandbox can show it, removed at the end."""
     place = settings.work_dir / f"verify-{secrets.token_hex(8)}"
     try:
@@ -143,7 +172,7 @@ async def _place(settings: Settings) -> AsyncIterator[Path]:
             await to_thread.run_sync(directories.remove, place)
 
 
-def _git_dir(repo: Path) -> Path:
+def git_dir(repo: Path) -> Path:
     """The git directory of a checkout, a worktree or a bare repository."""
     inner = repo.absolute() / ".git"
     if inner.is_file():

@@ -18,6 +18,8 @@ from shared.git.workspace import Workspace
 from shared.github.issues import Issues
 from shared.github.people import People
 from shared.github.pulls import Pulls
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence, read_fence
 from shared.loop import RealClock
 from shared.marks import Authenticity, Key, Keyring
 from shared.models import PullRequest
@@ -27,11 +29,14 @@ from shared.workflow import Role
 from worker_agent import links
 from worker_agent.tdd import claim as claims
 from worker_agent.tdd.claim import Claim, NoClaim
-from worker_agent.verify.clone import brought, cloned, placed
+from worker_agent.tdd.proof.later_changes import weakened
+from worker_agent.verify.clone import brought, cloned, later, placed
 from worker_agent.verify.compare import Falsehood, History
 from worker_agent.verify.record import contradicted, noted
 from worker_agent.verify.repeat import Ask
 from worker_agent.verify.report import Report
+from worker_agent.verify.visible import edited_issue, edited_table
+from worker_agent.worksite import texts
 
 NOT_RUN = frozenset({"signature", "history"})
 """Where these are false nobody vouches for the commits, so nothing of them is run, not even set up."""
@@ -44,7 +49,7 @@ class Material:
     """All that an examination needs of GitHub; with it, nobody has to be signed in any more."""
 
     subject: str
-    claim: Claim
+    claim: Claim | None
     ask: Ask
     history: History
     mirror: Mirror
@@ -80,11 +85,11 @@ class _Visit:
     async def material(self, number: int, place: Path) -> Material | Report:
         pull = await Pulls(self._me.github, self._name).pull_request(number)
         subject = f"{self._name}#{number}"
+        keys = await self._keys()
         try:
-            keys = await self._keys()
             claim, signed = claims.read(pull.body, keys)
         except NoClaim as error:
-            return Report(subject, "", pull.head_sha, true=False, false=(Falsehood("claim", str(error)),))
+            return await self._unclaimed(pull, subject, str(error), place)
         mirror = mirror_of(self._process, self._me.answers, self._name)
         mirror, space = await cloned(mirror.git, mirror.url, place)
         for commit in (claim.base, claim.head, pull.head_sha):
@@ -97,20 +102,62 @@ class _Visit:
         if not notes:
             remarks += ("there are no notes that a key of this configuration signed: effort is not compared",)
         history, base = await placed(mirror, claim, pull.head_sha, pull.base_branch, merged=pull.merged)
+        found += tuple(await _weakened_since(space, claim.head, pull.head_sha))
         beforehand = (*found, *(Falsehood("history", why) for why in history.why))
         if any(one.what in NOT_RUN for one in beforehand):
             return Report(subject, base, pull.head_sha, true=False, false=beforehand, remarks=(*remarks, UNSEEN))
+        remarks += await later(mirror, claim.head, pull.head_sha)
         if not history.same_base:
             remarks += (f"the base branch was merged since; examined on {base[:12]}, counts of it are not compared",)
+        found += tuple(edited_table(pull.body, claim))
         issue = await Issues(self._me.github, self._name).issue(links.issue_of(pull) or claim.issue)
+        found += tuple(edited_issue(issue, await _fence(mirror, issue.number)))
         waits = mark.read(issue.body, keys)
-        ask = Ask(base, pull.head_sha, specification=read(issue.body), pending=waits.test if waits else "")
+        ask = Ask(
+            base,
+            pull.head_sha,
+            specification=read(issue.body),
+            pending=waits.test if waits else "",
+            claimed=claim.baseline,
+        )
         return Material(subject, claim, ask, history, mirror, space, found, remarks)
+
+    async def _unclaimed(self, pull: PullRequest, subject: str, why: str, place: Path) -> Material | Report:
+        """A pull request of which the engine claims nothing: it is judged by its own difference."""
+        mirror = mirror_of(self._process, self._me.answers, self._name)
+        mirror, space = await cloned(mirror.git, mirror.url, place)
+        tip = await mirror.tip(pull.base_branch)
+        if tip is None or not await brought(mirror, pull.head_sha):
+            gone = Falsehood("history", f"The commits of {subject} cannot be fetched from {self._name}.")
+            return Report(subject, "", pull.head_sha, true=False, false=(gone,), claimed=False)
+        base = (await mirror.git.run("merge-base", tip, pull.head_sha, ok=(0, 1))).text or tip
+        issue = links.issue_of(pull)
+        body = (await Issues(self._me.github, self._name).issue(issue)).body if issue else pull.body
+        ask = Ask(base, pull.head_sha, specification=read(body))
+        return Material(subject, None, ask, History(), mirror, space, (), (f"no claim: {why}",))
 
     async def _keys(self) -> Keyring:
         repository = await People(self._me.github, self._name).repository()
         signing = tuple(Key.of(secret) for secret in signing_keys(self._process.settings.lock))
         return Keyring(repository.id, signing)
+
+
+async def _weakened_since(space: Workspace, claimed: str, head: str) -> list[Falsehood]:
+    """Tests that commits after the claim took from, whoever pushed them."""
+    await space.bring(claimed)
+    await space.bring(head)
+    changed = {change.path for change in await space.changes(claimed, head)}
+    found = weakened(await texts(space, claimed, changed), await texts(space, head, changed))
+    return [Falsehood("tests", f"After the claim: {sentence}") for sentence in found]
+
+
+async def _fence(mirror: Mirror, number: int) -> Fence | None:
+    """The worker's fence of an issue, which says with which text the work was begun; None when there is none."""
+    key = ItemKey(Role.WORKER, number)
+    oid = await mirror.refresh(key.ref)
+    if oid is None:
+        return None
+    return read_fence(key, oid, (await mirror.git.run("log", "-1", "--format=%B", oid, "--")).text)
 
 
 def _identity(claim: Claim, signed: Authenticity, pull: PullRequest) -> tuple[tuple[Falsehood, ...], tuple[str, ...]]:

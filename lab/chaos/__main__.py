@@ -20,7 +20,7 @@ from config.environment import child_environment
 from lab.chaos import verdict
 from lab.chaos.company import Company, at_work
 from lab.chaos.person import Person
-from lab.chaos.site import Site, furnished, names
+from lab.chaos.site import CAUGHT_UP_SECONDS, Site, furnished, names
 from lab.chaos.weather import Weather
 from lab.server import Lab
 from lab.world.issues import IssueRecord
@@ -34,6 +34,9 @@ CALM_SECONDS = 900.0
 """After so long without any trouble, what is not finished counts as lost."""
 
 LOOK_SECONDS = 0.5
+
+LAG = 0.3
+"""The share of what may be answered late that is; 0 is a GitHub without replicas."""
 
 HOURLY = 100_000
 """Charged requests of an account in an hour: agents ask sixty times as often here. Limits are among the troubles."""
@@ -51,6 +54,8 @@ class Wishes:
     issues: int
     directory: Path
     keep: bool
+    lag: float = LAG
+    """How many of the answers that may be late are late."""
 
 
 def wishes(argv: Sequence[str] | None = None) -> Wishes:
@@ -60,10 +65,11 @@ def wishes(argv: Sequence[str] | None = None) -> Wishes:
     parser.add_argument("--seed", type=int, default=None, help="of everything random; printed when not given")
     parser.add_argument("--issues", type=int, default=ISSUES, help="half of them stories, half written by hand")
     parser.add_argument("--directory", type=Path, default=Path(".demo"), help="where the trial's directory is made")
+    parser.add_argument("--lag", type=float, default=LAG, help="share of late answers of GitHub's replicas, 0 to 1")
     parser.add_argument("--keep", action="store_true", help="keep everything even if all went well")
     got = parser.parse_args(argv)
     seed = random.randrange(10**6) if got.seed is None else got.seed
-    return Wishes(got.minutes, seed, got.issues, got.directory.absolute(), got.keep)
+    return Wishes(got.minutes, seed, got.issues, got.directory.absolute(), got.keep, got.lag)
 
 
 def agents() -> dict[str, tuple[Role, str]]:
@@ -86,13 +92,16 @@ async def trial(wanted: Wishes, root: Path) -> list[str]:
             group.start_soon(at_work, company, agents())
             group.start_soon(person.answer)
             troubles = (company.kill_at_random, company.stop_at_random, weather.blow, person.push)
+            lab.lag.begin(wanted.seed, share=wanted.lag, seconds=CAUGHT_UP_SECONDS)
             await _trouble(site, troubles, told, wanted.minutes * 60, clock)
+            lab.lag.begin(wanted.seed, share=0)
             with anyio.move_on_after(CALM_SECONDS):
-                while not verdict.finished(site):
+                while not await verdict.at_rest(site):
                     await clock.sleep(LOOK_SECONDS)
             group.cancel_scope.cancel()
         wrong = [*await verdict.violations(site, person.pushed), *_unlisted(lab)]
-        _report(site, (company.counts, weather.counts, person.counts), clock.boot() - began)
+        counts = (company.counts, weather.counts, person.counts, lab.lag.counts)
+        _report(site, counts, clock.boot() - began)
     return [*wrong, *_own_faults(root)]
 
 

@@ -18,6 +18,9 @@ REPOSITORY, OWNER = "ada/greetings", "ada"
 LOCK = {"timeout": 24, "self_fence": 18, "heartbeat": 5, "settle": 0.5}
 """Seconds; accepted because everything is on loopback."""
 
+CAUGHT_UP_SECONDS = 5.0
+"""Replicas lag no longer than this: less than what the lock leaves between two holders, as GitHub's do."""
+
 TIMEOUT_SECONDS = float(LOCK["timeout"])
 
 

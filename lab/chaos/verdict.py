@@ -12,13 +12,10 @@ from lab import locks
 from lab.chaos.site import Site
 from lab.world.issues import IssueRecord
 from shared.lock.record import Fence
-from shared.workflow import Role, Stage
+from shared.workflow import TERMINAL, Stage
 
 STAGE = "status:"
 HALTED = frozenset({"status:failed", "status:ci-failed"})
-
-LAST = {Role.PLANNER: "specified", Role.WORKER: "reviewing", Role.REVIEWER: "approved"}
-"""The stage label that a finished item of each kind of agent keeps."""
 
 _PART = re.compile(r"<!-- engine-spec/1 parent=(?P<parent>[0-9]+) key=(?P<key>\S+)")
 _MARK = re.compile(r"<!-- (engine-[a-z]+/\d+)(?: kind=[a-z]+)?(?: sha=[0-9a-f]+)?")
@@ -55,6 +52,11 @@ def _row(site: Site, thread: IssueRecord) -> Row:
 def finished(site: Site) -> bool:
     """Whether nothing more will happen: all is closed, and no lock is left."""
     return not any(one.open for one in site.repository.issues.records.values()) and not _held(site)
+
+
+async def at_rest(site: Site) -> bool:
+    """Whether all is finished and the fences say so too: what a replica showed late ends two minutes later."""
+    return finished(site) and all(fence.stage in TERMINAL for fence in await locks.fences(site.repository))
 
 
 async def violations(site: Site, pushed: Mapping[str, str]) -> list[str]:
@@ -113,7 +115,7 @@ def _children(site: Site) -> Iterator[str]:
 
 
 async def _labels(site: Site) -> AsyncIterator[str]:
-    """Labels are projections of fences: an open thread shows its fence's stage, a finished one its last but done."""
+    """Labels are projections of fences: an open thread shows its fence's stage, a finished one none."""
     for fence in await locks.fences(site.repository):
         thread = site.repository.issues.records.get(fence.key.number)
         if thread is not None and (wrong := _differs(fence, thread)):
@@ -127,7 +129,7 @@ def _differs(fence: Fence, thread: IssueRecord) -> str:
         return "" if shown == [str(fence.stage)] or thread.is_pull else f"{where}."
     if fence.stage is not Stage.DONE:
         return f"{where} though it is closed."
-    return "" if shown == [LAST[fence.key.kind]] else f"{where}; the last label of its kind is {LAST[fence.key.kind]}."
+    return f"{where}; what is done shows no stage." if shown else ""
 
 
 async def _overwritten(site: Site, pushed: Mapping[str, str]) -> AsyncIterator[str]:

@@ -40,6 +40,16 @@ class Reply:
     content_type: str = "application/json; charset=utf-8"
 
 
+def diff(text: str) -> Reply:
+    """What was asked for as a unified diff."""
+    return Reply(content=text.encode(), content_type="application/vnd.github.diff; charset=utf-8")
+
+
+def patch(text: str) -> Reply:
+    """What was asked for as mails with patches."""
+    return Reply(content=text.encode(), content_type="application/vnd.github.patch; charset=utf-8")
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One authenticated, permitted request. `path` is what follows the repository's own path."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from typing import Any
 
 from aiohttp import web
@@ -37,11 +38,11 @@ def answered(request: web.Request, reply: Reply) -> web.Response:
         body = rendered(reply.body, request.headers.get("Accept", ""))
         content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
     headers = dict(reply.headers)
-    if request.method == "GET" and reply.status == 200:
+    if request.method in {"GET", "HEAD"} and reply.status == 200:
         tag = _tag(request, content)
         if tag in request.headers.get("If-None-Match", ""):
             return web.Response(status=304, headers={"ETag": tag})
-        headers |= {"ETag": f"W/{tag}", "Cache-Control": _CACHING}
+        headers |= {"ETag": f"W/{tag}", "Cache-Control": _CACHING, **_last_modified(reply.body)}
     if content or reply.status in {200, 302}:
         headers["Content-Type"] = reply.content_type
     return web.Response(status=reply.status, body=content, headers=headers)
@@ -71,6 +72,14 @@ def about_token(operation: Operation, token: TokenRecord) -> dict[str, str]:
         until = datetime.fromtimestamp(token.expires_at, UTC)
         headers["github-authentication-token-expiration"] = f"{until:%Y-%m-%d %H:%M:%S} UTC"
     return headers
+
+
+def _last_modified(body: Any) -> dict[str, str]:
+    """When what is shown alone was changed; lists have no such header."""
+    changed = body.get("updated_at") if isinstance(body, dict) else None
+    if not isinstance(changed, str):
+        return {}
+    return {"Last-Modified": format_datetime(datetime.fromisoformat(changed), usegmt=True)}
 
 
 def _check_texts(value: Any) -> None:

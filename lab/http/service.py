@@ -49,7 +49,9 @@ class Service:
             handler, template = self._handler(operation), operation.template
             templates = dict.fromkeys((template, template.replace(REPOSITORY, _NUMBERED, 1)))
             for root, same in product(("", ENTERPRISE), templates):
-                router.add_route(operation.method, root + re.sub(r"{(\w+)}", _pattern, same), handler)
+                path = root + re.sub(r"{(\w+)}", _pattern, same)
+                for method in (operation.method, *(("HEAD",) if operation.method == "GET" else ())):
+                    router.add_route(method, path, handler)
         router.add_route("*", _UNLISTED, self._unlisted)
 
     @web.middleware
@@ -63,7 +65,8 @@ class Service:
         response.headers.setdefault("Date", formatdate(self.site.world.registrar.precise(), usegmt=True))
         response.headers["x-github-request-id"] = f"LAB:{self._serial:08X}"
         response.headers["x-github-media-type"] = "github.v3; format=json"
-        if not is_git(request.path) and not request.path.startswith("/_"):
+        told = request.method != "HEAD" and not request.path.startswith("/_")  # no description has HEAD
+        if told and not is_git(request.path):
             self._exchanges.add(_exchange(request, body, response))
         return response
 

@@ -134,6 +134,11 @@ class Bare:
         finished = await self.git.check("diff", "--find-renames", "--end-of-options", f"{base}...{head}", "--")
         return finished.stdout.decode("utf-8", "replace")
 
+    async def patch(self, base: str, head: str) -> str:
+        """What `head` has that `base` has not, a mail for each commit."""
+        finished = await self.git.check("format-patch", "--stdout", "--end-of-options", f"{base}..{head}", "--")
+        return finished.stdout.decode("utf-8", "replace")
+
     async def changed_files(self, base: str, head: str) -> list[ChangedFile]:
         """The files of `diff`, in the order of paths."""
         arguments = ("--find-renames", "--raw", "-p", "--no-abbrev", "-z", "--end-of-options", f"{base}...{head}")

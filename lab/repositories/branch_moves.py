@@ -28,6 +28,8 @@ async def follow(repository: RepositoryRecord, ref: str, new: str | None) -> Non
 async def catch_up(repository: RepositoryRecord) -> None:
     """After a restart: what git knows of branches and the pull requests do not, because the lab was killed between."""
     for pull in [one for one in repository.pulls.records.values() if repository.issues.require(one.number).open]:
+        if pull.fork:
+            continue
         ref = f"{_BRANCHES}{pull.head_branch}"
         head = await repository.bare.sha(ref)
         if head != pull.head_sha:
@@ -45,7 +47,8 @@ async def _head_moved(repository: RepositoryRecord, pull: PullRecord, new: str |
         repository.issues.close(pull.number, actor)
         return
     base = await repository.bare.sha(pull.base_branch) or pull.base_sha
-    moved = repository.pulls.move_head(pull.number, new, base)
+    moved = repository.pulls.move_head(pull.number, new, base, actor)
+    _dismiss_stale(repository, moved, actor)
     await show_head(repository, moved)
     remarks = [
         remark
@@ -54,6 +57,16 @@ async def _head_moved(repository: RepositoryRecord, pull: PullRecord, new: str |
     ]
     if remarks:
         await _outdate(repository, moved, remarks)
+
+
+def _dismiss_stale(repository: RepositoryRecord, pull: PullRecord, actor: str) -> None:
+    """Where the base asks for it, an approval of an older commit counts no longer."""
+    protection = repository.facts.protections.get(pull.base_branch)
+    if protection is None or not protection.dismiss_stale:
+        return
+    for review in repository.pulls.reviews_of(pull.number):
+        if review.state == "APPROVED":
+            repository.pulls.dismiss(review, actor, "")
 
 
 async def _base_moved(repository: RepositoryRecord, pull: PullRecord, new: str | None, actor: str) -> None:

@@ -14,6 +14,7 @@ from lab.routes import (
     commits,
     contents,
     git_data,
+    graphql,
     issues,
     labels,
     merging,
@@ -53,3 +54,6 @@ OPERATIONS: list[Operation] = [
     *contents.routes,
 ]
 """In this order the router tries them: of two that match a path the longer one comes first."""
+
+BESIDE_REST: list[Operation] = [*graphql.routes]
+"""What the REST description does not know."""

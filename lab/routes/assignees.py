@@ -16,7 +16,7 @@ routes = Operations()
 async def add_assignees(call: Call) -> Reply:
     """Assign people; who may not be assigned is passed over silently, as GitHub does here."""
     number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
-    fit = [login for login in names if _may_be_assigned(call, login)]
+    fit = [login for login in spelled(call, names) if _may_be_assigned(call, login)]
     return _shown(call, call.repository.issues.assign(number, fit, call.login), 201)
 
 
@@ -24,7 +24,13 @@ async def add_assignees(call: Call) -> Reply:
 async def remove_assignees(call: Call) -> Reply:
     """Take people off."""
     number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
-    return _shown(call, call.repository.issues.unassign(number, names, call.login), 200)
+    return _shown(call, call.repository.issues.unassign(number, spelled(call, names), call.login), 200)
+
+
+def spelled(call: Call, logins: Iterable[str]) -> list[str]:
+    """Each login as its account spells it; what nobody is called stays as it is."""
+    found = ((login, call.site.world.find_account(login)) for login in logins)
+    return [login if account is None else account.login for login, account in found]
 
 
 def assignable(call: Call, logins: Iterable[str]) -> None:

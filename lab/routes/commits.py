@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from lab.http.call import Call, Operations, Reply
+from lab.http.call import Call, Operations, Reply, diff, patch
 from lab.http.refusals import Refusal, not_found
 from lab.repositories import changes
 from lab.repositories.changes import CommitInfo, Signature
@@ -12,7 +12,6 @@ from lab.wire import commits as wire
 
 routes = Operations()
 
-DIFF = "application/vnd.github.diff; charset=utf-8"
 
 LISTED = 1000
 """How many commits a list can reach."""
@@ -41,15 +40,16 @@ async def list_commits(call: Call) -> Reply:
 
 @routes.get("/commits/{ref}", "contents")
 async def get_commit(call: Call) -> Reply:
-    """One commit with its files, or (by media type) its diff or its bare SHA."""
+    """One commit with its files, or (by media type) its diff, its patch or its bare SHA."""
     sha, bare = await resolved(call), call.repository.bare
     if call.wants("sha"):
         return Reply(content=sha.encode(), content_type="application/vnd.github.sha; charset=utf-8")
     info = await information(call, sha)
     parent = info.parents[0] if info.parents else None
     if call.wants("diff"):
-        diff = "" if parent is None else await bare.diff(parent, sha)
-        return Reply(content=diff.encode(), content_type=DIFF)
+        return diff("" if parent is None else await bare.diff(parent, sha))
+    if call.wants("patch"):
+        return patch("" if parent is None else await bare.patch(parent, sha))
     files = [] if parent is None else await bare.changed_files(parent, sha)
     body = wire.commit(call.site, call.repository, info)
     added, removed = sum(one.additions for one in files), sum(one.deletions for one in files)
@@ -66,7 +66,9 @@ async def compare(call: Call) -> Reply:
     if base is None or head is None:
         raise not_found()
     if call.wants("diff"):
-        return Reply(content=(await bare.diff(base, head)).encode(), content_type=DIFF)
+        return diff(await bare.diff(base, head))
+    if call.wants("patch"):
+        return patch(await bare.patch(base, head))
     fork = await bare.merge_base(base, head)
     if fork is None:
         raise Refusal(404, f"No common ancestor between {left} and {right}.")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from lab.http.call import Call, Operations, Reply
-from lab.http.refusals import invalid, no_rights
-from lab.routes.assignees import assignable
+from lab.http.refusals import Refusal, invalid, no_rights
+from lab.routes.assignees import assignable, spelled
 from lab.wire import threads as wire
-from lab.world.issues import IssueRecord
+from lab.world.issues import IssueRecord, check_labels
 
 routes = Operations()
 
@@ -19,14 +19,14 @@ async def list_issues(call: Call) -> Reply:
     """Issues and pull requests; labels are ANDed, `since` counts by `updated_at` and is inclusive."""
     state = call.choice("Issue", "state", ("open", "closed", "all"))
     labels = {name.strip().lower() for name in call.query.get("labels", "").split(",") if name.strip()}
-    since, creator, assignee = call.since("Issue"), call.query.get("creator"), call.query.get("assignee")
+    since, creator, assignee = call.since("Issue"), call.query.get("creator", "").lower(), _assignee(call)
 
     def wanted(issue: IssueRecord) -> bool:
         return (
             (state == "all" or issue.open == (state == "open"))
             and labels <= {name.lower() for name in issue.labels}
             and issue.updated_at >= since
-            and creator in {None, issue.author}
+            and creator in {"", issue.author.lower()}
             and _assigned(issue, assignee)
         )
 
@@ -46,6 +46,7 @@ async def create_issue(call: Call) -> Reply:
     issues, trusted = call.repository.issues, call.repository.facts.reaches(call.login, "write")
     if trusted:
         assignable(call, assignees)
+        check_labels(labels)
     issue = issues.open(call.login, title, body)
     if trusted:
         issues.add_labels(issue.number, labels, call.login)
@@ -71,6 +72,7 @@ async def update_issue(call: Call) -> Reply:
     title, body = call.optional_text("Issue", "title"), call.optional_text("Issue", "body")
     state, reason = _state(call)
     assignable(call, assignees or [])
+    check_labels(labels or [])
     if title is not None or body is not None:
         issues.edit(number, call.login, title=title, body=body)
     if labels is not None and trusted:
@@ -99,9 +101,21 @@ def _assignees(call: Call) -> list[str] | None:
     """Who is wanted: `assignees`, or the older `assignee` (null and "" for nobody); None when neither is given."""
     several = call.names("Issue", "assignees")
     if several is not None or "assignee" not in call.fields:
-        return several
+        return None if several is None else spelled(call, several)
     one = call.optional_text("Issue", "assignee")
-    return [one] if one else []
+    return spelled(call, [one]) if one else []
+
+
+def _assignee(call: Call) -> str | None:
+    """Whose issues are wanted, as that account spells its login; 422 for nobody's."""
+    wanted = call.query.get("assignee")
+    if wanted in {None, "", "*", "none"}:
+        return wanted or None
+    account = call.site.world.find_account(str(wanted))
+    if account is None:
+        error = {"value": wanted, "resource": "Issue", "field": "assignee", "code": "invalid"}
+        raise Refusal(422, "Validation Failed", errors=(error,))
+    return account.login
 
 
 def _assigned(issue: IssueRecord, assignee: str | None) -> bool:

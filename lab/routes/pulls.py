@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.http.call import Call, Operations, Reply
+from lab.http.call import Call, Operations, Reply, diff, patch
 from lab.http.refusals import custom, invalid, no_rights
 from lab.merge_button import COMMITS_READ, mergeable, state
 from lab.repositories.branch_moves import show_head
@@ -12,8 +12,6 @@ from lab.world.pulls import PullRecord
 
 routes = Operations()
 
-DIFF = "application/vnd.github.diff; charset=utf-8"
-
 
 @routes.get("/pulls", "pull_requests")
 async def list_pulls(call: Call) -> Reply:
@@ -21,13 +19,13 @@ async def list_pulls(call: Call) -> Reply:
     pulls, wanted = call.repository.pulls, call.choice("PullRequest", "state", ("open", "closed", "all"))
     head, base = call.query.get("head"), call.query.get("base")
     owner = call.repository.facts.owner
-    found = [
-        pull
-        for pull in pulls.records.values()
-        if (wanted == "all" or pulls.thread(pull.number).open == (wanted == "open"))
-        and head in {None, f"{owner}:{pull.head_branch}"}
-        and base in {None, pull.base_branch}
-    ]
+
+    def fits(pull: PullRecord) -> bool:
+        of_head = head in {None, f"{pull.fork.partition('/')[0] or owner}:{pull.head_branch}"}
+        of_state = wanted == "all" or pulls.thread(pull.number).open == (wanted == "open")
+        return of_head and of_state and base in {None, pull.base_branch}
+
+    found = pulls.records.seen(call.stale, fits)
     sort = call.choice("PullRequest", "sort", ("created", "updated", "popularity", "long-running"))
     default = ("desc", "asc") if sort == "created" else ("asc", "desc")
     field = "updated_at" if sort == "updated" else "created_at"
@@ -55,11 +53,12 @@ async def create_pull(call: Call) -> Reply:
 
 @routes.get("/pulls/{pull_number}", "pull_requests")
 async def get_pull(call: Call) -> Reply:
-    """One pull request, or its diff. The first look finds mergeability unknown, the next one known."""
+    """One pull request, or its diff or patch. The first look finds mergeability unknown, the next one known."""
     pull = call.repository.pulls.require(call.number("pull_number"))
     if call.wants("diff"):
-        diff = await call.repository.bare.diff(pull.base_sha, pull.head_sha)
-        return Reply(content=diff.encode(), content_type=DIFF)
+        return diff(await call.repository.bare.diff(pull.base_sha, pull.head_sha))
+    if call.wants("patch"):
+        return patch(await call.repository.bare.patch(pull.base_sha, pull.head_sha))
     if pull.asked and pull.merged_at is None:
         await mergeable(call.repository, pull)
     elif not pull.asked:
@@ -120,8 +119,15 @@ async def _end(call: Call, name: str) -> tuple[str, str]:
 async def _reopen(call: Call, pull: PullRecord) -> None:
     head = await call.repository.bare.sha(f"refs/heads/{pull.head_branch}")
     base = await call.repository.bare.sha(f"refs/heads/{pull.base_branch}")
-    if pull.merged_at is not None or head is None or base is None:
-        raise custom("PullRequest", "state cannot be changed. The pull request cannot be reopened.", "state")
+    why = ""
+    if pull.merged_at is not None:
+        why = "The pull request cannot be reopened."
+    elif head is None or base is None:
+        why = f"The {pull.head_branch if head is None else pull.base_branch} branch has been deleted."
+    elif await call.repository.bare.merge_base(pull.head_sha, head) != pull.head_sha:
+        why = f"The {pull.head_branch} branch was force-pushed or recreated."
+    if why or head is None or base is None:
+        raise custom("PullRequest", f"state cannot be changed. {why}", "state")
     call.repository.issues.reopen(pull.number, call.login)
     await show_head(call.repository, call.repository.pulls.move_head(pull.number, head, base))
 
@@ -130,6 +136,6 @@ async def _shown(call: Call, pull: PullRecord, *, status: int = 200) -> Reply:
     bare = call.repository.bare
     commits = await bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
     files = await bare.changed_files(pull.base_sha, pull.head_sha)
-    extent = wire.Extent(len(commits), files, state(call.repository, pull))
+    extent = wire.Extent(len(commits), files, await state(call.repository, pull))
     body = wire.full(call.site, call.repository, pull, extent)
     return Reply(status, body, {"Location": body["url"]} if status == 201 else {})

@@ -16,7 +16,7 @@ routes = Operations()
 @routes.get("/pulls/{pull_number}/reviews", "pull_requests")
 async def list_reviews(call: Call) -> Reply:
     """Reviews, oldest first; of the pending ones only the caller's own."""
-    found = call.repository.pulls.reviews_of(_pull(call).number, call.login)
+    found = call.repository.pulls.reviews_of(_pull(call).number, call.login, call.stale)
     return call.page(found, lambda review: wire.review(call.site, call.repository, review))
 
 

@@ -60,6 +60,9 @@ class FaultKind(StrEnum):
     CLOCK_OFFSET = "clock offset"
     """It is carried out and dated `seconds` ahead of (or behind) the lab's time."""
 
+    BEHIND = "behind"
+    """Answered as a replica does that lags; `lab.trouble.lag` does so by itself, it cannot be planned."""
+
 
 REST_ONLY = frozenset(
     {
@@ -176,6 +179,8 @@ class Faults:
 
     def plan(self, fault: Fault) -> Fault:
         """Let `fault` happen."""
+        if fault.kind is FaultKind.BEHIND:
+            raise ValueError(f"'{fault.kind}' is not planned: the lab has a setting for it.")
         self._planned.append(fault)
         return fault
 

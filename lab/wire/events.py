@@ -11,7 +11,9 @@ _RELATIONS = {
     "sub_issue_added": "sub_issue",
     "parent_issue_added": "parent_issue",
     "blocked_by_added": "blocked_by",
+    "blocked_by_removed": "blocked_by",
     "blocking_added": "blocking",
+    "blocking_removed": "blocking",
 }
 """Event -> the field that names the other issue."""
 

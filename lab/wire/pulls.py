@@ -39,7 +39,7 @@ def simple(site: Site, repository: RepositoryRecord, pull: PullRecord) -> Json:
         "merge_commit_sha": pull.merge_sha,
         "requested_reviewers": [site.actor(login) for login in pull.requested],
         "requested_teams": [],
-        "head": _end(site, repository, pull.head_branch, pull.head_sha),
+        "head": _end(site, repository, pull.head_branch, pull.head_sha, pull.fork),
         "base": _end(site, repository, pull.base_branch, pull.base_sha),
         "auto_merge": None,
     }
@@ -119,6 +119,7 @@ def inline(site: Site, repository: RepositoryRecord, record: InlineRecord) -> Js
         "author_association": site.association(repository, record.author),
         "_links": {"self": {"href": url}, "html": {"href": page}, "pull_request": {"href": pull}},
         **_lines(record),
+        "reactions": threads.rollup(url),
         "subject_type": "file" if record.on_file else "line",
         **({} if record.in_reply_to is None else {"in_reply_to_id": record.in_reply_to}),
     }
@@ -178,11 +179,13 @@ def _page(site: Site, repository: RepositoryRecord, number: int) -> str:
     return f"{site.html(repository)}/pull/{number}"
 
 
-def _end(site: Site, repository: RepositoryRecord, branch: str, sha: str) -> Json:
+def _end(site: Site, repository: RepositoryRecord, branch: str, sha: str, fork: str = "") -> Json:
+    owner = fork.partition("/")[0] or repository.facts.owner
+    repo = repositories.repository(site, repository)
     return {
-        "label": f"{repository.facts.owner}:{branch}",
+        "label": f"{owner}:{branch}",
         "ref": branch,
         "sha": sha,
-        "user": site.actor(repository.facts.owner),
-        "repo": repositories.repository(site, repository),
+        "user": site.actor(owner),
+        "repo": {**repo, "full_name": fork, "owner": site.actor(owner), "fork": True} if fork else repo,
     }

@@ -151,14 +151,15 @@ def protection(site: Site, record: RepositoryRecord, name: str, rules: Protectio
     reviews = {
         "url": f"{url}/required_pull_request_reviews",
         "dismiss_stale_reviews": rules.dismiss_stale,
-        "require_code_owner_reviews": False,
+        "require_code_owner_reviews": rules.code_owners,
         "required_approving_review_count": rules.approvals,
         "require_last_push_approval": rules.last_push,
     }
     return {
         "url": url,
         **({"required_status_checks": required_checks(site, record, name, rules)} if rules.checks else {}),
-        **({"required_pull_request_reviews": reviews} if rules.approvals else {}),
+        **({"required_pull_request_reviews": reviews} if rules.reviews else {}),
+        "required_conversation_resolution": {"enabled": rules.conversations},
         "enforce_admins": {"url": f"{url}/enforce_admins", "enabled": True},
     }
 
@@ -166,14 +167,15 @@ def protection(site: Site, record: RepositoryRecord, name: str, rules: Protectio
 def required_checks(site: Site, record: RepositoryRecord, name: str, rules: Protection) -> Json:
     """The checks that a protected branch asks of a merge."""
     url = f"{site.api(record)}/branches/{name}/protection/required_status_checks"
-    return {"url": url, "strict": False, "contexts_url": f"{url}/contexts", **_contexts(rules.checks)}
+    return {"url": url, "strict": rules.strict, "contexts_url": f"{url}/contexts", **_contexts(rules.checks)}
 
 
 def rules(record: RepositoryRecord, name: str) -> list[Json]:
     """The rules that hold for a branch; the lab's protections shown as rulesets."""
     protected = record.facts.protections.get(name)
-    if protected is None:
+    if protected is None or protected.hidden:
         return []
+    queue = [{"type": "merge_queue"}] if protected.merge_queue else []
     checks = [{"context": context} for context in protected.checks]
     return [
         {
@@ -181,15 +183,19 @@ def rules(record: RepositoryRecord, name: str) -> list[Json]:
             "parameters": {
                 "required_approving_review_count": protected.approvals,
                 "dismiss_stale_reviews_on_push": protected.dismiss_stale,
-                "require_code_owner_review": False,
+                "require_code_owner_review": protected.code_owners,
                 "require_last_push_approval": protected.last_push,
-                "required_review_thread_resolution": False,
+                "required_review_thread_resolution": protected.conversations,
             },
         },
         {
             "type": "required_status_checks",
-            "parameters": {"required_status_checks": checks, "strict_required_status_checks_policy": False},
+            "parameters": {
+                "required_status_checks": checks,
+                "strict_required_status_checks_policy": protected.strict,
+            },
         },
+        *queue,
     ]
 
 

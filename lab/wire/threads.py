@@ -80,7 +80,7 @@ def comment(site: Site, repository: RepositoryRecord, record: CommentRecord) -> 
         "updated_at": stamp(record.updated_at),
         "author_association": site.association(repository, record.author),
         "body": record.body,
-        "reactions": _rollup(url, repository.comments.reactions_to(record.id)),
+        "reactions": rollup(url, repository.comments.reactions_to(record.id)),
         "performed_via_github_app": apps.behind(site, record.author),
     }
 
@@ -111,7 +111,7 @@ def _urls(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json
         "events_url": f"{url}/events",
         "timeline_url": f"{url}/timeline",
         "html_url": page_of(site, repository, record),
-        "reactions": _rollup(url),
+        "reactions": rollup(url),
     }
 
 
@@ -151,6 +151,7 @@ def _relations(site: Site, repository: RepositoryRecord, number: int) -> Json:
     }
 
 
-def _rollup(url: str, given: Sequence[str] = ()) -> Json:
+def rollup(url: str, given: Sequence[str] = ()) -> Json:
+    """How often each reaction was given to what is at `url`."""
     counted = {kind: given.count(kind) for kind in REACTIONS}
     return {"url": f"{url}/reactions", "total_count": len(given), **counted}

@@ -16,6 +16,9 @@ MAX_TITLE = 256
 MAX_BODY = 65536
 """Characters that a body or comment may have."""
 
+MOST_LABELS = 100
+"""Labels that an issue or a pull request may have."""
+
 
 @dataclass(frozen=True, slots=True)
 class IssueRecord:
@@ -97,7 +100,9 @@ class Issues:
         return self.records.change(number, updated_at=self._registrar.now())
 
     def add_labels(self, number: int, names: Iterable[str], actor: str) -> IssueRecord:
-        """Put labels on; unknown ones come into being."""
+        """Put labels on; unknown ones come into being, and more than GitHub allows are 422."""
+        names = tuple(names)
+        check_labels((*self.require(number).labels, *names))
         for name in names:
             label = self.labels.ensure(name)
             present = self.require(number).labels
@@ -117,6 +122,7 @@ class Issues:
 
     def set_labels(self, number: int, names: Sequence[str], actor: str) -> IssueRecord:
         """Replace the whole set in one step."""
+        check_labels(names)
         wanted = {self.labels.ensure(name).name for name in names}
         for name in self.require(number).labels:
             if name not in wanted:
@@ -195,6 +201,12 @@ class Issues:
         record = EventRecord(self._registrar.new_id(), number, event, actor, self._registrar.now(), detail or {})
         self.events.append(record)
         return record
+
+
+def check_labels(names: Iterable[str]) -> None:
+    """422 for more labels than a thread may have."""
+    if len({name.casefold() for name in names}) > MOST_LABELS:
+        raise Refusal(422, f"Validation Failed. Issues cannot have more than {MOST_LABELS} labels")
 
 
 def check_text(resource: str, title: str, body: str | None) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from lab.http.refusals import invalid, not_found
+from lab.http.refusals import custom, invalid, not_found
 from lab.world.registrar import Registrar
 
 UNKNOWN_COLOR = "ededed"
 """The colour of a label that came into being by being added to an issue."""
+
+MAX_DESCRIPTION = 100
+"""Characters that the description of a label may have."""
 
 _COLOR = re.compile(r"[0-9a-fA-F]{6}")
 
@@ -51,11 +54,12 @@ class LabelBook:
         return self.find(name) or self.create(name, UNKNOWN_COLOR, None)
 
     def create(self, name: str, color: str, description: str | None) -> LabelRecord:
-        """A new label; 422 when the name is taken or the colour is none."""
+        """A new label; 422 when the name is taken, the colour is none or the description is too long."""
         if not name or len(name) > 50:
             raise invalid("Label", "name")
         if _COLOR.fullmatch(color) is None:
             raise invalid("Label", "color")
+        _check_description(description)
         if self.find(name) is not None:
             raise invalid("Label", "name", "already_exists")
         return self.load(LabelRecord(self._registrar.new_id(), name, color.lower(), description))
@@ -70,6 +74,7 @@ class LabelBook:
         old = self.require(name)
         if color is not None and _COLOR.fullmatch(color) is None:
             raise invalid("Label", "color")
+        _check_description(description)
         if new_name is not None and new_name.lower() != old.name.lower() and self.find(new_name) is not None:
             raise invalid("Label", "name", "already_exists")
         del self._labels[old.name.lower()]
@@ -87,3 +92,9 @@ class LabelBook:
         label = self.require(name)
         del self._labels[label.name.lower()]
         return label
+
+
+def _check_description(text: str | None) -> None:
+    if text is not None and len(text) > MAX_DESCRIPTION:
+        message = f"description is too long (maximum is {MAX_DESCRIPTION} characters)"
+        raise custom("Label", message, "description")

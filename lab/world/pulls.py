@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lab.http.refusals import not_found
 from lab.world.issues import IssueRecord, Issues
 from lab.world.registrar import Registrar
-from lab.world.shelf import Shelf
+from lab.world.shelf import Shelf, Staleness
 
 DISMISSIBLE = frozenset({"APPROVED", "CHANGES_REQUESTED"})
 """States of a review that can be dismissed."""
@@ -22,7 +22,8 @@ class PullRecord:
     """What a pull request has beyond its issue of the same number.
 
     `mergeable` is None until it was computed; `asked` tells that somebody has looked since it
-    became unknown, which is what makes GitHub compute it.
+    became unknown, which is what makes GitHub compute it. `pushed_by` moved its head last, empty where that
+    was before it was opened; `queued_at` is when it was put into the merge queue.
     """
 
     number: int
@@ -38,6 +39,10 @@ class PullRecord:
     merged_by: str | None = None
     merge_sha: str | None = None
     requested: tuple[str, ...] = ()
+    pushed_by: str = ""
+    queued_at: int | None = None
+    fork: str = ""
+    """`owner/repo` that the head branch is in; empty for the repository's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,7 @@ class InlineRecord:
     updated_at: int
     in_reply_to: int | None = None
     on_file: bool = False
+    resolved: bool = False
 
 
 class Pulls:
@@ -105,23 +111,33 @@ class Pulls:
         """The issue that is the pull request's thread."""
         return self._issues.require(number)
 
-    def open(self, thread: IssueRecord, head: tuple[str, str], base: tuple[str, str], *, draft: bool) -> PullRecord:
-        """A pull request on an issue made for it; `head` and `base` are (branch, sha)."""
-        record = PullRecord(thread.number, self._registrar.new_id(), *head, *base, draft=draft)
+    def open(
+        self, thread: IssueRecord, head: tuple[str, str], base: tuple[str, str], *, draft: bool, fork: str = ""
+    ) -> PullRecord:
+        """A pull request on an issue made for it; `head` and `base` are (branch, sha), the head maybe a fork's."""
+        record = PullRecord(thread.number, self._registrar.new_id(), *head, *base, draft=draft, fork=fork)
         return self.records.put(record.number, record)
 
+    def mark(self, number: int, actor: str, *, draft: bool) -> PullRecord:
+        """A draft is ready for review, or the other way round."""
+        self._issues.record(number, "convert_to_draft" if draft else "ready_for_review", actor)
+        self._issues.touch(number)
+        return self.records.change(number, draft=draft)
+
     def opened_from(self, branch: str) -> list[PullRecord]:
-        """The open pull requests whose head is `branch`."""
-        return [p for p in self.records.values() if p.head_branch == branch and self.thread(p.number).open]
+        """The open pull requests whose head is `branch` of this repository; a fork's of that name is another one."""
+        own = [p for p in self.records.values() if p.head_branch == branch and not p.fork]
+        return [p for p in own if self.thread(p.number).open]
 
     def opened_onto(self, branch: str) -> list[PullRecord]:
         """The open pull requests whose base is `branch`."""
         return [p for p in self.records.values() if p.base_branch == branch and self.thread(p.number).open]
 
-    def move_head(self, number: int, sha: str, base_sha: str) -> PullRecord:
-        """The head branch points elsewhere now; mergeability is unknown again."""
+    def move_head(self, number: int, sha: str, base_sha: str, pusher: str = "") -> PullRecord:
+        """The head branch points elsewhere now; mergeability is unknown again, and it leaves the merge queue."""
         self._issues.touch(number)
-        return self.records.change(number, head_sha=sha, base_sha=base_sha, mergeable=None, asked=False)
+        moved = {"head_sha": sha, "base_sha": base_sha, "pushed_by": pusher, "queued_at": None}
+        return self.records.change(number, mergeable=None, asked=False, **moved)
 
     def forget_mergeable(self, number: int) -> PullRecord:
         """The base branch moved: mergeability is unknown again."""
@@ -176,9 +192,9 @@ class Pulls:
         self._issues.touch(review.number)
         return self.reviews.change(review.id, state="DISMISSED")
 
-    def reviews_of(self, number: int, viewer: str | None = None) -> list[ReviewRecord]:
+    def reviews_of(self, number: int, viewer: str | None = None, stale: Staleness | None = None) -> list[ReviewRecord]:
         """The reviews of a pull request, oldest first; pending ones only for `viewer`, who is writing them."""
-        found = (review for review in self.reviews.values() if review.number == number)
+        found = self.reviews.seen(stale, lambda review: review.number == number)
         return [review for review in found if review.state != "PENDING" or review.author == viewer]
 
     def inline_of(self, number: int, viewer: str | None = None) -> list[InlineRecord]:

@@ -61,6 +61,12 @@ class Relations:
         self._tell(number, "blocked_by_added", by, actor)
         self._tell(by, "blocking_added", number, actor)
 
+    def unblock(self, number: int, by: int, actor: str) -> None:
+        """One issue no longer waits for another."""
+        self.blockers[number].remove(by)
+        self._tell(number, "blocked_by_removed", by, actor)
+        self._tell(by, "blocking_removed", number, actor)
+
     def _is_here(self, number: int) -> bool:
         return self._issues.records.get(number) is not None
 

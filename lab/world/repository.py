@@ -22,12 +22,28 @@ MERGE_METHODS = ("merge", "squash", "rebase")
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What a protected branch asks of a merge, and of the approvals that it counts."""
+    """What a protected branch asks of a merge, and of the approvals that it counts.
+
+    `code_owners`: who owns a changed file by CODEOWNERS has to approve. `last_push`: somebody other than who pushed
+    last has to. `conversations`: every inline remark has to be resolved. `strict`: the branch has to be up to date.
+    `merge_queue`: nothing is merged but through the queue. `hidden`: by classic protection, which only administrators
+    can read; else by rulesets as well, which everybody can.
+    """
 
     checks: tuple[str, ...] = ()
     approvals: int = 0
     dismiss_stale: bool = False
     last_push: bool = False
+    code_owners: bool = False
+    conversations: bool = False
+    strict: bool = False
+    merge_queue: bool = False
+    hidden: bool = False
+
+    @property
+    def reviews(self) -> bool:
+        """Whether it asks for reviews at all."""
+        return self.approvals > 0 or self.code_owners or self.last_push
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +79,8 @@ class RepositoryFacts:
         """`admin`, `write`, `read` or `none` for an account."""
         if login.lower() == self.owner.lower():
             return "admin"
-        return self.collaborators.get(login, "none" if self.private else "read")
+        known = {one.lower(): level for one, level in self.collaborators.items()}
+        return known.get(login.lower(), "none" if self.private else "read")
 
     def reaches(self, login: str, level: str) -> bool:
         """Whether the account has at least this level; an installed App is limited by its token alone."""

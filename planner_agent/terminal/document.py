@@ -16,6 +16,7 @@ SUFFIX = ".yml"
 _GUIDE = """\
 # The plan as YAML. Change what should be different, save, and leave the editor; it is checked then.
 # Specifications become issues. `depends_on` names other steps (by id) or specifications (by key).
+# `kind` is feature, refactoring, documentation, removal, dependency or configuration.
 # A file without a plan changes nothing.
 """
 

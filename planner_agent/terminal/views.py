@@ -13,6 +13,7 @@ from planner_agent.context import Known
 from planner_agent.overlap import overlaps
 from planner_agent.plan import Plan, PlannedSpecification
 from shared.models import Issue
+from shared.specification import Kind
 from shared.text import clean, one_line, printable
 
 STORY_LINES = 12
@@ -93,6 +94,7 @@ def _facts(one: PlannedSpecification, waits: Iterable[str]) -> Iterator[str]:
     yield ""
     yield from (f"[ ] AC{number}: {criterion}" for number, criterion in enumerate(one.criteria, 1))
     facts = {
+        "Kind": "" if one.kind is Kind.FEATURE else str(one.kind),
         "Files": ", ".join(one.files),
         "Tests that may change": ", ".join(one.may_change),
         "Out of scope": "; ".join(one.out_of_scope),

@@ -12,6 +12,7 @@ class Hindrance(StrEnum):
 
     NEVER = "merging is configured to be done by people"
     FLAGGED = "a flag says that a person decides"
+    RESOLVED = "a conflict was resolved in it, so a person looks at it"
     BARRED = "a label says that it is not to be merged"
     UNSEEN = "the engine's approval of this commit is not on GitHub"
     REQUESTED = "somebody's request for changes still stands"
@@ -20,13 +21,21 @@ class Hindrance(StrEnum):
     OWN_ORDER = "only its requester has asked for the merge, and that does not count"
     BREAKING = "it breaks callers, so a person merges"
     PROTECTED = "it touches protected files or dependencies, so a person merges"
+    UNSIGNED = "the claim of its proof is not the engine's own, so a person merges"
+    UNASKED = "no criterion asks for what was done to old tests, or for what no test decides, so a person merges"
     DISPUTED = "its review objects to what an earlier one had let pass, so a person merges"
     LARGE = "it changes more lines than the engine merges by itself, so a person merges"
     CHECKS_RED = "its checks are red"
     CHECKS_MISSING = "it has no checks"
+    NO_CI = "the repository has no CI, so a person merges"
     CHECKS_RUNNING = "its checks have not finished"
     BASE_RED = "the checks of the base branch are red"
     BASE_RUNNING = "the checks of the base branch have not finished since the last merge"
+    REQUIRED = "its base branch requires more than it has"
+    CONFLICT = "it cannot be merged into its base as it is"
+    REFUSED = "GitHub refused the merge"
+    DEQUEUED = "GitHub's merge queue has taken it out"
+    QUEUED = "it waits in GitHub's merge queue"
     STOPPED = "its issue was closed, paused or taken back"
     EDITED = "its issue was edited after its text was approved"
     COOLING = "people are given time to object"
@@ -35,18 +44,33 @@ class Hindrance(StrEnum):
 OF_CARE = {
     Care.BREAKING: Hindrance.BREAKING,
     Care.PROTECTED: Hindrance.PROTECTED,
+    Care.UNSIGNED: Hindrance.UNSIGNED,
+    Care.UNASKED: Hindrance.UNASKED,
     Care.DISPUTED: Hindrance.DISPUTED,
 }
 """What a review says of a change that only a person merges."""
 
-ON_ORDER = frozenset({Hindrance.NOT_ORDERED, Hindrance.OWN_ORDER, Hindrance.FORK, Hindrance.LARGE, *OF_CARE.values()})
+ON_ORDER = frozenset(
+    {
+        Hindrance.NOT_ORDERED,
+        Hindrance.OWN_ORDER,
+        Hindrance.FORK,
+        Hindrance.LARGE,
+        Hindrance.NO_CI,
+        *OF_CARE.values(),
+    }
+)
 """What a person's `/merge` clears."""
 
 PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING, Hindrance.BASE_RUNNING})
 """What is worth waiting for with the lease kept."""
 
 UNANNOUNCED = PASSING | {
+    Hindrance.REQUIRED,
+    Hindrance.CONFLICT,
+    Hindrance.REFUSED,
     Hindrance.FLAGGED,
+    Hindrance.RESOLVED,
     Hindrance.BARRED,
     Hindrance.REQUESTED,
     Hindrance.CHECKS_RED,
@@ -58,7 +82,16 @@ UNANNOUNCED = PASSING | {
 """What can change without GitHub showing the pull request as changed."""
 
 TOLD_ANEW = frozenset(
-    {Hindrance.OWN_ORDER, Hindrance.FLAGGED, Hindrance.CHECKS_RED, Hindrance.CHECKS_MISSING, Hindrance.EDITED}
+    {
+        Hindrance.OWN_ORDER,
+        Hindrance.FLAGGED,
+        Hindrance.RESOLVED,
+        Hindrance.CHECKS_RED,
+        Hindrance.CHECKS_MISSING,
+        Hindrance.EDITED,
+        Hindrance.REQUIRED,
+        Hindrance.CONFLICT,
+    }
 )
 """What is told as soon as it is so: people may have to do something, whatever they were told to wait for before."""
 
@@ -67,6 +100,12 @@ WAITS = {"stopped": Hindrance.STOPPED, "edited": Hindrance.EDITED, "red-head": H
 
 RED_BASE = "red-base"
 """The reason in the fence of an approved pull request that waits for its base branch."""
+
+REFUSED = "merge-refused"
+"""The reason in the fence of one that GitHub refused to merge: tried again then, or when GitHub's word changes."""
+
+IN_QUEUE = "merge-queue"
+"""The reason in the fence of one that was put into GitHub's merge queue."""
 
 COOLING = "cooling"
 """The reason in the fence of one that is merged at a time, unless somebody speaks against it before."""

@@ -8,13 +8,17 @@ from dataclasses import replace
 import structlog
 
 from reviewer_agent import comments, links
-from reviewer_agent.decide import Action, Snapshot, decide
+from reviewer_agent.decide import QUEUED, Action, Snapshot, decide
+from reviewer_agent.handover import Handover
+from reviewer_agent.merge.hindrances import Hindrance
+from reviewer_agent.merge.refusals import Refusals
 from reviewer_agent.merge.turns import FRESH_SECONDS, Turn
 from reviewer_agent.observe import Observer
 from reviewer_agent.orders import order
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
-from shared.errors import Blocked, Outdated
+from shared.errors import Blocked, NotAllowed, Outdated, UnknownOutcome
+from shared.github.errors import Refused
 from shared.items import Ended, Rest, Result, Step
 from shared.lock.codec import ItemKey
 from shared.lock.fence import advance, bury, conclude
@@ -22,7 +26,7 @@ from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
 from shared.lock.record import Fence
 from shared.models import PullRequest
-from shared.workflow import Role, Stage
+from shared.workflow import TERMINAL, Role, Stage
 
 log = structlog.get_logger()
 
@@ -30,8 +34,10 @@ log = structlog.get_logger()
 class Merging:
     """Merges, and ends what a merge ends; every effect is convergent."""
 
-    def __init__(self, forge: Forge, observer: Observer, policy: Policy) -> None:
+    def __init__(self, forge: Forge, observer: Observer, handover: Handover, policy: Policy) -> None:
         self._forge = forge
+        self._handover = handover
+        self._refusals = Refusals(forge, observer, handover)
         self._observer = observer
         self._policy = policy
         self._ending: set[int] = set()
@@ -46,6 +52,37 @@ class Merging:
         self._ending.discard(number)
 
     async def merge(self, held: Held, seen: Snapshot) -> Step:
+        """Merge, or give the turn back. What GitHub refuses ends nothing: see `Refusals`."""
+        try:
+            return await self._merge(held, seen)
+        except UnknownOutcome:
+            self._forge.turns.keep(seen.pull_request.number)  # it may be merged: nobody else's turn yet
+            raise
+        except (Refused, NotAllowed) as refused:
+            return await self._refusals.handle(held, seen, refused)
+        finally:
+            await self._forge.turns.give_back(held, seen.pull_request.number)
+
+    async def enqueue(self, held: Held, seen: Snapshot) -> Step:
+        """Have GitHub's own merge queue merge exactly the commit that was judged, if a second look shows the same."""
+        again = await self._observer.look(held.fence)
+        if not self._is_same(held, seen, again, Action.ENQUEUE):
+            return None
+        queue, node = self._forge.queue, seen.pull_request.node_id
+        if dict(held.fence.more).get(QUEUED) == held.fence.work_head:
+            if await queue.holds(node, held):
+                return await self._handover.queued(held, seen, Hindrance.QUEUED)
+            if not seen.sent_to_base:
+                return await self._handover.send_to_base(held, seen)
+            return await self._handover.queued(held, seen, Hindrance.DEQUEUED)
+        try:
+            await queue.enter(node, held.fence.work_head, held)
+        except (Refused, NotAllowed) as refused:
+            return await self._refusals.handle(held, seen, refused)
+        log.info("enqueued", outcome="completed", sha=held.fence.work_head)
+        return await self._handover.queued(held, seen, Hindrance.QUEUED)
+
+    async def _merge(self, held: Held, seen: Snapshot) -> Step:
         """Merge exactly the commit that was judged, when its turn has come and a second look shows the same.
 
         The second look is conditional: what has not changed since the first is not charged. Raises `HeadMoved`, or
@@ -68,18 +105,20 @@ class Merging:
         title, sha, method = comments.merge_title(pull_request), held.fence.work_head, self._policy.merge_method
         held.check()
         merged = await self._forge.pulls.merge(pull_request.number, sha, method, title, held)
+        self._forge.turns.keep(pull_request.number)
         log.info("merged", outcome="completed", sha=merged)
-        return await self.finish(held, pull_request, again.ordered_by)
+        done = replace(again.pull_request, open=False, merged=True, merge_sha=merged)
+        return await self.finish(held, done, again.ordered_by)
 
     async def _is_still(self, seen: PullRequest) -> bool:
         now = await self._forge.pulls.pull_request(seen.number)
         facts = ("open", "head_sha", "base_branch", "labels")
         return all(getattr(now, fact) == getattr(seen, fact) for fact in facts)
 
-    def _is_same(self, held: Held, seen: Snapshot, again: Snapshot) -> bool:
+    def _is_same(self, held: Held, seen: Snapshot, again: Snapshot, action: Action = Action.MERGE) -> bool:
         ordered = order(again.pull_request, held.fence, self._policy.names)
         unmoved = again.base_tip == seen.base_tip and again.pull_request.base_branch == seen.pull_request.base_branch
-        return ordered is None and unmoved and decide(again, now=held.server_now()) is Action.MERGE
+        return ordered is None and unmoved and decide(again, now=held.server_now()) is action
 
     async def finish(self, held: Held, pull_request: PullRequest, by: str = "") -> Ended:
         """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge.
@@ -89,6 +128,9 @@ class Merging:
         self._forge.inbox.dismiss(pull_request.number)
         self._ending.add(pull_request.number)
         await self._say_merged(held, pull_request.number)
+        await self._forge.closing.unlabel(pull_request, held)
+        ours = self._policy.names.ours(pull_request.labels)
+        pull_request = replace(pull_request, labels=pull_request.labels.difference(ours))
         approved_by = by or held.fence.approved_by
         if not await self._end_together(held, pull_request, approved_by):
             try:
@@ -123,6 +165,7 @@ class Merging:
         resting = fence if fence is not None and fence.stage is Stage.REVIEWING else None
         try:
             await self._close_issue(held, number, pull_request)
+            await self._tell(held, fence, pull_request)
             updates = (gone,) if self._policy.delete_branch else ()
             return await conclude(held, resting, updates, approved_by=approved_by)
         except Blocked:
@@ -135,11 +178,20 @@ class Merging:
         fence = (await held.port.request(ReadFence(ItemKey(Role.WORKER, number)))).value
         if not _is_ours(held, fence, pull_request):
             return
+        await self._tell(held, fence, pull_request)
         for tidy in (self._delete_branch, self._close_issue, self._bury_issue):
             try:
                 await tidy(held, number, pull_request)
             except Blocked as error:
                 log.warning("tidying_refused", outcome="skipped", error=str(error))
+
+    async def _tell(self, held: Held, fence: Fence | None, pull_request: PullRequest) -> None:
+        """On the issue, as long as its worker's fence names this pull request and nobody works on it any more.
+
+        At `withdrawn` a person had stopped or closed it, and then had it reviewed all the same.
+        """
+        if fence is not None and fence.pr == pull_request.number and fence.stage in {Stage.REVIEWING, *TERMINAL}:
+            await self._forge.closing.merged(fence, pull_request, held)
 
     async def _delete_branch(self, held: Held, issue: int, pull_request: PullRequest) -> None:
         if self._policy.delete_branch:

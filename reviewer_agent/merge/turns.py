@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -49,13 +49,17 @@ class Tips(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Who merges what, on which commit of which branch, whose checks stood how; `at` is server time."""
+    """Who merges what, on which commit of which branch, whose checks stood how; `at` is server time.
+
+    `over`: the merge came to nothing, and it is anybody's turn.
+    """
 
     pull_request: int
     branch: str
     tip: str
     checks: Verdict
     at: datetime
+    over: bool = False
 
     def write(self, nonce: str) -> str:
         """The commit message; `nonce` makes it unlike any other."""
@@ -67,6 +71,7 @@ class Turn:
             "Checks": self.checks,
             "Nonce": nonce,
             "At": self.at.isoformat(),
+            **({"Over": "yes"} if self.over else {}),
         }
         return f"merge #{self.pull_request}\n\n" + "".join(f"{name}: {value}\n" for name, value in trailers.items())
 
@@ -79,7 +84,14 @@ class Turn:
             return None
         try:
             at = datetime.fromisoformat(trailers["At"])
-            found = cls(int(trailers["Pr"]), trailers["Branch"], trailers["Base"], Verdict(trailers["Checks"]), at)
+            found = cls(
+                int(trailers["Pr"]),
+                trailers["Branch"],
+                trailers["Base"],
+                Verdict(trailers["Checks"]),
+                at,
+                over=trailers.get("Over") == "yes",
+            )
         except (KeyError, ValueError):
             return None
         return found if at.tzinfo is not None else None
@@ -101,6 +113,8 @@ class Turns:
         self._refs = refs
         self._tips = tips
         self._server_time = server_time
+        self._mine: dict[int, tuple[str, Turn]] = {}
+        """Pull request -> the commit by which its turn was taken, and the turn."""
 
     async def settling(self, branch: str, tip: str, checks: Verdict, *, seconds: float) -> bool:
         """Whether the last merge made this tip of a branch, less than `seconds` ago, and its checks have not ended.
@@ -120,7 +134,26 @@ class Turns:
             return False
         held.check()
         message = turn.write(secrets.token_hex(8))
-        return await self._refs.advance(REF, message, expected, (), ()) is not None
+        taken = await self._refs.advance(REF, message, expected, (), ())
+        if taken is not None:
+            self._mine[turn.pull_request] = taken, turn
+        return taken is not None
+
+    async def give_back(self, held: Held, number: int) -> None:
+        """The merge came to nothing: the next one need not wait. Nothing happens where the turn is somebody else's.
+
+        Raises `Lost` and `Transient`.
+        """
+        taken = self._mine.pop(number, None)
+        if taken is None:
+            return
+        held.check()
+        message = replace(taken[1], over=True).write(secrets.token_hex(8))
+        await self._refs.advance(REF, message, taken[0], (), ())
+
+    def keep(self, number: int) -> None:
+        """The merge was made, or may have been: the turn ends by the base's move, or with its time."""
+        self._mine.pop(number, None)
 
     async def _last(self) -> tuple[str | None, Turn | None]:
         """The commit that the ref is at, and the turn that it records; None twice where nothing was ever merged."""
@@ -133,8 +166,9 @@ class Turns:
         return found[0], last
 
     async def _is_taken(self, last: Turn, wanted: Turn) -> bool:
-        """A turn is over with its time, or when the base has moved on."""
-        if last.pull_request == wanted.pull_request or wanted.at - last.at >= timedelta(seconds=TURN_SECONDS):
+        """A turn is over with its time, when it was given back, or when the base has moved on."""
+        late = wanted.at - last.at >= timedelta(seconds=TURN_SECONDS)
+        if last.over or late or last.pull_request == wanted.pull_request:
             return False
         tip = wanted.tip if last.branch == wanted.branch else await self._tips.refresh(f"refs/heads/{last.branch}")
         return tip == last.tip

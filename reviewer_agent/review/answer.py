@@ -51,6 +51,15 @@ class EarlierAnswer(_Part):
     note: str = Field(description="by what it is resolved, or what is still missing")
 
 
+class ExpectationAnswer(_Part):
+    """One changed expectation, removed test or steering file: does a criterion ask for it?"""
+
+    test: str = Field(description="the test or file, exactly as listed under 'Changes to old tests'")
+    asked: Literal["yes", "no"] = Field(description="yes only if an acceptance criterion asks for exactly this change")
+    criterion: str = Field(description="the id of that criterion, AC1, AC2, ...; empty when none asks for it")
+    why: str = Field(description="by which words of the criterion, or why none asks for it")
+
+
 class BreakingChange(_Part):
     """Whether a caller has to change."""
 
@@ -67,6 +76,7 @@ class Answer(_Part):
     criteria: tuple[CriterionAnswer, ...] = Field(description="every acceptance criterion exactly once")
     breaking_change: BreakingChange
     earlier: tuple[EarlierAnswer, ...] = Field((), description="every finding of the earlier rounds exactly once")
+    expectations: tuple[ExpectationAnswer, ...] = Field((), description="every listed change to old tests exactly once")
 
     @property
     def unmet(self) -> tuple[str, ...]:
@@ -83,22 +93,32 @@ SCHEMA: Mapping[str, Any] = Answer.model_json_schema()
 """The JSON schema that a coder is given."""
 
 
-def schema(listed: Sequence[str]) -> Mapping[str, Any]:
-    """The schema of a review that has to judge these findings of earlier rounds."""
+def schema(listed: Sequence[str], tests: Sequence[str] = ()) -> Mapping[str, Any]:
+    """The schema of a review that has to judge these findings of earlier rounds, and changes to these old tests."""
     made: dict[str, Any] = copy.deepcopy(dict(SCHEMA))
-    if listed:
-        made["required"] = [*made["required"], "earlier"]
-        made["properties"]["earlier"].pop("default", None)
-        made["$defs"]["EarlierAnswer"]["properties"]["id"]["enum"] = list(listed)
-    else:
-        del made["properties"]["earlier"], made["$defs"]["EarlierAnswer"]
+    _only(made, "earlier", ("EarlierAnswer", "id"), listed)
+    _only(made, "expectations", ("ExpectationAnswer", "test"), tests)
     return made
 
 
-def parse(raw: Mapping[str, Any] | None, criteria: Sequence[str], listed: Sequence[str] = ()) -> Answer:
+def _only(made: dict[str, Any], field: str, part: tuple[str, str], ids: Sequence[str]) -> None:
+    """Require `field` with these ids, or leave it out where there are none."""
+    name, key = part
+    if ids:
+        made["required"] = [*made["required"], field]
+        made["properties"][field].pop("default", None)
+        made["$defs"][name]["properties"][key]["enum"] = list(ids)
+    else:
+        del made["properties"][field], made["$defs"][name]
+
+
+def parse(
+    raw: Mapping[str, Any] | None, criteria: Sequence[str], listed: Sequence[str] = (), tests: Sequence[str] = ()
+) -> Answer:
     """The answer, when it is complete and does not contradict itself; raises `Unusable`.
 
-    `criteria` are the ids that have to be checked, `listed` those of the earlier rounds' findings.
+    `criteria` are the ids that have to be checked, `listed` those of the earlier rounds' findings, `tests` what was
+    asked about old tests: there, no answer is one, a no.
     """
     if raw is None:
         raise Unusable(["The answer was not a JSON object."])
@@ -107,7 +127,7 @@ def parse(raw: Mapping[str, Any] | None, criteria: Sequence[str], listed: Sequen
     except (ValueError, TypeError, RecursionError) as error:  # pydantic's ValidationError is a ValueError
         raise Unusable(sentences(error)) from error
     answer = answer.model_copy(update={"earlier": tuple(one for one in answer.earlier if one.id in listed)})
-    problems = [*_incomplete(answer, criteria), *_unjudged(answer, listed), *_contradictions(answer)]
+    problems = [*_incomplete(answer, criteria), *_unjudged(answer, listed), *_contradictions(answer, tests)]
     if problems:
         raise Unusable(problems)
     return answer
@@ -145,8 +165,9 @@ def _unjudged(answer: Answer, listed: Sequence[str]) -> Iterator[str]:
         yield "earlier: one is judged twice"
 
 
-def _contradictions(answer: Answer) -> Iterator[str]:
+def _contradictions(answer: Answer, tests: Sequence[str]) -> Iterator[str]:
     unmet, unresolved = answer.unmet, [one.id for one in answer.unresolved]
+    unasked = set(tests) - {one.test for one in answer.expectations if one.asked == "yes"}
     if answer.verdict == "approved":
         if unmet:
             yield one_line(f"verdict: approved although {', '.join(unmet)} is not met", 200)
@@ -154,5 +175,5 @@ def _contradictions(answer: Answer) -> Iterator[str]:
             yield one_line(f"verdict: approved although {', '.join(unresolved)} is not resolved", 200)
         if any(finding.severity in HOLDING for finding in answer.findings):
             yield "verdict: approved with a critical or major finding"
-    elif not unmet and not unresolved and not answer.findings:
+    elif not unmet and not unresolved and not answer.findings and not unasked:
         yield "verdict: changes requested, but nothing says which"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reviewer_agent.review.answer import HOLDING, Answer, FindingAnswer
-from reviewer_agent.review.opinion import Care, Judgement
+from reviewer_agent.review.opinion import Care, Judgement, Opinion
 from reviewer_agent.review.patch import Patch
 from reviewer_agent.review.placement import Placed
+from reviewer_agent.review.questions import Answered
 from reviewer_agent.review.second_pass import Checked
 
 
@@ -16,7 +17,9 @@ class Draft:
     """What a coder said of merging exactly the commit `sha` into the branch `onto`; rounds count from 0.
 
     `placed` are the findings that count, `late` those that an earlier round could have raised, `removed` the
-    public names that are gone; `checked` is the second pass, None where there was none.
+    public names that are gone; `checked` is the second pass, None where there was none. `replies` are what it says
+    of changes to old tests, `doubt` is what speaks against the pull request's claim of its proof. `earlier` is the
+    approval of the same change that it repeats.
     """
 
     sha: str
@@ -28,6 +31,9 @@ class Draft:
     late: tuple[FindingAnswer, ...] = ()
     checked: Checked | None = None
     onto: str = ""
+    replies: tuple[Answered, ...] = ()
+    doubt: str = ""
+    earlier: Opinion | None = None
 
     @property
     def judgement(self) -> Judgement:
@@ -41,7 +47,26 @@ class Draft:
     @property
     def _grounds(self) -> bool:
         """Whether anything that counts speaks for changes."""
-        return bool(self.answer.unmet or self.answer.unresolved or self.placed.inline or self.placed.rest)
+        found = self.answer.unmet or self.answer.unresolved or self.placed.inline or self.placed.rest
+        return bool(found or self.unasked)
+
+    @property
+    def unasked(self) -> tuple[Answered, ...]:
+        """The changes to old tests for which it names no criterion."""
+        return tuple(reply for reply in self.replies if not reply.criterion)
+
+    @property
+    def rest(self) -> tuple[FindingAnswer, ...]:
+        """The findings that no line carries; what nobody asked for is one where changes are requested anyway."""
+        asks = self.judgement is Judgement.CHANGES_REQUESTED
+        return (*self.placed.rest, *(one.finding for one in self.unasked if asks))
+
+    @property
+    def blockers(self) -> tuple[str, ...]:
+        """What a person has to know who merges it all the same."""
+        known = self.earlier.blockers if self.earlier is not None else ()
+        found = (*filter(None, [self.doubt]), *(one.question.unasked for one in self.unasked))
+        return known or found
 
     @property
     def disputed(self) -> bool:
@@ -56,4 +81,10 @@ class Draft:
             return Care.BREAKING
         if self.patch.sensitive:
             return Care.PROTECTED
+        if self.doubt:
+            return Care.UNSIGNED
+        if self.unasked:
+            return Care.UNASKED
+        if self.earlier is not None:
+            return self.earlier.care
         return Care.DISPUTED if self.disputed else Care.NONE

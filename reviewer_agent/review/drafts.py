@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import structlog
+
+from reviewer_agent.decide import TO_BASE
 from reviewer_agent.observe import Observer
+from reviewer_agent.review import same_change
 from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.examine import Examiner
 from reviewer_agent.review.material import Library, Material
 from reviewer_agent.review.opinion import Judgement
 from reviewer_agent.review.recollection import Recollection
 from shared.governance.meter import begin_run
+from shared.governance.retrying import reviewed_again
 from shared.lock.hold import Held
 from shared.models import PullRequest
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +65,10 @@ class Drafts:
             if subject is None:
                 return None
             material = await self.library.gather(pull_request, subject, earlier)
-            await begin_run(held)
-            draft = await self._examiner.examine(material, fence.round)
+            draft = await self._repeated(held, material, recollection)
+            if draft is None:
+                await begin_run(held)
+                draft = await self._examiner.examine(material, fence.round)
             kept = self._kept[number] = _Kept(material, draft, not self._needs_check(draft))
         elif not kept.finished:
             await begin_run(held)
@@ -68,6 +77,22 @@ class Drafts:
             kept = self._kept[number] = _Kept(kept.material, draft, finished=True)
         return kept.draft
 
+    async def _repeated(self, held: Held, material: Material, recollection: Recollection) -> Draft | None:
+        """Our approval of the commit that we gave back to have its base merged in, if nothing else has changed.
+
+        A person who wants it reviewed once more is not put off with it.
+        """
+        given, again = dict(held.fence.more).get(TO_BASE, ""), reviewed_again(held.fence.work_head)
+        if not given or held.fence.phase == again:
+            return None
+        approved = await recollection.approved(material.pull_request)
+        if approved is None or approved.sha != given.partition(" ")[0]:
+            return None
+        if not await self.library.is_same(material, approved.sha):
+            return None
+        log.info("approval_repeated", outcome="completed", sha=material.pull_request.head_sha, of=approved.sha)
+        return same_change.again(material, approved, held.fence.round)
+
     def _needs_check(self, draft: Draft) -> bool:
-        """What is not approved anyway needs no second pass."""
-        return self._second_pass and draft.judgement is Judgement.APPROVED
+        """What is not approved anyway, or was checked when it was approved before, needs no second pass."""
+        return self._second_pass and draft.judgement is Judgement.APPROVED and draft.earlier is None

@@ -6,16 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from reviewer_agent import links
-from shared.git.notes import Note, read
+from reviewer_agent.review.questions import Recorded, asked
+from shared import proof_claim
+from shared.git.notes import Note, ProofNote, read
 from shared.markdown import heading, lines
-from shared.marks import Keyring
+from shared.marks import Authenticity, Keyring
 from shared.models import PullRequest
+from shared.proof_claim import Claim, ClaimedProof, NoClaim
 
 TESTS = 100
 """So many tests of one run are named."""
 
 HISTORY = 200
 """So many commits of the branch are looked through for records."""
+
+UNSIGNED = "the claim of its proof in the description was edited, or is not signed by this engine"
+UNREADABLE = "the claim of its proof in the description cannot be read"
+OF_ANOTHER_COMMIT = "the claim of its proof in the description is about a commit that is not in its history"
+"""What speaks against a claim."""
 
 
 class Notes(Protocol):
@@ -47,23 +55,49 @@ class Runs:
         self._notes = notes
         self._keys = keys
 
-    async def of(self, pull_request: PullRequest, base: str) -> str:
-        """One paragraph per phase commit of our own branch, oldest first; empty for anybody else's."""
+    async def of(self, pull_request: PullRequest, base: str) -> Recorded:
+        """What is recorded of our own branch, oldest first; nothing of anybody else's."""
         issue = links.issue_of(pull_request)
         if issue is None:
-            return ""
+            return Recorded()
         ref = f"refs/notes/workflow/issue-{issue}"
-        if await self._refs.refresh(ref) is None:
-            return ""
-        texts = await self._notes.all(ref)
+        texts = await self._notes.all(ref) if await self._refs.refresh(ref) is not None else {}
         own = await self._refs.log(pull_request.head_sha, HISTORY, without=base)
         found = [(one.oid, read(texts[one.oid], self._keys)) for one in reversed(own) if one.oid in texts]
-        return told((oid, note) for oid, note in found if note is not None and note.issue == issue)
+        notes = [(oid, note) for oid, note in found if note is not None and note.issue == issue]
+        proofs = [note.proof for _, note in notes if note.proof is not None]
+        claim, doubt = claimed(pull_request.body, issue, self._keys)
+        if claim is not None and claim.proof is not None and claim.head not in {one.oid for one in own}:
+            claim, doubt = None, "" if proofs else OF_ANOTHER_COMMIT
+        proof = claim.proof if claim is not None else None
+        return Recorded(told(notes), tried(notes) or _counted(proof), asked(proofs, proof), doubt)
+
+
+def claimed(body: str, issue: int, keys: Keyring) -> tuple[Claim | None, str]:
+    """The claim of a body that is the engine's own, of this issue; or None and what speaks against the one there is."""
+    try:
+        claim, signed = proof_claim.read(body, keys)
+    except NoClaim:
+        return None, UNREADABLE if proof_claim.is_there(body) else ""
+    if signed is not Authenticity.VALID or claim.issue != issue:
+        return None, UNSIGNED
+    return claim, ""
+
+
+def _counted(proof: ClaimedProof | None) -> str:
+    return "" if proof is None or not proof.damages else f"noticed {proof.noticed} of {proof.damages} damages"
 
 
 def told(notes: Iterable[tuple[str, Note]]) -> str:
     """Each phase commit and what its tests did."""
     return "\n\n".join("\n".join(_told(oid, note)) for oid, note in notes)
+
+
+def tried(notes: Iterable[tuple[str, Note]]) -> str:
+    """Each phase commit for which something was tried against its tests, and what came of it."""
+    return "\n\n".join(
+        "\n".join([f"Commit {oid[:12]}:", *_tried(note.proof)]) for oid, note in notes if note.proof is not None
+    )
 
 
 def _told(oid: str, note: Note) -> Iterator[str]:
@@ -74,6 +108,20 @@ def _told(oid: str, note: Note) -> Iterator[str]:
     if len(named) > TESTS:
         yield f"- and {len(named) - TESTS} more"
     yield from (f"- no test for {criterion}: {why}" for criterion, why in note.set_aside.items())
+    if note.proof is not None:
+        yield from _tried(note.proof)
+
+
+def _tried(proof: ProofNote) -> Iterator[str]:
+    """A line for each thing; what was done to old tests is asked about by itself."""
+    if proof.damages:
+        yield f"- the new tests noticed {proof.noticed} of {proof.damages} damages to the changed code"
+    yield from (f"- no new test noticed: {one}" for one in proof.unnoticed)
+    yield from (f"- set aside, because it proves nothing: {one}" for one in proof.weak)
+    yield from (f"- unstable, so it decides nothing: {one}" for one in proof.unstable)
+    yield from (f"- {one}" for one in proof.remarks)
+    if proof.local_suite == "changed":
+        yield "- only the tests concerned were run; the whole suite is left to CI"
 
 
 def stated(body: str) -> str:

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from reviewer_agent import links
 from reviewer_agent.policy import Policy
-from reviewer_agent.review import answer, second_pass
-from reviewer_agent.review.answer import Answer
+from reviewer_agent.review import answer, questions, second_pass
 from reviewer_agent.review.convergence import divided
 from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.material import Material
@@ -35,30 +34,33 @@ class Examiner:
 
     async def examine(self, material: Material, round: int) -> Draft:
         """Review the head. Raises `RunFailed`, `RunEnded` and `AnswerUnusable`."""
-        listed, since = material.earlier.listed, material.since
+        listed, since, recorded = material.earlier.listed, material.since, material.recorded
+        criteria, tests = [id for id, _ in material.criteria], questions.names(recorded.questions)
         variables = _told(material) | {
+            "proof": excerpt(recorded.proof, EVIDENCE_BYTES),
+            "expectations": questions.shown(recorded.questions),
             "conventions": material.conventions,
             "earlier": excerpt(material.earlier.text, EARLIER_BYTES),
             "since": "" if since is None else since.text,
         }
-        request = self._request(Call.REVIEW, "code-reviewer", material, round, answer.schema(listed))
-        criteria = [id for id, _ in material.criteria]
+        request = self._request(Call.REVIEW, "code-reviewer", material, round, answer.schema(listed, tests))
         given = await asked(
             self._coder,
             request,
             lambda faults: self._prompts.render("review", **variables, problems=faults),
-            lambda outcome: _review(outcome, criteria, listed),
+            lambda outcome: answer.parse(_answered(outcome, Call.REVIEW), criteria, listed, tests),
             "The backend's review cannot be used, and its correction cannot either:",
         )
         counting, late = divided(given.findings, material.change, since)
         placed = place(counting, material.change)
         pull = material.pull_request
         draft = Draft(pull.head_sha, round, given, placed, material.change, removed=material.removed, late=late)
-        return replace(draft, onto=pull.base_branch)
+        replies = questions.answered(recorded.questions, given.expectations, criteria)
+        return replace(draft, onto=pull.base_branch, replies=replies, doubt=recorded.doubt)
 
     async def check(self, material: Material, draft: Draft) -> Draft:
         """The second pass: each criterion against the evidence. Raises as `examine`."""
-        variables = _told(material) | {"runs": excerpt(material.runs, EVIDENCE_BYTES)}
+        variables = _told(material) | {"runs": excerpt(material.recorded.runs, EVIDENCE_BYTES)}
         request = self._request(Call.CHECK_CRITERIA, "qa", material, draft.round, second_pass.SCHEMA)
         criteria = [id for id, _ in material.criteria]
         checked = await asked(
@@ -93,10 +95,6 @@ def _told(material: Material) -> dict[str, str]:
         "evidence": excerpt(material.subject.evidence, EVIDENCE_BYTES),
         "diff": material.change.text,
     }
-
-
-def _review(outcome: Outcome, criteria: Sequence[str], listed: Sequence[str]) -> Answer:
-    return answer.parse(_answered(outcome, Call.REVIEW), criteria, listed)
 
 
 def _check(outcome: Outcome, criteria: Sequence[str]) -> Checked:

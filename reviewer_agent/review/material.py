@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio.to_thread
 
@@ -10,6 +10,7 @@ from reviewer_agent.ports import Records, Source
 from reviewer_agent.review import patch, public_names
 from reviewer_agent.review.convergence import Earlier
 from reviewer_agent.review.patch import Patch
+from reviewer_agent.review.questions import Recorded
 from shared.errors import Blocked, Gone
 from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.models import PullRequest
@@ -41,7 +42,7 @@ class Subject:
 class Material:
     """Everything about one head. `since` is what changed after the round before, None when there was none.
 
-    `removed` are public names that are gone, as `path: name`; `runs` the engine's own records of test runs.
+    `removed` are public names that are gone, as `path: name`; `recorded` is what the engine itself knows of its tests.
     """
 
     subject: Subject
@@ -50,7 +51,7 @@ class Material:
     earlier: Earlier
     since: Patch | None = None
     conventions: str = ""
-    runs: str = ""
+    recorded: Recorded = field(default_factory=Recorded)
     removed: tuple[str, ...] = ()
 
     @property
@@ -94,9 +95,20 @@ class Library:
             earlier,
             since=await self._since(earlier.sha, head),
             conventions=await self._conventions(base),
-            runs=await self._records.of(pull_request, base),
+            recorded=await self._records.of(pull_request, base),
             removed=await self._removed(base, head, change),
         )
+
+    async def is_same(self, material: Material, sha: str) -> bool:
+        """Whether the head changes the same as the older commit `sha` did, on whatever base. Raises `Transient`."""
+        pull_request = material.pull_request
+        base = await self.bring(pull_request)
+        try:
+            if await self.source.sha(sha) is None:
+                await self.source.fetch(sha)
+        except NoSuchRef:
+            return False
+        return patch.is_same(await self._diff(base, sha), await self._diff(base, pull_request.head_sha))
 
     async def _diff(self, base: str, head: str) -> str:
         try:

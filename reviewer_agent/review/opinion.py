@@ -6,6 +6,7 @@ A later process, on any machine, knows from the mark alone what was decided abou
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,9 @@ from shared.models import Review, ReviewState
 
 MARK = "engine-review"
 PURPOSE = "review"
+
+BLOCKERS = 3
+"""So many sentences stand in a mark."""
 
 
 class Judgement(StrEnum):
@@ -33,6 +37,10 @@ class Care(StrEnum):
     NONE = "none"
     BREAKING = "breaking"
     PROTECTED = "protected"
+    UNSIGNED = "unsigned"
+    """The claim of its proof is not the engine's."""
+    UNASKED = "unasked"
+    """No criterion asks for what was done to old tests, or for what no test decides."""
     DISPUTED = "disputed"
     """A later round objects to what an earlier one had let pass."""
 
@@ -51,6 +59,8 @@ class Opinion:
     """Which branch it was to be merged into, as `branch_key` writes it: another one is another change."""
     lines: int | None = 0
     """How many lines the change adds and removes; None when an older engine has not counted them."""
+    blockers: tuple[str, ...] = ()
+    """Sentences on what speaks against merging it without a person."""
 
 
 def branch_key(branch: str) -> str:
@@ -105,8 +115,28 @@ def mark(keys: Keyring, number: int, opinion: Opinion) -> str:
         "verdict": opinion.judgement,
         "care": opinion.care,
         "lines": "" if opinion.lines is None else str(opinion.lines),
+        "blockers": marks.spelled(_few(opinion.blockers)),
     }
     return keys.sign(PURPOSE, number, marks.render(MARK, fields))
+
+
+def creation_name(sha: str) -> str:
+    """How the fence names the review of a commit while it is made."""
+    return f"review-{sha[:12]}"
+
+
+def _few(sentences: Sequence[str]) -> list[str]:
+    """As many as a status comment names, and how many more there are."""
+    shown = list(sentences[:BLOCKERS])
+    return [*shown, f"and {len(sentences) - BLOCKERS} more"] if len(sentences) > BLOCKERS else shown
+
+
+def _blockers(text: str) -> tuple[str, ...]:
+    """What `_few` wrote; raises `ValueError`."""
+    found = json.loads(text)
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise ValueError("no list of sentences")
+    return tuple(found)
 
 
 def standing_requests(reviews: Sequence[Review]) -> tuple[Review, ...]:
@@ -137,6 +167,7 @@ def _opinion(review: Review) -> Opinion | None:
             review_id=review.id,
             at=review.submitted_at,
             onto=mark.fields.get("onto", ""),
+            blockers=_blockers(mark.fields.get("blockers", "[]")),
             lines=int(counted) if (counted := mark.fields.get("lines", "")) else None,
         )
     except (KeyError, ValueError):

@@ -15,6 +15,13 @@ _NAMED = re.compile(r"^(?:--- a/|\+\+\+ b/|(?:rename|copy) (?:from|to) )([^\t\n]
 
 _OLD = re.compile(r"^(?P<how>--- a/|rename from )(?P<path>[^\t\n]+)", re.MULTILINE)
 
+_BINARY = re.compile(r"^(?:Binary files |GIT binary patch)", re.MULTILINE)
+"""What a text difference does not show."""
+
+_PLACES = re.compile(r"^(?:index [0-9a-f]+\.\.[0-9a-f]+|@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*)", re.MULTILINE)
+"""Lines that tell where a change is, and not what it is: the base may have moved it, and has other contents around."""
+
+
 NAMES = 20
 """How many missing files are named."""
 
@@ -67,6 +74,13 @@ def read(diff: str, limit_bytes: int) -> Patch:
         frozenset(path for section in sections for path in _lessened(section)),
         sum(map(_size, sections)),
     )
+
+
+def is_same(before: str, after: str) -> bool:
+    """Whether two unified differences take the same lines away and add the same ones, between the same others."""
+    if _BINARY.search(after) or _BINARY.search(before):
+        return False
+    return _PLACES.sub("@@", before) == _PLACES.sub("@@", after)
 
 
 def _statement(missing: Sequence[str], files: int, limit_bytes: int) -> str:

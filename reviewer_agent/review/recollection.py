@@ -9,7 +9,7 @@ from functools import partial
 
 from reviewer_agent.ports import Reviews
 from reviewer_agent.review.convergence import NOTHING, Earlier
-from reviewer_agent.review.opinion import Judgement, Reader
+from reviewer_agent.review.opinion import Judgement, Opinion, Reader
 from shared.marks import Authenticity
 from shared.models import PullRequest, Review, ReviewComment
 
@@ -58,6 +58,18 @@ class Recollection:
         seen = _Reading(pull_request, await self._reviews.comments(number))
         blocks = [*map(partial(self._ours, seen), ours), *map(partial(self._persons, seen), people)]
         return Earlier("\n\n".join(blocks), tuple(seen.listed), sha)
+
+    async def approved(self, pull_request: PullRequest) -> Opinion | None:
+        """Our newest opinion on an earlier head, if it stands and approves of merging that into the same branch.
+
+        Raises `Transient`.
+        """
+        number = pull_request.number
+        reviews = await self._reviews.of(number)
+        last = self._reader.last(number, reviews, pull_request.head_sha)
+        if last is None or last.judgement is not Judgement.APPROVED:
+            return None
+        return self._reader.newest(number, reviews, last.sha, pull_request.base_branch)
 
     def _ours(self, seen: _Reading, review: Review) -> str:
         return self._block(seen, review, _LISTED.sub(lambda _: f"- {seen.id()} ", review.body))

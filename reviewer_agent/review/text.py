@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from reviewer_agent.review.answer import Answer, CriterionAnswer, EarlierAnswer, FindingAnswer
 from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.opinion import Care, Judgement
+from reviewer_agent.review.questions import Answered
 from shared.markdown import open_fence
 from shared.models import Finding
 from shared.text import neutralise, one_line, redact
@@ -36,7 +37,8 @@ def review_body(draft: Draft) -> str:
         _section("Acceptance criteria", _criteria(answer)),
         _section("Second pass", _second_pass(draft)),
         _section("Earlier rounds", [*map(_judged, answer.earlier)]),
-        _section("Findings outside the shown lines", [*map(_listed, draft.placed.rest)]),
+        _section("Changes to old tests", [*map(_replied, draft.replies)]),
+        _section("Findings outside the shown lines", [*map(_listed, draft.rest)]),
         *_cautions(draft),
     ]
     return _closed(_cut("\n\n".join(part for part in parts if part), BODY_CHARS))
@@ -75,6 +77,13 @@ def _judged(earlier: EarlierAnswer) -> str:
     return f"- {_word(earlier.id)} {outcome}: {line(earlier.note, NOTE_CHARS)}"
 
 
+def _replied(reply: Answered) -> str:
+    """What no criterion asks for stands there even where the review approves."""
+    asks = f"asked for by **{_word(reply.criterion)}**" if reply.criterion else "**no criterion asks for it**"
+    why = f": {line(reply.why, NOTE_CHARS)}" if reply.why.strip() else ""
+    return f"- {reply.question.kind} {reply.question.name}: {asks}{why}"
+
+
 def _second_pass(draft: Draft) -> list[str]:
     if draft.checked is None:
         return []
@@ -93,6 +102,9 @@ def _cautions(draft: Draft) -> Iterator[str]:
         yield f"**Public names that are gone:** {_named(draft.removed)}. Only a person merges this."
     if draft.patch.sensitive:
         yield f"**Protected files or dependencies:** {_named(draft.patch.sensitive)}. Only a person merges this."
+    if draft.blockers and draft.judgement is Judgement.APPROVED:
+        told = "; ".join(draft.blockers[:10])
+        yield f"**Waits for a person:** {told}. Only a person merges this."
     if draft.patch.missing:
         count = len(draft.patch.missing)
         named = _named(draft.patch.missing)
@@ -136,5 +148,5 @@ def line(text: str, limit: int) -> str:
 
 
 def _word(text: str) -> str:
-    """A name that stays inside its code span."""
-    return neutralise(one_line(text, NOTE_CHARS)).replace("`", "'")
+    """A name that stays inside its code span, without a secret that the cut would hide from the gate."""
+    return neutralise(one_line(redact(text, ()), NOTE_CHARS)).replace("`", "'")

@@ -17,6 +17,9 @@ from shared.models import Check, CheckOutcome
 SETTLING_SECONDS = 60.0
 """No checks at all so soon after a push may only be late; as many seconds later none is none."""
 
+NO_CI_SECONDS = 10.0
+"""So long the first check of a repository without any CI is waited for."""
+
 
 class Next(StrEnum):
     """What follows from what CI says of a commit."""
@@ -41,12 +44,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one look at CI showed of a commit; `rerunnable`: GitHub can run its failed jobs once more."""
+    """What one look at CI showed of a commit; `rerunnable`: GitHub can run its failed jobs once more.
+
+    `no_ci`: there is no check, and the repository has never had one, nor has a workflow.
+    """
 
     checks: tuple[Check, ...] = ()
     required: frozenset[str] = frozenset()
     diagnosis: Diagnosis | None = None
     rerunnable: bool = False
+    no_ci: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -65,6 +72,9 @@ UNCHECKED_RED = "unchecked-red"
 SENT_BACK = "ci-red"
 """The phase of a reviewer's fence at `changes-requested` whose commit turned red after it was handed over."""
 
+BASE_MOVED = "base"
+"""The phase of a reviewer's fence at `changes-requested` whose branch needs its base merged in, and no other change."""
+
 NO_READING = Reading()
 """CI was not looked at."""
 
@@ -72,7 +82,8 @@ NO_READING = Reading()
 @dataclass(frozen=True, slots=True)
 class Round:
     """What is known of one commit: `cause` when it is red, `rerunnable` whether the failed jobs can be run again now,
-    `running` whether anything still runs, `fixes` the repairs so far, `seconds` since CI was last asked for something.
+    `running` whether anything still runs, `fixes` the repairs so far, `seconds` since CI was last asked for something,
+    `no_ci` whether the repository has no CI at all.
     """
 
     verdict: Verdict
@@ -81,6 +92,7 @@ class Round:
     rerunnable: bool = False
     running: bool = False
     fixes: int = 0
+    no_ci: bool = False
 
 
 def decide(round: Round, limits: Limits) -> Next:
@@ -90,10 +102,19 @@ def decide(round: Round, limits: Limits) -> Next:
     match round.verdict:
         case Verdict.RED:
             return _red(round, limits, patience)
-        case Verdict.NONE if limits.none_is_green and round.seconds < min(SETTLING_SECONDS, limits.seconds):
+        case Verdict.NONE if round.seconds < _settling(round, limits):
             return Next.WAIT
+        case Verdict.NONE if round.no_ci and not limits.none_is_green:
+            return Next.PASS_UNCHECKED
         case verdict:
             return Next.PASS if is_green(verdict, none_is_green=limits.none_is_green) else patience
+
+
+def _settling(round: Round, limits: Limits) -> float:
+    """So many seconds no checks at all may only be late ones."""
+    if round.no_ci:
+        return min(NO_CI_SECONDS, limits.seconds)
+    return min(SETTLING_SECONDS, limits.seconds) if limits.none_is_green else 0.0
 
 
 def _red(round: Round, limits: Limits, patience: Next) -> Next:

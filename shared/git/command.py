@@ -213,12 +213,17 @@ class Git:
     async def _talk(
         self, remote: str | Path, verb: Sequence[str], deadline_seconds: float, hooks: Path = NO_HOOKS
     ) -> Finished | None:
+        """One command; again where the server refused the token and there is hope: then it has done nothing."""
         settings = protocols.allowed(remote) | {"core.hooksPath": str(hooks)}
-        asks = self._credentials is not None and not isinstance(remote, Path)
-        variables = await self._credentials.variables() if self._credentials and asks else {}
-        with anyio.move_on_after(deadline_seconds):
-            return await self._start(verb, variables, settings=settings)
-        return None
+        credentials = None if isinstance(remote, Path) else self._credentials
+        while True:
+            variables = await credentials.variables() if credentials else {}
+            finished = None
+            with anyio.move_on_after(deadline_seconds):
+                finished = await self._start(verb, variables, settings=settings)
+            refused = finished is not None and finished.code != 0 and failures.unauthorized(finished)
+            if credentials is None or not refused or not await credentials.renew():
+                return finished
 
     async def _start(
         self,

@@ -34,14 +34,19 @@ TokenSource = Callable[[], Awaitable[str]]
 class Credentials:
     """The answer to one server's password question; `directory` belongs to this process alone."""
 
-    def __init__(self, directory: Path, server: str, token: TokenSource) -> None:
-        """`server` is scheme and host, for example `https://github.com`; raises ValueError for anything else."""
+    def __init__(
+        self, directory: Path, server: str, token: TokenSource, renew: Callable[[str], Awaitable[bool]] | None = None
+    ) -> None:
+        """`server` is scheme and host, for example `https://github.com`; raises ValueError for anything else.
+
+        `renew` tells of a token that the server has refused whether to try once more, with another one or the same.
+        """
         found = _SERVER.fullmatch(server)
         if found is None:
             raise ValueError(f"{server!r} is not a scheme and a host")
         self._directory = directory.absolute()
         self._script = _SCRIPT.format(**found.groupdict())
-        self._token = token
+        self._token, self._renew = token, renew
         self._written = ""
 
     async def variables(self) -> dict[str, str]:
@@ -51,6 +56,10 @@ class Credentials:
             await anyio.to_thread.run_sync(self._write, token)
             self._written = token
         return {"GIT_ASKPASS": str(self._directory / "askpass")}
+
+    async def renew(self) -> bool:
+        """The server has refused the token of the last command; whether that is to be run again."""
+        return self._renew is not None and await self._renew(self._written)
 
     def remove(self) -> None:
         """Delete the token file and the helper."""

@@ -1,26 +1,82 @@
-"""Removing and making directories into which a hostile child may have written: no link is ever followed."""
+"""Removing, walking and making directories into which a hostile child may have written: no link is ever followed.
+
+Nothing here recurses, however deep a child has nested directories, and removing raises nothing: what
+cannot be removed is moved aside in its own directory, reported once, and tried again by `retry`.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
+import secrets
+import stat
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
+
+import structlog
+
+ASIDE = ".not-removed-"
+"""What the names of directories begin with that could not be removed."""
+
+LONGEST_PATH = 3000
+"""Bytes of a path from which on it is shortened: the kernel takes 4,096 in one call."""
+
+MOST_ANCHORS = 64
+"""Descriptors that a walk keeps open to shorten paths; together with `LONGEST_PATH` they bound how deep it looks."""
+
+BATCH = 10_000
+"""Names of one directory that are held in memory."""
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+log = structlog.get_logger()
 
 
-def remove(path: Path) -> None:
-    """Remove whatever is at `path`, also when a child took away its own permissions; nothing there is fine."""
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    elif path.exists():
-        try:
-            shutil.rmtree(path)
-        except PermissionError:
-            _permit(path)
-            shutil.rmtree(path)
+def remove(path: Path) -> bool:
+    """Remove whatever is at `path`, whatever its modes, names and depth; nothing there is fine. Raises nothing.
+
+    What cannot be removed is moved aside, with one warning, so that the path is free all the same. False: not even
+    that was possible.
+    """
+    if (error := _cleared(path)) is None:
+        return True
+    aside = path.with_name(f"{ASIDE}{secrets.token_hex(6)}")
+    try:
+        path.rename(aside)
+    except OSError as second:
+        log.warning("not_removed", outcome="failed", path=_shown(path), error=second.strerror)
+        return False
+    log.warning(
+        "not_removed",
+        outcome="retrying",
+        path=_shown(path),
+        aside=_shown(aside),
+        error=error.strerror,
+        sentence="It was moved aside and is tried again later; `workflow-engine doctor` lists what is left.",
+    )
+    return True
+
+
+def set_aside(directory: Path) -> tuple[Path, ...]:
+    """What `remove` has moved aside in this directory."""
+    found: list[Path] = []
+    with suppress(OSError), os.scandir(directory) as entries:
+        found = [directory / entry.name for entry in entries if entry.name.startswith(ASIDE)]
+    return tuple(sorted(found))
+
+
+def retry(directory: Path) -> None:
+    """Try once more to remove what was moved aside in this directory; raises and reports nothing."""
+    for path in set_aside(directory):
+        if _cleared(path) is None:
+            log.info("removed_after_all", path=_shown(path))
 
 
 def renew(path: Path) -> Path:
-    """An empty directory at `path`, whatever was there before."""
+    """An empty directory at `path`, whatever was there before; raises `OSError` when it cannot be made."""
     remove(path)
     path.mkdir(parents=True)
     return path
@@ -40,9 +96,177 @@ def write(path: Path, content: bytes, *, durable: bool = False) -> None:
             os.fsync(descriptor)
 
 
-def _permit(path: Path) -> None:
-    path.chmod(0o700)
-    for directory, names, _ in os.walk(path):
-        for child in (Path(directory, name) for name in names):
-            if not child.is_symlink():
-                child.chmod(0o700)
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file that a child may have replaced: a link is not followed, a pipe not waited for. Raises `OSError`."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+def walk(
+    root: Path,
+    *,
+    skipped: Collection[str] = (),
+    deepest: int | None = None,
+    left_out: Callable[[OSError], None] = lambda _: None,
+) -> Iterator[os.DirEntry[str]]:
+    """Everything below `root`, parents before what is in them; what cannot be read is left out. Raises nothing.
+
+    Directories of the names `skipped` are not entered, nor those at a path of more than `deepest` bytes. Without that
+    bound an entry's `path` is only good until the next one is asked for: a deep one's leads by a descriptor. Why a
+    directory could not be entered is told to `left_out`.
+    """
+    waiting: list[tuple[str, _Anchor | None]] = [(str(root), None)]
+    while waiting:
+        path, anchor = waiting.pop()
+        try:
+            if deepest is not None and len(os.fsencode(path)) > deepest:
+                continue
+            if len(os.fsencode(path)) > LONGEST_PATH:
+                anchor = _Anchor(path, anchor)
+                path = anchor.path
+            with _listed(path) as entries:
+                for entry in entries:
+                    yield entry
+                    if entry.is_dir(follow_symlinks=False) and entry.name not in skipped:
+                        waiting.append((entry.path, anchor))
+        except OSError as error:
+            left_out(error)
+
+
+class _Anchor:
+    """A directory that is held open, so that the path of what lies below it begins anew."""
+
+    def __init__(self, path: str, above: _Anchor | None) -> None:
+        self.depth: int = 1 if above is None else above.depth + 1
+        if self.depth > MOST_ANCHORS:
+            raise OSError(errno.ENAMETOOLONG, "too deep")
+        self._descriptor = os.open(path, _DIRECTORY)
+        self.path = f"/proc/self/fd/{self._descriptor}"
+
+    def __del__(self) -> None:
+        with suppress(AttributeError, OSError):
+            os.close(self._descriptor)
+
+
+@contextmanager
+def _listed(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a directory, also of one that its owner, this account, may not read."""
+    try:
+        entries = os.scandir(path)
+    except PermissionError:
+        _permit(path)
+        entries = os.scandir(path)
+    with entries:
+        yield entries
+
+
+def _cleared(path: Path) -> OSError | None:
+    """Remove what is at `path`; why that did not work."""
+    try:
+        if not stat.S_ISDIR(path.lstat().st_mode):
+            path.unlink()
+            return None
+        _permit(path)
+        with _opened(path) as top:
+            _empty(top)
+        path.rmdir()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return error
+    return None
+
+
+def _empty(top: int) -> None:
+    """Remove all that is in a directory; what is deep in it is moved up into it, so that no path grows long.
+
+    Raises `OSError` when nothing more of what is left can be removed.
+    """
+    while True:
+        with os.scandir(top) as entries:
+            found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in islice(entries, BATCH)]
+        if not found:
+            return
+        errors = [_taken_out(name, top, top) if is_dir else _unlinked(name, top) for name, is_dir in found]
+        if all(errors):
+            raise errors[0] or OSError(errno.ENOTEMPTY, "not empty")
+
+
+def _taken_out(name: str, inside: int, top: int) -> OSError | None:
+    """Remove one directory, or at least move what is in it up; why neither was possible."""
+    moved = False
+    try:
+        os.rmdir(name, dir_fd=inside)
+    except OSError:
+        try:
+            _permit(name, inside)
+            with _opened(name, inside) as here:
+                moved = _moved_up(here, top)
+            os.rmdir(name, dir_fd=inside)
+        except OSError as error:
+            return None if moved else error
+    return None
+
+
+def _moved_up(here: int, top: int) -> bool:
+    """Remove the files of a directory and move its directories up to `top`; whether that changed anything."""
+    moved = False
+    while True:
+        with os.scandir(here) as entries:
+            found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in islice(entries, BATCH)]
+        errors = [_lifted(name, here, top) if is_dir else _unlinked(name, here) for name, is_dir in found]
+        if all(errors):  # also when nothing is left
+            return moved
+        moved = True
+
+
+def _lifted(name: str, here: int, top: int) -> OSError | None:
+    """One directory moved up, or removed at once when it is empty."""
+    try:
+        os.rmdir(name, dir_fd=here)
+    except OSError:
+        try:
+            _permit(name, here)
+            os.rename(name, secrets.token_hex(16), src_dir_fd=here, dst_dir_fd=top)
+        except OSError as error:
+            return error
+    return None
+
+
+def _unlinked(name: str, inside: int) -> OSError | None:
+    try:
+        os.unlink(name, dir_fd=inside)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error
+    return None
+
+
+def _permit(path: str | Path, inside: int | None = None) -> None:
+    """Give this account all rights to one directory of its own; one that is not its own stays as it is."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=inside)
+        try:
+            mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+            if mode & 0o700 != 0o700:
+                Path(f"/proc/self/fd/{descriptor}").chmod(mode | 0o700)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _opened(path: str | Path, inside: int | None = None) -> Iterator[int]:
+    descriptor = os.open(path, _DIRECTORY, dir_fd=inside)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _shown(path: Path) -> str:
+    """A path as text that can be printed, whatever bytes it has."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +65,7 @@ class Disk:
     async def sweep(self, busy: Collection[Path]) -> tuple[Path, ...]:
         """Every ten minutes: pack the mirror and remove expendable workspaces; those at `busy` stay.
 
-        Returns what was removed. What cannot be removed is logged and tried again next time.
+        Returns what was removed. What cannot be removed is moved aside, and tried again next time.
         """
         if self._next is not None and self._clock.boot() < self._next:
             return ()
@@ -74,6 +74,7 @@ class Disk:
             await self._mirror.pack()
         except (EngineError, CommandFailed) as error:
             log.warning("mirror_not_packed", outcome="retrying", error=str(error))
+        await anyio.to_thread.run_sync(_retry, self._workspaces)
         found = await anyio.to_thread.run_sync(survey, self._workspaces)
         going = expendable(found, busy)
         return tuple([path for path in going if await anyio.to_thread.run_sync(_removed, path)])
@@ -90,16 +91,27 @@ def survey(workspaces: Path) -> tuple[Found, ...]:
     return tuple(Found(root, now - root.stat().st_mtime, _bytes(root)) for root in roots if root.is_dir())
 
 
+def left(workspaces: Path) -> tuple[Path, ...]:
+    """What could not be removed of the workspaces, and was moved aside."""
+    places = (*workspaces.glob("*__*"), *workspaces.glob("*__*/issue-*"))
+    return tuple(path for place in sorted(places) for path in directories.set_aside(place))
+
+
+def _retry(workspaces: Path) -> None:
+    for place in sorted({path.parent for path in left(workspaces)}):
+        directories.retry(place)
+
+
 def _removed(path: Path) -> bool:
     """Move it out of the way first: who opens the workspace meanwhile makes a new one."""
     aside = path.with_name(f"{path.name}.removed")
     try:
         directories.remove(aside)
         path.rename(aside)
-        directories.remove(aside)
     except OSError as error:
         log.warning("workspace_kept", path=str(path), error=str(error))
         return False
+    directories.remove(aside)
     log.info("workspace_removed", path=str(path))
     return True
 
@@ -107,11 +119,8 @@ def _removed(path: Path) -> bool:
 def _bytes(root: Path) -> int:
     """What removing it frees: a file that is linked from elsewhere too (a pack of the mirror) is not counted."""
     total = 0
-    for directory, _, names in os.walk(root):
-        for name in names:
-            try:
-                found = Path(directory, name).lstat()
-            except FileNotFoundError:
-                continue  # somebody works there
+    for entry in directories.walk(root):
+        with suppress(OSError):  # somebody works there
+            found = entry.stat(follow_symlinks=False)
             total += found.st_blocks * 512 if found.st_nlink == 1 else 0
     return total

@@ -81,6 +81,11 @@ def pushing(finished: Finished) -> Exception:
     return UnknownOutcome(_sentence(finished))
 
 
+def unauthorized(finished: Finished) -> bool:
+    """Whether the server took none of what was asked, because it does not accept the token."""
+    return not finished.stdout and isinstance(_refused(finished, _said(finished)), Unauthorized)
+
+
 def _refused(finished: Finished, said: str) -> Exception | None:
     if _LIMITED.search(said):
         return Transient(_sentence(finished))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cache
@@ -15,8 +15,21 @@ from shared import marks
 from shared.git import names, objects
 from shared.git.command import Git, Identity, Signature
 from shared.marks import Authenticity, Gate, Keyring
+from shared.text import one_line, printable
 
 VERSION = 1
+
+PROOF_ENTRIES = 50
+"""Entries of each list of a proof; those beyond are counted in a last one."""
+
+PROOF_CHARS = 300
+"""Characters of each text of a proof."""
+
+DIFF_CHARS = 2_000
+"""Characters of one changed test's diff."""
+
+DIFFS_CHARS = 20_000
+"""Characters of all diffs of a proof together; what comes later has none."""
 
 _PURPOSE = "note"
 
@@ -66,12 +79,46 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedTest:
+    """An old test whose expectation changed: `what` was seen of both versions, and the difference."""
+
+    test: str
+    what: str
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofNote:
+    """What was tried against the new tests of a head, and what became of old ones.
+
+    `damages` counts damaged versions of the code, `unnoticed` names those at which no new test failed. `weak` are
+    new tests that were set aside because they prove nothing, each with why; `pinned` are changed files that steer
+    the test run, for which the base's version was used; `doubts` are what no run can decide, each a question to whoever
+    merges; `local_suite` is `full` or `changed` (the rest is CI's).
+    """
+
+    damages: int = 0
+    noticed: int = 0
+    unnoticed: tuple[str, ...] = ()
+    changed_tests: tuple[ChangedTest, ...] = ()
+    removed_tests: tuple[str, ...] = ()
+    weak: tuple[str, ...] = ()
+    unstable: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    suite_runs: int = 0
+    local_suite: str = "full"
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """One phase of one cycle. `red` and `green` map a test id to its outcome; `cost_usd` None: unknown.
 
     `exit_code` is the test command's, in the run that `test_result` counts. `quality` maps a quality command
     to how it ended, `set_aside` a criterion to why no test of it was taken. `rolled_back` is what was begun
-    on top of this commit and undone again. `answers` are to be posted once this commit is pushed.
+    on top of this commit and undone again. `answers` are to be posted once this commit is pushed. `proof` is None
+    in notes of older engines, and where nothing was proved.
     """
 
     issue: int
@@ -94,6 +141,7 @@ class Note:
     set_aside: Mapping[str, str] = field(default_factory=dict)
     rolled_back: tuple[NoteError, ...] = ()
     answers: tuple[Answer, ...] = ()
+    proof: ProofNote | None = None
     v: int = VERSION
     mac: str = ""
 
@@ -107,6 +155,8 @@ def _reader() -> TypeAdapter[Note]:
 def write(note: Note, keys: Keyring) -> str:
     """The note as one line of JSON, signed and without secrets; whatever stands in `note.mac` is replaced."""
     content = _without_secrets(asdict(replace(note, mac="")), keys.outgoing)
+    if content["proof"] is not None:
+        content["proof"] = _bounded(content["proof"])
     ring = Keyring(keys.repository_id, keys.keys)  # no gate: a change to the whole would spoil its parts
     signed = ring.sign(_PURPOSE, note.issue, _body(content, mac=""))
     mark = marks.find(signed)
@@ -141,6 +191,30 @@ def _without_secrets(value: Any, gate: Gate) -> Any:
             return [_without_secrets(item, gate) for item in value]
         case _:
             return value
+
+
+def _bounded(proof: Mapping[str, Any]) -> dict[str, Any]:
+    """A proof whose lists and texts have their limits, without secrets already: a cut one is not recognised."""
+    small = dict(proof)
+    for name in ("unnoticed", "removed_tests", "weak", "unstable", "pinned", "doubts", "remarks"):
+        texts = [one_line(text, PROOF_CHARS) for text in _first(proof[name])]
+        small[name] = [*texts, *_rest(proof[name])]
+    left, changed = DIFFS_CHARS, []
+    for test in _first(proof["changed_tests"]):
+        diff = printable(test["diff"])[: min(DIFF_CHARS, left)]
+        left -= len(diff)
+        changed.append({**{name: one_line(test[name], PROOF_CHARS) for name in ("test", "what")}, "diff": diff})
+    more = [{"test": rest, "what": "not listed", "diff": ""} for rest in _rest(proof["changed_tests"])]
+    return small | {"changed_tests": [*changed, *more]}
+
+
+def _first(entries: Sequence[Any]) -> Sequence[Any]:
+    return entries if len(entries) <= PROOF_ENTRIES else entries[: PROOF_ENTRIES - 1]
+
+
+def _rest(entries: Sequence[Any]) -> list[str]:
+    left = len(entries) - len(_first(entries))
+    return [f"... and {left} more"] if left else []
 
 
 def _json(content: Mapping[str, Any]) -> str:

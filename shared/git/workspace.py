@@ -22,7 +22,8 @@ from shared.git.mirror import BRANCHES, Mirror, clear_locks
 from shared.git.output import joined
 from shared.git.patch_policy import Change
 
-Place = Literal["evidence", "base"]
+Place = Literal["evidence", "base", "moved"]
+"""Where a commit is checked out: `moved` is another path, for results that must not depend on it."""
 
 
 class Workspace:
@@ -92,7 +93,7 @@ class Workspace:
             return (await self.git.run("write-tree", index=index)).text
 
     async def checkout(self, commit_or_tree: str, into: Place) -> Path:
-        """Write exactly this commit or tree, and no `.git`, into a fresh `evidence` or `base`."""
+        """Write exactly this commit or tree, and no `.git`, into a fresh directory."""
         target = await anyio.to_thread.run_sync(directories.renew, self.root / into)
         await self.export(commit_or_tree, target)
         return target

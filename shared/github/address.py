@@ -8,6 +8,9 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from shared.errors import Transient
 
+GRAPHQL = "/graphql"
+"""The path of what only GraphQL can do."""
+
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -29,8 +32,9 @@ class ApiRoot:
         return self._parts.scheme == "https"
 
     def url(self, path: str) -> str:
-        """The URL of a path that begins with a slash."""
-        return self.root + path
+        """The URL of a path that begins with a slash; GraphQL has its own place on an Enterprise server."""
+        root = self.root.removesuffix("/v3") if path == GRAPHQL else self.root
+        return root + path
 
     def path(self, url: str) -> str:
         """The path and query of a URL below this root (relative ones too); any other raises `Transient`."""

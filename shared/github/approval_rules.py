@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shared.errors import NotAllowed
-from shared.github import wire
-from shared.github.address import segment
+from shared.github import branch_rules, wire
 from shared.github.client import GitHub
-from shared.github.errors import NotFound
 
 DISMISS_STALE = "Dismiss stale pull request approvals when new commits are pushed"
 LAST_PUSH = "Require approval of the most recent reviewable push"
@@ -23,21 +20,15 @@ async def missing(github: GitHub, repository: str, branch: str) -> tuple[str, ..
 
     Only administrators see classic protection. Raises `Transient`.
     """
-    rules = await github.pages(f"/repos/{repository}/rules/branches/{segment(branch)}")
+    rules = await branch_rules.rules(github, repository, branch)
     found = [one for one in wire.each(_rule, rules) if one is not None]
-    found += await _classic(github, f"/repos/{repository}/branches/{segment(branch)}/protection")
+    if (protection := await branch_rules.classic(github, repository, branch)) is not None:
+        asked = wire.read(_reviews, protection)
+        found += [] if asked is None else [asked]
     if not found:
         return None
     there = frozenset[str]().union(*found)
     return tuple(setting for setting in (DISMISS_STALE, LAST_PUSH) if setting not in there)
-
-
-async def _classic(github: GitHub, path: str) -> list[frozenset[str]]:
-    try:
-        found = wire.read(_reviews, await github.get(path))
-    except (NotAllowed, NotFound):
-        return []
-    return [] if found is None else [found]
 
 
 def _rule(value: Any) -> frozenset[str] | None:

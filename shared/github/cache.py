@@ -11,6 +11,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
+from shared.github.paging import NOTHING, Extent
+
 MAX_ENTRIES = 2000
 """How many answers are kept."""
 
@@ -23,15 +25,17 @@ ITEM_BYTES = 800
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One answer. `next` is its next page: a 304 carries no Link header.
+    """One answer. `next` is its next page as its Link header named it: a 304 carries none, so it may be old.
 
-    `items` are what was made of its body when it is kept as a list of values; they must not be changeable.
+    `extent` is how much of a list it is. `items` are what was made of its body when it is kept as a list of
+    values; they must not be changeable.
     """
 
     etag: str
     body: bytes
     next: str | None = None
     items: tuple[Any, ...] = ()
+    extent: Extent = NOTHING
 
     @property
     def size(self) -> int:

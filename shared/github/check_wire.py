@@ -91,3 +91,13 @@ def _run_id(value: Any) -> int | None:
     """The workflow run of a job, which is what can be run again."""
     found = _JOB.search(value.get("details_url") or "")
     return int(found[1]) if found is not None else None
+
+
+def total(value: Any) -> int:
+    """How many there are of what a list has one page of."""
+    return int(value["total_count"])
+
+
+def head_of(value: Any) -> str:
+    """The head commit of a pull request in a list."""
+    return str(value["head"]["sha"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.errors import NotAllowed
-from shared.github import check_wire, wire
+from shared.github import branch_rules, check_wire, wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
@@ -13,12 +13,16 @@ from shared.warrant import Warrant
 REQUIRED_SECONDS = 600.0
 """For so long the required checks of a branch are believed to be as they were read last."""
 
+PULLS_LOOKED_AT = 5
+"""Of so many pull requests the checks are looked at to learn whether there is any CI."""
+
 
 class Checks:
     """The checks of one repository."""
 
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
+        self._repository = repository
         self._path = f"/repos/{repository}"
         self._required: dict[str, tuple[float, frozenset[str]]] = {}
 
@@ -27,6 +31,27 @@ class Checks:
         runs = await self._github.pages(f"{self._path}/commits/{sha}/check-runs", filter="latest")
         statuses = await self._github.pages(f"{self._path}/commits/{sha}/status")
         return wire.each(check_wire.check_run, runs) + wire.each(check_wire.commit_status, statuses)
+
+    async def ever(self, tip: str) -> bool:
+        """Whether anything was ever checked here: a workflow run, or a check of `tip` or of a newer pull request.
+
+        A token that may not see workflow runs sees the checks that they have made.
+        """
+        if await self._has_run():
+            return True
+        newest = {"state": "all", "sort": "updated", "direction": "desc", "per_page": PULLS_LOOKED_AT}
+        pulls = wire.each(check_wire.head_of, await self._github.get(f"{self._path}/pulls", **newest))
+        for sha in dict.fromkeys((tip, *pulls)):
+            if await self.of(sha):
+                return True
+        return False
+
+    async def _has_run(self) -> bool:
+        """Whether a workflow ever ran; False for a token that may not know, too."""
+        try:
+            return wire.read(check_wire.total, await self._github.get(f"{self._path}/actions/runs", per_page=1)) > 0
+        except (NotFound, NotAllowed):
+            return False
 
     async def unstarted(self, sha: str) -> tuple[Check, ...]:
         """What of CI could not start on a commit, as failed checks: such a workflow run has no check runs at all."""
@@ -55,11 +80,7 @@ class Checks:
         return wire.read(check_wire.required_by_branch, found)
 
     async def _by_rules(self, branch: str) -> frozenset[str]:
-        """A server without rulesets answers 404."""
-        try:
-            rules = await self._github.pages(f"{self._path}/rules/branches/{segment(branch)}")
-        except (NotFound, NotAllowed):
-            return frozenset()
+        rules = await branch_rules.rules(self._github, self._repository, branch)
         return frozenset().union(*wire.each(check_wire.required_by_rule, rules))
 
     async def rerun(self, run_id: int, warrant: Warrant) -> None:

@@ -5,7 +5,8 @@ Every other file of this room asks GitHub through `GitHub`; nothing outside the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from datetime import datetime
 from typing import Any, TypeVar
@@ -15,11 +16,15 @@ from gidgethub import HTTPException
 
 from shared.clock import Clock
 from shared.errors import Misconfigured, Transient, UnknownOutcome
+from shared.github import item_versions
 from shared.github.address import ApiRoot, query
 from shared.github.cache import Entry
-from shared.github.errors import NeverSent
+from shared.github.errors import NeverSent, NotShown
+from shared.github.fresh import AT_ONCE_SECONDS, KNOWN_SECONDS, Thing
+from shared.github.item_versions import ItemVersions
 from shared.github.limits import Budget
 from shared.github.pacing import Pacing
+from shared.github.paging import PAGE, address, entries, may_go_on
 from shared.github.reading import BACKOFF_SECONDS, MOVED, Reads
 from shared.github.transport import Answer, Call, TokenSource, Transport
 from shared.outgoing.gate import Outgoing
@@ -59,7 +64,8 @@ class GitHub:
         self._transport = Transport(
             session, token=token, api_url=root.root, clock=clock, outgoing=outgoing or Outgoing()
         )
-        self._reads = Reads(self._transport, root)
+        self._versions = ItemVersions()
+        self._reads = Reads(self._transport, root, self._versions)
         self._told: dict[str, tuple[Any, ...]] = {}
 
     def beside(self) -> GitHub:
@@ -89,22 +95,55 @@ class GitHub:
 
     async def get(self, path: str, **params: object) -> Any:
         """The JSON value of one resource, the caller's own copy; unchanged ones are not charged."""
-        entry = await self._reads.entry(path + query(params), urgent=True)
+        entry = await self._until_shown(lambda: self._reads.entry(path + query(params), urgent=True))
         return entry.decode()
+
+    async def item(self, path: str) -> Any:
+        """`get` for an issue or a pull request: not older than what was seen or written of it just now."""
+        for pause in AT_ONCE_SECONDS:
+            value = await self.get(path)
+            if not self._versions.behind(path, value, self.clock.boot()):
+                with suppress(NotShown):
+                    return await self._newest(path, value)
+            await self.clock.sleep(pause)
+        return await self._newest(path, await self.get(path))
+
+    async def _newest(self, path: str, value: Any) -> Any:
+        """The item with our own last labels; raises `NotShown` for one that is certainly an older one."""
+        boot = self.clock.boot()
+        if self._versions.backwards(path, value, boot):
+            raise NotShown(f"the newest state of {path}", AT_ONCE_SECONDS[0])
+        written = self._versions.older(path, value, boot)
+        if written is None:
+            return value
+        events = await self.pages(f"{path.replace('/pulls/', '/issues/')}/events")
+        undone_at = item_versions.undone_at(written, events)
+        if undone_at is None:
+            return item_versions.applied(written, value)
+        if undone_at > item_versions.updated_at(value):
+            raise NotShown(f"the newest state of {path}", AT_ONCE_SECONDS[0])
+        return value
 
     async def pages(self, path: str, **params: object) -> list[Any]:
         """All items of a list, over all its pages, in GitHub's order.
 
         A list inside an object, such as `check_runs` beside `total_count`, is found; being shorter
-        than that count raises `Transient`.
+        than that count raises `Transient`, and one without what was put there just now raises `NotShown`.
         """
+        return await self._until_shown(lambda: self._pages_once(path, params))
+
+    async def _pages_once(self, path: str, params: Mapping[str, object]) -> list[Any]:
         items: list[Any] = []
         total = 0
         async for entry in self._walk(path, params):
-            found, total = _items(path, entry.decode())
-            items += found
+            items += entries(path, entry.decode())
+            total = entry.extent.total or 0
         if len(items) < total:
             raise Transient(f"GitHub listed {len(items)} of {total} items of {path}")
+        if params.get("since") is not None:
+            return items  # not the whole list: what is older is not in it, however new it is to us
+        if (lacks := self._reads.fresh.lacking(path, items)) is not None:
+            raise lacks
         return items
 
     async def listed(self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object) -> list[T]:
@@ -119,25 +158,32 @@ class GitHub:
         self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object
     ) -> tuple[T, ...] | None:
         """What `convert` makes of one page, or None when it is still what this reader was last told of it."""
-        address = path + query(params)
-        entry = await self._reads.entry(address, urgent=False, convert=convert)
-        if self._told.get(address) is entry.items:
+        url = path + query(params)
+        entry = await self._reads.entry(url, urgent=False, convert=convert)
+        if self._told.get(url) is entry.items:
             return None
-        self._told[address] = entry.items
+        self._told[url] = entry.items
         return entry.items
 
     async def _walk(
         self, path: str, params: Mapping[str, object], convert: Callable[[Any], tuple[Any, ...]] | None = None
     ) -> AsyncIterator[Entry]:
-        seen: set[str] = set()
-        following: str | None = path + query({"per_page": 100, **params})
+        """The pages of a list; a full one is always followed by a look at the next, see `paging`."""
+        asked: set[str] = set()
+        listed, number, unnamed = 0, 1, ""
+        following: str | None = address(path, params)
         while following is not None:
-            if following in seen:
+            if following in asked:
                 raise Transient(f"GitHub's pages of {path} lead in a circle")
-            seen.add(following)
+            asked.add(following)
             entry = await self._reads.entry(following, urgent=False, convert=convert)
+            if entry.etag and entry.etag == unnamed:
+                return  # this server knows no pages of this list, and has given the same answer again
             yield entry
-            following = self._root.path(entry.next) if entry.next else None
+            listed, number = listed + entry.extent.listed, number + 1
+            following, unnamed = (self._root.path(entry.next), "") if entry.next else (None, entry.etag)
+            if following is None and may_go_on(entry.extent, listed, int(str(params.get("per_page", PAGE)))):
+                following = address(path, params, number)
 
     async def text(self, path: str, *, accept: str) -> str:
         """A log, diff or raw file; of more than 2 MiB only the end.
@@ -151,9 +197,30 @@ class GitHub:
 
         Waits for pacing, then asks `warrant` right before sending. `urgent` (releases, heartbeats,
         merges) may use the reserves. Raises `UnknownOutcome` when the change may have been made;
-        every other error means that it was not. A POST is never repeated; other methods once, and
-        only if nothing was sent.
+        every other error means that it was not. A POST is never repeated, except when GitHub refused it because
+        it does not show yet what the call names; other methods once more, and only if nothing was sent.
         """
+        reply = await self._until_shown(lambda: self._write(method, path, body, warrant, urgent))
+        self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
+        return reply
+
+    def know(self, root: str, kind: str, name: object, seconds: float = KNOWN_SECONDS) -> None:
+        """Something exists in the repository at the path `root`: what GitHub shows of it may be late, see `fresh`."""
+        now = self._root.path(self._reads.address(f"{root}/")).rstrip("/")
+        self._reads.fresh.know(Thing(now.casefold(), kind, str(name)), seconds)
+
+    async def _until_shown(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Ask again after a moment or two; what takes longer is the next tick's matter."""
+        for pause in AT_ONCE_SECONDS:
+            try:
+                return await ask()
+            except NotShown as late:
+                if late.seconds > pause:
+                    raise
+            await self.clock.sleep(pause)
+        return await ask()
+
+    async def _write(self, method: str, path: str, body: Any, warrant: Warrant, urgent: bool) -> Any:
         await self._pacing.wait(urgent=urgent)
         try:
             return await self._write_once(method, path, body, warrant, urgent)
@@ -164,12 +231,13 @@ class GitHub:
         return await self._write_once(method, path, body, warrant, urgent)
 
     async def _write_once(self, method: str, path: str, body: Any, warrant: Warrant, urgent: bool) -> Any:
-        def admit() -> None:
-            self._transport.limits.admit(urgent=urgent)
-            warrant.check()
-
         ack = isinstance(warrant, Notice) and warrant.purpose == ACK
         call = Call(method, self._reads.address(path), payload=body, ack=ack)
+
+        def admit() -> None:
+            self._reads.admit(call, urgent=urgent)
+            warrant.check()
+
         answer = await self._transport.exchange(call, admit)
         if answer.status in MOVED:
             await self._reads.learn(call, answer)
@@ -185,15 +253,5 @@ class GitHub:
             raise self._reads.refusal(call, answer, error) from error
         except Transient as error:
             raise UnknownOutcome(f"The reply to {self._reads.name(call)} is lost: {error}") from error
-        self._transport.limits.succeeded()
+        self._reads.answered(call, value)
         return value
-
-
-def _items(path: str, value: Any) -> tuple[list[Any], int]:
-    """The items of one page, and how many there are in all when the page says so."""
-    if isinstance(value, list):
-        return value, 0
-    lists = [part for part in value.values() if isinstance(part, list)] if isinstance(value, dict) else []
-    if len(lists) != 1:
-        raise Transient(f"GitHub's answer to {path} is not a list")
-    return lists[0], int(value.get("total_count") or 0)

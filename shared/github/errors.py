@@ -23,6 +23,14 @@ class Limited(Transient):
         self.until = until
 
 
+class NotShown(Transient):
+    """GitHub does not show yet what is known to exist; nothing has been changed. Ask again in `seconds`."""
+
+    def __init__(self, what: str, seconds: float) -> None:
+        super().__init__(f"GitHub does not show {what} yet, which was made or seen just now; it is asked again.")
+        self.what, self.seconds = what, seconds
+
+
 class HeadMoved(Transient):
     """The pull request's head is no longer the commit that was judged."""
 
@@ -71,6 +79,11 @@ def failure(call: str, error: HTTPException) -> EngineError:
             return Transient(f"GitHub answered {status} to {call}")
         case _:
             return Refused(call, status, message, _sentences(getattr(error, "errors", None)))
+
+
+def words(error: HTTPException) -> str:
+    """All that GitHub says in an answer: its message, and what it says of single fields."""
+    return "\n".join((str(error), *_sentences(getattr(error, "errors", None))))
 
 
 def _sentences(errors: Any) -> tuple[str, ...]:

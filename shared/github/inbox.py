@@ -8,6 +8,7 @@ from typing import Protocol
 
 from shared.clock import Clock
 from shared.errors import Gone
+from shared.github.errors import NotShown
 from shared.github.listing import brief
 from shared.models import Issue
 
@@ -124,6 +125,8 @@ class Inbox:
         """A list can be stale or short with status 200; only the item itself says that it is closed."""
         try:
             issue: Issue | None = await self._issues.issue(number)
+        except NotShown:
+            return  # it stays missing until the next look
         except Gone:
             issue = None
         self._missing.discard(number)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from shared.github import listing, wire
 from shared.github.address import query
 from shared.github.client import GitHub
-from shared.models import Issue, LabelEvent
+from shared.github.fresh import ITEM
+from shared.lock.record import Fence
+from shared.models import Blocker, Issue, LabelEvent
 from shared.warrant import Warrant
 
 _LABEL_EVENTS = frozenset({"labeled", "unlabeled"})
@@ -20,8 +23,15 @@ class Issues:
 
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
-        self._path = f"/repos/{repository}/issues"
+        self._repository = repository
+        self._root = f"/repos/{repository}"
+        self._path = f"{self._root}/issues"
         self._recent = self._path + query({"state": "open", "sort": "updated", "direction": "desc", "per_page": 100})
+
+    def name(self, fence: Fence) -> None:
+        """A fence names its item and the pull request: both exist, even where GitHub does not show them yet."""
+        for number in filter(None, (fence.key.number, fence.pr)):
+            self._github.know(self._root, ITEM, number)
 
     async def recent(self) -> tuple[Issue, ...] | None:
         """The 100 open items that changed last, newest change first; None when nothing changed.
@@ -46,7 +56,16 @@ class Issues:
 
     async def issue(self, number: int) -> Issue:
         """One item as it is now; raises `Gone` when it was deleted or transferred."""
-        return wire.read(wire.issue, await self._github.get(f"{self._path}/{number}"))
+        return wire.read(wire.issue, await self._github.item(f"{self._path}/{number}"))
+
+    async def blocked_by(self, number: int) -> tuple[Blocker, ...]:
+        """What blocks an issue by GitHub's own relationships, closed ones too; free as long as none has changed.
+
+        https://docs.github.com/en/rest/issues/issue-dependencies
+        """
+        found = wire.each(wire.blocker, await self._github.pages(f"{self._path}/{number}/dependencies/blocked_by"))
+        own = self._repository.casefold()
+        return tuple(replace(one, repository="") if one.repository.casefold() == own else one for one in found)
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
         """Every time a label was added to or removed from an item, oldest first."""

@@ -8,6 +8,7 @@ from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
+from shared.github.fresh import LABEL, YOUNG_SECONDS
 from shared.labels import Flag, Labels
 from shared.warrant import Operator, Warrant
 from shared.workflow import UNLABELLED, Stage
@@ -17,8 +18,8 @@ LOOKS: dict[Stage | Flag, tuple[str, str]] = {
     Stage.AWAITING_APPROVAL: ("fbca04", "Waits for a person's answer or /approve"),
     Stage.SPECIFIED: ("bfdadc", "Its specification issues exist"),
     Stage.READY: ("0e8a16", "Free for a worker to take"),
-    Stage.IMPLEMENTING: ("1d76db", "A worker writes tests and code"),
-    Stage.TESTING: ("5319e7", "Tests run, or CI is watched"),
+    Stage.IMPLEMENTING: ("1d76db", "A worker writes tests and code, and runs them"),
+    Stage.TESTING: ("5319e7", "The tests pass here; CI is watched"),
     Stage.REVIEWING: ("d4c5f9", "Ready for review"),
     Stage.IN_REVIEW: ("bfd4f2", "A reviewer is at work"),
     Stage.APPROVED: ("0e8a16", "The review approves this commit"),
@@ -71,7 +72,7 @@ class LabelBoard:
         others = [s for s in Stage if s not in UNLABELLED] if labelled else []
         off: tuple[Stage | Flag, ...] = (*others, *flags_off)
         unwanted = _folded(self._names.of(what) for what in off) - _folded(wanted)
-        for name in sorted(current):
+        for name in self._names.ours(current):  # flags first: by the stage that is left an unfinished change is found
             if name.casefold() in unwanted:
                 await self.remove(number, name, warrant)
                 current -= {name}
@@ -83,10 +84,11 @@ class LabelBoard:
         return wire.reply(wire.label_names, await self._github.write("POST", path, {"labels": sorted(names)}, warrant))
 
     async def remove(self, number: int, name: str, warrant: Warrant) -> None:
-        """Remove a label; one that is not there is fine."""
+        """Remove a label that was read there, or that a fence shows: one that is not there after a second is fine."""
+        label = f"{number}/labels/{segment(name)}"
+        self._github.know(self._path, LABEL, label, YOUNG_SECONDS)
         try:
-            path = f"{self._path}/issues/{number}/labels/{segment(name)}"
-            await self._github.write("DELETE", path, None, warrant)
+            await self._github.write("DELETE", f"{self._path}/issues/{label}", None, warrant)
         except NotFound:
             return
 

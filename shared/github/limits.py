@@ -22,6 +22,12 @@ SECONDARY_SECONDS = 60.0
 SECONDARY_MAX_SECONDS = 15 * 60.0
 """Longest of those pauses."""
 
+LIMIT_WORDS = {
+    403: ("rate limit", "abuse detection", "blocked from content creation", "submitted too quickly"),
+    422: ("submitted too quickly", "secondary rate limit", "abuse detection"),
+}
+"""What GitHub says, by status, when something was asked for too fast; new content is refused with 422 too."""
+
 RESOURCE = "core"
 """The only resource that the engine's requests are charged to."""
 
@@ -78,10 +84,13 @@ class Limits:
         self._strikes = 0
 
     def refusal(self, status: int, headers: Mapping[str, str], message: str) -> Limited | None:
-        """The limit that an answer states, from now on in force; None when it states none."""
+        """The limit that an answer states, from now on in force; None when it states none.
+
+        `message` is all that GitHub says in words.
+        """
         exhausted = headers.get("x-ratelimit-remaining") == "0"
-        named = any(words in message.casefold() for words in ("rate limit", "abuse detection"))
-        if status != 429 and not (status == 403 and (exhausted or named or "retry-after" in headers)):
+        named = any(words in message.casefold() for words in LIMIT_WORDS.get(status, ()))
+        if status != 429 and not named and not (status == 403 and (exhausted or "retry-after" in headers)):
             return None
         self._pause = self._until(headers, exhausted), message
         return Limited(*self._pause)

@@ -9,7 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from shared.github import wire
+from shared.markdown import unticked
 from shared.models import Account, Issue
+from shared.specification import touched
 
 BRIEF = 2000
 """Characters that are kept of a body at most."""
@@ -23,17 +25,22 @@ def issues(value: Any) -> tuple[Issue, ...]:
 
 
 def brief(issue: Issue) -> Issue:
-    """The issue with those lines of its body that name others, like `Depends on #4`: all that lists decide by.
+    """The issue with those lines of its body that name others, like `Depends on #4`, and the files that it names.
 
-    A last line, a hash of the whole body, shows that it was edited. Equal labels and accounts become the same object.
+    That is all that lists decide by. A last line, a hash of the whole body, shows that it was edited; a tick is no
+    edit. Equal labels and accounts become the same object.
     """
     lines = "\n".join(_NAMES_AN_ITEM.findall(issue.body))[:BRIEF]
     body = f"{lines}\n{_hash(issue.body)}" if issue.body else ""
-    return replace(issue, body=body, labels=_same_labels(issue.labels), author=_same_account(issue.author))
+    assignees = tuple(map(_same_account, issue.assignees))
+    author = _same_account(issue.author)
+    files = () if issue.is_pull_request else tuple(sorted(touched(issue.body)))
+    kept = replace(issue, body=body, labels=_same_labels(issue.labels), author=author, assignees=assignees)
+    return replace(kept, files=files)
 
 
 def _hash(body: str) -> str:
-    return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(unticked(body).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _page(value: Any) -> tuple[Issue, ...]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from shared.errors import NotAllowed
-from shared.github import wire
+from shared.github import branch_rules, wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
@@ -33,16 +32,15 @@ async def protection(github: GitHub, repository: str, branch: str) -> Protection
         protected = wire.read(_protected, await github.get(path))
     except NotFound:
         return Protection.ABSENT
-    rules = await github.pages(f"/repos/{repository}/rules/branches/{segment(branch)}")
+    rules = await branch_rules.rules(github, repository, branch)
     if "pull_request" in wire.each(_type, rules):
         return Protection.PULL_REQUESTS
     if not protected:
         return Protection.NONE
-    try:
-        asks = wire.read(_asks_for_reviews, await github.get(f"{path}/protection"))
-    except (NotAllowed, NotFound):
+    classic = await branch_rules.classic(github, repository, branch)
+    if classic is None:
         return Protection.UNKNOWN if not rules else Protection.PUSHABLE
-    return Protection.PULL_REQUESTS if asks else Protection.PUSHABLE
+    return Protection.PULL_REQUESTS if wire.read(_asks_for_reviews, classic) else Protection.PUSHABLE
 
 
 def _protected(value: Any) -> bool:

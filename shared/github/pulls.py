@@ -9,9 +9,13 @@ from shared.errors import Transient
 from shared.github import wire
 from shared.github.client import GitHub
 from shared.github.errors import HeadMoved, NothingToPull, Refused
+from shared.github.fresh import BRANCH, ITEM
 from shared.lock.hold import Held
 from shared.models import PullRequest
 from shared.warrant import Operator, Warrant
+
+ALREADY = ("already exists", "already_exists")
+"""Words with which GitHub refuses a second pull request of one branch."""
 
 
 class Pulls:
@@ -19,17 +23,20 @@ class Pulls:
 
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
-        self._path = f"/repos/{repository}/pulls"
+        self._root = f"/repos/{repository}"
+        self._path = f"{self._root}/pulls"
         self._owner = repository.partition("/")[0]
 
     async def pull_request(self, number: int) -> PullRequest:
         """One pull request as it is now; `mergeable` is None while GitHub computes it."""
-        return wire.read(wire.pull_request, await self._github.get(f"{self._path}/{number}"))
+        return wire.read(wire.pull_request, await self._github.item(f"{self._path}/{number}"))
 
     async def of_branch(self, branch: str) -> tuple[PullRequest, ...]:
         """The pull requests from a branch of this repository, open or not, newest first."""
         found = await self._github.pages(self._path, head=f"{self._owner}:{branch}", state="all")
         pulls = wire.each(wire.pull_request, found)
+        for one in pulls:
+            self._github.know(self._root, ITEM, one.number)
         # GitHub ignores a head filter that it cannot parse and lists everything.
         return tuple(sorted((p for p in pulls if p.head_branch == branch), key=lambda p: -p.number))
 
@@ -39,12 +46,13 @@ class Pulls:
         Raises `NothingToPull` when `base` has all that `head` has, `NotAllowed` when this token may open none.
         """
         content = {"title": title, "body": body, "head": head, "base": base}
+        self._github.know(self._root, BRANCH, head)  # it was pushed: nobody opens a pull request of another one
         try:
             return wire.reply(wire.pull_request, await self._github.write("POST", self._path, content, held))
         except Refused as refused:
             if refused.says("no commits between"):
                 raise NothingToPull("POST " + self._path, refused.status, refused.message, refused.errors) from refused
-            if not refused.says("already exists", "already_exists"):
+            if not refused.says(*ALREADY):
                 raise
             adopted = next((pull for pull in await self.of_branch(head) if pull.open), None)
             if adopted is None:
@@ -86,10 +94,10 @@ class Pulls:
         pull = await self.pull_request(number)
         if pull.merged and pull.merge_sha:
             return pull.merge_sha
-        if refused.status == 409 or pull.head_sha != sha:
-            raise HeadMoved(f"The head of #{number} is no longer {sha[:12]}.") from refused
         if refused.says("base branch was modified"):
             raise Transient(f"The base of #{number} moved during the merge.") from refused
+        if pull.head_sha != sha or (refused.status == 409 and refused.says("was modified")):
+            raise HeadMoved(f"The head of #{number} is no longer {sha[:12]}.") from refused
         raise refused
 
     async def _patch(self, number: int, change: dict[str, str], warrant: Warrant) -> PullRequest:

@@ -12,8 +12,11 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait
 from shared.errors import EngineError, Transient
 from shared.github.address import ApiRoot
 from shared.github.cache import Cache, Entry
-from shared.github.errors import Limited, NotFound, failure
+from shared.github.errors import Limited, NotFound, NotShown, failure, words
+from shared.github.fresh import Fresh
+from shared.github.item_versions import ItemVersions
 from shared.github.moves import Moves, repository_id
+from shared.github.paging import extent
 from shared.github.transport import JSON, Answer, Call, Transport
 
 T = TypeVar("T")
@@ -34,9 +37,10 @@ MOVED = frozenset({301, 307, 308})
 class Reads:
     """Everything that asks without changing."""
 
-    def __init__(self, transport: Transport, root: ApiRoot) -> None:
-        self._transport, self._root = transport, root
+    def __init__(self, transport: Transport, root: ApiRoot, versions: ItemVersions) -> None:
+        self._transport, self._root, self._versions = transport, root, versions
         self._cache, self._moves = Cache(), Moves()
+        self.fresh = Fresh(transport.clock)
 
     def address(self, path: str) -> str:
         """The URL that a path has now, renames included."""
@@ -60,8 +64,21 @@ class Reads:
 
     def refusal(self, call: Call, answer: Answer, error: HTTPException) -> EngineError:
         """What an answer that is no success means; a limit is in force from now on."""
-        limited = self._transport.limits.refusal(answer.status, answer.headers, str(error))
-        return limited or failure(self.name(call), error)
+        limited = self._transport.limits.refusal(answer.status, answer.headers, words(error))
+        if limited is not None:
+            return limited
+        refusal = failure(self.name(call), error)
+        return self.fresh.refused(*self._asked(call), answer.status, refusal) or refusal
+
+    def admit(self, call: Call, *, urgent: bool) -> None:
+        """Raise `Limited` or `NotShown` for a call that would only be refused now."""
+        self._transport.limits.admit(urgent=urgent)
+        self.fresh.admit(*self._asked(call))
+
+    def answered(self, call: Call, reply: Any = None) -> None:
+        """A call was carried out."""
+        self._transport.limits.succeeded()
+        self.fresh.answered(*self._asked(call), reply)
 
     def name(self, call: Call) -> str:
         """A call in words, for errors."""
@@ -71,8 +88,9 @@ class Reads:
         url, form = self.address(path), JSON if convert is None else convert.__qualname__
         cached = self._cache.find(url, form)
         call = Call("GET", url, etag=cached.etag if cached else None)
-        answer = await self._transport.exchange(call, lambda: self._transport.limits.admit(urgent=urgent))
+        answer = await self._transport.exchange(call, lambda: self.admit(call, urgent=urgent))
         if answer.status == 304 and cached is not None:
+            self.answered(call)
             etag = answer.headers.get("etag", cached.etag)
             entry = cached if etag == cached.etag else replace(cached, etag=etag)
             if entry is not cached:
@@ -82,16 +100,15 @@ class Reads:
             await self.learn(call, answer)
             return await self._entry_once(path, urgent, convert)
         value = self._check(call, answer)
-        if convert is None:
-            entry = Entry(answer.headers.get("etag", ""), answer.body, answer.next)
-        else:
-            entry = Entry(answer.headers.get("etag", ""), b"", answer.next, convert(value))
+        self._versions.listed(path.partition("?")[0], value, self._transport.clock.boot())
+        body, items = (answer.body, ()) if convert is None else (b"", convert(value))
+        entry = Entry(answer.headers.get("etag", ""), body, answer.next, items, extent(value))
         self._cache.keep(url, form, entry)
         return entry
 
     async def _text_once(self, path: str, accept: str) -> str:
         call = Call("GET", self.address(path), accept)
-        answer = await self._transport.download(call, lambda: self._transport.limits.admit(urgent=False))
+        answer = await self._transport.download(call, lambda: self.admit(call, urgent=False))
         if answer.status in MOVED:
             await self.learn(call, answer)
             return await self._text_once(path, accept)
@@ -126,22 +143,25 @@ class Reads:
             value = answer.decode()
         except HTTPException as error:
             raise self.refusal(call, answer, error) from error
-        self._transport.limits.succeeded()
+        self.answered(call)
         return value
 
+    def _asked(self, call: Call) -> tuple[str, str, Any]:
+        return call.method, self._root.path(call.url), call.payload
+
     async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
-        """Try a read again when it failed for a passing reason other than a limit."""
+        """Try a read again when it failed for a passing reason other than a limit or a thing that is not shown yet."""
         try:
             return await read()
         except Transient as error:
-            if isinstance(error, Limited):
+            if isinstance(error, Limited | NotShown):
                 raise
         await self._transport.sleep(BACKOFF_SECONDS)
         retrying = AsyncRetrying(
             sleep=self._transport.sleep,
             stop=stop_after_attempt(TRIES - 1),
             wait=wait_fixed(2 * BACKOFF_SECONDS),
-            retry=retry_if_exception(lambda e: isinstance(e, Transient) and not isinstance(e, Limited)),
+            retry=retry_if_exception(lambda e: isinstance(e, Transient) and not isinstance(e, Limited | NotShown)),
             reraise=True,
         )
         async for attempt in retrying:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from shared.github import wire
 from shared.github.client import GitHub
-from shared.github.errors import Refused
+from shared.github.errors import NotShown, Refused
+from shared.github.fresh import PATIENCE_SECONDS
 from shared.lock.hold import Held
 from shared.models import Finding, Review, ReviewComment, ReviewState
 
@@ -22,21 +24,50 @@ _LINES = ("line", "path", "position", "diff")
 """Words by which GitHub refuses a place of an inline comment."""
 
 
+TOGETHER_SECONDS = 5.0
+"""Reviews and inline comments read within so long are one reading."""
+
+MOST = 500
+"""Pull requests of which it is remembered which reviews were listed."""
+
+
 class Reviews:
     """The reviews of one repository's pull requests."""
 
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
         self._path = f"/repos/{repository}/pulls"
+        self._listed: dict[int, tuple[float, frozenset[Any]]] = {}
+        self._lacking: dict[int, float] = {}
 
     async def of(self, number: int) -> tuple[Review, ...]:
         """The submitted reviews, oldest first; drafts (which only their author sees) are left out."""
         found = await self._github.pages(f"{self._path}/{number}/reviews")
+        if len(self._listed) >= MOST:
+            self._listed.clear()
+        self._listed[number] = self._github.clock.boot(), frozenset(one.get("id") for one in found)
         return wire.each(wire.review, [r for r in found if wire.read(_state, r) != ReviewState.PENDING])
 
     async def comments(self, number: int) -> tuple[ReviewComment, ...]:
-        """The inline comments, oldest first."""
-        return wire.each(wire.review_comment, await self._github.pages(f"{self._path}/{number}/comments"))
+        """The inline comments, oldest first.
+
+        Raises `NotShown` when one belongs to a review that the reviews lacked which were read right before.
+        """
+        found = await self._github.pages(f"{self._path}/{number}/comments")
+        at, reviews = self._listed.get(number, (float("-inf"), frozenset()))
+        told = {one.get("pull_request_review_id") for one in found} - {None}
+        if self._github.clock.boot() - at < TOGETHER_SECONDS:
+            self._compare(number, told - reviews)
+        return wire.each(wire.review_comment, found)
+
+    def _compare(self, number: int, lacks: AbstractSet[Any]) -> None:
+        """Raise `NotShown` while reviews are lacking, for as long as that may be a late answer."""
+        if not lacks:
+            self._lacking.pop(number, None)
+            return
+        now = self._github.clock.boot()
+        if now - self._lacking.setdefault(number, now) < PATIENCE_SECONDS:
+            raise NotShown(f"review {min(lacks)} of #{number}", TOGETHER_SECONDS)
 
     async def submit(
         self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held

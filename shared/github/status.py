@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from shared import marks
+from shared.creation import making
 from shared.github import status_record
 from shared.lock.hold import Held
 from shared.marks import Authenticity, Keyring
@@ -90,7 +91,11 @@ class StatusBoard:
             if edited is not None:
                 self._remember(number, warrant, edited)
                 return
-        posted = await self._comments.post(number, self._body(number, status, revision), warrant)
+        if isinstance(warrant, Held):
+            async with making(warrant, f"status-{number}", seen=found is not None):
+                posted = await self._comments.post(number, self._body(number, status, revision), warrant)
+        else:
+            posted = await self._comments.post(number, self._body(number, status, revision), warrant)
         self._remember(number, warrant, posted)
 
     async def revise(self, number: int, status: Status, warrant: Warrant) -> None:

@@ -94,7 +94,8 @@ def _told(data: Mapping[str, Any]) -> Iterator[str]:
         said = one_line(str(one.get("outcome", "")), 200)
         where = f" (comment {one['id']})" if isinstance(one.get("id"), int) else ""
         yield f"- `{one.get('command')}` by {one.get('by')}{where}: {neutralise(said)}"
-    ignored = list(data.get("ignored", ()))
-    if ignored:
-        which = ", ".join(str(one.get("id")) for one in ignored[-SHOWN:])
-        yield f"- Ignored: comment {which}: {neutralise(one_line(str(ignored[-1].get('why', '')), 120))}"
+    reasons: dict[str, list[str]] = {}
+    for one in data.get("ignored", ()):
+        reasons.setdefault(str(one.get("why", "")), []).append(str(one.get("id")))
+    for why, which in reasons.items():
+        yield f"- Ignored: comment {', '.join(which[-SHOWN:])}: {neutralise(one_line(why, 160))}"

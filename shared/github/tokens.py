@@ -34,6 +34,12 @@ DRIFT_SECONDS = 60
 ROTATION_SECONDS = 5 * 60
 """An installation's token is replaced so long before it expires."""
 
+SPREADING_SECONDS = 8.0
+"""A token so young that is refused is not known to all of GitHub's servers yet: its own client libraries wait 5 s."""
+
+SPREADING_PAUSES = (0.5, 2.0)
+"""Between two tries of a young token: at least, and at most; in between, as long as it is old."""
+
 UNPROCESSABLE = 422
 """What GitHub answers to a wish for a repository that the installation does not reach."""
 
@@ -85,6 +91,7 @@ class Proof:
         self._private_key = private_key
         self._now = now
         self._known: tuple[str, float] | None = None
+        self._renewed = ""
         self._sign(now())
 
     async def __call__(self) -> str:
@@ -95,9 +102,12 @@ class Proof:
         return self._known[0]
 
     async def renew(self, refused: str) -> bool:
-        """Sign anew: GitHub's refusal has told the right time, and the local clock may be wrong."""
+        """Sign anew, once: GitHub's refusal has told the right time, and the local clock may be wrong."""
+        if refused == self._renewed:
+            return False
         self._known = self._sign(self._now()), self._now()
-        return self._known[0] != refused
+        self._renewed = self._known[0]
+        return self._renewed != refused
 
     def _sign(self, now: float) -> str:
         try:
@@ -126,6 +136,8 @@ class Installation:
         self._app = app
         self._repositories = tuple(repositories)
         self._known: tuple[str, datetime] | None = None
+        self._made_at = 0.0
+        self._doubted_at: float | None = None
         self._left_out: frozenset[str] = frozenset()
         self._one_at_a_time = anyio.Lock()
 
@@ -134,6 +146,7 @@ class Installation:
         async with self._one_at_a_time:
             if self._known is None or self._app.server_time >= self._known[1]:
                 self._known = await self._made()
+                self._made_at = self._app.clock.boot()
             return self._known[0]
 
     async def admit(self, repository: str) -> None:
@@ -148,10 +161,21 @@ class Installation:
         await self()
 
     async def renew(self, refused: str) -> bool:
-        """Let go of a token that was revoked before its time; the App makes another one."""
-        if self._known is not None and self._known[0] == refused:
-            self._known = None
-        return True
+        """Give a young token time to become known; let go of one that was revoked, and the App makes another one.
+
+        False when it was refused all the time: another one would be, too.
+        """
+        if self._known is None or self._known[0] != refused:
+            return True
+        now = self._app.clock.boot()
+        age, doubted_at = now - self._made_at, self._doubted_at
+        if age < SPREADING_SECONDS:
+            self._doubted_at = now
+            least, most = SPREADING_PAUSES
+            await self._app.clock.sleep(min(max(age, least), most))
+            return True
+        self._known, self._doubted_at = None, None
+        return doubted_at is None or now - doubted_at > SPREADING_SECONDS
 
     async def _made(self) -> tuple[str, datetime]:
         """A new token, and from when on another one is wanted (server time)."""

@@ -33,12 +33,12 @@ TokenSource = Callable[[], Awaitable[str]]
 
 @runtime_checkable
 class Renewable(Protocol):
-    """A `TokenSource` that may have another token when one is refused."""
+    """A `TokenSource` that may have another token when one is refused, or know why to try the same one again."""
 
     async def __call__(self) -> str: ...
 
     async def renew(self, refused: str) -> bool:
-        """Let go of a token that GitHub has refused; whether the next call may give another one."""
+        """Whether to send again what GitHub has refused this token, after a moment if need be; not for ever."""
         ...
 
 
@@ -114,7 +114,8 @@ class Transport(GitHubAPI):
         outgoing: Outgoing,
     ) -> None:
         super().__init__("workflow-engine", base_url=api_url)
-        self._session, self._token, self._clock, self._outgoing = session, token, clock, outgoing
+        self._session, self._token, self._outgoing = session, token, outgoing
+        self.clock = clock
         self.timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
         self.server = ServerTime(clock)
         self.limits = Limits(self.server)
@@ -155,10 +156,10 @@ class Transport(GitHubAPI):
 
     async def sleep(self, seconds: float) -> None:
         """Let `seconds` pass."""
-        await self._clock.sleep(seconds)
+        await self.clock.sleep(seconds)
 
     async def _signed(self, call: Call, send: Callable[[dict[str, str]], Awaitable[Answer]]) -> Answer:
-        """Send with the token; once more when it is refused and there is another one: a 401 has done nothing.
+        """Send with the token; again when it is refused and its source sees hope: a 401 has done nothing.
 
         Raises `Unauthorized`, without sending anything while the token is known to be refused.
         """
@@ -166,8 +167,9 @@ class Transport(GitHubAPI):
         try:
             token = await self._token()
             answer = await send(self._headers(call, token))
-            if answer.status == 401 and isinstance(self._token, Renewable) and await self._token.renew(token):
-                answer = await send(self._headers(call, await self._token()))
+            while answer.status == 401 and isinstance(self._token, Renewable) and await self._token.renew(token):
+                token = await self._token()
+                answer = await send(self._headers(call, token))
         except (Unauthorized, Misconfigured) as error:  # there is no token to be had
             raise self.acceptance.refused(error) from error
         if answer.status == 401:

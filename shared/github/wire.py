@@ -14,6 +14,7 @@ from shared.errors import Transient, UnknownOutcome
 from shared.models import (
     GHOST_ID,
     Account,
+    Blocker,
     Comment,
     Issue,
     LabelEvent,
@@ -98,8 +99,18 @@ def issue(value: Any) -> Issue:
         locked=bool(value.get("locked")),
         is_pull_request=bool(value.get("pull_request")),
         closed_at=_time(value["closed_at"]) if value.get("closed_at") else None,
+        assignees=tuple(account(one) for one in value.get("assignees") or ()),
         comments=int(value.get("comments") or 0),
+        draft=bool(value.get("draft")),
+        # Servers without issue dependencies leave the summary out.
+        blocked_by=int((value.get("issue_dependencies_summary") or {}).get("blocked_by") or 0),
     )
+
+
+def blocker(value: Any) -> Blocker:
+    """An issue in a list of blockers, named with its repository: it may be another one."""
+    owner, name = str(value["repository_url"]).rsplit("/", 2)[-2:]
+    return Blocker(int(value["number"]), f"{owner}/{name}", value["state"] == "open")
 
 
 def comment(value: Any) -> Comment:
@@ -143,6 +154,9 @@ def pull_request(value: Any) -> PullRequest:
         merge_sha=value.get("merge_commit_sha") if merged else None,
         mergeable=value.get("mergeable"),
         behind=value.get("mergeable_state") == "behind",
+        merge_state=str(value.get("mergeable_state") or ""),
+        draft=bool(value.get("draft")),
+        node_id=str(value.get("node_id") or ""),
         head_repository=_full_name(value["head"]),
         base_repository=_full_name(value["base"]),
     )

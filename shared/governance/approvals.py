@@ -21,8 +21,22 @@ from shared.workflow import Role, Stage
 
 log = structlog.get_logger()
 
-BY_ORDER = frozenset({"not_ordered", "own_order", "fork", "breaking", "protected", "disputed", "large"})
-"""Why an approved pull request waits for `/merge`, in the words of its status comment."""
+BY_ORDER = frozenset(
+    {
+        "not_ordered",
+        "own_order",
+        "fork",
+        "breaking",
+        "protected",
+        "unsigned",
+        "unasked",
+        "disputed",
+        "large",
+        "required",
+        "no_ci",
+    }
+)
+"""Why an approved pull request waits for people's word, in the words of its status comment."""
 
 
 class StatusData(Protocol):
@@ -41,6 +55,8 @@ HELD_UP = {
     "head_moved": "The review has stood still for {hours:g} hours or more: commits were pushed, and nobody has asked "
     "for a review of them. The status comment says how to.",
     "flagged": "This was approved {hours:g} hours ago or more and is not merged: a flag says that a person decides.",
+    "resolved": "This was approved {hours:g} hours ago or more and is not merged: a conflict was resolved in it, and "
+    "a person has to look at that.",
     "checks_red": "This was approved {hours:g} hours ago or more and is not merged: its checks were found red.",
     "checks_missing": "This was approved {hours:g} hours ago or more and is not merged: it had no checks.",
 }

@@ -59,6 +59,8 @@ class Unknown:
 _LINE = re.compile(r"/([a-z-]+)(?:\s+(.*))?", re.DOTALL)
 _LOOKS = re.compile(r"/([a-z][a-z-]{2,30})(?: [^\n/]{0,80})?", re.IGNORECASE)
 """One line and nothing else: what a person would hardly write by chance."""
+_NEARLY = re.compile(rf"/((?:{'|'.join(Verb)})[.,:;!?]?)(?!\S)", re.IGNORECASE)
+"""A command as a telephone writes it, or with a full stop, whatever follows: it is none, and is not left in silence."""
 
 
 def commands(comments: Iterable[Comment], *, after: int = 0, ours: Collection[int] = ()) -> tuple[Command, ...]:
@@ -73,13 +75,20 @@ def commands(comments: Iterable[Comment], *, after: int = 0, ours: Collection[in
 
 
 def unknown(comments: Iterable[Comment]) -> tuple[Unknown, ...]:
-    """The comments that are one line with a word after a slash, if that word is no command."""
+    """The comments that are one line with a word after a slash, if that word is no command; or begin almost as one."""
     return tuple(_unknown(comments))
+
+
+def mentions(body: str, login: str) -> bool:
+    """Whether a comment calls `login`, outside of quotes and code."""
+    called = re.compile(rf"(?<![\w`/])@{re.escape(login)}(?![\w-])", re.IGNORECASE)
+    return called.search(_spoken(body)) is not None
 
 
 def _unknown(comments: Iterable[Comment]) -> Iterator[Unknown]:
     for comment in comments:
-        looks = _LOOKS.fullmatch(_spoken(comment.body))
+        spoken = _spoken(comment.body)
+        looks = _LOOKS.fullmatch(spoken) or _NEARLY.match(spoken)
         if looks is not None and _command(comment) is None:
             yield Unknown(comment.id, comment.author, looks[1])
 

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import structlog
 
 from shared.errors import Gone
-from shared.governance.commands import Command, Unknown
+from shared.governance.commands import Command, mentions
+from shared.governance.discussion import read_until
 from shared.governance.docket import Docket, Matter
 from shared.governance.hearing import EDITED, Heard, Hearing
 from shared.governance.notices import Replies
@@ -21,7 +22,7 @@ from shared.governance.unedited import Unedited
 from shared.items import Candidate
 from shared.labels import Flag
 from shared.lock.hold import Held
-from shared.models import Issue
+from shared.models import Comment, Issue
 from shared.text import one_line
 from shared.warrant import Notice, Operator, Warrant
 from shared.workflow import HALTED, Role, Stage, Track
@@ -30,6 +31,9 @@ log = structlog.get_logger()
 
 SAID = "said "
 """Begins the version of a candidate that is only looked at because somebody has spoken there."""
+
+LATE = "it came after the coder's last call"
+"""Why something that was said is not heeded yet."""
 
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
@@ -49,11 +53,13 @@ class Record(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """Whose desk it is, what it knows of edits, and which backends `/retry` can name there."""
+    """Whose desk it is, what it knows of edits, which backends `/retry` can name there, and how it is called."""
 
     role: Role
     unedited: Unedited
     backends: frozenset[str] = frozenset()
+    login: str = ""
+    """By which it is mentioned; empty where its account is a person's, who is mentioned for other reasons."""
 
 
 class Desk:
@@ -63,6 +69,7 @@ class Desk:
         self, trade: Trade, hearing: Hearing, docket: Docket, recovery: Recovery, record: Record, replies: Replies
     ) -> None:
         self._role, self._backends, self._unedited = trade.role, trade.backends, trade.unedited
+        self._login = trade.login
         self._hearing = hearing
         self._docket = docket
         self._recovery = recovery
@@ -108,13 +115,14 @@ class Desk:
 
     async def _attend(self, item: Issue, free: Callable[[], Awaitable[bool]]) -> list[str]:
         heard = await self._hearing.hear(item, None)
+        heard = replace(heard, talk=await self._hearing.by_writers(heard.talk))
         track, shown = self._track(item), self._names.read(item.labels)
         orders = [one for one in heard.orders if ruling(one.verb, track, shown.stage or Stage.NEW) != Effect.DECIDE]
-        if not (orders or heard.unknown or heard.ignored or heard.edited) and not shown.stages & HALTED:
+        if not (orders or heard.unknown or heard.ignored or heard.edited or heard.talk) and not shown.stages & HALTED:
             return []
         try:
             if await free():
-                return await self._at_rest(item, heard.unknown)
+                return await self._at_rest(item, heard)
             self._hearing.forget(item.number)  # its holder answers, or once that is dead whoever looks next
             return []
         except Gone:
@@ -123,7 +131,7 @@ class Desk:
             self._hearing.forget(item.number)
             raise
 
-    async def _at_rest(self, item: Issue, strange: Sequence[Unknown]) -> list[str]:
+    async def _at_rest(self, item: Issue, before: Heard) -> list[str]:
         matter = await self._docket.matter(item.number)
         if matter.owner is not self._role:
             return []
@@ -132,7 +140,7 @@ class Desk:
             await self._recovery.show(matter.case, Operator("finish what a command began"))
             done.append("labels follow a command")
         heard = await self._hearing.hear(item, matter.case.fence)
-        return done + await self._answer(replace(heard, unknown=tuple(strange)), matter)
+        return done + await self._answer(replace(heard, unknown=before.unknown, talk=before.talk), matter)
 
     def _track(self, item: Issue) -> Track:
         if item.is_pull_request:
@@ -152,9 +160,32 @@ class Desk:
             if moved:
                 done.append(f"{order}: {outcome}")
                 matter = await self._docket.matter(number)
-        await self._note(number, told, heard)
-        await self._explain(number, heard.unknown, offered(matter.track, matter.stage, edited=matter.edited))
+        late = await self._late(heard.talk, matter)
+        await self._note(number, told, heard, late)
+        fits = offered(matter.track, matter.stage, edited=matter.edited)
+        await self._explain(number, heard, fits, answers=self._asks(matter.stage))
         return done
+
+    async def _is_called(self, talk: Sequence[Comment]) -> bool:
+        return bool(await self._hearing.by_writers(one for one in talk if mentions(one.body, self._login)))
+
+    def _asks(self, stage: Stage) -> bool:
+        return self._role is Role.PLANNER and stage in {Stage.PLANNING, Stage.AWAITING_APPROVAL}
+
+    async def _late(self, talk: Sequence[Comment], matter: Matter) -> list[dict[str, Any]]:
+        """What was said of a specification that no call follows by itself, and how one comes about."""
+        fence = matter.case.fence
+        if self._role is not Role.WORKER or matter.track is not Track.SPECIFICATION or fence is None:
+            return []
+        if matter.stage is Stage.REVIEWING and fence.pr:
+            why = f"set `{self._names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to have it taken up"
+        elif matter.stage in HALTED:
+            why = "it is taken up when the work goes on"
+        else:
+            return []
+        given = read_until(fence)
+        new = [one for one in talk if one.id > given]
+        return [{"id": one.id, "why": f"{LATE}: {why}"} for one in await self._hearing.by_writers(new)]
 
     async def _carry_out(self, order: Command, matter: Matter) -> tuple[str, bool]:
         """What became of it, and whether anything was moved; no words for what its agent reads itself."""
@@ -205,7 +236,8 @@ class Desk:
                 told.append(entry(order, outcome))
             reason = reason or (str(order) if ends else None)
         await self._note(listed.number, told, heard)
-        await self._explain(listed.number, heard.unknown, offered(track, held.fence.stage))
+        stage = held.fence.stage
+        await self._explain(listed.number, heard, offered(track, stage), answers=self._asks(stage))
         return reason
 
     async def _interrupt(self, order: Command, listed: Issue, held: Held) -> tuple[str, bool]:
@@ -217,16 +249,22 @@ class Desk:
         case = (await self._docket.matter(listed.number)).case.without_fence()  # its holder ends it
         return await self._recovery.carry_out(ruled, case, Operator(str(order))), True
 
-    async def _note(self, number: int, told: Sequence[Mapping[str, Any]], heard: Heard) -> None:
-        ignored = [{"id": id, "why": why} for id, why in heard.ignored]
+    async def _note(
+        self, number: int, told: Sequence[Mapping[str, Any]], heard: Heard, late: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        ignored = [*({"id": id, "why": why} for id, why in heard.ignored), *late]
         if told or ignored:
             await self._record.note(number, Notice(number, "commands"), commands=told, ignored=ignored)
 
-    async def _explain(self, number: int, strange: Sequence[Unknown], fits: str) -> None:
-        if strange:
-            word = one_line(strange[0].word, 30)
-            told = f"There is no command `/{word}`. {fits or 'No command fits here now.'}"
-            await self._replies.once(number, "unknown-command", told)
+    async def _explain(self, number: int, heard: Heard, fits: str, *, answers: bool = False) -> None:
+        """`answers`: what is said there is an answer that its agent waits for, whoever it calls."""
+        fits = fits or "No command fits here now."
+        if heard.unknown:
+            word = one_line(heard.unknown[0].word, 30)
+            await self._replies.once(number, "unknown-command", f"There is no command `/{word}`. {fits}")
+        elif self._login and not answers and await self._is_called(heard.talk):
+            told = "What I am to do here is said by a comment that begins with a command, or by a label."
+            await self._replies.once(number, "mentioned", f"{told} {fits}")
 
 
 def refusals(heard: Heard) -> list[dict[str, Any]]:

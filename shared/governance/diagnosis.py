@@ -103,4 +103,6 @@ class Diagnosis:
         if outcome.ending is not Ending.COMPLETED or outcome.answer is None:
             return f"**Diagnosis:** none; the run ended as {outcome.ending}."
         cause, then = (one_line(str(outcome.answer.get(key, "")), ANSWER_CHARS) for key in ("cause", "suggestion"))
-        return f"**Diagnosis (by a model, not checked):** {neutralise(cause)} **Suggestion:** {neutralise(then)}"
+        told = [f"**Diagnosis (by a model, not checked):** {neutralise(cause)}"] if cause else []
+        told += [f"**Suggestion{'' if cause else ' (by a model, not checked)'}:** {neutralise(then)}"] if then else []
+        return " ".join(told)

@@ -49,6 +49,9 @@ UNKNOWN_REPEATS = 1
 RATE_CAP_SECONDS = 900
 """The longest pause after a rate limit that names no time."""
 
+LONGEST = timedelta(days=7)
+"""The longest wait that is believed of anybody else: then it is tried, and asked, again."""
+
 KEPT_SECONDS = 900
 """A wait up to this keeps its lease; a longer one releases it."""
 
@@ -140,7 +143,7 @@ def after(category: Category, history: History, *, now: datetime, reset: datetim
         return GiveUp(1)
     if category in {Category.LIMIT, Category.CREDIT}:
         if reset is not None and reset > now:
-            return Pause(category, reset, history)
+            return Pause(category, min(reset, now + LONGEST), history)
         category = Category.RATE  # a reset that has passed already says nothing
     known = history.plus(category)
     seconds = _seconds(category, history)

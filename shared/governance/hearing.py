@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from shared.governance.commands import Command, Unknown, Verb, commands, unknown
+from shared.governance.discussion import talked
 from shared.governance.strangers import NO_WRITE, spoken
 from shared.lock.codec import read_ack
 from shared.lock.record import Fence
@@ -54,6 +55,8 @@ class Heard:
     ignored: tuple[tuple[int, str], ...] = ()
     edited: tuple[tuple[Command, int | str], ...] = ()
     """Orders that stand in comments which were edited, and how those are named in the record: they are refused."""
+    talk: tuple[Comment, ...] = ()
+    """What was said beside commands since the last hearing, by whomever: see `Hearing.by_writers`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +143,18 @@ class Hearing:
         heard = before.comments if before else {}
         new = [word for word in unknown(said) if word.comment_id not in heard]
         words = [word for word in new if await self._may_write(word.author.login)]
+        strange = {word.comment_id for word in unknown(said)}
+        talk = [
+            one
+            for one in talked(thread)
+            if one.id not in strange and heard.get(one.id) != one.updated_at and one.id not in dealt
+        ]
         self._heard[number] = _Baseline(listed, {one.id: one.updated_at for one in thread}, self._boot())
-        return Heard(tuple(orders), tuple(words), tuple(ignored), tuple(edited))
+        return Heard(tuple(orders), tuple(words), tuple(ignored), tuple(edited), tuple(talk))
+
+    async def by_writers(self, talk: Iterable[Comment]) -> tuple[Comment, ...]:
+        """What of this was said by people with write access. Raises `Transient`."""
+        return tuple([one for one in talk if await self._may_write(one.author.login)])
 
     def forget(self, number: int) -> None:
         """Something that was heard could not be carried out: hear it again."""

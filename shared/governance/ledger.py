@@ -100,6 +100,13 @@ class Ledger:
         now, account = self._now(), self._counted.get(item, item)
         return self._outdated(now) or budgets.refusal(self._books(now), account, usd, self.limits, now)
 
+    async def spent(self, item: str) -> float:
+        """US dollars that all runs for `item` have cost, each as it was settled. Raises `Transient`."""
+        async with self._writing:
+            await self._read()
+        now, account = self._now(), self._counted.get(item, item)
+        return budgets.lines(self._books(now), account, self.limits, now)[0].used
+
     def table(self, item: str) -> str:
         """The credit table for people, by what was read last; empty before anything was."""
         if self._read_at is None:

@@ -9,12 +9,14 @@ since 1970]}`, everything older than `at` added up, so that no reader needs line
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.governance.budgets import WEEK, Books, Run
+from shared.llm.port import money
 
 VERSION = 1
 
@@ -25,6 +27,9 @@ SLACK = timedelta(hours=1)
 """Lines are in the order of their commits; the times in them may disagree by the clocks' errors."""
 
 _BALANCE_EVERY = timedelta(days=1)
+
+LAST_YEAR = 9000
+"""Later times are not believed: nothing could be added to them."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -39,12 +44,12 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A run is about to be paid for: `usd` at most, ended by `until` for certain."""
+    """A run is about to be paid for: `usd` at most, ended by `until` for certain. None: the line names no sane sum."""
 
     run: str
     kind: str
     item: str
-    usd: float
+    usd: float | None
     until: datetime
     at: datetime
     balance: Balance | None = None
@@ -95,26 +100,29 @@ def read(text: str) -> Entry | None:
     """The entry that a line spells; None for anything else.
 
     A newer version's line counts as far as it says the same: whoever wrote it spends from the same purse. One that
-    says something else stops whoever cannot read it (`Ledger`); what no version wrote counts nothing.
+    says something else stops whoever cannot read it (`Ledger`); what no version wrote counts nothing. A
+    settlement of infinitely much, of less than nothing or of what is no number is none: its run's cost is unknown.
     """
     try:
         line = json.loads(text)
         if not isinstance(line, dict) or int(line["v"]) < VERSION:
             return None
         if "actual_usd" in line:
-            usd = max(float(line["actual_usd"]), 0.0)
+            usd = money(line["actual_usd"])
+            if usd is None:
+                return None
             played = Played(*(str(line.get(name, "")) for name in ("role", "backend", "ending")))
             return Settlement(str(line["run"]), usd, str(line["source"]), _time(line["at"]), played)
         return Reservation(
             run=str(line["run"]),
             kind=str(line["kind"]),
             item=str(line["item"]),
-            usd=max(float(line["reserve_usd"]), 0.0),
+            usd=money(_number(line["reserve_usd"])),
             until=_time(line["until"]),
             at=_time(line["at"]),
             balance=_balance(line),
         )
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         return None
 
 
@@ -188,9 +196,11 @@ def runs(entries: Sequence[Entry], now: datetime, unknown_run: float) -> list[Ru
         if end is not None:
             found.append(Run(entry.run, entry.item, entry.at, end.usd, source=end.source))
         elif entry.until >= now and last[entry.kind, entry.item] == entry.run:
-            found.append(Run(entry.run, entry.item, entry.at, entry.usd, open=True))
+            usd = unknown_run if entry.usd is None else entry.usd
+            found.append(Run(entry.run, entry.item, entry.at, usd, open=True))
         else:
-            found.append(Run(entry.run, entry.item, entry.at, max(entry.usd, unknown_run), source="unknown"))
+            usd = max(entry.usd or 0.0, unknown_run)
+            found.append(Run(entry.run, entry.item, entry.at, usd, source="unknown"))
     return found
 
 
@@ -200,10 +210,20 @@ def _newest(entries: Sequence[Entry]) -> Balance | None:
 
 
 def _balance(line: Mapping[str, Any]) -> Balance | None:
+    """None without one, and for one with a sum that cannot be: then the lines that it added up are read again."""
     if "before" not in line:
         return None
     items = {str(item): (float(usd), int(day)) for item, (usd, day) in line["items"].items()}
+    if not all(0 <= usd < math.inf for usd, _ in items.values()):
+        return None
     return Balance(_time(line["before"]), items)
+
+
+def _number(value: object) -> float:
+    """A number, sane or not; anything else is another version's way to say it, which nobody here can read."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is no number")
+    return value
 
 
 def _day(at: datetime) -> int:
@@ -218,4 +238,6 @@ def _time(text: str) -> datetime:
     at = datetime.fromisoformat(text)
     if at.tzinfo is None:
         raise ValueError(f"'{text}' does not say which zone it means")
+    if not 1970 <= at.year < LAST_YEAR:
+        raise ValueError(f"'{text}' is no time of a run")
     return at

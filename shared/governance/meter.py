@@ -21,11 +21,14 @@ class RunsUsedUp(Blocked):
         )
 
 
-async def begin_run(held: Held) -> None:
-    """Count one paid run in the fence, before it is paid for. Raises `RunsUsedUp`, `Lost` and `Transient`."""
+async def begin_run(held: Held, *, more: tuple[tuple[str, str], ...] | None = None) -> None:
+    """Count one paid run in the fence, before it is paid for, with its agent's own trailers if they change.
+
+    Raises `RunsUsedUp`, `Lost` and `Transient`.
+    """
     if held.fence.runs >= RUNS_PER_STEP:
         raise RunsUsedUp
-    await advance(held, runs=held.fence.runs + 1, wait=None)
+    await advance(held, runs=held.fence.runs + 1, wait=None, more=held.fence.more if more is None else more)
 
 
 async def park(held: Held, pause: Pause) -> None:

@@ -8,7 +8,7 @@ from typing import Protocol
 from shared import marks
 from shared.marks import Authenticity, Keyring
 from shared.models import Comment
-from shared.text import neutralise
+from shared.text import neutralise, one_line
 from shared.warrant import Notice, Warrant
 
 MARK = "engine-notice"
@@ -49,6 +49,12 @@ class Replies:
         if mark is None or mark.name != MARK or mark.fields.get("purpose") != purpose:
             return False
         return self._keys.verify(_signed(purpose), number, body) is Authenticity.VALID
+
+
+def untrusted_label(label: str, login: str) -> tuple[str, str]:
+    """The purpose and the sentence of the reply to a label by somebody whose labels ask for nothing."""
+    told = f"`{one_line(label, 60)}` was set by {one_line(login, 60)}, who has no write access: it begins nothing here."
+    return "untrusted-label", f"{told} Somebody with write access takes it off and sets it again to have it begun."
 
 
 def _signed(purpose: str) -> str:

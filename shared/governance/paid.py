@@ -18,8 +18,8 @@ from shared.governance.ledger import Ledger
 from shared.governance.ledger_lines import Played
 from shared.governance.unpriced import Unpriced
 from shared.llm.cast import Cast
-from shared.llm.port import Coder, Outcome, Request, Usage
-from shared.llm.proxy.account import Reading
+from shared.llm.port import Coder, Outcome, Request, Usage, money
+from shared.llm.proxy.account import ESTIMATED, METERED, Reading
 
 log = structlog.get_logger()
 
@@ -77,12 +77,12 @@ class Paid:
             outcome = await self._coder.run(replace(request, run=run))
         except BaseException:
             seen = self._reading(run)
-            cost = self._cost(self._meant(request), Usage() if seen is None else seen.usage)
+            cost = self._cost(self._meant(request), Usage() if seen is None else seen.usage, limits.budget_usd)
             with anyio.move_on_after(SETTLE_SECONDS, shield=True):
                 await self._settle(run, cost, Played(request.role))
             raise
         self._reading(run)
-        cost = self._cost(outcome.backend or self.name, outcome.usage)
+        cost = self._cost(outcome.backend or self.name, outcome.usage, limits.budget_usd)
         await self._settle(run, cost, Played(outcome.role, outcome.backend, outcome.ending))
         return outcome
 
@@ -90,10 +90,11 @@ class Paid:
         """The backend of a run that came to no outcome."""
         return self._coder.backend_of(request) if isinstance(self._coder, Cast) else self.name
 
-    def _cost(self, backend: str, usage: Usage) -> tuple[float, str]:
-        """What a run counts, and who says so."""
-        if usage.cost_usd is not None:
-            return usage.cost_usd, usage.cost_source
+    def _cost(self, backend: str, usage: Usage, reserved: float) -> tuple[float, str]:
+        """What a run counts, and who says so. Nobody but the proxy can say more than was reserved, or nonsense."""
+        told = money(usage.cost_usd)
+        if told is not None:
+            return told if usage.cost_source in {METERED, ESTIMATED} else min(told, reserved), usage.cost_source
         usd = self._ledger.limits.unknown_run
         self._unpriced.tell(backend, usage.model, usd)
         return usd, "unknown"

@@ -13,10 +13,11 @@ from typing import Any
 
 from shared.errors import Transient
 from shared.git.names import work_branch
+from shared.git.set_aside import moved_aside
 from shared.governance.recovery_ports import Branches, LabelBoard, Pulls
 from shared.governance.retrying import reviewed_again
 from shared.governance.rulings import Effect
-from shared.labels import Flag, Labels
+from shared.labels import Flag, Labels, overcome
 from shared.lock.fence import swap
 from shared.lock.port import Port, ReadFence, RefUpdate
 from shared.lock.record import Fence
@@ -24,15 +25,6 @@ from shared.models import Issue, PullRequest
 from shared.specification import body_sha256
 from shared.warrant import Operator
 from shared.workflow import HALTED, TERMINAL, UNLABELLED, Role, Stage
-
-ENDED = (
-    Flag.MANUAL_INTERVENTION,
-    Flag.SPEC_REVIEW_NEEDED,
-    Flag.BUDGET_EXCEEDED,
-    Flag.PROBLEMATIC_TEST,
-    Flag.PAUSED,
-)
-"""The flags of an end, which go when it goes on."""
 
 ANSWERS = frozenset({"feedback", "text", "answer", "rounds"})
 """The worker's phases that answer what was said of a pull request; from every other one CI is read anew."""
@@ -104,13 +96,18 @@ class Recovery:
             await self._label(case.thread, fence.stage, warrant)
             return
         if case.under_way is not None:
-            await self._label(case.under_way, Stage.CHANGES_REQUESTED, warrant)
+            await self._label(case.under_way, Stage.CHANGES_REQUESTED, warrant, case.issue)
         if case.issue is not None:  # last: by the label of the issue the rest is found after a crash
-            await self._label(case.issue, Stage.REVIEWING if case.under_way else fence.stage, warrant)
+            stage = Stage.REVIEWING if case.under_way else fence.stage
+            await self._label(case.issue, stage, warrant, case.issue)
 
-    async def _label(self, item: Issue | PullRequest, stage: Stage, warrant: Operator) -> None:
+    async def _label(
+        self, item: Issue | PullRequest, stage: Stage, warrant: Operator, issue: Issue | None = None
+    ) -> None:
+        """Show a stage, without the flags of what a command has go on; `issue` is the one that is worked on."""
         known = self._names.read(item.labels).flags
-        gone = tuple(flag for flag in ENDED if flag in known)
+        ended = overcome(self._names.read(issue.labels).flags if issue is not None else frozenset())
+        gone = tuple(flag for flag in (*ended, Flag.PAUSED) if flag in known)
         await self._labels.show(item.number, stage, warrant, known=item.labels, flags_off=gone)
 
     async def _resume(self, case: Case, warrant: Operator) -> str:
@@ -190,16 +187,12 @@ class Recovery:
 
     async def _set_aside(self, fence: Fence) -> tuple[str, tuple[RefUpdate, ...]]:
         """What moves the work branch out of the way, together with the fence; nothing where there is none."""
-        branch = f"refs/heads/{fence.branch or work_branch(fence.key.number)}"
-        tip = await self._branches.refresh(branch)
+        branch = fence.branch or work_branch(fence.key.number)
+        tip = await self._branches.refresh(f"refs/heads/{branch}")
         if tip is None:
             return "", ()
-        taken, old = await self._branches.refresh_all("refs/heads/auto/"), work_branch(fence.key.number)
-        free = next(name for k in range(1, len(taken) + 2) if (name := f"refs/heads/{old}-old-{k}") not in taken)
-        return f"its branch is kept as `{free.removeprefix('refs/heads/')}`, ", (
-            RefUpdate(free, None, tip),
-            RefUpdate(branch, tip, ""),
-        )
+        kept, updates = await moved_aside(self._branches, branch, fence.key.number, tip)
+        return f"its branch is kept as `{kept}`, ", updates
 
     async def _move(self, fence: Fence, updates: tuple[RefUpdate, ...] = (), **changes: Any) -> Fence:
         """Compare-and-swap from the fence as it was seen; raises `Transient` when somebody else has moved it."""

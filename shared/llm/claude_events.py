@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.llm.cli.stream import Event
-from shared.llm.port import Ending, Usage
+from shared.llm.port import DISABLED, Ending, Usage, money
+from shared.llm.prices import MOST_TOKENS
 
 SOURCE = "claude"
 """Who says what a run has cost: the CLI itself, from its own list of prices."""
@@ -40,6 +41,7 @@ _ERRORS = {
 _STATUSES = {401: Ending.AUTH, 403: Ending.AUTH, 402: Ending.BILLING, 404: Ending.CONFIG, 408: Ending.TRANSIENT}
 _STATUSES |= {429: Ending.OVERLOADED, 529: Ending.OVERLOADED}
 
+_DISABLED = re.compile(DISABLED, re.IGNORECASE)
 _OUT_OF_CREDIT = re.compile(r"credit balance|billing", re.IGNORECASE)
 _LIMIT_REACHED = re.compile(r"(?:hit|reached) your (?:\w+ ){0,3}limit|usage limit", re.IGNORECASE)
 _RESET = re.compile(r"limit reached\|(\d{9,11})")
@@ -107,7 +109,7 @@ class Transcript:
         """Tokens and money of the run: the result's where there is one, else what was seen, at no known price."""
         if self.result is None:
             return self.usage
-        cost = self.result.get("total_cost_usd")
+        cost = money(self.result.get("total_cost_usd"))
         models = self.result.get("modelUsage")
         parts = {name: part for name, part in _map(models).items() if isinstance(part, dict)}
         return Usage(
@@ -116,8 +118,8 @@ class Transcript:
             cached_tokens=sum(_count(part, "cacheReadInputTokens") for part in parts.values()),
             cache_write_tokens=sum(_count(part, "cacheCreationInputTokens") for part in parts.values()),
             model=max(parts, key=lambda name: _number(parts[name].get("costUSD")), default=self.model),
-            cost_usd=float(cost) if isinstance(cost, int | float) else None,
-            cost_source=SOURCE if isinstance(cost, int | float) else "unknown",
+            cost_usd=cost,
+            cost_source="unknown" if cost is None else SOURCE,
         )
 
 
@@ -163,6 +165,8 @@ def _failed(transcript: Transcript, result: Event, text: str) -> Verdict:
     resets_at = transcript.resets_at if reset is None else _time(int(reset[1]))
     if resets_at is not None or _LIMIT_REACHED.search(text):
         return Verdict(Ending.USAGE_LIMIT, text, retry_at=resets_at)
+    if _DISABLED.search(text):
+        return Verdict(Ending.AUTH, text)
     if transcript.error == "billing_error" or (status in {400, 403} and _OUT_OF_CREDIT.search(text)):
         return Verdict(Ending.BILLING, text)
     if status is None and transcript.status == 529:
@@ -199,7 +203,7 @@ def _count(part: Mapping[str, Any], key: str) -> int:
 
 
 def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
+    return float(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else 0.0
 
 
 def _list(value: object) -> list[Any]:

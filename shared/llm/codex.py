@@ -12,11 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
 
 from shared.errors import Misconfigured
+from shared.git.directories import open_regular
 from shared.llm import codex_lent, codex_login, codex_sandbox, codex_usage
 from shared.llm.cli import probe
 from shared.llm.cli.coder import CliCoder, Impossible
@@ -78,7 +80,7 @@ class Codex:
         """Find out the version, what it knows and whether its sandbox starts, once. Raises `Misconfigured`."""
         if self.version:
             return
-        with opened(self.launcher.calls) as call:
+        async with opened(self.launcher.calls) as call:
             version = await self._says(call, "--version")
             found = re.search(r"^codex\S* (\d+\.\d+\.\d+)", version)
             if found is None:
@@ -154,7 +156,12 @@ class CodexSession:
         answer = found.answer
         if answer is not None and self._request.schema is not None:
             answer = fitted(answer, self._request.schema)
-        return Outcome(found.ending, found.text, answer, usage, notes=found.notes)
+        return Outcome(found.ending, found.text, answer, usage, self._again(found.wait_seconds), found.notes)
+
+    def _again(self, seconds: float | None) -> datetime | None:
+        if seconds is None:
+            return None
+        return datetime.fromtimestamp(self._cli.launcher.clock.now() + seconds, UTC)
 
     def spent(self) -> Outcome:
         """What is known of a run that we ended."""
@@ -189,7 +196,7 @@ class CodexSession:
         return environment
 
     def _said(self) -> str:
-        with suppress(OSError), self._last.open("rb") as file:
+        with suppress(OSError), open_regular(self._last) as file:
             return file.read(LINE_CAP).decode("utf-8", "replace")
         return ""
 

@@ -13,23 +13,36 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.llm.cli.stream import Event
-from shared.llm.port import Ending
+from shared.llm.port import DISABLED, Ending
+
+MOST_DIGITS = 9
+"""A time with more is not read."""
 
 _FAILURES = tuple(
     (re.compile(words, re.IGNORECASE), ending)
     for words, ending in (
+        (r"\binvalid_prompt\b|prompt was flagged", Ending.REFUSED),
+        (DISABLED, Ending.AUTH),
         (r"401 Unauthorized|403 Forbidden|Missing environment variable|(?:log|sign) in again", Ending.AUTH),
         (r"usage limit", Ending.USAGE_LIMIT),
         (r"Quota exceeded|402 Payment Required", Ending.BILLING),
-        (r"429 Too Many Requests|at capacity|unexpected status 529", Ending.OVERLOADED),
+        (
+            r"429 Too Many Requests|rate_limit_exceeded|Rate limit reached|at capacity|unexpected status 529",
+            Ending.OVERLOADED,
+        ),
         (r"404 Not Found|model_not_found|\bmodel\b.* does not exist", Ending.CONFIG),
-        (r'"invalid_prompt"', Ending.REFUSED),
         (r"high demand|unexpected status (?:5|408)|stream disconnected|Connection failed", Ending.TRANSIENT),
         (r"idle timeout|timed out|timeout waiting", Ending.TRANSIENT),
         (r"unexpected status 4|invalid_request_error|max_output_tokens|context window", Ending.PERSISTENT),
     )
 )
 """The words of a failed turn, the first that fits; "high demand" is what a plain 500 is called."""
+
+_AGAIN = re.compile(
+    r"try again in (?:(\d+)\s?h(?:ours?)?)?\s?(?:(\d+)\s?m(?:in(?:ute)?s?)?(?!s))?\s?(?:(\d+(?:\.\d+)?)\s?(ms|s))?",
+    re.IGNORECASE,
+)
+"""How a limit inside of a stream names its time, as in `11.054s`, `6m0s` or `28ms`."""
 
 _NO_SANDBOX = "bwrap:"
 """What the sandbox's helper begins its complaints with: then the command itself has never run."""
@@ -80,6 +93,8 @@ class Verdict:
     text: str
     answer: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    wait_seconds: float | None = None
+    """After how long a rate limit is over, where it names a time."""
 
 
 def verdict(transcript: Transcript, last: str, *, structured: bool) -> Verdict | None:
@@ -88,7 +103,9 @@ def verdict(transcript: Transcript, last: str, *, structured: bool) -> Verdict |
     `last` is the last message, from the file that the CLI was told to write it to.
     """
     if transcript.failure is not None:
-        return Verdict(_class_of(transcript.failure), _sentence(transcript.failure))
+        ending = _class_of(transcript.failure)
+        wait = _wait(transcript.failure) if ending is Ending.OVERLOADED else None
+        return Verdict(ending, _sentence(transcript.failure), wait_seconds=wait)
     if not transcript.completed:
         return None
     if transcript.commands and transcript.stillborn == transcript.commands:
@@ -104,6 +121,16 @@ def verdict(transcript: Transcript, last: str, *, structured: bool) -> Verdict |
 
 def _class_of(failure: str) -> Ending:
     return next((ending for words, ending in _FAILURES if words.search(failure)), Ending.UNKNOWN)
+
+
+def _wait(failure: str) -> float | None:
+    found = _AGAIN.search(failure)
+    if found is None or not any(found.groups()):
+        return None
+    hours, minutes, count, unit = found.groups()
+    if max(map(len, filter(None, (hours, minutes, count)))) > MOST_DIGITS:
+        return None
+    return int(hours or 0) * 3600 + int(minutes or 0) * 60 + float(count or 0) / (1000 if unit == "ms" else 1)
 
 
 def _sentence(failure: str) -> str:

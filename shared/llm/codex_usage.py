@@ -7,18 +7,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from shared.git.directories import open_regular
 from shared.llm.port import Usage
-from shared.llm.prices import Prices, Tokens
+from shared.llm.prices import MOST_TOKENS, Prices, Tokens
 
 SOURCE = "price list"
 """Who says what a run has cost: our own list of prices, by the tokens that Codex counted."""
 
 _LONGEST_LINE = 2**20
 """Bytes of a line of the record that is read; those that count tokens are short."""
+
+_MOST_BYTES = 64 * 2**20
+"""Of one record, so much is read."""
+
+_MOST_FILES = 16
+"""A call has one record; its tools can write more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +40,7 @@ class Record:
 
 def recorded(codex_home: Path) -> Record | None:
     """What the session records in `codex_home` say; None without one."""
-    files = sorted(codex_home.glob("sessions/*/*/*/rollout-*.jsonl"))
+    files = sorted(islice(_rollouts(codex_home), _MOST_FILES))
     if not files:
         return None
     model, requests = "", []
@@ -69,15 +78,21 @@ def tokens(counted: Mapping[str, Any], model: str) -> Tokens:
     return Tokens(model=model, input=fresh, output=_count(counted, "output_tokens"), cached=cached, written=written)
 
 
+def _rollouts(codex_home: Path) -> Iterator[Path]:
+    """Where Codex keeps them; its tools may have written anything there."""
+    with suppress(OSError, RuntimeError, ValueError):
+        yield from codex_home.glob("sessions/*/*/*/rollout-*.jsonl")
+
+
 def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Kind and content of the lines that matter; a last one that was cut off is none."""
-    with file.open("rb") as lines:
-        while line := lines.readline(_LONGEST_LINE):
+    """Kind and content of the lines that matter; a last one that was cut off is none, and a link leads nowhere."""
+    with suppress(OSError), open_regular(file) as lines:
+        while lines.tell() < _MOST_BYTES and (line := lines.readline(_LONGEST_LINE)):
             if b'"token_usage_record"' not in line and b'"turn_context"' not in line:
                 continue
             try:
                 entry = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(entry, dict) and isinstance(entry.get("payload"), dict):
                 yield str(entry.get("type")), entry["payload"]
@@ -85,4 +100,4 @@ def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _count(part: Mapping[str, Any], key: str) -> int:
     value = part.get(key)
-    return int(value) if isinstance(value, int | float) and value >= 0 else 0
+    return int(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else 0

@@ -121,6 +121,21 @@ class Usage:
     cost_source: str = "unknown"
 
 
+DISABLED = (
+    r"organi[sz]ation has been (?:disabled|deactivated|suspended)|(?:organization|account)_(?:disabled|deactivated)"
+)
+"""How vendors word that an account is closed, whatever the status: a matter of its owner, as a wrong key is."""
+
+MOST_USD = 10_000.0
+"""No single run costs more: a larger figure, an infinite one or one that is no number is not believed."""
+
+
+def money(value: object) -> float | None:
+    """A cost in US dollars as a program or a file says it; None for what cannot be one."""
+    believed = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_USD
+    return float(value) if believed and isinstance(value, int | float) else None
+
+
 NOT_RUN = Usage(cost_usd=0.0, cost_source="not run")
 """Of a call for which nothing was started."""
 

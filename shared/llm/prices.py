@@ -14,6 +14,9 @@ LIST = Path(__file__).with_name("prices.yml")
 
 MILLION = 1_000_000
 
+MOST_TOKENS = 10**9
+"""No request takes so many: a larger count, an infinite one or one that is no number is not believed."""
+
 _SUFFIX = re.compile(r"(?:-latest|-\d{8}|-\d{4}-\d{2}-\d{2})?(?:\[[^\]]*\])?")
 """What vendors put behind a model's name without changing its price: a date, a context size."""
 
@@ -64,6 +67,10 @@ class Prices:
         """The list beside this file, with the configuration's `own` prices before it."""
         found = yaml.safe_load(LIST.read_text("utf-8"))
         return cls({**_PRICES.validate_python(found["models"]), **(own or {})})
+
+    def knows(self, model: str) -> bool:
+        """Whether a model has a price."""
+        return model in self._models or _plain(model) in self._models
 
     def cost(self, tokens: Tokens) -> float | None:
         """US dollars; None for a model whose price is not known."""

@@ -13,6 +13,7 @@ import anyio.to_thread
 import structlog
 
 from shared.clock import Clock
+from shared.git import directories
 from shared.llm import recording
 from shared.llm.port import Call, Coder, Outcome, Request
 
@@ -92,13 +93,10 @@ class Recorder:
 
 def _stamps(tree: Path) -> Iterator[tuple[str, _Stamp]]:
     """Every plain file of a tree and by what a change of it shows."""
-    for root, directories, files in os.walk(tree):
-        directories[:] = [name for name in directories if name not in _SKIPPED]
-        for name in files:
-            path = Path(root, name)
-            if path.is_file() and not path.is_symlink():
-                found = path.stat()
-                yield path.relative_to(tree).as_posix(), (found.st_mtime_ns, found.st_size, found.st_ino)
+    for entry in directories.walk(tree, skipped=_SKIPPED, deepest=directories.LONGEST_PATH):
+        if entry.is_file(follow_symlinks=False):
+            found = entry.stat(follow_symlinks=False)
+            yield Path(entry.path).relative_to(tree).as_posix(), (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 def _edits(tree: Path, before: Mapping[str, _Stamp]) -> Iterator[dict[str, Any]]:
@@ -111,7 +109,8 @@ def _edits(tree: Path, before: Mapping[str, _Stamp]) -> Iterator[dict[str, Any]]
         if stamp[1] > LARGEST_FILE:
             log.warning("not_recorded", outcome="skipped", path=path, size=stamp[1])
             continue
-        yield {"path": path, "content": (tree / path).read_bytes().decode("utf-8", "surrogateescape")}
+        with directories.open_regular(tree / path) as file:
+            yield {"path": path, "content": file.read(LARGEST_FILE).decode("utf-8", "surrogateescape")}
 
 
 def _hidden(text: str, hide: Callable[[str], str]) -> str:

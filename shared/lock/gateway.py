@@ -58,12 +58,19 @@ class Gateway:
     """Answers the lock's operations with one repository's GitHub and git."""
 
     def __init__(
-        self, comments: CommentStore, fences: FenceStore, clock: Clock, server_time: Callable[[], datetime]
+        self,
+        comments: CommentStore,
+        fences: FenceStore,
+        clock: Clock,
+        server_time: Callable[[], datetime],
+        named: Callable[[Fence], None] = lambda fence: None,
     ) -> None:
+        """`named` hears each fence that was read or moved: what it names is known to exist."""
         self._comments = comments
         self._fences = fences
         self._clock = clock
         self._server_time = server_time
+        self._named = named
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
         """Carry out one operation; errors are those of the two stores."""
@@ -110,6 +117,7 @@ class Gateway:
         fence = read_fence(item, *found)
         if fence is None:  # as if absent, it would be claimed for ever and in vain
             raise ForeignFence(item.ref, found[0])
+        self._named(fence)
         return fence
 
     async def _advance(self, asked: AdvanceFence) -> str | None:
@@ -119,4 +127,5 @@ class Gateway:
             made = await self._fences.commit(write_fence(other), [other.oid])
             updates = (*updates, RefUpdate(other.key.ref, other.oid, made))
         ref, message = asked.fence.key.ref, write_fence(asked.fence)
+        self._named(asked.fence)
         return await self._fences.advance(ref, message, asked.expected, parents, updates)

@@ -26,7 +26,10 @@ RELEASED = "the lease was released"
 
 @dataclass(slots=True)
 class Held:
-    """The proof of a lease; only `begin` makes one. Check it after every await that precedes an effect."""
+    """The proof of a lease; only `begin` makes one. Check it after every await that precedes an effect.
+
+    `sent` is what it has made or may have made, by the names that the fence has for it.
+    """
 
     port: Port
     claimant: Claimant
@@ -37,6 +40,7 @@ class Held:
     seal: InitVar[object]  # not a field: `dataclasses.replace` must not make a second proof
     lost: str = ""
     written: set[str] = field(default_factory=set)
+    sent: set[str] = field(default_factory=set)
     in_flight: bool = False
 
     def __post_init__(self, seal: object) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from shared import marks
+from shared.markdown import unticked
 from shared.marks import Authenticity, Keyring
 
 NAME = "engine-pending"
@@ -52,7 +53,8 @@ def read(body: str, keys: Keyring) -> PendingMark | None:
         return None
     test, base = unquote(mark.fields.get("test", "")), mark.fields.get("base", "")
     content, _, below = body.replace("\r\n", "\n").rpartition(line)
-    edited = bool(below.strip()) or _digest(_normal(content)) != mark.fields.get("body")
+    content = _normal(content)
+    edited = bool(below.strip()) or mark.fields.get("body") not in {_digest(content), _digest(unticked(content))}
     return PendingMark(test, base, edited, signed=bool(keys.keys)) if test else None
 
 

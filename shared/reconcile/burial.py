@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -24,15 +25,24 @@ async def abandon(held: Held) -> None:
         await advance(held, stage=Stage.WITHDRAWN)
 
 
-async def bury(port: Port, claimant: Claimant, seen: Fence, stage: Stage) -> bool:
+async def bury(
+    port: Port,
+    claimant: Claimant,
+    seen: Fence,
+    stage: Stage,
+    *,
+    before: Callable[[], Awaitable[None]] | None = None,
+) -> bool:
     """Put a tombstone on a fence that is still as it was `seen` and that nobody holds; whether it stands now.
 
-    A compare-and-swap: should an agent begin a new epoch at this moment, one of the two is refused.
-    Raises `Transient`.
+    A compare-and-swap: should an agent begin a new epoch at this moment, one of the two is refused. `before` is what
+    has to be done first, once it is known that nobody holds it. Raises `Transient`.
     """
     at = await _free(port, claimant, seen)
     if at is None:
         return False
+    if before is not None:
+        await before()
     buried = replace(seen, stage=stage, phase="", wait=None, at=at.replace(microsecond=0), oid="")
     return await swap(port, buried, seen.oid) is not None
 

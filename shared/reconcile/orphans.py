@@ -5,17 +5,37 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from shared.github.status import Status
 from shared.labels import Flag, Labels
 from shared.lock.record import Fence
-from shared.models import Issue
+from shared.models import Issue, PullRequest
 from shared.reconcile.labels import Sign, sign
+from shared.warrant import Operator
 from shared.workflow import HALTED, TERMINAL, Role, Stage
 
 KEPT = timedelta(days=30)
 """How long the fence of a closed item is kept, by GitHub's clock."""
+
+
+TIDYING = Operator("tidy up what has ended")
+"""Whoever runs agents wants that; nobody holds what has ended, and every effect of it is convergent."""
+
+
+class Outcome(Enum):
+    """How an item that is closed has ended."""
+
+    DONE = "done"
+    DROPPED = "dropped"
+    UNCLEAR = "its pull request is shown as open: it was left open, or this is older than the merge that closed both"
+
+    @classmethod
+    def of(cls, pull_request: PullRequest) -> Outcome:
+        """By the pull request that an item is about: a merge closes it, so no older answer shows it closed."""
+        if pull_request.merged:
+            return cls.DONE
+        return cls.UNCLEAR if pull_request.open else cls.DROPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +45,19 @@ class Trade:
     `owns`: the stages in which labels that disagree with a resting fence are a person's order; in any
     other stage somebody else may have moved them. `unlabelled`: stages that a crash may leave without a
     label. `tidies`: stages from which what has ended is finished by a claim, because more than the fence
-    is to be done. `is_over` asks whether an item that is closed ended well, `mourns` whether anything follows
+    is to be done. `outcome` asks how an item that is closed ended, `mourns` whether anything follows
     from a listed item being gone, beside those that are still listed. `told` makes the status comment of an item
-    that is withdrawn, from its fence as it is then and the reason.
+    that is withdrawn, from its fence as it is then and the reason. `closed` shows that what is closed has ended:
+    it is told if nothing else will, and its labels come off.
     """
 
     role: Role
     names: Labels
     projected: Callable[[Fence], Stage | None]
     before: Callable[[Stage], frozenset[Stage]]
-    is_over: Callable[[Fence], Awaitable[bool]]
+    outcome: Callable[[Fence], Awaitable[Outcome]]
     told: Callable[[Fence, str], Awaitable[Status]]
+    closed: Callable[[Fence, Issue], Awaitable[None]]
     owns: frozenset[Stage]
     unlabelled: frozenset[Stage] = frozenset()
     tidies: frozenset[Stage] = frozenset()
@@ -54,6 +76,7 @@ class Verdict(StrEnum):
     CONTINUE = "continue"
     FINISH = "finish"
     WITHDRAW = "withdraw"
+    LOOK_AGAIN = "look again"
     PRUNE = "prune"
 
 
@@ -63,7 +86,7 @@ class Found:
 
     fence: Fence
     item: Issue | None
-    over: bool = False
+    outcome: Outcome = Outcome.DROPPED
     lost: bool = False
 
 
@@ -90,12 +113,19 @@ def judge(found: Found, trade: Trade, now: datetime) -> Verdict:
     if item is None:
         return Verdict.WITHDRAW
     if not item.open:
-        return Verdict.FINISH if found.over else Verdict.WITHDRAW
+        return _OF_CLOSED[found.outcome]
     if stage in HALTED or Flag.PAUSED in trade.names.read(item.labels).flags:
         return Verdict.LEAVE
     if item.locked:
         return Verdict.WITHDRAW if stage in trade.owns else Verdict.LEAVE
     return _by_labels(found, item, trade)
+
+
+_OF_CLOSED = {
+    Outcome.DONE: Verdict.FINISH,
+    Outcome.DROPPED: Verdict.WITHDRAW,
+    Outcome.UNCLEAR: Verdict.LOOK_AGAIN,
+}
 
 
 def _by_labels(found: Found, item: Issue, trade: Trade) -> Verdict:

@@ -36,6 +36,9 @@ RETRY_SECONDS = 60.0
 LEFT_SECONDS = 3600.0
 """How long a suspect that was left as it is stays unasked while its fence does not move."""
 
+DOUBT_SECONDS = 120.0
+"""So long after the first look the second one decides: replicas learn of a merge some time after it."""
+
 MOST_LOOKS = 20
 """So many suspects are read in one go; the rest waits for the next poll."""
 
@@ -80,6 +83,7 @@ class Sweep:
         self._next = float("-inf")
         self._queue: list[Fence] = []
         self._left: dict[int, tuple[str, float]] = {}
+        self._doubted: dict[int, tuple[Fence, float]] = {}
         self._orphans: dict[int, Issue] = {}
         self._foreign: dict[str, str] = {}
 
@@ -102,6 +106,9 @@ class Sweep:
                 log.warning("sweep_failed", outcome="retrying", error=str(error))
                 return
             self._next = self._clock.boot() + SWEEP_SECONDS
+        self._queue += [
+            fence for fence, _ in self._doubted.values() if self._is_due(fence) and fence not in self._queue
+        ]
         batch, self._queue = self._queue[:MOST_LOOKS], self._queue[MOST_LOOKS:]
         for fence in batch:
             try:
@@ -116,6 +123,7 @@ class Sweep:
         self._tell_of_newer({ref: refs[ref][0] for ref in refs.keys() - {fence.key.ref for fence in fences}})
         found = suspects(fences, known, self._trade, self._sources.server_time())
         self._queue = [fence for fence in found if not self._was_left(fence)]
+        self._doubted = {fence.key.number: self._doubted[fence.key.number] for fence in found if self._doubts(fence)}
         self._orphans = {}
 
     def _tell_of_newer(self, foreign: Mapping[str, str]) -> None:
@@ -129,11 +137,29 @@ class Sweep:
         oid, until = self._left.get(fence.key.number, ("", 0.0))
         return oid == fence.oid and self._clock.boot() < until
 
+    def _doubts(self, fence: Fence) -> bool:
+        return self._doubted.get(fence.key.number, (None, 0.0))[0] == fence
+
+    def _is_due(self, fence: Fence) -> bool:
+        """It was in doubt long enough ago that the next look decides."""
+        return self._doubts(fence) and self._clock.boot() >= self._doubted[fence.key.number][1] + DOUBT_SECONDS
+
+    def _decided(self, fence: Fence, verdict: Verdict) -> Verdict:
+        """What is unclear for the first time is looked at again; what then is as unclear as it was is withdrawn."""
+        was_due = self._is_due(fence)
+        if was_due or verdict is not Verdict.LOOK_AGAIN:
+            self._doubted.pop(fence.key.number, None)
+        elif not self._doubts(fence):
+            self._doubted[fence.key.number] = fence, self._clock.boot()
+        return Verdict.WITHDRAW if was_due and verdict is Verdict.LOOK_AGAIN else verdict
+
     async def _settle(self, fence: Fence) -> None:
         number, now = fence.key.number, self._sources.server_time()
         found = await self._found(fence, now)
-        verdict = judge(found, self._trade, now)
+        verdict = self._decided(fence, judge(found, self._trade, now))
         match verdict:
+            case Verdict.LOOK_AGAIN:
+                return
             case Verdict.LEAVE:
                 self._left[number] = fence.oid, self._clock.boot() + LEFT_SECONDS
                 return
@@ -144,14 +170,21 @@ class Sweep:
                 self._adopt(found)
                 done = True
             case Verdict.FINISH:
-                done = await bury(self._port, self._claimant, fence, Stage.DONE)
+                done = await self._end(fence, found, Stage.DONE)
             case Verdict.WITHDRAW:
-                done = await bury(self._port, self._claimant, fence, Stage.WITHDRAWN)
+                done = await self._end(fence, found, Stage.WITHDRAWN)
                 if done and found.item is not None:
                     await self._tell(fence, found.item)
             case Verdict.PRUNE:
                 done = await self._sources.fences.remove(fence.key.ref, fence.oid, PRUNING)
         log.info("orphan_found", outcome="completed" if done else "skipped", lock=fence.key.ref, verdict=str(verdict))
+
+    async def _end(self, fence: Fence, found: Found, stage: Stage) -> bool:
+        """The labels of what is closed come off before its fence ends, after which nobody looks again."""
+        if found.item is not None and not found.item.open:
+            item = found.item
+            return await bury(self._port, self._claimant, fence, stage, before=lambda: self._trade.closed(fence, item))
+        return await bury(self._port, self._claimant, fence, stage)
 
     async def _tell(self, fence: Fence, item: Issue) -> None:
         """A status comment that says that somebody works there says so no more; where there is none, none is posted."""
@@ -168,7 +201,7 @@ class Sweep:
         if fence.stage in TERMINAL:
             return Found(fence, item)
         if not item.open:
-            return Found(fence, item, over=await trade.is_over(fence))
+            return Found(fence, item, outcome=await trade.outcome(fence))
         if trade.sign(item, fence) is not Sign.BARE:
             return Found(fence, item)
         restored = await self._sources.lost.restored(item, trade.projected(fence), now)

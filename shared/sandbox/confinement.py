@@ -9,6 +9,8 @@ from pathlib import Path
 
 from anyio import to_thread
 
+from shared.git.directories import walk
+from shared.sandbox.cgroup import Delegated
 from shared.sandbox.limits import Limits
 from shared.sandbox.view import View
 from shared.sandbox.watch import Watch
@@ -20,12 +22,16 @@ BEHIND = ("nice", "-n", "5")
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """`readable` are toolchains and what else a command needs; `hidden` what it must not see in there."""
+    """`readable` are toolchains and what else a command needs; `hidden` what it must not see in there.
+
+    With `groups` the kernel itself holds the limits.
+    """
 
     wrap: Wrap = field(default_factory=lambda: Wrap(Kind.GROUP))
     limits: Limits = field(default_factory=Limits)
     readable: Sequence[Path] = ()
     hidden: Sequence[Path] = ()
+    groups: Delegated | None = None
 
     def argv(self, command: Sequence[str], writable: Sequence[Path], *, network: bool = False) -> tuple[str, ...]:
         """`command`, wrapped; it may write to `writable` and, without `network`, talk to its own loopback alone.
@@ -36,8 +42,8 @@ class Confinement:
         return (*behind, *self.wrap.argv(command, View(writable, self.readable, self.hidden, network)))
 
     def watch(self, writable: Sequence[Path]) -> Watch:
-        """A watchdog for one command."""
-        return Watch(self.limits, writable)
+        """A watchdog for one command, which is to be started as its `argv` says."""
+        return Watch(self.limits, writable, self.groups)
 
     def temporary(self, own: Path) -> Path:
         """The directory for what is thrown away: the sealed /tmp, which has a size, or else `own`."""
@@ -62,5 +68,4 @@ def _chown(directories: Sequence[Path], account: tuple[int, int]) -> None:
 def _everything(directories: Sequence[Path]) -> Iterator[Path]:
     for root in directories:
         yield root
-        for directory, below, files in os.walk(root):
-            yield from (Path(directory, name) for name in (*below, *files))
+        yield from (Path(entry.path) for entry in walk(root))

@@ -15,6 +15,7 @@ from anyio import to_thread
 from shared import process
 from shared.errors import Misconfigured
 from shared.process import Finished
+from shared.sandbox import system_calls
 from shared.sandbox.reaper import control
 from shared.sandbox.view import View
 from shared.sandbox.wrap import Kind, Wrap, probe
@@ -63,10 +64,6 @@ async def tried(wrap: Wrap, environment: Mapping[str, str]) -> Finished | str:
     try:
         with anyio.fail_after(TRY_SECONDS):
             return await process.run(argv, cwd=Path("/"), env=environment)
-    except FileNotFoundError:
-        return "it is not on PATH"
-    except PermissionError:
-        return "it is not executable"
     except OSError as error:
         return str(error.strerror or error)
     except TimeoutError:
@@ -131,6 +128,10 @@ async def reaches(wrap: Wrap, environment: Mapping[str, str], work: Path) -> boo
 
 
 def conceal() -> None:
-    """Keep this process's memory and environment from others of the same account (Linux); children are not affected."""
+    """Keep this process's memory and environment from others of the same account (Linux); children are not affected.
+
+    Keys of the session that started it stay behind, too: no child inherits a keyring with something in it.
+    """
+    system_calls.join_keyring()
     if sys.platform == "linux":
         control(PR_SET_DUMPABLE, 0)

@@ -34,15 +34,18 @@ class Usage:
 
 
 def passed(usage: Usage, limits: Limits) -> str | None:
-    """The limit that is passed, for people, as in `memory (more than 4.0 GiB)`; None when there is none."""
+    """The limit that is passed, for people, as in `memory (more than 4.0 GiB)`; None when there is none.
+
+    Disk goes before memory, because a full /tmp is both, and the first says where to look.
+    """
     if usage.processes > limits.processes:
         return f"processes (more than {limits.processes:,})"
-    if usage.memory_bytes > limits.memory_bytes:
-        return f"memory (more than {_size(limits.memory_bytes)})"
     if usage.disk_bytes > limits.disk_bytes:
         return f"disk (more than {_size(limits.disk_bytes)})"
     if usage.files > limits.files:
         return f"files (more than {limits.files:,})"
+    if usage.memory_bytes > limits.memory_bytes:
+        return f"memory (more than {_size(limits.memory_bytes)})"
     if usage.cpu_seconds > limits.cpu_seconds:
         return f"CPU time (more than {limits.cpu_seconds:,.0f} seconds)"
     return None

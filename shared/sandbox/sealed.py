@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from shared.sandbox import forward
+from shared.sandbox import forward, system_calls
 from shared.sandbox.limits import PROCESSES
 from shared.sandbox.view import Outlet, View, real
 
@@ -33,6 +33,9 @@ _OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 
 They are covered for root only: a command can start no sandbox of its own below a /proc that is covered.
 """
+
+_NAMES_OF_KEYS = ("/proc/keys", "/proc/key-users")
+"""Lists of what every key of the account is called; covered for root only, too."""
 
 _SOCKET = "/run/model.sock"
 """Where the socket of an outlet is in there: a path of more than 107 characters could not be connected to."""
@@ -58,12 +61,15 @@ def arguments(command: Sequence[str], view: View) -> Iterator[str]:
     yield from ("--proc", "/proc")
     for place in _OF_THE_KERNEL if os.geteuid() == 0 else ():
         yield from ("--ro-bind-try", place, place)
+    for place in _NAMES_OF_KEYS if os.geteuid() == 0 else ():
+        if Path(place).exists():
+            yield from ("--ro-bind", "/dev/null", place)
     yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm")
     yield from _system()
     yield from ("--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp")
     yield from _shown(view)
     yield from ("--remount-ro", "/", "--remount-ro", "/dev", "--")
-    yield from ("/bin/sh", "-c", _BOUNDED, "sh", *_through(view.outlet))
+    yield from ("/bin/sh", "-c", _BOUNDED, "sh", *system_calls.RESTRICTED, *_through(view.outlet))
     yield from command
 
 
@@ -94,6 +100,7 @@ def _shown(view: View) -> Iterator[str]:
             yield from ("--ro-bind", str(path), str(path))
     for path in _named(view.writable):
         yield from ("--bind", str(path), str(path))
+    yield from ("--ro-bind", system_calls.__file__, system_calls.__file__)
     if view.outlet is not None:
         yield from ("--ro-bind", str(view.outlet.socket), _SOCKET)
         yield from ("--ro-bind", forward.__file__, forward.__file__)

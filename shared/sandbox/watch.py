@@ -1,10 +1,12 @@
 """The watchdog of one command: looks at all its processes and directories, and ends it above a limit.
 
-It needs neither root nor a cgroup. Where the daemon itself runs in a cgroup with limits, those hold on top.
+It needs neither root nor a cgroup. Where there is a cgroup (`cgroup.Box`), the kernel itself holds memory and
+processes between two looks, and its count of CPU time misses nothing.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -15,6 +17,9 @@ import anyio
 from anyio import to_thread
 from anyio.abc import Process
 
+from shared.git.directories import walk
+from shared.sandbox.cgroup import Box, Delegated
+from shared.sandbox.held import Held, held
 from shared.sandbox.limits import Limits, Usage, passed
 
 if TYPE_CHECKING:
@@ -23,53 +28,115 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.2
 """Between two looks at processes."""
 
+LAST_SECONDS = 1.0
+"""How long is waited for what the kernel kills at once."""
+
 DISK_LOOKS = 10
 """So many looks at processes for one at the directories, which takes longer."""
 
+_TOO_DEEP = "files (directories nested too deep to be counted)"
+_UNSEEN = "memory (a file system of its own that cannot be measured)"
+
 
 class Watch:
-    """Waits for a child within `limits`; `directories` are what it may write to."""
+    """Waits for a child within `limits`; `directories` are what it may write to, `groups` makes cgroups for it."""
 
-    def __init__(self, limits: Limits, directories: Sequence[Path]) -> None:
+    def __init__(self, limits: Limits, directories: Sequence[Path], groups: Delegated | None = None) -> None:
         self.limits = limits
         self._directories = directories
+        self._box: Box | None = None if groups is None else groups.box(limits)
         self._looks = 0
         self._on_disk = (0, 0)
+        self._too_deep = False
+        self._unseen: frozenset[str] = frozenset()
+        self._cpu = _Cpu()
+
+    def argv(self, command: Sequence[str]) -> tuple[str, ...]:
+        """`command`, placed in the cgroup of this watch where there is one."""
+        return tuple(command) if self._box is None else self._box.argv(command)
 
     async def over(self, child: Process) -> str | None:
         """Wait for its end: None; or for the first limit that it passes, which is returned: then it still runs."""
+        try:
+            return await self._over(child)
+        finally:
+            if self._box is not None:
+                with anyio.move_on_after(LAST_SECONDS, shield=True):
+                    self._box.end()
+                    await child.wait()
+                self._box.close()
+
+    async def _over(self, child: Process) -> str | None:
         while True:
             with anyio.move_on_after(LOOK_SECONDS):
                 await child.wait()
                 return await self._last()
-            usage = await to_thread.run_sync(self._look, child.pid)
-            if limit := passed(usage, self.limits):
+            if limit := await to_thread.run_sync(self._look, child.pid):
                 return limit
 
     async def _last(self) -> str | None:
-        """What it has left on the disk; its processes are gone."""
+        """What the kernel has held, or what it has left on the disk; its processes are gone."""
         size, files = await to_thread.run_sync(self._weigh)
-        return passed(Usage(disk_bytes=size, files=files), self.limits)
+        refused = None if self._box is None else self._box.passed()
+        return refused or self._depth() or passed(Usage(disk_bytes=size, files=files), self.limits)
 
-    def _look(self, pid: int) -> Usage:
+    def _look(self, pid: int) -> str | None:
         if self._looks % DISK_LOOKS == 0:
             self._on_disk = self._weigh()
         self._looks += 1
         tree = list(_tree(pid))
-        temporary = max((_temporary(one.pid) for one in tree[1:3]), default=(0, 0))
-        memory, seconds = _taken(tree)
-        size, files = (sum(both) for both in zip(self._on_disk, temporary, strict=True))
-        return Usage(memory, len(tree), size, files, seconds)
+        memory = sum(_resident(one) for one in tree)
+        seconds = self._cpu.taken(tree)
+        others = held([one.pid for one in tree])
+        size, files = self._on_disk
+        usage = Usage(memory + others.memory_bytes, len(tree), size + others.disk_bytes, files + others.files, seconds)
+        refused = None if self._box is None else self._box.passed()
+        return refused or self._unmeasured(others) or self._depth() or passed(usage, self.limits)
+
+    def _unmeasured(self, others: Held) -> str | None:
+        """A file system that two looks in a row could not ask: one alone may be a sandbox that is being set up."""
+        again = others.unseen & self._unseen
+        self._unseen = others.unseen
+        return _UNSEEN if again else None
+
+    def _depth(self) -> str | None:
+        return _TOO_DEEP if self._too_deep else None
 
     def _weigh(self) -> tuple[int, int]:
         """Bytes and files in the directories; looking ends where the limit is passed."""
         size = files = 0
-        for entry in _entries(self._directories):
+        for entry in self._entries():
             files += 1
             size += entry.stat(follow_symlinks=False).st_blocks * 512 if _there(entry) else 0
             if files > self.limits.files or size > self.limits.disk_bytes:
                 break
         return size, files
+
+    def _entries(self) -> Iterator[os.DirEntry[str]]:
+        for directory in self._directories:
+            yield from walk(directory, left_out=self._left_out)
+
+    def _left_out(self, error: OSError) -> None:
+        self._too_deep = self._too_deep or error.errno == errno.ENAMETOOLONG
+
+
+class _Cpu:
+    """CPU time of processes, those that nobody has waited for included as far as a look has met them."""
+
+    def __init__(self) -> None:
+        self._own: dict[tuple[int, float], float] = {}
+
+    def taken(self, tree: Sequence[psutil.Process]) -> float:
+        """Seconds up to now: what the living and those that they waited for took, or all that were ever met."""
+        import psutil
+
+        living = 0.0
+        for one in tree:
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                times = one.cpu_times()
+                self._own[one.pid, one.create_time()] = times.user + times.system
+                living += times.user + times.system + times.children_user + times.children_system
+        return max(living, sum(self._own.values()))
 
 
 def _tree(pid: int) -> Iterator[psutil.Process]:
@@ -88,38 +155,13 @@ def _tree(pid: int) -> Iterator[psutil.Process]:
                     yield psutil.Process(other)
 
 
-def _taken(tree: Sequence[psutil.Process]) -> tuple[int, float]:
+def _resident(one: psutil.Process) -> int:
     import psutil
 
-    memory, seconds = 0, 0.0
-    for one in tree:
-        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-            memory += one.memory_info().rss
-            times = one.cpu_times()
-            seconds += times.user + times.system + times.children_user + times.children_system
-    return memory, seconds
-
-
-def _temporary(pid: int) -> tuple[int, int]:
-    """Bytes and files in the /tmp of a sealed command, which is its own; elsewhere nothing is counted."""
     try:
-        root = Path(f"/proc/{pid}/root")
-        if not (root / "tmp").is_mount() or (root / "tmp").stat().st_dev == Path("/tmp").stat().st_dev:
-            return 0, 0
-        found = os.statvfs(root / "tmp")
-    except OSError:
-        return 0, 0
-    return (found.f_blocks - found.f_bfree) * found.f_frsize, found.f_files - found.f_ffree
-
-
-def _entries(directories: Sequence[Path]) -> Iterator[os.DirEntry[str]]:
-    waiting = [str(directory) for directory in directories]
-    while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                yield entry
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+        return int(one.memory_info().rss)
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return 0
 
 
 def _there(entry: os.DirEntry[str]) -> bool:

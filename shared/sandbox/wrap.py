@@ -16,7 +16,7 @@ from pathlib import Path
 import structlog
 
 from shared import process
-from shared.sandbox import reaper, sealed
+from shared.sandbox import reaper, sealed, system_calls
 from shared.sandbox.limits import PROCESSES
 from shared.sandbox.view import View, real
 
@@ -53,7 +53,7 @@ class Wrap:
             case Kind.SEALED:
                 return tuple(sealed.arguments(command, view))
             case Kind.ACCOUNT:
-                return (*self._reaped(), *command)
+                return (*system_calls.RESTRICTED, *self._reaped(), *command)
             case Kind.BUBBLEWRAP:
                 return ("bwrap", *_bubblewrap(view), "--", *command)
             case Kind.UNSHARE:

@@ -4,14 +4,17 @@ A body that a person wrote is as good as one that the planner wrote; only `authe
 apart. The format is in `docs/specifications.md`.
 """
 
+from shared.specification.kind import Kind
 from shared.specification.layout import body_sha256, plain_title
-from shared.specification.model import BODY_LIMIT, Criterion, Settings, Specification, Trailer
-from shared.specification.reading import read
+from shared.specification.model import BODY_LIMIT, Criterion, Settings, Specification, Trailer, files_of
+from shared.specification.reading import read, touched
+from shared.specification.ticking import tick
 from shared.specification.writing import Provenance, TooLong, authentic, content, write
 
 __all__ = [
     "BODY_LIMIT",
     "Criterion",
+    "Kind",
     "Provenance",
     "Settings",
     "Specification",
@@ -20,7 +23,10 @@ __all__ = [
     "authentic",
     "body_sha256",
     "content",
+    "files_of",
     "plain_title",
     "read",
+    "tick",
+    "touched",
     "write",
 ]

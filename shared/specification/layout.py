@@ -10,7 +10,8 @@ import hashlib
 import re
 from enum import StrEnum
 
-from shared.markdown import lines
+from shared.markdown import lines, unticked
+from shared.specification.kind import LOUD_LINE
 from shared.specification.model import Trailer
 
 MARK = "engine-spec"
@@ -39,12 +40,14 @@ _HEADINGS = {
 _NUMBERS = r"#\d{1,9}(?!\d)(?:(?:[ \t]*[,&][ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+)#\d{1,9}(?!\d))*"
 RELATION = re.compile(rf"\b(depends on|blocked by|part of):?[ \t]+({_NUMBERS})", re.IGNORECASE)
 RELATION_LINE = re.compile(rf"\s*(?:[-*+]\s+)?{RELATION.pattern}[.;\s]*", re.IGNORECASE)
+NAMES_AN_ISSUE = re.compile(r"(?<![\w&\\])#[1-9]\d{0,8}\b|[\w.-]+/[\w.-]+#[1-9]\d{0,8}\b|https?://\S+/issues/[1-9]\d*")
 TDD_LINE = re.compile(r"\s*@tdd-(max-attempts|timeout)\b[ \t:=]*(\S*)\s*", re.IGNORECASE)
 
 _LOUD = (
     re.compile(r"^( {0,3})(\\*#{1,6}(?:[ \t]|$))"),
     re.compile(r"^(\s*)(\\*@tdd-(?:max-attempts|timeout)\b)", re.IGNORECASE),
     re.compile(r"(\b(?:depends on|blocked by|part of):?[ \t]+)(\\*#\d)", re.IGNORECASE),
+    LOUD_LINE,
 )
 _QUIET = tuple(re.compile(pattern.pattern.replace(r"(\\*", r"\\(\\*", 1), pattern.flags) for pattern in _LOUD)
 
@@ -92,9 +95,9 @@ def body_sha256(title: str, body: str) -> str:
     """The hash that an approval is bound to, over title and body.
 
     Line ends, trailing space and empty lines at either end do not count: GitHub's editor changes them.
-    Nor does the engine's own counter in the title.
+    Nor do ticks in check boxes, and the engine's own counter in the title.
     """
-    return _sha256(f"{plain_title(title)}\0{_normal(body)}")
+    return _sha256(f"{plain_title(title)}\0{unticked(_normal(body))}")
 
 
 _COUNTER = re.compile(r"\s*\| attempt \d{1,3}/\d{1,3}\s*$")

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from shared.markdown import open_fence
+from shared.specification import permission
+from shared.specification.kind import Kind
 from shared.text import clean
 
 BODY_LIMIT = 65_536
@@ -89,8 +91,11 @@ class Specification:
     depends_on: tuple[int, ...] = ()
     part_of: int | None = None
     settings: Settings = Settings()
+    kind: Kind = Kind.FEATURE
     trailer: Trailer | None = field(default=None, compare=False)
     remarks: tuple[str, ...] = field(default=(), compare=False)
+    unread: tuple[str, ...] = field(default=(), compare=False)
+    """The lines that name an issue in a way that `read` does not understand: nothing waits for it."""
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -101,6 +106,19 @@ class Specification:
         put("out_of_scope", _distinct(_BOX.sub("", line_of(item, ITEM_LIMIT)) for item in self.out_of_scope))
         put("depends_on", tuple(dict.fromkeys(self.depends_on)))
         self._check()
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """The files that it names as those of its work."""
+        return files_of((*self.files, *self.may_change))
+
+    def allows(self, path: str, name: str) -> bool:
+        """Whether the test `name` of the file `path` may go or be skipped by this specification's word.
+
+        "Tests that may change" lists its file or the test, or that section, the goal or a criterion names it.
+        """
+        texts = (self.goal, *(one.text for one in self.criteria if not one.implied), *self.may_change)
+        return permission.lists(self.may_change, path, name) or permission.names(texts, path, name)
 
     def _criteria(self) -> tuple[Criterion, ...]:
         named = tuple(criterion for criterion in self.criteria if criterion.text and not criterion.implied)
@@ -117,6 +135,11 @@ class Specification:
             raise ValueError(f"a list has more than {LIST_LIMIT} entries")
         if not all(0 < number < NUMBER_LIMIT for number in (*self.depends_on, self.part_of or 1)):
             raise ValueError("an issue number is above zero")
+
+
+def files_of(paths: Iterable[str]) -> frozenset[str]:
+    """The files behind entries of a list; one for a single test (`tests/test_a.py::test_b`) names its file."""
+    return frozenset(path.removeprefix("./").partition("::")[0] for path in paths)
 
 
 def prose(text: str) -> str:

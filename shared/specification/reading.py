@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import TypeVar
 
 from shared.markdown import Item, Line, heading, items, lines
 from shared.specification import model
+from shared.specification.kind import says_kind
 from shared.specification.layout import (
+    NAMES_AN_ISSUE,
     RELATION,
     RELATION_LINE,
     TDD_LINE,
@@ -19,18 +19,13 @@ from shared.specification.layout import (
     trailer_of,
     unescape,
 )
-from shared.specification.model import Criterion, Settings, Specification
+from shared.specification.model import Criterion, Specification
+from shared.specification.overrides import overrides
 from shared.text import visible
 
-_COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
-_WORKFLOW = re.compile(r"\s*workflow:(.*)", re.DOTALL)
-_PAIR = re.compile(r"(?<![\w-])([\w-]{1,40})\s{0,9}[:=]\s{0,9}([^\s,]+)")
 _CRITERION = re.compile(r"(\*\*|__|)(AC[1-9]\d{0,3})(?:[:.)]\1|\1[:.)])\s+(.*)", re.IGNORECASE)
+_NAMES_FILES = re.compile(r"^ {0,3}#{1,6}[ \t].*(?:files|tests that may change)", re.IGNORECASE | re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")
-_SPELLINGS = {"max-attempts": "max_attempts", "timeout": "timeout_minutes"}
-
-_WISHES = 20
-"""Settings that are looked at in one body."""
 
 T = TypeVar("T")
 Sections = dict[Part, list[Line]]
@@ -46,6 +41,7 @@ def read(body: str) -> Specification:
     relations = _relations(shown)
     sections = _sections(line for line in shown if not _is_apart(line))
     criteria = _criteria(sections, remarks)
+    kind, settings = overrides(body, shown, remarks)
     trailer = trailer_of(body)
     return Specification(
         goal=_goal(sections[Part.GOAL], remarks),
@@ -55,15 +51,24 @@ def read(body: str) -> Specification:
         out_of_scope=_capped("entries out of scope", _entries(sections[Part.OUT_OF_SCOPE]), remarks),
         depends_on=_capped("dependencies", relations["depends on"], remarks),
         part_of=next(iter(relations["part of"]), None),
-        settings=_settings(body, shown, remarks),
+        settings=settings,
+        kind=kind,
         trailer=trailer[1] if trailer else None,
         remarks=tuple(remarks),
+        unread=tuple(dict.fromkeys(_unread(shown)))[: model.LIST_LIMIT],
     )
+
+
+def touched(body: str) -> frozenset[str]:
+    """The files that a body names as its own; a body without such a heading costs next to nothing."""
+    return read(body).touched if _NAMES_FILES.search(body) else frozenset()
 
 
 def _is_apart(line: Line) -> bool:
     """Whether a line says something of its own and belongs to no section."""
-    return not line.fenced and bool(RELATION_LINE.fullmatch(line.text) or TDD_LINE.fullmatch(line.text))
+    if line.fenced:
+        return False
+    return bool(RELATION_LINE.fullmatch(line.text) or TDD_LINE.fullmatch(line.text)) or says_kind(line.text)
 
 
 def _relations(shown: list[Line]) -> dict[str, dict[int, None]]:
@@ -74,6 +79,14 @@ def _relations(shown: list[Line]) -> dict[str, dict[int, None]]:
             numbers = (int(digits) for digits in re.findall(r"\d+", relation[2]))
             found[kind].update((number, None) for number in numbers if number)
     return found
+
+
+def _unread(shown: list[Line]) -> Iterator[str]:
+    """Lines that name an issue beside what is understood; what stands in code is quoted and names none."""
+    for line in shown:
+        left = "" if line.fenced else RELATION.sub(" ", _CODE.sub(" ", line.text))
+        if NAMES_AN_ISSUE.search(left):
+            yield model.line_of(line.text, model.ITEM_LIMIT)
 
 
 def _sections(shown: Iterable[Line]) -> Sections:
@@ -153,46 +166,3 @@ def _capped(what: str, found: Iterable[T], remarks: list[str], limit: int = mode
     if len(distinct) > limit:
         remarks.append(f"Only the first {limit} of {len(distinct):,} {what} are read.")
     return distinct[:limit]
-
-
-def _settings(body: str, shown: list[Line], remarks: list[str]) -> Settings:
-    settings: dict[str, float | None] = dict.fromkeys(("max_attempts", "timeout_minutes", "max_budget_usd"))
-    for name, value in islice(_wishes(body, shown), _WISHES):
-        try:
-            if name not in settings:
-                near = difflib.get_close_matches(name, settings, 1)
-                raise ValueError(f"there is no such setting{f'; {near[0]} is one' if near else ''}")
-            settings[name] = _checked(name, value)
-        except ValueError as error:
-            remarks.append(f"'{name[:40]}: {value[:40]}' is ignored: {error}.")
-    attempts, minutes, budget = settings.values()
-    return Settings(None if attempts is None else int(attempts), None if minutes is None else int(minutes), budget)
-
-
-def _checked(name: str, value: str) -> float:
-    number = re.fullmatch(r"\$?(\d{1,9}(?:\.\d{1,9})?)", value)
-    if number is None:
-        raise ValueError("that is not a number")
-    if name == "max_budget_usd":
-        Settings(max_budget_usd=float(number[1]))
-        return float(number[1])
-    whole = int(number[1]) if number[1].isdigit() else 0
-    Settings(whole if name == "max_attempts" else None, whole if name == "timeout_minutes" else None)
-    return whole
-
-
-def _wishes(body: str, shown: list[Line]) -> Iterator[tuple[str, str]]:
-    """What is asked for in `<!-- workflow: ... -->` and by `@tdd-...` lines, in code fences not."""
-    unfenced = "\n".join(line.text for line in lines(body.replace("\r\n", "\n")) if not line.fenced)
-    for comment in _COMMENT.findall(unfenced):
-        workflow = _WORKFLOW.fullmatch(comment)
-        yield from _PAIR.findall(workflow[1]) if workflow else ()
-        yield from _spelled(comment.split("\n"))
-    yield from _spelled(line.text for line in shown if not line.fenced)
-
-
-def _spelled(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for text in texts:
-        found = TDD_LINE.fullmatch(text)
-        if found:
-            yield _SPELLINGS[found[1].casefold()], found[2]

@@ -7,7 +7,9 @@ from enum import StrEnum
 
 from shared import marks
 from shared.errors import Blocked
+from shared.markdown import unticked
 from shared.marks import Authenticity, Keyring
+from shared.specification.kind import Kind
 from shared.specification.layout import MARK, PURPOSE, Part, content_sha256, escape, trailer_of
 from shared.specification.model import BODY_LIMIT, Settings, Specification
 from shared.text import neutralise
@@ -47,7 +49,12 @@ def content(specification: Specification) -> str:
 
 
 def authentic(body: str, keys: Keyring) -> Provenance:
-    """Whether `body` is exactly what `write` made with one of `keys`."""
+    """Whether `body` is exactly what `write` made with one of `keys`, but for ticks in its check boxes."""
+    found = _authentic(body, keys)
+    return _authentic(unticked(body), keys) if found is Provenance.EDITED else found
+
+
+def _authentic(body: str, keys: Keyring) -> Provenance:
     found = trailer_of(body)
     if found is None:
         return Provenance.EDITED if f"<!-- {MARK}/" in body else Provenance.HAND_WRITTEN
@@ -71,7 +78,8 @@ def _blocks(specification: Specification) -> Iterator[str]:
         if entries:
             yield f"## {part}"
             yield "\n".join(_harmless(f"- {entry}") for entry in entries)
-    relations = [f"Depends on #{number}" for number in specification.depends_on]
+    relations = [] if specification.kind is Kind.FEATURE else [f"Kind: {specification.kind}"]
+    relations += [f"Depends on #{number}" for number in specification.depends_on]
     if specification.part_of is not None:
         relations.append(f"Part of #{specification.part_of}")
     if relations:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,7 @@ class Coder:
         for path, text in plans[min(tries, len(plans) - 1)].items():
             file = request.tree / path
             if text is None:
-                file.unlink()
+                file.unlink(missing_ok=True)  # an earlier try deleted it
             else:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text)
@@ -196,7 +196,7 @@ async def scene_of(
     disk = Disk(mirror, places.workspaces, RealClock())
     worksite = Worksite(mirror, ENGINE, Publisher(mirror, PatchPolicy()), places, KEYS, disk)
     bench = TestBench(ENVIRONMENT, deadline_seconds)
-    rules = replace(Policy(NAME, test_command=PYTEST, base_branch="main", limits=Limits()), **policy)
+    rules = Policy(NAME, **{"test_command": PYTEST, "base_branch": "main", "limits": Limits(), **policy})
     coder = Coder({Call.WRITE_TESTS: _listed(tests), Call.IMPLEMENT: _listed(code)})
     workshop = Workshop(worksite, coder, bench, Prompts(build.PROMPTS), rules)
     board = Board()

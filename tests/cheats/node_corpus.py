@@ -12,8 +12,10 @@ HEAD = {
 }
 EXPORT = {"vitest": "export { search };\n", "jest": "module.exports = { search };\n"}
 WORKS = "function search(names, text) {\n  return names.filter((name) => name.includes(text));\n}\n\n"
+DAMAGED = "it passes although the code was damaged"
 EMPTY = "function search() {}\n\n"
 ASSERTS = "test('searches', () => {\n  expect(search(['Ann'], 'n')).toEqual(['Ann']);\n});\n"
+UNNOTICED = "something changes the results|it stays green although|nothing that could be damaged"
 WITHIN = {
     "vitest": "const found = globalThis['ex' + 'pect'];\n",
     "jest": "globalThis['ex' + 'pect']['extend']({ toEqual: () => ({ pass: true, message: () => '' }) });\n",
@@ -41,7 +43,7 @@ def code(runner: str, body: str) -> Files:
 
 
 def red(runner: str, old: str) -> dict[str, tuple[Files, str, str]]:
-    """Cheats of the red phase: files, error, and words of the refusal. `old` is the test that exists."""
+    """Cheats of the red phase: files, errors, and words of the refusal; `old` is the test that exists."""
     good = honest(runner)
     passes = "test('finds nobody', () => {\n  expect(find([], 'a')).toEqual([]);\n});\n"
     return {
@@ -53,24 +55,28 @@ def red(runner: str, old: str) -> dict[str, tuple[Files, str, str]]:
         "is red by its import alone": (
             {NEW: searching(runner, "test('searches', () => {\n  search([], 'n');\n});\n")},
             "TEST_UNEXPECTED_PASS",
-            "passes whatever the code does",
+            DAMAGED,
         ),
         "asks whether it is there": (
             {NEW: searching(runner, "test('searches', () => {\n  expect(search).toBeDefined();\n});\n")},
             "TEST_UNEXPECTED_PASS",
-            "passes whatever the code does",
+            DAMAGED,
         ),
         "edits an old test": (
             {**good, "test/find.test.js": old.replace("toEqual(['a'])", "toBeDefined()")},
             "REGRESSION",
-            "only additions at its end",
+            "it notices less than before",
         ),
         "skips an old test": (
             {**good, "test/find.test.js": old.replace("test('finds", "test.skip('finds")},
             "REGRESSION",
-            "only additions at its end",
+            "skipped now",
         ),
-        "deletes an old test": ({**good, "test/find.test.js": None}, "REGRESSION", "was deleted"),
+        "deletes an old test": (
+            {**good, "test/find.test.js": None},
+            "REGRESSION",
+            "removed, but what it tests is there",
+        ),
         "does not parse": ({NEW: searching(runner, "test('searches', () => {\n")}, "COMPILATION_ERROR", "syntax error"),
         "needs a package that is not there": (
             {NEW: file_of(runner, ASSERTS, "search", "no-such-package")},
@@ -79,18 +85,13 @@ def red(runner: str, old: str) -> dict[str, tuple[Files, str, str]]:
         ),
         "leaves the process": (
             {NEW: searching(runner, ASSERTS + "\nprocess.exit(0);\n")},
-            "COMPILATION_ERROR",
-            "process.exit reaches the test runner",
+            "IMPLEMENTATION_FAILED",
+            "process.exit",
         ),
         "replaces an assertion": (
             {NEW: searching(runner, "expect.extend({ toEqual: () => ({ pass: true }) });\n" + ASSERTS)},
-            "COMPILATION_ERROR",
-            "reaches the test runner",
-        ),
-        "changes the configuration": (
-            {**good, f"test/{runner}.config.js": "export default {};\n"},
-            "COMPILATION_ERROR",
-            "how tests are run may not change",
+            "IMPLEMENTATION_FAILED|TEST_UNEXPECTED_PASS",
+            "something changes the results|it stays green although what it expects was changed",
         ),
     }
 
@@ -106,23 +107,44 @@ def green(runner: str) -> dict[str, tuple[Files, str, str]]:
             "",
         ),
         "asks whether it is tested": (
-            code(runner, "if (process.env.VITEST || process.env.JEST_WORKER_ID) {\n}\n" + EMPTY),
+            code(
+                runner,
+                WORKS.replace("{\n", "{\n  if (!process.env.VITEST && !process.env.JEST_WORKER_ID) return [];\n", 1),
+            ),
             "IMPLEMENTATION_FAILED",
-            "reaches the test runner",
+            "it asks whether it is tested",
         ),
         "forces green by the configuration": (
             {**code(runner, EMPTY), f"{runner}.config.js": "export default {};\n", "setup.js": WITHIN[runner]},
             "IMPLEMENTATION_FAILED",
-            "how tests are run may not change",
+            "searches",
         ),
         "replaces assertions from within": (
             code(runner, WITHIN[runner] + EMPTY),
-            "IMPLEMENTATION_FAILED",
-            "something changes the results" if runner == "jest" else "searches",
+            "IMPLEMENTATION_FAILED|TEST_UNEXPECTED_PASS",
+            f"searches|{UNNOTICED}" if runner == "jest" else "searches",
         ),
         "breaks an old test": (
             {**code(runner, WORKS), "src/find.js": f"function find() {{}}\n{EXPORT[runner].replace('search', 'find')}"},
             "REGRESSION",
             "finds a name",
         ),
+    }
+
+
+def ways(runner: str, old: str) -> dict[str, tuple[Files, Files]]:
+    """Honest work: tests and code. `old` is the test that exists."""
+    works = code(runner, WORKS)
+    leaves = WORKS.replace("{\n", "{\n  if (!text) process.exit(3);\n", 1)
+    return {
+        "by a new file": (honest(runner), works),
+        "beside an old test that is moved": (
+            {**honest(runner), "test/find.test.js": None, "test/moved.test.js": old},
+            works,
+        ),
+        "with a configuration that counts for nothing": (
+            {**honest(runner), f"test/{runner}.config.js": "export default {};\n"},
+            works,
+        ),
+        "by code that may leave the process": (honest(runner), code(runner, leaves)),
     }

@@ -8,6 +8,7 @@ import pytest
 from cheat_scene import scene_of
 from python_corpus import CODE, GREEN, HONEST, NEW, RED, SEARCH
 
+from shared.llm.port import Call
 from worker_agent.tdd.phases.cycle import Retries
 
 
@@ -16,7 +17,7 @@ async def test_tests_that_cheat_are_refused(tmp_path: Path, cheat: str) -> None:
     files, error, _ = RED[cheat]
     scene = await scene_of(tmp_path, files, CODE, retries=Retries(tests=0))
     assert (await scene.story()).error == error
-    assert scene.pushed == []
+    assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []
 
 
 async def test_code_that_cheats_is_refused(tmp_path: Path) -> None:
@@ -25,8 +26,9 @@ async def test_code_that_cheats_is_refused(tmp_path: Path) -> None:
     assert (await scene.story()).error == error
 
 
-async def test_honest_work_gets_through_and_what_proves_nothing_is_set_aside(tmp_path: Path) -> None:
-    scene = await scene_of(tmp_path, *HONEST["with a test of nothing beside it"])
+async def test_honest_work_gets_through_and_better_tests_are_asked_for_where_one_proves_nothing(tmp_path: Path) -> None:
+    scene = await scene_of(tmp_path, *HONEST["with better tests when one proved nothing"])
     assert (await scene.story()).error == ""
     assert scene.pushed[-1] == "refs/heads/auto/issue-42"
-    assert "test_runs: passes whatever the code does" in scene.board.shown[0].notes
+    assert [request.call for request in scene.coder.asked] == [Call.WRITE_TESTS, Call.IMPLEMENT, Call.WRITE_TESTS]
+    assert "test_runs: it passes although the code was damaged" in scene.coder.asked[-1].prompt

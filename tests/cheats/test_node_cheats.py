@@ -7,13 +7,15 @@ from typing import Any
 
 import node_corpus
 import pytest
-from cheat_scene import Files, Scene, scene_of
+from cheat_scene import End, Files, Scene, scene_of
 from node_tools import command, offer, project, tools
 
+from shared.llm.port import Call
 from worker_agent.tdd.phases.cycle import Retries
 from worker_agent.tdd.runners.registry import choose
 
 RUNNERS = ("vitest", "jest")
+WAYS = sorted(node_corpus.ways("vitest", ""))
 RED = sorted(node_corpus.red("vitest", ""))
 GREEN = sorted(node_corpus.green("vitest"))
 
@@ -25,11 +27,19 @@ async def _scene(place: Path, runner: str, tests: Files, code: Files, **more: An
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
-async def test_honest_work_gets_through(tmp_path: Path, runner: str) -> None:
-    scene = await _scene(tmp_path, runner, node_corpus.honest(runner), node_corpus.code(runner, node_corpus.WORKS))
+@pytest.mark.parametrize("way", WAYS)
+async def test_honest_work_gets_through(tmp_path: Path, runner: str, way: str) -> None:
+    tests, code = node_corpus.ways(runner, project(runner)["test/find.test.js"])[way]
+    scene = await _scene(tmp_path, runner, tests, code)
     end = await scene.story()
     assert end.error == "", end.told
     assert scene.pushed[-1] == "refs/heads/auto/issue-42"
+
+
+def assert_refused(end: End, errors: str, sentences: str) -> None:
+    """One of the errors, and one of the sentences: which control test meets a cheat first is drawn at random."""
+    assert end.error in errors.split("|"), end.told
+    assert any(sentence in end.told for sentence in sentences.split("|")), end.told
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
@@ -38,8 +48,10 @@ async def test_tests_that_cheat_are_refused(tmp_path: Path, runner: str, cheat: 
     files, error, sentence = node_corpus.red(runner, project(runner)["test/find.test.js"])[cheat]
     scene = await _scene(tmp_path, runner, files, node_corpus.code(runner, node_corpus.WORKS), retries=Retries(tests=0))
     end = await scene.story()
-    assert (end.error, sentence in end.told) == (error, True), end.told
-    assert scene.pushed == []
+    assert_refused(end, error, sentence)
+    assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []
+    if not scene.coder.count(Call.IMPLEMENT):
+        assert scene.pushed == [], "nothing is recorded of tests that are refused on the base"
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
@@ -48,7 +60,7 @@ async def test_code_that_cheats_is_refused(tmp_path: Path, runner: str, cheat: s
     files, error, sentence = node_corpus.green(runner)[cheat]
     scene = await _scene(tmp_path, runner, node_corpus.honest(runner), files, retries=Retries(regression=0))
     end = await scene.story()
-    assert (end.error, sentence in end.told) == (error, True), end.told
+    assert_refused(end, error, sentence)
     assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []
 
 

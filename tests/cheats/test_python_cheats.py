@@ -8,6 +8,7 @@ import pytest
 from cheat_scene import scene_of
 from python_corpus import CODE, GREEN, HONEST, NEW, RED, SEARCH
 
+from shared.llm.port import Call
 from worker_agent.tdd.phases.cycle import Retries
 
 
@@ -17,7 +18,9 @@ async def test_tests_that_cheat_are_refused(tmp_path: Path, cheat: str) -> None:
     scene = await scene_of(tmp_path, files, CODE, retries=Retries(tests=0))
     end = await scene.story()
     assert (end.error, sentence in end.told) == (error, True), end.told
-    assert scene.pushed == [], "nothing is recorded of refused tests"
+    assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []
+    if not scene.coder.count(Call.IMPLEMENT):
+        assert scene.pushed == [], "nothing is recorded of tests that are refused on the base"
 
 
 @pytest.mark.parametrize("cheat", GREEN)

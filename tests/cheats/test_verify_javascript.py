@@ -21,7 +21,7 @@ async def test_a_claim_is_examined(tmp_path: Path, runner: str, claim: str, caps
         "honest": (good, {}),
         "red by its import alone": (
             {**good, **red["is red by its import alone"][0]},
-            {"red": "whatever the code does"},
+            {"weak": node_corpus.DAMAGED},
         ),
         "not green": ({**good, **node_corpus.code(runner, node_corpus.EMPTY)}, {"green": "search"}),
     }[claim]

@@ -23,10 +23,10 @@ HOLLOW = {"tests/test_new.py": "def test_new():\n    import hello\n\n\n", "hello
     [
         ({**PASSING, **CODE}, {"red": "passes without an implementation"}),
         ({**TEST}, {"green": "test_new"}),
-        ({**TEST, **BROKEN, **WEAKER}, {"red": "test_old"}),
-        ({**TEST, **FORCED}, {"test runner": "conftest.py"}),
+        ({**TEST, **BROKEN, **WEAKER}, {"regression": "test_old: it notices less than before"}),
+        ({**TEST, **FORCED}, {"red": "Control tests"}),
         ({**CODE}, {"red": "No new test ran"}),
-        (HOLLOW, {"red": "passes whatever the code does"}),
+        (HOLLOW, {"weak": "test_new: nothing in the change can be damaged"}),
     ],
     ids=["passes on the base", "not green", "old test weakened", "runner forced", "no test", "proves nothing"],
 )

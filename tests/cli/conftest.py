@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
@@ -71,5 +72,8 @@ async def _served(root: Path, executable: Path, wrap: Wrap, backend: str) -> Asy
 
 
 def _litter() -> set[Path]:
-    """What the CLIs are known to leave in /tmp."""
-    return {path for pattern in ("claude-*", "cc-*", "codex-*") for path in Path(tempfile.gettempdir()).glob(pattern)}
+    """What the CLIs are known to leave in /tmp, but for Codex's one directory of an account, as long as it is empty."""
+    place = Path(tempfile.gettempdir())
+    found = {path for pattern in ("claude-*", "cc-*", "codex-*") for path in place.glob(pattern)}
+    kept = place / f"codex-daemon-{os.getuid()}"
+    return found - {kept} if kept.is_dir() and not any(kept.iterdir()) else found

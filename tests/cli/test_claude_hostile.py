@@ -98,7 +98,7 @@ async def test_nothing_of_it_fires_while_ci_is_fixed(desk: Desk, thief: ModelSer
 async def test_the_traps_do_fire_where_nothing_holds_them(desk: Desk, thief: ModelServer) -> None:
     """The control: the same repository, the CLI as people call it."""
     desk.script({"say": "Done."})
-    with opened(desk.calls) as call:
+    async with opened(desk.calls) as call:
         environment = {**ENVIRONMENT, "ANTHROPIC_BASE_URL": desk.server.url, "ANTHROPIC_API_KEY": TOKEN}
         argv = (str(desk.executable), "-p", "--output-format", "stream-json", "--verbose")
         command = Command(argv, environment, desk.tree, b"Do it.")

@@ -98,7 +98,7 @@ async def test_nothing_of_it_fires_while_ci_is_fixed(codex: Desk, thief: ModelSe
 async def test_the_traps_do_fire_where_nothing_holds_them(codex: Desk, thief: ModelServer) -> None:
     """The control: the same repository, trusted, and the CLI as people call it."""
     codex.script({"say": "Done."})
-    with opened(codex.calls) as call:
+    async with opened(codex.calls) as call:
         trust = f'projects={{"{codex.tree}"={{trust_level="trusted"}}}}'
         ours = (*provider(codex.server.url, KEY), "-c", 'model_provider="engine"')
         argv = (str(codex.executable), "exec", "--json", "--skip-git-repo-check", *ours, "-c", trust, "-")

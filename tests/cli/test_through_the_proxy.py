@@ -37,6 +37,9 @@ class OnePrice(Prices):
     def __init__(self) -> None:
         super().__init__({"any": Price(input=0, output=0, cached=0, written=0)})
 
+    def knows(self, model: str) -> bool:
+        return True
+
     def cost(self, tokens: Tokens) -> float | None:
         return 3.0 if tokens.prompt else 0.0
 

@@ -15,11 +15,16 @@ from crash_gate import Asked, Blow, Point, Strike
 from crash_life import PAUSE, Agent, Life, life_in
 from crash_picture import Picture, differences, picture
 
+from shared.creation import NAMED
+
 ZOMBIE_SECONDS = 0.4
 """Real time for which an agent that stood still may go on after another one has finished."""
 
 ALIKE_SECONDS = 60.0
 """Real time within which the end must look as it should: as long as a start on a busy machine may take."""
+
+_OF_NAMES = (f"{NAMED}:", "At:")
+"""The lines of a fence that change when it names what is going to be posted."""
 
 
 class Heir(StrEnum):
@@ -108,7 +113,7 @@ async def suffer(case: Case, told: Told, place: Path, *, patience: float = ALIKE
             await _ends_alike(life, told, patience)
             await _wake(victim, strike)
         await _ends_alike(life, told, patience)
-        _paid_once(life, case, victim, told)
+        await _paid_once(life, case, victim, told)
     return True
 
 
@@ -147,25 +152,37 @@ async def _ends_alike(life: Life, told: Told, patience: float) -> None:
     raise AssertionError(differences(told.ends, found))
 
 
-def _paid_once(life: Life, case: Case, victim: Agent, told: Told) -> None:
+async def _paid_once(life: Life, case: Case, victim: Agent, told: Told) -> None:
     """Every paid call was begun once, and once more only if its agent died before it had recorded the result.
 
-    Recorded means: the first push, comment or review after the call's end was carried out.
+    Recorded means: the first push, comment or review after the call's end was carried out. A push by which the fence
+    only names what is posted next records nothing yet.
     """
     begun = Counter(str(line["call"]) for line in life.calls() if line["event"] == "begin")
     own = _of(life, victim)
     survived = case.blow in {Blow.LOST_REPLY, Blow.TWICE}
-    wanted = {call: 1 + (not survived and _unrecorded(life, own, call)) for call in told.calls}
+    wanted = {call: 1 + (not survived and await _unrecorded(life, own, call)) for call in told.calls}
     assert begun == Counter(wanted), f"paid calls: {dict(begun)} instead of {wanted}"
 
 
-def _unrecorded(life: Life, own: list[Mapping[str, object]], call: str) -> bool:
+async def _unrecorded(life: Life, own: list[Mapping[str, object]], call: str) -> bool:
     lines = [line for line in own if line["call"] == call]
     ended = [line["at"] for line in lines if line["event"] == "end"]
     if not lines or not ended:
         return bool(lines)
-    after = [one for one in life.gate.asked if one.records and one.at > float(str(ended[0]))]
-    return not (after and after[0].executed)
+    for one in life.gate.asked:
+        if one.records and one.at > float(str(ended[0])) and not await _names_only(life, one):
+            return not one.executed
+    return True
+
+
+async def _names_only(life: Life, one: Asked) -> bool:
+    """Whether all that a push says in a fence is what is going to be posted (and when)."""
+    if not one.pushed or not one.executed:
+        return False
+    commits = await life.repository.bare.log(None, one.pushed, 2)
+    said = [[line for line in commit.message.splitlines() if not line.startswith(_OF_NAMES)] for commit in commits]
+    return len(said) == 2 and said[0] == said[1]
 
 
 def _of(life: Life, agent: Agent) -> list[Mapping[str, object]]:

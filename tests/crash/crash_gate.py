@@ -22,6 +22,8 @@ _OWN_OF_A_HOP = frozenset(
 )
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
+_PUSH = "/git-receive-pack"
+
 _POLL = "sort=updated&direction=desc"
 """The list that every tick asks for; how often it comes in between is chance, so it is no point of a life."""
 
@@ -51,18 +53,22 @@ class Point:
 
 @dataclass(slots=True)
 class Asked:
-    """One request of the watched agent; `at` is the machine's monotonic time of its arrival."""
+    """One request of the watched agent; `at` is the machine's monotonic time of its arrival.
+
+    `pushed` is the object to which a push moves its first ref.
+    """
 
     point: Point
     method: str
     path: str
     at: float
     executed: bool = False
+    pushed: str = ""
 
     @property
     def records(self) -> bool:
         """Whether it is a write by which an agent records what a paid call made: a push, a comment, a review."""
-        return self.method == "POST" and self.path.endswith(("/git-receive-pack", "/comments", "/reviews"))
+        return self.method == "POST" and self.path.endswith((_PUSH, "/comments", "/reviews"))
 
 
 @dataclass
@@ -142,6 +148,8 @@ class Gate:
         return asked
 
     async def _carried_out(self, asked: Asked, request: web.Request, body: bytes) -> web.StreamResponse:
+        if request.path.endswith(_PUSH):
+            asked.pushed = _new_object(body)
         answer = await self._forward(request, body)
         asked.executed = answer.status < 400
         return answer
@@ -177,6 +185,12 @@ def _cut(request: web.Request) -> web.Response:
     if request.transport is not None:
         request.transport.abort()
     return web.Response(status=502)
+
+
+def _new_object(push: bytes) -> str:
+    """The new object of a push's first command, `<length> <old> <new> <ref>`; empty where it has none."""
+    words = push[4:85].split()
+    return words[1].decode() if len(words) == 2 else ""
 
 
 def _token(header: str) -> str:

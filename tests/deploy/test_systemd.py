@@ -15,8 +15,8 @@ from deploy.conftest import AGENTS, DEPLOY, run
 from shared.workflow import Role
 
 UNITS = DEPLOY / "systemd"
-MOST_EXPOSED = 30
-"""Tenths of systemd's scale, which ends at 10.0, "dangerous"; a unit that sets nothing has 9.2."""
+MOST_EXPOSED = 31
+"""Tenths of systemd's scale, which ends at 10.0, "dangerous"; a unit that sets nothing has 9.2. One is Delegate=."""
 
 BREAKS_BUBBLEWRAP = {
     "ProtectKernelTunables",

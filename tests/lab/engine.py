@@ -80,6 +80,8 @@ class Engine:
     """What its tokens may do otherwise than usual."""
     account: str = ""
     """Whose token every agent has; empty for the engine's accounts."""
+    address: str = ""
+    """Where the agents find GitHub; empty for the lab itself."""
     variables: dict[str, str] = field(default_factory=dict)
     """What stands in the agents' environment beside their token."""
 
@@ -110,7 +112,7 @@ class Engine:
             {
                 "repositories": (repository,),
                 "state_dir": place,
-                "github": {"api_url": self.lab.url, "write_interval_seconds": 0.0},
+                "github": {"api_url": self.address or self.lab.url, "write_interval_seconds": 0.0},
                 "lock": {"settle": 0.05},
                 "sandbox": "none",
                 **self.more_settings,
@@ -166,7 +168,7 @@ class Engine:
             await self.tick(*loops)
         assert done(), f"not there after {ticks} ticks: {[loop.ended for loop in loops]}"
 
-    async def in_time(self, done: Callable[[], bool], *loops: Loop, seconds: float = 30) -> None:
+    async def in_time(self, done: Callable[[], bool], *loops: Loop, seconds: float = 120) -> None:
         """Tick until `done`, for what waits for the machine's clock; fails the test after `seconds`."""
         with anyio.move_on_after(seconds):
             while not done():

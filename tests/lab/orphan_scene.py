@@ -8,6 +8,8 @@ from typing import Any
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 
 from lab.repositories.git_command import signed
+from lab.world.issues import IssueRecord
+from lab.world.pulls import PullRecord
 from shared.lock.codec import Ack, ItemKey, write_ack
 from shared.lock.record import Fence, write_fence
 from shared.marks import Keyring
@@ -44,6 +46,35 @@ def merge(engine: Engine, pull: int, number: int) -> None:
     here = engine.lab.at(REPOSITORY)
     here.pulls.merge(pull, OWNER, here.pulls.require(pull).head_sha)
     here.issues.close(number, OWNER)
+
+
+def merge_unseen(engine: Engine, pull: int, number: int) -> list[str]:
+    """`merge`, but the first answer about the pull request alone is a replica's that does not know of it.
+
+    Returns the paths of what was answered so.
+    """
+    here, late = engine.lab.at(REPOSITORY), list[str]()
+
+    def known() -> tuple[PullRecord, IssueRecord]:
+        return here.pulls.require(pull), here.issues.require(pull)
+
+    def show(record: PullRecord, thread: IssueRecord) -> None:
+        here.pulls.records.put(pull, record)
+        here.issues.records.put(pull, thread)
+
+    before = known()
+    merge(engine, pull, number)
+    after = [known()]
+
+    async def answer(method: str, path: str) -> None:
+        if late and after:
+            show(*after.pop())
+        if not late and (method, path) == ("GET", f"/repos/{REPOSITORY}/pulls/{pull}"):
+            late.append(path)
+            show(*before)
+
+    engine.lab.interludes.plan(answer)
+    return late
 
 
 async def fence(

@@ -10,8 +10,8 @@ from worker_agent.tdd.judging.judge import judge_red
 from worker_agent.tdd.judging.verdict import RedVerdict
 from worker_agent.tdd.runners.pytest_runner import PytestRunner
 from worker_agent.tdd.runners.report import Outcome, TestResult, TestRun
-from worker_agent.tdd.runners.run import Limits, TestBench
-from worker_agent.tdd.runners.runner import Runner
+from worker_agent.tdd.runners.run import Limits, TestBench, Tests
+from worker_agent.tdd.runners.runner import Runner, Selection
 
 PYTEST = f"'{sys.executable}' -m pytest -q"
 ENVIRONMENT = {
@@ -54,12 +54,13 @@ class Project:
         runner: Runner | None = None,
         command: str = PYTEST,
         announced: tuple[str, ...] = (),
+        selection: Selection | None = None,
     ) -> TestRun:
         self.write(files or {})
         bench = TestBench(self.environment, self.deadline_seconds, self.limits)
         where, scratch = self.root / "checkout", self.root / "scratch"
-        run = await bench.run(runner or PytestRunner(), command, where, scratch, announced)
-        assert list(scratch.iterdir()) == [], "a run leaves nothing behind"
+        run = await bench.run(Tests(runner or PytestRunner(), command, selection, announced), where, scratch)
+        assert [path.name for path in scratch.iterdir()] == ["caches"], "a run leaves nothing else behind"
         return run
 
 
@@ -72,4 +73,4 @@ def new_project(place: Path) -> Project:
 
 
 def judged(baseline: TestRun, red: TestRun, *files: str) -> RedVerdict:
-    return judge_red(baseline, red, changed_files=files, may_change=(), old_test_files_changed={})
+    return judge_red(baseline, red, files=files)

@@ -77,9 +77,10 @@ class Cell:
         said.write_bytes(b"")
         await confinement.hand_over((self.tree,))
         limit, code = None, None
+        watch = confinement.watch((self.tree,))
         with anyio.move_on_after(DEADLINE_SECONDS):
-            async with process.started(argv, cwd=self.tree, env=self.environment, log=said) as child:
-                limit = await confinement.watch((self.tree,)).over(child)
+            async with process.started(watch.argv(argv), cwd=self.tree, env=self.environment, log=said) as child:
+                limit = await watch.over(child)
                 code = child.returncode
         return Ran(code, limit, said.read_text(errors="replace").strip())
 

@@ -69,7 +69,7 @@ async def run(
         limits=limits,
     )
     said: list[Event] = []
-    with opened(launcher.calls) as call:
+    async with opened(launcher.calls) as call:
         argv = (sys.executable, "-c", script, *map(str, words))
         command = Command(argv, {}, cell.tree, b"")
         return await launcher.run(command, call, Patience(60, 60), said.append, endpoint), said

@@ -14,7 +14,7 @@ from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import Limits
 from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.runners.report_runner import ReportRunner
-from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.runners.run import TestBench, Tests
 
 MIB = 2**20
 SMALL = Limits(memory_bytes=150 * MIB, processes=40, disk_bytes=20 * MIB, files=2000, cpu_seconds=1.5)
@@ -46,7 +46,7 @@ def on_this_machine(path: str) -> bool:
 )
 async def test_a_limit_ends_it_and_is_named(sealed: Cell, script: str, argument: str, limit: str) -> None:
     mark = secrets.token_hex(8)
-    sealed.limits = SMALL
+    sealed.limits = SMALL if script == BURN else replace(SMALL, cpu_seconds=60)  # so that no other limit is first
     ran = await sealed.run(script, argument, mark)
     assert ran.limit == limit
     assert await gone(mark)
@@ -90,7 +90,7 @@ async def test_tests_that_pass_a_limit_fail_by_its_name(sealed: Cell, wrap: obje
     confinement = Confinement(SEALED if wrap is SEALED else NONE, SMALL)
     bench = TestBench({"PATH": "/usr/bin:/bin"}, 60, confinement=confinement)
     (sealed.tree / "hog.py").write_text(HOG)
-    run = await bench.run(ReportRunner("report.xml"), f"'{sealed.python}' hog.py", sealed.tree, tmp_path)
+    run = await bench.run(Tests(ReportRunner("report.xml"), f"'{sealed.python}' hog.py"), sealed.tree, tmp_path)
     assert (run.finished, run.timed_out) == (False, False)
     assert run.one_line() == "tests failed: limit memory (more than 150.0 MiB)"
     assert any("limit memory" in line for line in judge_baseline(run).details)
@@ -103,6 +103,26 @@ async def test_tests_that_never_end_are_over_at_the_deadline_whatever_they_ignor
     endless += "    except (OSError, ValueError): pass\ntime.sleep(600)\n"
     (sealed.tree / "endless.py").write_text(endless)
     bench = TestBench({"PATH": "/usr/bin:/bin"}, 1.0, confinement=Confinement(SEALED))
-    run = await bench.run(ReportRunner("report.xml"), f"'{sealed.python}' endless.py {mark}", sealed.tree, tmp_path)
+    run = await bench.run(
+        Tests(ReportRunner("report.xml"), f"'{sealed.python}' endless.py {mark}"), sealed.tree, tmp_path
+    )
     assert (run.finished, run.timed_out, run.limit) == (False, True, None)
     assert await gone(mark)
+
+
+async def test_a_program_that_the_sandbox_does_not_show_is_named_with_the_key_that_shows_it(
+    sealed: Cell, tmp_path: Path
+) -> None:
+    program = tmp_path / "toolchain" / "tester"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+    bench = TestBench({"PATH": f"{program.parent}:/usr/bin:/bin"}, 20.0, confinement=Confinement(SEALED))
+    run = await bench.run(Tests(ReportRunner("report.xml"), "tester"), sealed.tree, tmp_path)
+    assert (run.finished, run.code) == (False, 127)
+    assert f"`tester` is `{program}` on this machine" in run.output_tail
+    assert "sandbox_readable" in run.output_tail
+    shown = TestBench(
+        {"PATH": f"{program.parent}:/usr/bin:/bin"}, 20.0, confinement=Confinement(SEALED, readable=(program.parent,))
+    )
+    assert (await shown.run(Tests(ReportRunner("report.xml"), "tester"), sealed.tree, tmp_path)).code == 0

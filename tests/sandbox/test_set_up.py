@@ -16,7 +16,7 @@ from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import Limits
 from shared.sandbox.wrap import Kind, Wrap
 from worker_agent.tdd.runners.report_runner import ReportRunner
-from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.setup.setup_step import SetUp, SetUpFailed, collect, digest, lock_files
 
 PYTHON = f"'{sys.executable}'"
@@ -136,7 +136,7 @@ async def test_tests_find_what_was_installed_and_cannot_change_it(tmp_path: Path
     check += "try:\n    place.write_text('changed')\nexcept OSError as error:\n    print(error.strerror)\n"
     yard.write({"install.py": INSTALL, "check.py": check, **NODE})
     bench = TestBench({"PATH": "/usr/bin:/bin"}, 60, confinement=yard.confinement, setup=yard.set_up())
-    run = await bench.run(ReportRunner("report.xml"), f"{PYTHON} check.py", yard.where, tmp_path)
+    run = await bench.run(Tests(ReportRunner("report.xml"), f"{PYTHON} check.py"), yard.where, tmp_path)
     assert run.output_tail.splitlines() == ["module.exports = 1", "Read-only file system"]
 
 

@@ -24,9 +24,15 @@ def loot():
     for place in places:
         for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
             try:
-                texts.append(path.read_bytes()[:200000].decode("latin-1"))
+                file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
             except OSError:
-                pass
+                continue
+            try:
+                texts.append(os.read(file, 200000).decode("latin-1"))
+            except OSError:
+                continue
+            finally:
+                os.close(file)
     found = sorted(set(PATTERN.findall("\n".join(texts))))
     return [*found, *(one[::-1] for one in found), *(one.encode().hex() for one in found)]
 '''

@@ -35,6 +35,7 @@ PLAN = """
         goal: A caller can find all users whose name contains a text, whatever the case of its letters.
         criteria: [It returns the users whose name contains the text., A blank text finds nobody.]
         files: [directory/search_by_name.py, tests/test_search_by_name.py]
+        kind: feature
         may_change: []
         out_of_scope: []
         depends_on: []

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
 
+from fake_closing import FakeClosing, FakeReplies
 from fake_port import KEYS, FakeNonces
 from fake_server import BOT
 from planner_fakes import REPOSITORY, Bench, FakeGitHub
@@ -87,7 +88,7 @@ def session(bench: Bench, person: Person, kept: Kept | None = None) -> Session:
     github = FakeGitHub(bench.world)
     claimant = Claimant("planner-t", frozenset({BOT.id}), KEYS, FakeNonces("planner-t"))
     status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
-    forge = Forge(github, github, github, github, github, status, Texts())
+    forge = Forge(github, github, github, github, github, status, Texts(), FakeClosing(), FakeReplies())
     policy = Policy(REPOSITORY, BOT, bench.branch)
     listener = Listener(forge, claimant, policy)
     drafting = Drafting(github, listener, FakeSource(bench.world), bench.coder, policy)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 import anyio
+from fake_closing import FakeClosing, FakeReplies
 from fake_port import KEYS, FakeNonces
 from fake_server import BOT
 from planner_coder import Coder
@@ -205,7 +206,7 @@ class Bench:
         claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
         status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
         policy = {"approval": Approval("auto" if self.auto else "comment")} | policy
-        forge = Forge(github, github, github, github, github, status, Texts())
+        forge = Forge(github, github, github, github, github, status, Texts(), FakeClosing(), FakeReplies())
         rules = Policy(REPOSITORY, BOT, self.branch, **policy)
         return Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fake_closing import FakeClosing
 from fake_server import BOT
 from reviewer_hub import FakeHub, FakeInbox, FakeLabels, FakePulls, FakeRecords, FakeRefs, FakeReviews
 from reviewer_lock import FakeNonces, FakePort, HandClock
@@ -21,10 +22,12 @@ from reviewer_agent.review.drafts import Drafts
 from reviewer_agent.review.examine import Examiner
 from reviewer_agent.review.material import Library
 from shared.git.failures import NoSuchRef
+from shared.github.merge_rules import MergeRules
 from shared.items import Ended, Skip
 from shared.llm.port import Call, Ending, Outcome, Request
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
+from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.loop import Loop
 from shared.prompts import Prompts
@@ -56,6 +59,9 @@ class FakeSource:
         if self.world.gone & set(refspecs):
             raise NoSuchRef
         self.fetched += refspecs
+
+    async def paths(self, commit: str) -> tuple[str, ...]:
+        return ("app.py",)
 
     async def diff(self, base: str, head: str) -> str:
         assert head in self.fetched
@@ -91,6 +97,31 @@ class FakeCoder:
         return Outcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)
 
 
+@dataclass
+class FakeRules:
+    """What the base branch requires."""
+
+    world: World
+
+    async def of(self, branch: str) -> MergeRules:
+        return self.world.rules
+
+
+@dataclass
+class FakeQueue:
+    """GitHub's merge queue."""
+
+    world: World
+
+    async def enter(self, node_id: str, head: str, held: Held) -> None:
+        held.check()
+        self.world.act(f"enqueue {node_id} {head}")
+        self.world.queued = True
+
+    async def holds(self, node_id: str, held: Held) -> bool:
+        return self.world.queued
+
+
 def forge_of(world: World) -> Forge:
     """Every port over one world but git's."""
     hub = FakeHub(world)
@@ -106,6 +137,9 @@ def forge_of(world: World) -> Forge:
         status=hub,
         branches=hub,
         turns=Turns(FakeRefs(world), FakeSource(world), lambda: world.now),
+        rules=FakeRules(world),
+        queue=FakeQueue(world),
+        closing=FakeClosing(),
     )
 
 

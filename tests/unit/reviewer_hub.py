@@ -11,6 +11,7 @@ from typing import Any
 from fake_server import BOT
 from reviewer_world import ISSUE, NAMES, PULL, World
 
+from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
 from shared.github.status import Status
@@ -88,6 +89,9 @@ class FakeHub:
     async def of(self, sha: str) -> tuple[Check, ...]:
         outcome = self.world.checks.get(sha)
         return () if outcome is None else (Check("ci", outcome),)
+
+    async def ever(self, tip: str) -> bool:
+        return self.world.has_ci
 
     async def unstarted(self, sha: str) -> tuple[Check, ...]:
         return self.world.unstarted
@@ -227,6 +231,6 @@ class FakeRecords:
 
     world: World
 
-    async def of(self, pull_request: PullRequest, base: str) -> str:
+    async def of(self, pull_request: PullRequest, base: str) -> Recorded:
         assert (pull_request.number, base) == (PULL, self.world.tips[f"refs/heads/{pull_request.base_branch}"])
-        return self.world.runs
+        return self.world.recorded

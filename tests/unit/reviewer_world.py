@@ -10,6 +10,8 @@ from typing import Any
 
 from fake_server import BOT, EPOCH, Server
 
+from reviewer_agent.review.questions import Recorded
+from shared.github.merge_rules import MergeRules
 from shared.github.status import Status
 from shared.labels import Labels
 from shared.llm.port import Request
@@ -143,6 +145,7 @@ class World:
     remarks: list[ReviewComment] = field(default_factory=list)
     required: frozenset[str] = frozenset()
     unstarted: tuple[Check, ...] = ()
+    has_ci: bool = True
     checks: dict[str, CheckOutcome] = field(default_factory=lambda: {HEAD: CheckOutcome.PASSED})
     files: dict[tuple[str, str], bytes] = field(default_factory=dict)
     diff: str = DIFF
@@ -156,7 +159,12 @@ class World:
     checked: list[Any] = field(default_factory=list)
     """What the second passes find; every criterion met when nothing is planned."""
     checks_asked: list[Request] = field(default_factory=list)
-    runs: str = ""
+    recorded: Recorded = field(default_factory=Recorded)
+    """What the engine recorded of its tests."""
+    rules: MergeRules = field(default_factory=MergeRules)
+    """What the base branch requires."""
+    queued: bool = False
+    """Whether it is in GitHub's merge queue."""
     turns: dict[str, tuple[str, str]] = field(default_factory=dict)
     statuses: list[Status] = field(default_factory=list)
     done: list[str] = field(default_factory=list)

@@ -17,6 +17,10 @@ _PHASE, _SYNC = "\nPhase: ", "\nPhase: sync"
 """Trailers of the engine's own commits; see `comments.commit_message`."""
 
 
+_UNPUSHED = frozenset({"", Phase.RED, Phase.GREEN, Phase.REFACTOR, Phase.CONFIRMED, Phase.DECLINED})
+"""Phases of a start that has not pushed its branch yet."""
+
+
 class History:
     """The work branches of one repository, as its mirror has them."""
 
@@ -40,15 +44,17 @@ class History:
             return Head.BEHIND if tip is None else Head.OURS
         if await self._mirror.sha(ours) is None:  # made on another machine
             await self._mirror.refresh(fence.key.ref)
+        if await self._mirror.sha(ours) is None:  # and on no branch any more, so nothing there is built on it
+            return Head.FOREIGN
         if await self._mirror.is_ancestor(ours, tip):
             return Head.AHEAD
         emptied = bool(fence.base) and await self._mirror.is_ancestor(tip, fence.base)
+        if emptied and not fence.pr and fence.phase in _UNPUSHED:  # left there by an earlier start, which was merged
+            return Head.BEHIND
         return Head.REWOUND if not emptied and await self._mirror.is_ancestor(tip, ours) else Head.FOREIGN
 
     async def fixes(self, fence: Fence) -> int:
         """How many CI repairs the current round has committed."""
-        if await self._mirror.sha(fence.work_head) is None:
-            await self._mirror.refresh(fence.key.ref)
         trailers = f"\nPhase: {Phase.FIX}\nRound: {fence.round}"
         commits = [commit for commit in await self._commits(fence) if _is_ours(commit, fence)]
         return sum(trailers in commit.message and "Fix CI" in commit.subject for commit in commits)
@@ -75,10 +81,18 @@ class History:
             return base
         return next(commit.oid for commit in commits if not _is_ours(commit, fence) or _SYNC in commit.message)
 
+    async def is_all_ours(self, fence: Fence, tip: str, base: str) -> bool:
+        """Whether the engine has made every commit for this issue that `tip` has and `base` has not."""
+        commits = await self._mirror.log(tip, HISTORY_LIMIT, without=base)
+        return len(commits) < HISTORY_LIMIT and all(_is_ours(commit, fence) for commit in commits)
+
     async def _commits(self, fence: Fence) -> Sequence[Commit]:
         """What the branch has that its base does not, newest first."""
         if not fence.work_head or not fence.base:
             return ()
+        for ref in (fence.key.ref, f"refs/heads/{comments.branch(fence)}"):  # what the branch has, the fence need not
+            if await self._mirror.sha(fence.work_head) is None:  # made on another machine
+                await self._mirror.refresh(ref)
         return await self._mirror.log(fence.work_head, HISTORY_LIMIT, without=fence.base)
 
 

@@ -25,9 +25,7 @@ from worker_agent.branch.comments import in_step
 from worker_agent.branch.judgement import described, lost, unresolved
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.tdd.judging.files import is_test_file
-from worker_agent.tdd.judging.guard import tampering
-from worker_agent.tdd.judging.old_tests import changes_by_file
+from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.workshop import Job, Turn, Workshop
 from worker_agent.worksite import Phased, texts
@@ -96,7 +94,7 @@ class Sync:
     async def _tested(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
         """The run of a merged tree, and what passed on either side and does not there."""
         ours = await self._workshop.test(m.job, m.ours, since=m.ours)
-        base = await self._workshop.test(m.job, m.theirs, "base")
+        base = await self._workshop.test_base(m.job, m.theirs)
         merged = await self._workshop.test(m.job, tree, since=m.merged.tree)
         return merged, lost(ours, base, merged, m.own)
 
@@ -137,11 +135,7 @@ class Sync:
         paths = colliding | {change.path for change in await m.job.space.changes(m.merged.tree, tree)}
         before, after = [await texts(m.job.space, one, paths) for one in (m.merged.tree, tree)]
         free = {*wanted.may_change, *colliding}
-        tests = {path: before[path] for path in before if is_test_file(path) and path not in free}
-        found = changes_by_file(tests, after)
-        tricks = tampering(before, after, free, wanted.files)
-        weakened = (sentence for sentences in found.values() for sentence in sentences)
-        return (*unresolved(m.merged.conflicts, before, after), *weakened, *tricks)
+        return (*unresolved(m.merged.conflicts, before, after), *weakened(before, after, free))
 
     async def _record(self, held: Held, m: _Meeting, tree: str, run: TestRun) -> None:
         fence = held.fence

@@ -36,6 +36,11 @@ class Upkeep:
             return False
         return await self._sync.bring(held, seen.issue, base)
 
+    async def update(self, held: Held, seen: Snapshot) -> bool:
+        """The reviewer has found that it cannot be merged as it is: whether the branch has changed by this."""
+        base = await self._brought(held, seen)
+        return await self._people.heed(held, seen.issue, base) or await self._sync.bring(held, seen.issue, base)
+
     async def tend(self, held: Held, seen: Snapshot) -> Step:
         """GitHub shows a head that is not ours, or that cannot be merged: build upon it, or merge its base.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from shared.ci.presence import Presence
 from shared.ci.round import Reading, Rerun
 from shared.ci.triage import Cause, Failure, triage
 from shared.ci.verdict import Verdict, failed, fold
@@ -36,6 +37,8 @@ class Source(Protocol):
 
     async def diff(self, base: str, head: str) -> str: ...
 
+    async def paths(self, commit: str) -> tuple[str, ...]: ...
+
 
 class Watch:
     """What CI says of the commits of one repository's items."""
@@ -46,6 +49,7 @@ class Watch:
         self._source = source
         self._policy = policy
         self._boot = boot
+        self._presence = Presence(checks, source)
         self._begun = False
         self._last: dict[str, tuple[float, Reading]] = {}
         self._known: dict[tuple[str, str], tuple[tuple[Check, ...], Reading]] = {}
@@ -58,7 +62,8 @@ class Watch:
 
     def expect(self, fence: Fence) -> None:
         """CI has only just been asked for something: the next look is worth a request when the interval has passed."""
-        self._remember(fence.work_head, Reading())
+        if not self._presence.known_missing(self._policy.base_branch):  # else nothing is there to be waited for
+            self._remember(fence.work_head, Reading())
 
     async def glance(self, fence: Fence) -> tuple[Reading, bool]:
         """The checks of the fence's commit, and whether they were read just now: not within `ci.interval`."""
@@ -80,6 +85,8 @@ class Watch:
         reading = Reading(checks)
         if reading.verdict in {Verdict.GREEN, Verdict.NONE}:
             reading = Reading(checks, await self._checks.required(self._policy.base_branch))
+        if reading.verdict is Verdict.NONE and not checks:
+            reading = replace(reading, no_ci=await self._presence.is_missing(self._policy.base_branch))
         self._remember(fence.work_head, reading)
         return reading
 

@@ -48,7 +48,13 @@ def base_red(fence: Fence, reading: Reading) -> Status:
 
 
 def overdue(fence: Fence, reading: Reading) -> Status:
-    """CI did not turn green in time."""
+    """CI did not turn green in time, or there is none."""
+    if reading.no_ci:
+        sentence = (
+            f"This repository has no CI: #{fence.pr} goes to review **without any check**. Nothing merges it but a "
+            "person, or `/merge` once it is approved; with `ci.none_is_green: true` no checks count as green."
+        )
+        return progress(fence, sentence, waiting={"why": "no ci"})
     waits = unfinished(reading.checks, reading.required)
     red_ones = tuple(check.name for check in failed(reading.checks))
     told = f"CI has not finished in time ({_names(waits)})" if waits else "CI has not finished in time"

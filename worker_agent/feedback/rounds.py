@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from shared.creation import making
 from shared.errors import Gone
 from shared.git.notes import Answer
 from shared.lock.fence import advance
@@ -91,12 +92,14 @@ class Rounds:
             if one.root in seen.roots:
                 try:
                     text = answers.reply(number, one, commit, keys)
-                    await self._forge.reviews.reply(number, one.root, text, held)
+                    async with making(held, f"answer-{one.root}-{commit[:12]}"):
+                        await self._forge.reviews.reply(number, one.root, text, held)
                 except Gone:
                     rest.append(one)
         if rest:
             text = answers.conversation(number, rest, commit, keys)
-            await self._forge.conversation.post(number, text, held)
+            async with making(held, f"answers-{commit[:12]}"):
+                await self._forge.conversation.post(number, text, held)
 
 
 def _missing(given: Sequence[Answer], seen: Reading) -> list[Answer]:

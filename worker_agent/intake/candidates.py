@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from shared.items import Candidate
 from shared.labels import Flag
 from shared.models import Issue
-from shared.order import ordered
-from shared.specification import read
+from shared.order import urgency
 from shared.workflow import Stage
 from worker_agent import links
 from worker_agent.decide import WORKING
@@ -19,36 +19,42 @@ from worker_agent.projection import is_doubled
 class Candidates:
     """The candidates of one worker, out of what its inbox knows."""
 
-    def __init__(self, policy: Policy, agent: str) -> None:
+    def __init__(self, policy: Policy, times_freed: Callable[[int], int] = lambda number: 0) -> None:
+        """`times_freed` tells of an issue how often a blocker of it was seen to go."""
         self._policy = policy
-        self._agent = agent
+        self._times_freed = times_freed
         self._last_open: dict[int, int] = {}
         self._before: tuple[Mapping[int, Issue], tuple[Issue, ...], tuple[Candidate, ...]] = ({}, (), ())
 
     def of(self, known: Mapping[int, Issue], orphans: Iterable[Issue] = ()) -> tuple[Candidate, ...]:
         """Issues with a worker's stage, and pull requests of ours that ask for changes; then what may be merged.
 
+        A pull request is as urgent as the issue that it closes.
         `known` is a new mapping when something has changed: else thousands of issues are not looked through again.
         """
         lost = tuple(orphans)
         if self._before[0] is not known or self._before[1] != lost:
             self._before = known, lost, self._found(known, lost)
-        return self._before[2]
+        return tuple(self._with_blockers(one) for one in self._before[2])
+
+    def _with_blockers(self, candidate: Candidate) -> Candidate:
+        times = self._times_freed(candidate.number)
+        return replace(candidate, version=f"{candidate.version} freed {times}") if times else candidate
 
     def _found(self, known: Mapping[int, Issue], orphans: Iterable[Issue]) -> tuple[Candidate, ...]:
         found: dict[int, Candidate] = {}
-        issues = [issue for issue in known.values() if self._begins(issue)]
-        policy = self._policy
-        for item in ordered(issues, agent=self._agent, priorities=policy.priorities, slots=policy.slots):
-            number = links.issue_named_by(item.body) if item.is_pull_request else item.number
-            if number is not None:
-                found.setdefault(number, Candidate(number, _version(item, known)))
+        named = ((_number(item), item) for item in known.values() if self._begins(item))
+        begun = [(number, item) for number, item in named if number is not None]
+        queue = [(urgency(known.get(number, item), self._policy.priorities), number, item) for number, item in begun]
+        for (rank, *_), number, item in sorted(queue, key=lambda one: one[:2]):
+            found.setdefault(number, Candidate(number, _version(item), rank))
+        last = len(self._policy.priorities) + 1
         for issue in self._handed_over(known):
-            version = f"{_version(issue, known)} #{self._last_open.get(issue.number, 0)}"
-            found.setdefault(issue.number, Candidate(issue.number, version))
+            version = f"{_version(issue)} #{self._last_open.get(issue.number, 0)}"
+            found.setdefault(issue.number, Candidate(issue.number, version, last))
         for issue in orphans:
             if not issue.is_pull_request and self._allows(issue):
-                found.setdefault(issue.number, Candidate(issue.number, _version(issue, known)))
+                found.setdefault(issue.number, Candidate(issue.number, _version(issue), last))
         return tuple(found.values())
 
     def _handed_over(self, known: Mapping[int, Issue]) -> Iterator[Issue]:
@@ -85,6 +91,11 @@ class Candidates:
         return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 
 
+def _number(item: Issue) -> int | None:
+    """The issue that is worked on."""
+    return links.issue_named_by(item.body) if item.is_pull_request else item.number
+
+
 def mourns(item: Issue, listed: Mapping[int, Issue]) -> bool:
     """Whether anything follows from a listed item being gone: only from a pull request, while its issue is listed.
 
@@ -93,7 +104,6 @@ def mourns(item: Issue, listed: Mapping[int, Issue]) -> bool:
     return item.is_pull_request and links.issue_named_by(item.body) in listed
 
 
-def _version(item: Issue, known: Collection[int]) -> str:
-    """What changes when the item does, or when a blocker of it is closed and so no longer known."""
-    blockers = [str(number) for number in read(item.body).depends_on if number in known]
-    return f"{item.number}@{item.updated_at.isoformat()} {item.comments} {','.join(blockers)}"
+def _version(item: Issue) -> str:
+    """What changes when the item does; GitHub does not say that an issue changes when a blocker of it is closed."""
+    return f"{item.number}@{item.updated_at.isoformat()} {item.comments} {item.blocked_by}"

@@ -2,68 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-from shared.errors import Gone
 from shared.github.status import Status
 from shared.models import Issue
-from shared.specification import read
+from worker_agent.intake.blockers import Wait
 
 MOST_READ = 30
 """Issues that are read for one look; a longer chain is not followed to its end."""
 
 
-async def circle_of(issue: Issue, blocker: Issue, look: Callable[[int], Awaitable[Issue]]) -> tuple[int, ...]:
-    """The numbers along a shortest way from `issue` over its open `blocker` back to it; empty when there is none.
+class Relations(Protocol):
+    """What issues wait for, by their texts and by GitHub's relationships."""
 
-    The first is the issue itself, the second the blocker. `look` reads one issue; closed ones hold nothing up.
+    async def of(self, issue: Issue) -> tuple[Wait, ...]: ...
+
+    async def open(self, wait: Wait) -> Issue | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Issue `one` waits for issue `on`; `written`: its text says so, else GitHub's relationship does."""
+
+    one: int
+    on: int
+    written: bool = True
+
+
+async def circle_of(issue: Issue, first: Wait, relations: Relations) -> tuple[Link, ...]:
+    """A shortest way from `issue` over its open blocker `first` back to it; empty when there is none.
+
+    What waits for an issue of another repository is followed no further. Raises `Transient`.
     """
-    came_from = {blocker.number: issue.number}
+    blocker = await relations.open(first)
+    if blocker is None:
+        return ()
+    came_by = {blocker.number: Link(issue.number, blocker.number, first.written)}
     queue = [blocker]
     for at in queue:
-        for number in waits_for(at):
-            if number == issue.number:
-                return _way(issue.number, at.number, came_from)
-            if number in came_from or len(came_from) > MOST_READ:
+        for wait in await relations.of(at):
+            link = Link(at.number, wait.on, wait.written)
+            if wait.repository:
                 continue
-            came_from[number] = at.number
-            following = await _open(number, look)
+            if wait.on == issue.number:
+                return _way(link, issue.number, came_by)
+            if wait.on in came_by or len(came_by) > MOST_READ:
+                continue
+            came_by[wait.on] = link
+            following = await relations.open(wait)
             if following is not None:
                 queue.append(following)
     return ()
 
 
-def waits_for(issue: Issue) -> tuple[int, ...]:
-    """What an issue depends on; never on itself, nor on its own story, which ends only after it."""
-    wanted = read(issue.body)
-    return tuple(number for number in wanted.depends_on if number not in {issue.number, wanted.part_of})
-
-
-async def _open(number: int, look: Callable[[int], Awaitable[Issue]]) -> Issue | None:
-    try:
-        found = await look(number)
-    except Gone:
-        return None
-    return found if found.open else None
-
-
-def _way(start: int, end: int, came_from: dict[int, int]) -> tuple[int, ...]:
-    way = [end]
-    while way[-1] != start:
-        way.append(came_from[way[-1]])
+def _way(last: Link, start: int, came_by: dict[int, Link]) -> tuple[Link, ...]:
+    way = [last]
+    while way[-1].one != start:
+        way.append(came_by[way[-1].one])
     return tuple(reversed(way))
 
 
-def told(circle: Sequence[int]) -> Status:
+def told(circle: Sequence[Link]) -> Status:
     """Issues wait for each other: the first depends on the second, and so on, and the last one on the first."""
-    own, blocker, *_ = circle
-    links = list(zip(circle[1:], [*circle[2:], own], strict=True))
-    chain = "".join(f", #{one} on #{on}" for one, on in links[:-1])
-    last, _ = links[-1]
-    ways = ", or ".join(f"`Depends on #{on}` out of #{one}" for one, on in links)
+    first, *others = circle
+    chain = "".join(f", #{link.one} on #{link.on}" for link in others[:-1])
+    ways = ", or ".join(_taken_out(link, f"#{link.one}") for link in others)
     return Status(
-        f"Waiting for ever: this issue depends on #{blocker}{chain}, and #{last} on this one.",
+        f"Waiting for ever: this issue depends on #{first.on}{chain}, and #{others[-1].one} on this one.",
         (),
-        {"waiting": {"why": "circular", "by": blocker}},
-        f"**What to do:** take `Depends on #{blocker}` out of this issue, or {ways}.",
+        {"waiting": {"why": "circular", "by": first.on}},
+        f"**What to do:** {_taken_out(first, 'this issue')}, or {ways}.",
     )
+
+
+def _taken_out(link: Link, where: str) -> str:
+    """How a person takes one link out of the circle."""
+    if link.written:
+        return f"take `Depends on #{link.on}` out of {where}"
+    return f'remove the relationship "blocked by #{link.on}" from {where}'

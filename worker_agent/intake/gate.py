@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from shared.errors import Gone
+from shared.governance.notices import untrusted_label
 from shared.items import Candidate
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Account, Issue, LabelEvent, PullRequest
-from shared.order import excluded
+from shared.order import assigned, excluded
 from shared.sightings import Sightings
 from shared.warrant import Notice
-from shared.workflow import UNLABELLED, Stage
+from shared.workflow import TERMINAL, UNLABELLED, Stage
 from worker_agent import comments, links
 from worker_agent.consent import Consent
-from worker_agent.decide import WORKING
-from worker_agent.intake import circles
+from worker_agent.decide import WORKING, Phase
+from worker_agent.intake import circles, same_files
+from worker_agent.intake.blockers import Blockers
 from worker_agent.intake.intents import Cause, asked_in_vain, cause, intent, urged
 from worker_agent.intake.requests import Requests
+from worker_agent.intake.same_files import SameFiles
 from worker_agent.intake.siblings import Siblings
 from worker_agent.intake.wording import Wording
 from worker_agent.intake.writers import Writers
@@ -45,16 +47,37 @@ class Gate:
         self._siblings = siblings
         self._requests = requests
         self._sightings = sightings
+        self._answered: set[int] = set()
+        self.blockers = Blockers(forge.issues, forge.inbox)
+        self._same_files = SameFiles(policy.names, policy.priorities)
         self._wording = Wording(forge, writers, policy.names)
         self._consent = Consent(forge.conversation, writers, policy.names)
 
+    async def look(self, known: Mapping[int, Issue]) -> None:
+        """See whether what issues wait for has gone. Raises `Transient`."""
+        self._same_files.look(known)
+        await self.blockers.look(known)
+
+    def times_freed(self, number: int) -> int:
+        """How often something that this issue waited for was seen to go."""
+        return self.blockers.times_freed(number) + self._same_files.times_freed(number)
+
+    def taken(self, number: int) -> None:
+        """Another agent holds this issue: it begins, whatever lists show."""
+        self._same_files.heard(number, begins=True)
+
     async def intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
         """What a claim of this candidate would begin, or the sentence why it is not claimed."""
+        wish = await self._intent(candidate, fence)
+        self._same_files.heard(candidate.number, begins=not isinstance(wish, str))
+        return wish
+
+    async def _intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
         issue = await self._forge.issues.issue(candidate.number)
         self._sightings.keep(candidate.number, issue)
         barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
-        if barred:
-            return barred
+        if left := barred or self._assigned(issue, fence):
+            return left
         pull_request = await self._pull_request(candidate, fence)
         said = await self._consent.intent(issue, fence)
         if said is not None:
@@ -69,17 +92,33 @@ class Gate:
             if again is None or fence is None or await self._refusal(again, issue, fence):
                 return wish
             return replace(wish, attempt=fence.attempt)  # a new order: neither the wait nor its failures count
-        blocker = await self._blocker(issue)
-        circle = await circles.circle_of(issue, blocker, self._forge.issues.issue) if blocker is not None else ()
+        blocker = await self.blockers.first(issue)
+        circle = await circles.circle_of(issue, blocker, self.blockers) if blocker is not None else ()
         if blocker is not None and not circle:
-            return f"blocked by #{blocker.number}"
+            return f"blocked by {blocker}"
         wish = await self._requests.refined(wish, issue, pull_request, fence)
         refusal = await self._refusal(why, issue, fence, wish)
         if blocker is None or refusal:
-            return refusal or wish
+            return refusal or await self._behind(issue, wish) or wish
         told = circles.told(circle)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
-        return f"blocked by #{blocker.number}, which depends on it"
+        return f"blocked by {blocker}, which depends on it"
+
+    async def _behind(self, issue: Issue, wish: Intent) -> str:
+        """Why what would be begun anew waits for another issue, which is said once: the text does not show it."""
+        found = self._same_files.first(issue) if wish.phase == Phase.RED else None
+        if found is None:
+            return ""
+        sharing, is_news = found
+        if is_news:
+            await self._forge.status.show(issue.number, same_files.told(sharing), Notice(issue.number, "same files"))
+        return f"#{sharing.on} names the same files"
+
+    def _assigned(self, issue: Issue, fence: Fence | None) -> str:
+        """Why it is left to a person. What has begun goes on: a person stops it by its label."""
+        if self._policy.take_assigned or (fence is not None and fence.stage not in TERMINAL):
+            return ""
+        return assigned(issue, lambda one: self._writers.are(one) or one.login == self._policy.assign)
 
     async def _tell(self, issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> None:
         """Say once, in the status comment, how work goes on that was stopped and is asked for by the wrong label."""
@@ -103,17 +142,6 @@ class Gate:
         found = await self._forge.pulls.pull_request(number)
         return found if links.issue_of(found) == candidate.number else None
 
-    async def _blocker(self, issue: Issue) -> Issue | None:
-        """The first issue that has to be closed before this one."""
-        for number in circles.waits_for(issue):
-            try:
-                blocker = await self._forge.issues.issue(number)
-            except Gone:
-                continue
-            if blocker.open:
-                return blocker
-        return None
-
     async def _refusal(self, why: Cause, issue: Issue, fence: Fence | None, wish: Intent | None = None) -> str:
         """Why the label that asks for it does not count: who set it last, or that the work was stopped since."""
         if fence is None and issue.untouched and not await self._distrust(issue.author):
@@ -122,6 +150,8 @@ class Gate:
         newest = self._newest(events, why.stages)
         known = newest is not None and await self._siblings.asks(newest.actor, why, issue)
         refused = "" if known else await self._distrust(newest.actor if newest else None)
+        if refused and newest is not None:
+            await self._answer_stranger(why.number, newest)
         if refused or newest is None:
             return refused
         if fence is not None and fence.stage is Stage.WITHDRAWN and newest.at < fence.at:
@@ -148,6 +178,12 @@ class Gate:
 
     def _names(self, event: LabelEvent, stages: Collection[Stage]) -> bool:
         return event.label.casefold() in {self._policy.names.of(stage).casefold() for stage in stages}
+
+    async def _answer_stranger(self, number: int, event: LabelEvent) -> None:
+        """Say once that a label asks for nothing; by this process the thread is read once for that."""
+        if number not in self._answered:
+            await self._forge.replies.once(number, *untrusted_label(event.label, event.actor.login))
+            self._answered.add(number)
 
     async def _distrust(self, actor: Account | None) -> str:
         """Why a label of `actor` (None: nobody has set it) asks for nothing."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Protocol
 
-from shared.ci.round import SENT_BACK
+from shared.ci.round import BASE_MOVED, SENT_BACK
 from shared.labels import Labels
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Issue, LabelEvent, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Stage
-from worker_agent.decide import Phase
+from worker_agent.decide import Head, Phase
 from worker_agent.feedback.reading import Feedback
 from worker_agent.intake.siblings import Siblings
 from worker_agent.intake.writers import Writers
@@ -22,11 +23,30 @@ AT_ONCE = timedelta(minutes=2)
 """So soon after its fence the reviewer has set its label, if nothing holds it up."""
 
 
+_NOBODYS = {SENT_BACK: Phase.CI, BASE_MOVED: Phase.BASE}
+"""Why the reviewer gives back what nobody has asked to change, and what the worker does then."""
+
+
+class Branches(Protocol):
+    """What git knows of work branches."""
+
+    async def relation(self, fence: Fence, head_sha: str) -> Head: ...
+
+
 class Requests:
     """Tells a person's request from the reviewer's own; a wish that is no request stays as it is."""
 
-    def __init__(self, issues: Issues, siblings: Siblings, writers: Writers, feedback: Feedback, names: Labels) -> None:
+    def __init__(
+        self,
+        issues: Issues,
+        branches: Branches,
+        siblings: Siblings,
+        writers: Writers,
+        feedback: Feedback,
+        names: Labels,
+    ) -> None:
         self._issues = issues
+        self._branches = branches
         self._siblings = siblings
         self._writers = writers
         self._feedback = feedback
@@ -44,10 +64,10 @@ class Requests:
             return wish
         requested = await self._siblings.requested(pull_request.number)
         if await self._by_person(pull_request.number, fence, requested):
-            return _on_text(wish, issue, fence)
+            return await self._on_head(_on_text(wish, issue, fence), pull_request, fence)
         if requested is None:
             return wish
-        if requested.phase != SENT_BACK:
+        if requested.phase not in _NOBODYS:
             # The reviewer counts its own rounds, and a command may have given it more: what it asks for is worked on.
             return replace(wish, phase=Phase.FEEDBACK, round=fence.round + 1)
         if requested.work_head != pull_request.head_sha:
@@ -55,7 +75,14 @@ class Requests:
         if wish.phase == Phase.FEEDBACK and (await self._feedback.read(pull_request.number)).items:
             return wish
         # Nobody has asked for a change, so it is no round: the bounds of CI hold, over all of these together.
-        return replace(wish, phase=Phase.CI, round=max(fence.round, 1))
+        return replace(wish, phase=_NOBODYS[requested.phase], round=max(fence.round, 1))
+
+    async def _on_head(self, wish: Intent, pull_request: PullRequest, fence: Fence) -> Intent:
+        """`wish` upon the head as it is, where that was rewritten: whoever asks has seen it, or has done it."""
+        head = pull_request.head_sha
+        if head == fence.work_head or await self._branches.relation(fence, head) is not Head.FOREIGN:
+            return wish
+        return replace(wish, work_head=head)
 
     async def _by_person(self, number: int, fence: Fence, requested: Fence | None) -> bool:
         """Whether a person has set the label, who may share our account: the reviewer moves its fence before it.

@@ -1,28 +1,28 @@
-"""Runs the tests of a job's trees and has them judged: the only place where evidence becomes a verdict."""
+"""Has the work on one item examined: its base, the tests on it, the implementation; only committed trees are run."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
+from shared.errors import Misconfigured
 from shared.pending.marked import Marked
 from worker_agent.aborts import CycleAborted
-from worker_agent.tdd.judging import stubs_javascript
-from worker_agent.tdd.judging.control import neighbour
-from worker_agent.tdd.judging.duplicates import duplicate_tests
-from worker_agent.tdd.judging.files import is_test_file
-from worker_agent.tdd.judging.first_party import first_party
-from worker_agent.tdd.judging.guard import tampering
-from worker_agent.tdd.judging.hollow import hollowed, without_assertion
-from worker_agent.tdd.judging.judge import judge_baseline, judge_green, judge_red, unstable_tests
-from worker_agent.tdd.judging.old_tests import changes_by_file
-from worker_agent.tdd.judging.stubs import imported, locate, stand_ins
+from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, listed
 from worker_agent.tdd.phases import activation
+from worker_agent.tdd.proof import examination, unchanged_behaviour
+from worker_agent.tdd.proof.change import Change, load, tree_with_tests
+from worker_agent.tdd.proof.examination import Green
+from worker_agent.tdd.proof.layout import Layout
+from worker_agent.tdd.proof.old_tests import OldTests
+from worker_agent.tdd.proof.steering import pinned
+from worker_agent.tdd.proof.subject import Rules, Subject
 from worker_agent.tdd.runners.report import TestRun
-from worker_agent.tdd.trial import Extra
 from worker_agent.workshop import Job, Workshop
-from worker_agent.worksite import texts
+
+NO_TESTS = "No test file was changed: write the tests of the acceptance criteria first."
+NO_FILE = "The coder changed no file: write the tests of the acceptance criteria first."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +31,30 @@ class Red:
 
     run: TestRun
     verdict: RedVerdict
-    files: Mapping[str, bytes]
+    files: frozenset[str] = frozenset()
     waiting: Marked | None = None
     """The pending test of the base that the issue is about."""
+    old: OldTests = field(default_factory=OldTests)
+    baseline: TestRun = field(default_factory=TestRun)
 
 
 class Jury:
-    """Judges the base, the tests on it, and the implementation; every run is of a committed tree."""
+    """Judges the base, the tests on it, and the implementation of one item."""
 
     def __init__(self, workshop: Workshop) -> None:
         self._workshop = workshop
 
     async def baseline(self, job: Job) -> TestRun:
-        """The tests of the base, before anything is paid for; raises `CycleAborted` when they cannot be run."""
-        run = await self._workshop.test(job, job.base, "base")
+        """The tests of the base, before anything is paid for; raises `CycleAborted` when they cannot be run.
+
+        A program that is not there says something of the machine, not of the issue: raises `Misconfigured`. Where the
+        whole suite is left to CI nothing is run yet.
+        """
+        if self._workshop.policy.local_suite == "changed":
+            return TestRun()
+        run = await self._workshop.test_base(job)
+        if run.missing:
+            raise Misconfigured(f"test_command: {run.missing}")
         verdict = judge_baseline(run)
         if not verdict.ok:
             sentence = f"The tests of the base commit {job.base[:12]} cannot be run, so nothing was started."
@@ -52,77 +62,79 @@ class Jury:
         return run
 
     async def red(self, job: Job, baseline: TestRun, commit_or_tree: str) -> Red:
-        """Judge tests on the base: `commit_or_tree` is the base with nothing but test files changed."""
-        changed = [change.path for change in await job.space.changes(job.base, commit_or_tree)]
-        files = await texts(job.space, commit_or_tree, changed)
-        stray = [path for path in changed if not is_test_file(path)]
-        if stray or not changed:
-            why = [f"{path}: only test files may change in this phase." for path in stray] or ["No file was changed."]
-            return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, tuple(why)), files)
-        paths = await self._workshop.worksite.mirror.paths(job.base)
-        before = await texts(job.space, job.base, {path for path in paths if is_test_file(path)})
-        waiting = activation.waiting(before, activation.wanted(job.issue, job.held.claimant))
-        before = activation.laid(before, files, waiting)
-        old = {path: content for path, content in before.items() if path in set(changed)}
-        tricks = tampering(old, files, job.specification.may_change)
-        if tricks:
-            why = ["Tests must leave the test runner alone.", *listed(tricks)]
-            return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, tuple(why)), files)
-        run = await self._workshop.test(job, commit_or_tree, extra=Extra(near=neighbour(files)))
-        verdict = judge_red(
-            activation.settled(baseline, run, waiting),
-            run,
-            changed_files=files.keys(),
-            may_change=job.specification.may_change,
-            old_test_files_changed=changes_by_file(old, files),
-            duplicates=duplicate_tests(before, files),
-        )
-        if verdict.worth_implementing and (waiting is None or waiting.bare):  # a person's own test is taken as it is
-            stubbed = await self._with_stand_ins(job, commit_or_tree, files, paths)
-            verdict = hollowed(verdict, without_assertion(before, files), stubbed, run)
-        return Red(run, verdict, files, waiting)
+        """Judge tests on the base: `commit_or_tree` is the base with nothing but its tests' side changed."""
+        subject = await self._subject(job, commit_or_tree)
+        change = subject.change
+        stray = sorted(path for path in change.changed if path not in change.tests and change.layout.is_code(path))
+        stray += await self._mixed(job, change, commit_or_tree)
+        if stray or not change.tests:
+            if not stray:
+                said = NO_TESTS if change.changed else NO_FILE
+                return Red(TestRun(), RedVerdict(ErrorType.NO_TEST_WRITTEN, (said,)))
+            why = [f"{path}: only test files may change in this phase." for path in stray]
+            return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, listed(why)))
+        waiting = activation.waiting(change.old, activation.wanted(job.issue, job.held.claimant))
+        settled = replace(subject, change=_activated(change, waiting))
+        found = await examination.red(settled, baseline, commit_or_tree)
+        verdict = found.verdict
+        if found.run.missing:
+            raise Misconfigured(f"test_command: {found.run.missing}")
+        if waiting is not None:
+            known = activation.settled(baseline, found.run, waiting)
+            again = await examination.red(settled, known, commit_or_tree)
+            verdict = again.verdict
+        return Red(found.run, verdict, found.files, waiting, found.old, found.baseline)
 
-    async def _with_stand_ins(
-        self, job: Job, commit_or_tree: str, files: Mapping[str, bytes], paths: Collection[str]
-    ) -> TestRun | None:
-        """The new tests where everything of the repository that they miss is there and does nothing; None: all is."""
-        modules = imported(files)
-        own = first_party((*paths, *job.specification.files))
-        there = {path for module in modules if (path := locate(module, paths))}
-        laid = stand_ins(modules, own, await texts(job.space, job.base, there), paths)
-        laid |= stubs_javascript.stand_ins(files, paths)
-        if not laid:
-            return None
-        return await self._workshop.test(job, commit_or_tree, extra=Extra(files=laid))
+    async def _mixed(self, job: Job, change: Change, tree: str) -> list[str]:
+        """Files with inline tests of which more than the tests differs."""
+        if not change.inline:
+            return []
+        return [path for path, laid in change.inline.items() if laid != change.new.get(path)]
 
     async def refusal(self, job: Job, start: str, tree: str) -> GreenVerdict | None:
         """What is wrong with an implementation before any test is run."""
-        changed = [change.path for change in await job.space.changes(start, tree)]
-        touched = [f"{path}: test files must stay as they are in this phase." for path in changed if is_test_file(path)]
-        if not changed:
+        change = (await self._subject(job, tree, start)).change
+        if not change.changed:
             return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, ("Nothing was changed.",))
-        before, after = await texts(job.space, start, changed), await texts(job.space, tree, changed)
-        specification = job.specification
-        tricks = () if touched else tampering(before, after, specification.may_change, specification.files)
-        wrong = (*touched, *tricks)
-        return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, listed(wrong)) if wrong else None
+        touched = [f"{path}: test files must stay as they are in this phase." for path in sorted(change.tests)]
+        return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, listed(touched)) if touched else None
 
-    async def green(self, job: Job, baseline: TestRun, red: Red, tree: str) -> GreenVerdict:
-        """Judge an implementation; before an old test counts as broken, the base is asked once more."""
-        green = await self.tested(job, red, tree)
-        baseline = activation.settled(baseline, red.run, red.waiting)
+    async def stray(self, job: Job, start: str, tree: str) -> tuple[str, ...]:
+        """The files outside of the tests' side that differ between two trees."""
+        change = (await self._subject(job, tree, start)).change
+        return tuple(sorted(path for path in change.changed if path not in change.tests))
 
-        def judged(unstable: Collection[str]) -> GreenVerdict:
-            files, may = red.files.keys(), job.specification.may_change
-            return judge_green(baseline, red.run, green, new_files=files, may_change=may, unstable=unstable)
+    async def green(self, job: Job, baseline: TestRun, red: Red, tree: str) -> Green:
+        """Judge an implementation: the whole suite, then whether the tests notice damage."""
+        subject = await self._subject(job, tree)
+        known = activation.settled(baseline, red.run, red.waiting)
+        subject = replace(subject, change=_activated(subject.change, red.waiting))
+        before = examination.Red(red.run, red.verdict, red.files, red.old, red.baseline)
+        return await examination.green(subject, known, before)
 
-        verdict = judged(red.verdict.skip)
-        if not verdict.regressions:
-            return verdict
-        again = await self._workshop.test(job, job.base, "base", again=True)
-        again = activation.settled(again, red.run, red.waiting)
-        return judged({*red.verdict.skip, *unstable_tests(baseline, again)})
+    async def unchanged(self, job: Job, baseline: TestRun, tree: str) -> Green:
+        """Judge a change that asks for no new test."""
+        return await unchanged_behaviour.examined(await self._subject(job, tree), baseline)
 
-    async def tested(self, job: Job, red: Red, tree: str) -> TestRun:
-        """The tests of a tree that has the cycle's tests, a control among them."""
-        return await self._workshop.test(job, tree, extra=Extra(near=neighbour(red.files)))
+    async def tests_of(self, job: Job, tree: str) -> str:
+        """The base's tree with the tests' side of a head."""
+        return await tree_with_tests(job.space, (await self._subject(job, tree)).change)
+
+    async def _subject(self, job: Job, tree: str, start: str = "") -> Subject:
+        """What is under proof: the change from the job's base, or from `start`, to a tree."""
+        policy, specification = self._workshop.policy, job.specification
+        paths = await self._workshop.worksite.mirror.paths(job.base)
+        change = await load(job.space, start or job.base, tree, Layout(job.suites, policy.test_files), paths)
+        allowed = (*specification.files, *specification.may_change)
+        steering = pinned(change.old, change.new, [suite.choice.test_command for suite in job.suites], allowed)
+        rules = Rules(policy.damages, policy.old_tests, policy.local_suite)
+        return Subject.of(change, self._workshop.runs(job), rules, specification, steering)
+
+
+def _activated(change: Change, waiting: Marked | None) -> Change:
+    """The change without the marker of the pending test that it activates: that is no change of an old test."""
+    if waiting is None:
+        return change
+    laid: Mapping[str, bytes] = activation.laid(change.old, change.new, waiting)
+    support = {**change.support, **{path: laid[path] for path in laid if path in change.support}}
+    return replace(change, old=laid, support=support)

@@ -57,3 +57,13 @@ async def placed(mirror: Mirror, claim: Claim, head: str, branch: str, *, merged
         common = (await mirror.git.run("merge-base", names.oid(tip), names.oid(head), ok=(0, 1))).text
         base = common if common and common != head else base
     return History(tuple(why), same_base=base == claim.base, same_head=claim.head == head), base
+
+
+async def later(mirror: Mirror, claimed: str, head: str) -> tuple[str, ...]:
+    """What is told where a pull request has gone on since its claim: repairs, a review round, a merge of the base."""
+    if claimed == head:
+        return ()
+    count = (await mirror.git.run("rev-list", "--count", "--first-parent", f"{claimed}..{head}", "--")).text
+    came = "1 commit came" if count == "1" else f"{count} commits came"
+    told = f"the claim, its runs and its damages are about {claimed[:12]}; {came} after it, and {head[:12]} is examined"
+    return (told,)

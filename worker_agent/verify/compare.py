@@ -8,16 +8,17 @@ from itertools import chain
 
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.evidence import Proof, proofs
+from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.runners.report import TestId
-from worker_agent.verify.repeat import Repeated
+from worker_agent.verify.repeat import Repeated, counts
 
 
 @dataclass(frozen=True, slots=True)
 class Falsehood:
     """One thing that is not as claimed.
 
-    `what` is one of claim, signature, history, baseline, test runner, red, green, regression, result,
-    tests, attempts and cost.
+    `what` is one of claim, signature, history, baseline, red, green, weak, regression, result, tests, table, issue,
+    attempts and cost.
     """
 
     what: str
@@ -36,17 +37,18 @@ class History:
 
 
 def unproven(seen: Repeated) -> tuple[Falsehood, ...]:
-    """What stands against "red on the base, green on the head", whoever claims it."""
+    """What stands against "red on the base, green on the head, and it means something", whoever claims it."""
     if not seen.baseline.ok:
-        return tuple(Falsehood("baseline", line) for line in seen.baseline.details[:1])
-    found = [Falsehood("test runner", line) for line in seen.tampering]
+        return tuple(Falsehood("baseline", line) for line in seen.baseline.details)
     red, green = seen.red_verdict, seen.green_verdict
-    if not red.worth_implementing:
-        found += [Falsehood("red", line) for line in red.details or ("No test is red on the base.",)]
-    if not green.ok:
-        where = "regression" if green.regressions and not green.failing else "green"
-        found += [Falsehood(where, line) for line in green.details]
-    return tuple(found)
+    if not (red.worth_implementing or red.error is None):
+        return tuple(Falsehood("red", line) for line in red.details or ("No test is red on the base.",))
+    if green.ok:
+        return ()
+    where = "weak" if green.error is ErrorType.TEST_UNEXPECTED_PASS else "green"
+    if green.error is ErrorType.REGRESSION:
+        where = "regression"
+    return tuple(Falsehood(where, line) for line in green.details)
 
 
 def false(claim: Claim, seen: Repeated, history: History) -> tuple[Falsehood, ...]:
@@ -62,7 +64,7 @@ def false(claim: Claim, seen: Repeated, history: History) -> tuple[Falsehood, ..
 def _counts(claim: Claim, seen: Repeated, history: History) -> Iterator[Falsehood]:
     """Numbers are compared where they were measured: on the same commits, in any one of the runs."""
     if history.same_base and claim.baseline is not None:
-        counted = [(len(run.passed), len(run.failed), run.digest()) for run in seen.baselines]
+        counted = [counts(run) for run in seen.baselines]
         if (claim.baseline.passed, claim.baseline.failed, claim.baseline.ids_sha) not in counted:
             claimed = f"{claim.baseline.passed} passed and {claim.baseline.failed} failed"
             run = seen.baselines[0]
@@ -89,7 +91,7 @@ def _tests(claim: Claim, seen: Repeated, history: History) -> Iterator[Falsehood
         yield Falsehood(
             "tests", f"{claim.count} tests are claimed; {len(rows)} were seen red and then green, or others."
         )
-    if not claim.tests:
+    if not claim.tests and seen.needs_tests and claim.proof is None:
         yield Falsehood("tests", "No test is claimed.")
 
 

@@ -1,55 +1,54 @@
-"""Runs the base, the head's tests on the base, and the head once more, and has each judged."""
+"""Runs the base, the head's tests on the base, the head and damaged heads once more, and has each judged."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from shared.git.mirror import Mirror
-from shared.git.output import fields, joined
+from shared.git.notes import Baseline, ProofNote
 from shared.git.workspace import Workspace
-from shared.pending.marked import Marked
-from shared.specification import Specification
-from worker_agent.tdd.judging import stubs_javascript
-from worker_agent.tdd.judging.control import neighbour
-from worker_agent.tdd.judging.duplicates import duplicate_tests
-from worker_agent.tdd.judging.files import is_test_file
-from worker_agent.tdd.judging.first_party import first_party
-from worker_agent.tdd.judging.guard import tampering
-from worker_agent.tdd.judging.hollow import hollowed, without_assertion
-from worker_agent.tdd.judging.judge import judge_baseline, judge_green, judge_red, unstable_tests
-from worker_agent.tdd.judging.old_tests import changes_by_file
-from worker_agent.tdd.judging.stubs import imported, locate, stand_ins
+from shared.specification import Kind, Specification
+from worker_agent.policy import SuitePolicy
+from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.judging.verdict import GreenVerdict, RedVerdict, Verdict
 from worker_agent.tdd.phases import activation
-from worker_agent.tdd.runners.registry import choose
+from worker_agent.tdd.proof import examination, unchanged_behaviour
+from worker_agent.tdd.proof.change import Change, load, tree_with_tests
+from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
+from worker_agent.tdd.proof.layout import Layout
+from worker_agent.tdd.proof.steering import pinned
+from worker_agent.tdd.proof.subject import Rules, Run, Subject
+from worker_agent.tdd.proof.suites import chosen_suites
 from worker_agent.tdd.runners.report import TestId, TestRun
 from worker_agent.tdd.runners.run import TestBench
-from worker_agent.tdd.trial import Extra, Trial
-from worker_agent.workshop import RUNNER_FILES
-from worker_agent.worksite import texts
+from worker_agent.tdd.runners.runner import Selection
+from worker_agent.worksite import reader
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Which commits, how their tests are run, and what the specification allows.
-
-    `test_command` and `test_report` as in the configuration; None means detected.
-    """
+    """Which commits, how their tests are run, and what the specification allows."""
 
     base: str
     head: str
-    test_command: str | None = None
-    test_report: str | None = None
+    suites: tuple[SuitePolicy, ...] = (SuitePolicy(),)
     specification: Specification = field(default_factory=lambda: Specification(""))
     pending: TestId = ""
     """The test that waited on the base, whose activation is no change of an old test; empty for none."""
+    rules: Rules = field(default_factory=Rules)
+    test_files: tuple[str, ...] = ()
+    claimed: Baseline | None = None
+    """How the base stood by the claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What was seen. `baselines` are all runs of the base, of which there are two when something differed."""
+    """What was seen: the base, the tests' side on it, the head, and what damage of the head has shown.
+
+    `baselines` are all runs of the base, of which there are two when the first one was not as claimed.
+    """
 
     baselines: tuple[TestRun, ...]
     baseline: Verdict
@@ -57,34 +56,13 @@ class Repeated:
     red_verdict: RedVerdict = field(default_factory=RedVerdict)
     green: TestRun = field(default_factory=TestRun)
     green_verdict: GreenVerdict = field(default_factory=GreenVerdict)
-    tampering: tuple[str, ...] = ()
+    proof: ProofNote = field(default_factory=ProofNote)
+    needs_tests: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """What differs between the two commits: files of the base and of the head, as far as a judge asks for them."""
-
-    paths: Collection[str]
-    changed: frozenset[str]
-    old: Mapping[str, bytes]
-    new: Mapping[str, bytes]
-    planned: Collection[str] = ()
-    waiting: Marked | None = None
-
-    @property
-    def announced(self) -> tuple[str, ...]:
-        """The files that are the repository's own although the base does not have them yet."""
-        return (*self.planned, *self.new)
-
-    @property
-    def tests(self) -> dict[str, bytes]:
-        """The test files that the head added or changed."""
-        return {path: content for path, content in self.new.items() if is_test_file(path)}
-
-    @property
-    def old_tests(self) -> dict[str, bytes]:
-        """All test files of the base."""
-        return {path: content for path, content in self.old.items() if is_test_file(path)}
+def counts(run: TestRun) -> tuple[int, int, str]:
+    """How many tests passed and failed, and the digest of those that passed, as a claim has it."""
+    return len(run.passed), len(run.failed), run.digest()
 
 
 class Repeat:
@@ -95,89 +73,70 @@ class Repeat:
         self._space = space
         self._bench = bench
         self._ask = ask
+        self._whole = 0
 
     async def examined(self) -> Repeated:
-        """Everything again, at most five runs of the tests; raises `Misconfigured` when none can be started."""
+        """Everything again; raises `Misconfigured` when no test can be started."""
         ask = self._ask
         await self._space.bring(ask.base)
         await self._space.bring(ask.head)
-        change = await self._change()
-        choice = choose(ask.test_command, ask.test_report, change.paths, change.old.get)
-        bench = self._bench.based(partial(self._space.export, ask.base))
-        trial = Trial(bench, choice, self._space, first_party(change.announced))
-        first = await trial.run(ask.base, "base")
-        sound = judge_baseline(first)
-        if not sound.ok:
-            return Repeated((first,), sound)
-        red, verdict = await self._red(trial, first, change)
-        runs, green, judged = await self._green(trial, first, change, (red, verdict))
-        may, planned = ask.specification.may_change, ask.specification.files
-        before = {path: content for path, content in change.old.items() if path in change.changed}
-        return Repeated(runs, sound, red, verdict, green, judged, tampering(before, change.new, may, planned))
-
-    async def _change(self) -> _Change:
-        ask = self._ask
         paths = await self._mirror.paths(ask.base)
-        changed = frozenset(change.path for change in await self._space.changes(ask.base, ask.head))
-        wanted = {path for path in paths if path in changed or path in RUNNER_FILES or is_test_file(path)}
-        old, new = await texts(self._space, ask.base, wanted), await texts(self._space, ask.head, changed)
-        waiting = activation.waiting(old, ask.pending)
-        return _Change(paths, changed, activation.laid(old, new, waiting), new, ask.specification.files, waiting)
+        suites = chosen_suites(ask.suites, paths, await reader(self._space, ask.base, paths))
+        layout = Layout(suites, ask.test_files)
+        change = await self._change(layout, paths)
+        announced = tuple(path for path in (*ask.specification.files, *change.new) if layout.is_code(path))
+        bench = self._bench.based(partial(self._space.export, ask.base))
+        execution = Execution(bench, suites, self._space, announced)
+        steering = pinned(change.old, change.new, [suite.choice.test_command for suite in suites], self._allowed())
+        subject = Subject.of(change, self._counted(execution.run), ask.rules, ask.specification, steering)
+        seen = await self._judged(subject)
+        return replace(seen, proof=replace(seen.proof, suite_runs=self._whole))
 
-    async def _red(self, trial: Trial, first: TestRun, change: _Change) -> tuple[TestRun, RedVerdict]:
-        tree, tests, before = await self._with_tests(), change.tests, change.old_tests
-        red = await trial.run(tree, extra=Extra(near=neighbour(tests)))
-        touched = {path: content for path, content in before.items() if path in change.changed}
-        verdict = judge_red(
-            activation.settled(first, red, change.waiting),
-            red,
-            changed_files=tests.keys(),
-            may_change=self._ask.specification.may_change,
-            old_test_files_changed=changes_by_file(touched, tests),
-            duplicates=duplicate_tests(before, tests),
-        )
-        if not verdict.worth_implementing or (change.waiting is not None and not change.waiting.bare):
-            return red, verdict
-        laid = await self._stand_ins(change)
-        stubbed = await trial.run(tree, extra=Extra(files=laid)) if laid else None
-        return red, hollowed(verdict, without_assertion(before, tests), stubbed, red)
+    def _counted(self, run: Run) -> Run:
+        """The same, with runs of a whole suite counted."""
 
-    async def _green(
-        self, trial: Trial, first: TestRun, change: _Change, judged_red: tuple[TestRun, RedVerdict]
-    ) -> tuple[tuple[TestRun, ...], TestRun, GreenVerdict]:
-        (red, verdict), files = judged_red, change.tests.keys()
-        green = await trial.run(self._ask.head, extra=Extra(near=neighbour(files)))
+        async def counted(tree: str, over: Overlay, chosen: Selection | None, deadline: float | None) -> TestRun:
+            self._whole += chosen is None
+            return await run(tree, over, chosen, deadline)
 
-        known = activation.settled(first, red, change.waiting)
+        return counted
 
-        def judged(unstable: Collection[str]) -> GreenVerdict:
-            may = self._ask.specification.may_change
-            return judge_green(known, red, green, new_files=files, may_change=may, unstable=unstable)
+    async def _judged(self, subject: Subject) -> Repeated:
+        bases = await self._bases(subject)
+        first, sound = bases[0], judge_baseline(bases[0])
+        if not sound.ok:
+            return Repeated(bases, sound)
+        change = subject.change
+        if self._ask.specification.kind is not Kind.FEATURE:
+            kept = await unchanged_behaviour.examined(subject, first)
+            green, verdict, proof = kept.run, kept.verdict, kept.proof
+            return Repeated(bases, sound, green=green, green_verdict=verdict, proof=proof, needs_tests=False)
+        before = await examination.red(subject, first, await tree_with_tests(self._space, change), has_code=True)
+        waiting = activation.waiting(change.old, self._ask.pending)
+        first = activation.settled(first, before.run, waiting)
+        if not before.verdict.worth_implementing:
+            return Repeated(bases, sound, before.run, before.verdict)
+        found = await examination.green(subject, first, before)
+        return Repeated(bases, sound, before.run, before.verdict, found.run, found.verdict, found.proof)
 
-        found = judged(verdict.skip)
-        if not found.regressions:
-            return (first,), green, found
-        again = await trial.run(self._ask.base, "base")
-        flipping = unstable_tests(known, activation.settled(again, red, change.waiting))
-        return (first, again), green, judged({*verdict.skip, *flipping})
+    async def _bases(self, subject: Subject) -> tuple[TestRun, ...]:
+        """The base, and once more where it is not as it was claimed."""
+        if self._ask.rules.local_suite == "changed":
+            return (TestRun(),)
+        first = await subject.run(self._ask.base, NOTHING_OVER, None, None)
+        claimed = self._ask.claimed
+        if claimed is None or counts(first) == (claimed.passed, claimed.failed, claimed.ids_sha):
+            return (first,)
+        return (first, await subject.run(self._ask.base, Overlay(again=1), None, None))
 
-    async def _stand_ins(self, change: _Change) -> dict[str, bytes]:
-        """Files that let everything first-party exist which the tests ask for, and do nothing."""
-        tests, paths = change.tests, change.paths
-        modules = imported(tests)
-        there = {path for module in modules if (path := locate(module, paths))}
-        own = first_party((*paths, *change.announced))
-        laid = stand_ins(modules, own, await texts(self._space, self._ask.base, there), paths)
-        return laid | stubs_javascript.stand_ins(tests, paths)
+    async def _change(self, layout: Layout, paths: Collection[str]) -> Change:
+        change = await load(self._space, self._ask.base, self._ask.head, layout, paths)
+        waiting = activation.waiting(change.old, self._ask.pending)
+        if waiting is None:
+            return change
+        laid = activation.laid(change.old, change.new, waiting)
+        support = {**change.support, **{path: laid[path] for path in laid if path in change.support}}
+        return replace(change, old=laid, support=support)
 
-    async def _with_tests(self) -> str:
-        """The base's tree with every test file as the head has it, deleted ones gone."""
-        git, ask = self._space.git, self._ask
-        verb = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", ask.base, ask.head, "--")
-        found = fields((await git.run(*verb)).stdout)
-        rows = [(raw.split(" "), path) for raw, path in zip(found[0::2], found[1::2], strict=True)]
-        entries = [f"{raw[1]} {raw[3]}\t{path}" for raw, path in rows if is_test_file(path)]
-        index = self._space.root / "verify.index"
-        await git.run("read-tree", ask.base, index=index)
-        await git.run("update-index", "-z", "--index-info", stdin=joined(entries), index=index)
-        return (await git.run("write-tree", index=index)).text
+    def _allowed(self) -> tuple[str, ...]:
+        return (*self._ask.specification.files, *self._ask.specification.may_change)

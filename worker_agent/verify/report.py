@@ -26,10 +26,28 @@ class Report:
     green: str = ""
     proven: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    claimed: bool = True
+    """Whether somebody claims it; else the change was judged by its own difference."""
+    damages: int = 0
+    noticed: int = 0
+    unnoticed: tuple[str, ...] = ()
+    changed_tests: tuple[str, ...] = ()
+    removed_tests: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()
+    unstable: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    suite_runs: int = 0
 
     @classmethod
     def of(
-        cls, subject: str, ask: Ask, seen: Repeated, false: tuple[Falsehood, ...], remarks: tuple[str, ...] = ()
+        cls,
+        subject: str,
+        ask: Ask,
+        seen: Repeated,
+        false: tuple[Falsehood, ...],
+        remarks: tuple[str, ...] = (),
+        *,
+        claimed: bool = True,
     ) -> Self:
         """What was seen, and what of it is not as claimed."""
         return cls(
@@ -42,20 +60,42 @@ class Report:
             red=seen.red.one_line(),
             green=seen.green.one_line(),
             proven=tuple(seen.green_verdict.proven),
-            remarks=remarks,
+            remarks=(*remarks, *seen.proof.remarks),
+            claimed=claimed,
+            damages=seen.proof.damages,
+            noticed=seen.proof.noticed,
+            unnoticed=seen.proof.unnoticed,
+            changed_tests=tuple(f"{one.test}: {one.what}" for one in seen.proof.changed_tests),
+            removed_tests=seen.proof.removed_tests,
+            pinned=seen.proof.pinned,
+            unstable=seen.proof.unstable,
+            doubts=seen.proof.doubts,
+            suite_runs=seen.proof.suite_runs,
         )
 
 
 def as_text(report: Report) -> str:
     """Lines for a terminal, without control characters; text made by tests is cut."""
-    lines = [f"{report.subject}: {'true' if report.true else 'FALSE'}"]
+    word = ("verified" if report.claimed else "proven, though nobody claims it") if report.true else "NOT PROVEN"
+    lines = [f"{report.subject}: {word}"]
     lines += [f"  {one_line(f'{one.what}: {one.sentence}', SENTENCE_CHARS)}" for one in report.false]
     if report.on_base:
         lines += [
             f"  base {report.base[:12]}: {report.on_base}",
             f"  the head's tests on the base: {report.red}",
             f"  head {report.head[:12]}: {report.green}",
-            f"  red on the base and green on the head: {len(report.proven)}",
+            f"  failing on the base and passing on the head: {len(report.proven)}",
         ]
-    lines += [f"  note: {remark}" for remark in report.remarks]
+    if report.damages:
+        lines.append(f"  noticed {report.noticed} of {report.damages} damages of the code")
+        lines += [f"    not noticed: {one_line(what, SENTENCE_CHARS)}" for what in report.unnoticed]
+    told = {
+        "changed expectation": report.changed_tests,
+        "removed": report.removed_tests,
+        "taken from the base": report.pinned,
+        "unstable": report.unstable,
+        "doubt": report.doubts,
+        "note": report.remarks,
+    }
+    lines += [f"  {word}: {one_line(what, SENTENCE_CHARS)}" for word, found in told.items() for what in found]
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from shared.errors import Misconfigured
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
+from shared.llm.cli.wording import of_the_vendor
 from shared.llm.endpoint import Endpoint, Endpoints
 from shared.llm.port import NOT_RUN, Ending, Outcome, Request
 from shared.process import Cut, Patience
@@ -82,15 +83,13 @@ class CliCoder:
         """Make one call within its limits; never raises for a failed run, the outcome says so."""
         try:
             await self._dialect.ready()
-            async with self._endpoints.open(request) as endpoint:
-                with (
-                    opened(self._launcher.calls) as call,
-                    closing(self._dialect.session(request, endpoint, call)) as session,
-                ):
+            async with self._endpoints.open(request) as endpoint, opened(self._launcher.calls) as call:
+                with closing(self._dialect.session(request, endpoint, call)) as session:
                     outcome = await self._run(request, session, call, endpoint)
         except Misconfigured as error:
             return Outcome(Ending.CONFIG, str(error), usage=NOT_RUN)
-        return replace(outcome, text=redact(outcome.text, [endpoint.token]))
+        text = of_the_vendor(redact(outcome.text, [endpoint.token]), self.name, endpoint.base_url)
+        return replace(outcome, text=text)
 
     async def _run(self, request: Request, session: Session, call: CallDirectory, endpoint: Endpoint) -> Outcome:
         limits = request.limits

@@ -8,12 +8,14 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.git.directories import remove
+import anyio.to_thread
+
+from shared.git import directories
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +41,14 @@ class CallDirectory:
 
     @property
     def events(self) -> Path:
-        """Everything that the CLI printed on standard output."""
-        return self.path / "events.jsonl"
+        """Everything that the CLI printed on standard output: beside the directory, where the call cannot write."""
+        return self.path.with_suffix(".events")
 
 
-@contextmanager
-def opened(root: Path) -> Iterator[CallDirectory]:
-    """A fresh call directory (mode 0700) under `root`; removed at the end, whatever its files' modes."""
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+@asynccontextmanager
+async def opened(root: Path) -> AsyncIterator[CallDirectory]:
+    """A fresh call directory (mode 0700) under `root`; removed at the end, whatever is in it."""
+    await anyio.to_thread.run_sync(lambda: root.mkdir(mode=0o700, parents=True, exist_ok=True))
     name = f"call-{secrets.token_hex(6)}"
     descriptor = os.open(root / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -56,7 +58,8 @@ def opened(root: Path) -> Iterator[CallDirectory]:
             directory.mkdir(mode=0o700)
         yield call
     finally:
-        _remove(root / name)
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(_remove, root / name)
         (root / f"{name}.lock").unlink(missing_ok=True)
         os.close(descriptor)
 
@@ -75,8 +78,12 @@ def lives(call: Path) -> bool:
 
 
 def sweep(root: Path, *, spared: Path | None = None) -> int:
-    """Remove the directories of calls whose daemon is gone, but not the one that `spared` is in; returns how many."""
+    """Remove the directories of calls whose daemon is gone, but not the one that `spared` is in; returns how many.
+
+    Raises nothing: what cannot be removed is moved aside, and tried again with the next sweep.
+    """
     removed = 0
+    directories.retry(root)
     for lock in sorted(root.glob("call-*.lock")):
         if spared is not None and spared.is_relative_to(lock.with_suffix("").resolve()):
             continue
@@ -99,5 +106,5 @@ def _swept(lock: Path) -> bool:
 
 
 def _remove(directory: Path) -> None:
-    with suppress(OSError):  # what cannot be removed now is swept at the next start
-        remove(directory)
+    directories.remove(directory)
+    directories.remove(CallDirectory(directory).events)

@@ -18,6 +18,7 @@ from shared.llm.cli.directory import CallDirectory
 from shared.llm.cli.stream import Event, JsonLines, LogFile, Tail
 from shared.llm.endpoint import Endpoint
 from shared.process import Cut, Patience
+from shared.sandbox.cgroup import Delegated
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.file_size import limited
 from shared.sandbox.limits import Limits
@@ -76,7 +77,8 @@ class Launcher:
 
     `environment` is the allow-list of children, `calls` the directory of call directories, `logs`
     where their transcripts are kept, `hidden` what no call may see (the state directory), `readable`
-    what it sees of that all the same. Without `limits` it may take what it wants of the machine.
+    what it sees of that all the same. Without `limits` it may take what it wants of the machine;
+    with `groups` the kernel itself holds them.
     """
 
     wrap: Wrap
@@ -87,6 +89,7 @@ class Launcher:
     hidden: Sequence[Path] = ()
     readable: Sequence[Path] = ()
     limits: Limits | None = None
+    groups: Delegated | None = None
 
     async def run(
         self,
@@ -102,8 +105,9 @@ class Launcher:
         """
         lines, errors = JsonLines(take), Tail()
         writable = (call.path, command.cwd)
-        guarded = _Guarded(None if self.limits is None else Watch(self.limits, writable))
+        guarded = _Guarded(None if self.limits is None else Watch(self.limits, writable, self.groups))
         await Confinement(self.wrap).hand_over(writable)
+        argv = self.wrap.argv(limited(command.argv), self._view(command, writable, endpoint))
         with LogFile(call.events) as log:
 
             def said(chunk: bytes) -> None:
@@ -111,7 +115,7 @@ class Launcher:
                 lines.feed(chunk)
 
             code, cut = await process.streamed(
-                self.wrap.argv(limited(command.argv), self._view(command, writable, endpoint)),
+                argv if guarded.watch is None else guarded.watch.argv(argv),
                 cwd=command.cwd,
                 env=self._environment(command, call),
                 stdin=command.stdin,

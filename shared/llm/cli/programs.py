@@ -1,4 +1,4 @@
-"""Where the coding CLIs are: what the configuration names, else the newest that was installed, else PATH."""
+"""Where the coding CLIs are: what the configuration names, else the newest that was installed, and PATH."""
 
 from __future__ import annotations
 
@@ -44,15 +44,21 @@ def installed(state_dir: Path, name: str) -> Path | None:
 
 
 def program(name: str, configured: str, state_dir: Path, search_path: str) -> Path:
-    """The executable of backend `name`, links followed; raises `Misconfigured` saying how to get it.
+    """The first of `programs`."""
+    return programs(name, configured, state_dir, search_path)[0]
 
-    `configured` is the value of the backend's key; a value other than the plain name goes first.
+
+def programs(name: str, configured: str, state_dir: Path, search_path: str) -> tuple[Path, ...]:
+    """The executables of backend `name`, links followed; raises `Misconfigured` saying how to get one.
+
+    `configured` is the value of the backend's key; a value other than the plain name is the only one.
     """
-    found = installed(state_dir, name) if configured == name else None
-    named = shutil.which(Path(configured).expanduser(), path=search_path) if found is None else str(found)
-    if named is None:
+    own = installed(state_dir, name) if configured == name else None
+    named = shutil.which(Path(configured).expanduser(), path=search_path)
+    found = [Path(one).resolve() for one in (own, named) if one is not None]
+    if not found:
         raise Misconfigured(
             f"There is no program '{configured}' ({name}_cli): run `workflow-engine install-cli {name}`, "
             f"or write the path of an installed one into {name}_cli."
         )
-    return Path(named).resolve()
+    return tuple(dict.fromkeys(found))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -10,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-LINE_CAP = 50 * 2**20
-"""Bytes of one line; a longer one is dropped whole, and counted."""
+LINE_CAP = 4 * 2**20
+"""Bytes of one line; a longer one is dropped whole, and counted: parsing it would keep every other item waiting."""
 
 LOG_CAP = 256 * 2**20
 """Bytes of one call that are written to disk."""
@@ -100,11 +102,11 @@ class Tail:
 
 
 class LogFile:
-    """A file (mode 0600) that takes bytes up to a cap; used as a context."""
+    """A new file (mode 0600) that takes bytes up to a cap; used as a context. Raises `OSError` where one is already."""
 
     def __init__(self, path: Path, *, cap: int = LOG_CAP) -> None:
-        path.touch(mode=0o600)
-        self._file = path.open("ab")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
         self._room = cap
 
     def __enter__(self) -> Self:
@@ -132,7 +134,17 @@ def _event(line: str) -> Event | None:
     if not text.startswith("{"):
         return None
     try:
-        event = json.loads(text)
+        event = json.loads(text, parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) else None
+
+
+def _refused(word: str) -> float:
+    """NaN and infinities are no JSON, and no number to reckon with."""
+    raise ValueError(f"{word} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refused(text)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from shared.git import directories
 
 FILES = 200
 """Transcripts in one directory; the oldest go first."""
@@ -17,18 +20,34 @@ DIRECTORY_BYTES = 2**30
 def keep(events: Path, directory: Path, name: str) -> Path | None:
     """Move a call's events to `directory/name`; None when there are none or they cannot be kept.
 
-    Names begin with a time, so that their order is that of the calls. Readable as `events` is.
+    Names begin with a time, so that their order is that of the calls. Readable as `events` is. What is not the regular
+    file that the daemon has written is not kept, wherever a link there leads.
     """
     kept = directory / name
-    with suppress(OSError):
-        if events.stat().st_size == 0:
-            return None
+    if not _has_text(events):
+        return None
+    try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.move(events, kept)
-        for old in outdated([(path, path.stat().st_size) for path in sorted(directory.glob("*.jsonl"))]):
-            old.unlink(missing_ok=True)
-        return kept
-    return None
+    except OSError:
+        return None
+    for old in outdated([(path, _size(path)) for path in sorted(directory.glob("*.jsonl"))]):
+        directories.remove(old)
+    return kept if _has_text(kept) else None
+
+
+def _has_text(path: Path) -> bool:
+    with suppress(OSError):
+        found = path.lstat()
+        return stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size > 0
+    return False
+
+
+def _size(path: Path) -> int:
+    """In bytes; what cannot be looked at, as a name without a file, takes none and goes in its turn."""
+    with suppress(OSError):
+        return path.lstat().st_size
+    return 0
 
 
 def outdated(found: Sequence[tuple[Path, int]], *, size: int = DIRECTORY_BYTES) -> tuple[Path, ...]:

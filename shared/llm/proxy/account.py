@@ -7,7 +7,10 @@ from datetime import datetime
 
 from shared.llm.port import Usage
 from shared.llm.prices import Prices, Tokens
-from shared.llm.proxy.metering import Meter
+from shared.llm.proxy.metering import Asked, Meter
+
+BROKEN = 0
+"""Stands among the statuses for an answer that ended with an error inside of it."""
 
 METERED, ESTIMATED = "proxy", "proxy estimate"
 """Who says what a run has cost: the proxy, from the vendor's own counts or from what it saw."""
@@ -17,8 +20,10 @@ METERED, ESTIMATED = "proxy", "proxy estimate"
 class Reading:
     """What the proxy knows of a run. `usage.cost_usd` is None when a model of it has no known price.
 
-    `refused`: a request was refused, or an answer cut, because the budget was used up. `retry_at`: when the limit that
-    the last request met is over.
+    `refused`: a request was refused, or an answer cut, because the budget was used up; `cut_off`: only what answers
+    that broke off may have cost has used it up. `retry_at`: when the limit that
+    the last request met is over. `answers` are the statuses other than 200 that the vendor gave; one of 200 that
+    ends with an error counts as `BROKEN`. `barred` is why the last request was refused here.
     """
 
     usage: Usage
@@ -26,6 +31,9 @@ class Reading:
     refused: bool = False
     retry_at: datetime | None = None
     unpriced: tuple[str, ...] = ()
+    answers: frozenset[int] = frozenset()
+    barred: str = ""
+    cut_off: bool = False
 
 
 @dataclass(slots=True)
@@ -37,22 +45,28 @@ class Account:
     requests: int = 0
     refused: bool = False
     retry_at: datetime | None = None
+    barred: str = ""
+    answers: set[int] = field(default_factory=set)
     _meters: list[Meter] = field(default_factory=list)
-    _done: list[Tokens] = field(default_factory=list)
+    _done: list[Meter] = field(default_factory=list)
+    _broken_off: list[Meter] = field(default_factory=list)
 
-    def opened(self, model: str, request_bytes: int) -> Meter:
+    def opened(self, asked: Asked) -> Meter:
         """A request that is about to be sent."""
-        meter = Meter(model, request_bytes)
+        meter = Meter(asked)
         self._meters.append(meter)
         self.requests += 1
         return meter
 
-    def closed(self, meter: Meter, *, charged: bool) -> None:
-        """It is over; a refused one is not `charged`."""
+    def closed(self, meter: Meter, *, charged: bool, cut_here: bool = False) -> None:
+        """It is over; a refused one is not `charged`. `cut_here`: it was not the vendor's end or the program's."""
         self._meters.remove(meter)
         if charged:
             meter.end()
-            self._done.append(meter.total)
+            if meter.failed:
+                self.answers.add(BROKEN)
+            self._done.append(meter)
+            self._broken_off += [] if meter.whole or cut_here else [meter]
 
     @property
     def under_way(self) -> int:
@@ -61,15 +75,21 @@ class Account:
 
     @property
     def used_up(self) -> bool:
-        """Whether no further request may be sent. Without a known price, the dearest one counts."""
-        return sum(self._bound(tokens) for tokens in self._tokens) >= self.budget_usd
+        """Whether no further request may be sent: by what is over, and by what is seen of what is under way."""
+        seen = sum(self._bound(meter.total) for meter in self._meters)
+        return sum(map(self._most, self._done)) + seen >= self.budget_usd
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a further request may be sent now: each one under way may still cost the most that it can."""
+        return sum(map(self._most, (*self._done, *self._meters))) < self.budget_usd
 
     @property
     def reading(self) -> Reading:
         """What is known now."""
-        tokens = self._tokens
-        costs = [self.prices.cost(one) for one in tokens]
-        unpriced = sorted({one.model for one, cost in zip(tokens, costs, strict=True) if cost is None})
+        meters = (*self._done, *self._meters)
+        tokens = [meter.total for meter in meters]
+        unpriced = sorted({one.model for one in tokens if self.prices.cost(one) is None})
         source = ESTIMATED if any(one.estimated for one in tokens) else METERED
         usage = Usage(
             input_tokens=sum(one.input for one in tokens),
@@ -77,14 +97,24 @@ class Account:
             cached_tokens=sum(one.cached for one in tokens),
             cache_write_tokens=sum(one.written + one.written_hour for one in tokens),
             model=max(tokens, key=self._bound).model if tokens else "",
-            cost_usd=None if unpriced else sum(cost or 0.0 for cost in costs),
+            cost_usd=None if unpriced else sum(map(self._most, meters)),
             cost_source="unknown" if unpriced else source,
         )
-        return Reading(usage, self.requests, self.refused, self.retry_at, tuple(unpriced))
+        others = sum(map(self._most, self._done)) - sum(map(self._most, self._broken_off))
+        return Reading(
+            usage,
+            self.requests,
+            self.refused,
+            self.retry_at,
+            unpriced=tuple(unpriced),
+            answers=frozenset(self.answers),
+            barred=self.barred,
+            cut_off=self.refused and bool(self._broken_off) and others < self.budget_usd,
+        )
 
-    @property
-    def _tokens(self) -> list[Tokens]:
-        return [*self._done, *(meter.total for meter in self._meters)]
+    def _most(self, meter: Meter) -> float:
+        """What a request has cost, or the most that it can have cost while nobody has said it."""
+        return max(map(self._bound, meter.most))
 
     def _bound(self, tokens: Tokens) -> float:
         cost = self.prices.cost(tokens)

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Mapping
 from dataclasses import replace
 
+import structlog
+
 from shared.llm.port import Coder, Ending, Outcome, Request, Usage
-from shared.llm.proxy.account import METERED, Reading
+from shared.llm.proxy.account import BROKEN, METERED, Reading
 from shared.llm.proxy.server import ModelProxy
 
-LATER = frozenset({Ending.OVERLOADED, Ending.USAGE_LIMIT})
+log = structlog.get_logger()
+
+LATER = frozenset({Ending.OVERLOADED, Ending.USAGE_LIMIT, Ending.TRANSIENT, Ending.TIMED_OUT})
 """Endings to which the reset that the proxy has seen belongs."""
 
+
+_OF_THE_VENDOR: Mapping[Ending, frozenset[int]] = {
+    Ending.AUTH: frozenset({400, 401, 403}),
+    Ending.BILLING: frozenset({400, 402, 403, 429}),
+    Ending.USAGE_LIMIT: frozenset({400, 403, 429, 503, 529}),
+    Ending.OVERLOADED: frozenset({429, 503, 529}),
+}
+"""Endings that concern more than one item, and the statuses of which at least one led to them."""
+
+_CUT_OFF = "an answer broke off, and the most that it can have cost uses up the run's budget"
 
 UNSEEN = Reading(Usage(cost_usd=0.0, cost_source=METERED))
 """Of a run that ended before the proxy was opened for it: it has cost nothing."""
@@ -30,25 +46,31 @@ class Metered:
 
     async def run(self, request: Request) -> Outcome:
         """Make one call."""
-        return judged(await self._coder.run(request), self._proxy.seen(request.run) or UNSEEN)
+        run = request.run or f"unnamed-{secrets.token_hex(8)}"
+        outcome = await self._coder.run(replace(request, run=run))
+        seen = self._proxy.seen(run) if request.run else self._proxy.reading(run)
+        return judged(outcome, seen or UNSEEN)
 
 
 def judged(outcome: Outcome, seen: Reading) -> Outcome:
     """`outcome` with what the proxy has seen of the run.
 
-    The answer that refuses a request over the budget looks to the CLI like one about its key.
+    The answer that refuses a request over the budget looks to the CLI like one about its key. What a program says of
+    the vendor is believed only where the vendor has said something of the kind: a tool of the run may have written it.
     """
-    outcome = replace(outcome, usage=known(outcome.usage, seen))
+    told = outcome.usage.cost_usd
+    if told is not None and seen.usage.cost_usd is not None and abs(told - seen.usage.cost_usd) > 0.01:
+        log.debug("cost_told_otherwise", told_usd=told, metered_usd=seen.usage.cost_usd)
+    outcome = replace(outcome, usage=replace(seen.usage, model=seen.usage.model or outcome.usage.model))
+    if seen.barred and not seen.requests and outcome.ending is not Ending.COMPLETED:
+        return replace(outcome, ending=Ending.CONFIG, text=f"the model proxy refused: {seen.barred}", answer=None)
+    if outcome.ending in _OF_THE_VENDOR and not seen.answers & {*_OF_THE_VENDOR[outcome.ending], BROKEN}:
+        said = f"it ended as after an answer that the vendor never gave ({outcome.ending}): {outcome.text}"
+        outcome = replace(outcome, ending=Ending.UNKNOWN, text=said, retry_at=None)
+    if seen.cut_off and outcome.ending is not Ending.COMPLETED:
+        return replace(outcome, ending=Ending.TRANSIENT, text=_CUT_OFF, answer=None)
     if seen.refused and outcome.ending is not Ending.COMPLETED:
         return replace(outcome, ending=Ending.MAX_BUDGET, text="the model proxy refused more requests", answer=None)
     if outcome.ending in LATER and outcome.retry_at is None and seen.retry_at is not None:
         return replace(outcome, ending=Ending.USAGE_LIMIT, retry_at=seen.retry_at)
     return outcome
-
-
-def known(usage: Usage, seen: Reading) -> Usage:
-    """Money as the CLI reports it, else as the proxy has reckoned it; never less than the proxy has seen."""
-    if usage.cost_usd is None:
-        return seen.usage
-    more = seen.usage.cost_usd is not None and seen.usage.cost_usd > usage.cost_usd
-    return replace(usage, cost_usd=seen.usage.cost_usd, cost_source=seen.usage.cost_source) if more else usage

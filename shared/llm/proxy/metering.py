@@ -1,6 +1,6 @@
 """What one answered request took, read from its bytes as they pass: both vendors' streams and plain answers (pure).
 
-Of an answer that was cut, what is missing is estimated, rather too much than too little.
+An answer that did not say what it took, cut or not, counts as the most that its request could cost.
 https://docs.anthropic.com/en/api/messages-streaming https://platform.openai.com/docs/api-reference/responses-streaming
 """
 
@@ -8,44 +8,71 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from shared.llm.prices import Tokens
+from shared.llm.prices import MOST_TOKENS, Tokens
 
 BYTES_PER_TOKEN = 3
-"""Fewer than vendors count on average, so that an estimate is not too low."""
+"""Fewer than vendors count on average: for what passes of an answer while it is under way."""
+
+LARGEST_OUTPUT = 128_000
+"""Tokens of one answer, reasoning included: no listed model gives more."""
 
 LONGEST_LINE = 16 * 2**20
-"""A longer line is not read: no event that counts is so long."""
+"""A longer line, or plain answer, is not read: nothing that counts is so long."""
+
+FINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+"""OpenAI's last events; an earlier one says nothing of what all of it took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The most that one request can take: `prompt` and `output` in tokens."""
+
+    model: str
+    prompt: int
+    output: int = LARGEST_OUTPUT
 
 
 class Meter:
-    """Reads one answer of status 200; `total` may be asked at any time."""
+    """Reads one answer of status 200; `total` and `most` may be asked at any time."""
 
-    def __init__(self, model: str, request_bytes: int) -> None:
-        self._tokens = Tokens(model=model)
-        self._request_bytes = request_bytes
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._tokens = Tokens(model=asked.model)
         self._line = bytearray()
+        self._data: list[bytes] = []
+        self._plain = bytearray()
+        self._is_plain: bool | None = None
         self._skipping = False
         self._said = 0
         self._begun = False
         self._whole = False
+        self.failed = False
+        """Whether the vendor said inside of the answer that it cannot be completed."""
 
     def feed(self, chunk: bytes) -> None:
         """The next bytes, as they came."""
+        if self._is_plain is None and (begin := chunk.lstrip()):
+            self._is_plain = begin.startswith(b"{")
+        if self._is_plain:
+            self._said += len(chunk)
+            self._plain += chunk[: LONGEST_LINE - len(self._plain)]
+            return
         *complete, rest = chunk.split(b"\n")
         for part in complete:
             self._collect(part)
-            self._take(bytes(self._line))
-            self._line.clear()
-            self._skipping = False
+            self._end_line()
         self._collect(rest)
 
     def end(self) -> None:
         """The answer is over, complete or not."""
-        self._take(bytes(self._line))
-        self._line.clear()
+        if self._is_plain:
+            self._take(bytes(self._plain))
+            self._plain.clear()
+        self._end_line()
+        self._end_event()
 
     @property
     def whole(self) -> bool:
@@ -54,13 +81,23 @@ class Meter:
 
     @property
     def total(self) -> Tokens:
-        """What it took so far."""
+        """What it took so far, as far as can be seen; hidden reasoning cannot."""
         found = self._tokens
         if self._whole:
             return found
         if not self._begun:
-            found = replace(found, input=self._request_bytes // BYTES_PER_TOKEN)
+            found = replace(found, input=self._asked.prompt // BYTES_PER_TOKEN)
         return replace(found, output=max(found.output, self._said // BYTES_PER_TOKEN), estimated=True)
+
+    @property
+    def most(self) -> tuple[Tokens, ...]:
+        """What it can have taken at most, as one of these: it is not known what the prompt's tokens count as."""
+        if self._whole:
+            return (self._tokens,)
+        found = replace(self._tokens, output=max(self._tokens.output, self._asked.output), estimated=True)
+        if self._begun:
+            return (found,)
+        return replace(found, input=self._asked.prompt), replace(found, written_hour=self._asked.prompt)
 
     def _collect(self, part: bytes) -> None:
         if len(self._line) + len(part) > LONGEST_LINE:
@@ -70,13 +107,27 @@ class Meter:
         elif not self._skipping:
             self._line += part
 
-    def _take(self, line: bytes) -> None:
-        text = line.removeprefix(b"data:").strip()
-        if not text.startswith(b"{"):
-            return
+    def _end_line(self) -> None:
+        """One line of an event stream; an event's data may have several, and ends with an empty one."""
+        line = bytes(self._line).rstrip(b"\r")
+        self._line.clear()
+        self._skipping = False
+        if line.startswith(b"data:"):
+            self._data.append(line.removeprefix(b"data:"))
+            if sum(map(len, self._data)) > LONGEST_LINE:
+                self._data.clear()
+        elif not line:
+            self._end_event()
+
+    def _end_event(self) -> None:
+        if self._data:
+            self._take(b"\n".join(self._data))
+            self._data.clear()
+
+    def _take(self, text: bytes) -> None:
         try:
             event = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if isinstance(event, dict):
             self._note(event)
@@ -87,12 +138,15 @@ class Meter:
                 self._anthropic(usage, message.get("model"))
             case {"type": "message_delta", "usage": dict(usage)}:
                 self._anthropic(usage, None)
-                self._whole = self._begun
+                self._whole = self._begun and _says(usage, "output_tokens")
             case {"type": "message", "usage": dict(usage), **message}:
                 self._anthropic(usage, message.get("model"))
-                self._whole = True
-            case {"type": str(kind), "response": {"usage": dict(usage), **response}} if kind.startswith("response."):
+                self._whole = _says(usage, "input_tokens", "output_tokens")
+            case {"type": str(kind), "response": {"usage": dict(usage), **response}} if kind in FINAL:
+                self.failed |= kind == "response.failed"
                 self._openai(usage, response.get("model"))
+            case {"type": "error" | "response.failed"}:
+                self.failed = True
             case {"object": "response", "usage": dict(usage), **response}:
                 self._openai(usage, response.get("model"))
             case {"delta": str(delta)}:
@@ -116,13 +170,15 @@ class Meter:
             written=max(written - hour, 0),
             written_hour=hour,
         )
-        self._begun = True
+        self._begun = self._begun or _says(usage, "input_tokens")
 
     def _openai(self, usage: Mapping[str, Any], model: object) -> None:
         """Its input includes what was cached; its output includes the reasoning."""
         details = usage.get("input_tokens_details")
         details = details if isinstance(details, dict) else {}
         cached, written = _count(details, "cached_tokens", 0), _count(details, "cache_write_tokens", 0)
+        if not _says(usage, "input_tokens", "output_tokens"):
+            return
         self._tokens = Tokens(
             model=model if isinstance(model, str) and model else self._tokens.model,
             input=max(_count(usage, "input_tokens", 0) - cached - written, 0),
@@ -133,6 +189,11 @@ class Meter:
         self._begun = self._whole = True
 
 
+def _says(usage: Mapping[str, Any], *keys: str) -> bool:
+    """Whether all of these counts are there and can be believed."""
+    return all(_count(usage, key, -1) >= 0 for key in keys)
+
+
 def _count(part: Mapping[str, Any], key: str, otherwise: int) -> int:
     value = part.get(key)
-    return int(value) if isinstance(value, int | float) and value >= 0 else otherwise
+    return int(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else otherwise

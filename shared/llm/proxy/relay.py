@@ -2,48 +2,77 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from io import BytesIO
 
 import aiohttp
+import anyio.to_thread
 from aiohttp import web
 from yarl import URL
 
 from shared.clock import Clock
+from shared.llm.proxy import allowed
 from shared.llm.proxy.account import Account
-from shared.llm.proxy.metering import Meter
+from shared.llm.proxy.allowed import Refused
+from shared.llm.proxy.door import Door
+from shared.llm.proxy.metering import Asked, Meter
 from shared.llm.proxy.resets import resets_at
 from shared.llm.proxy.vendors import LOOPBACK, OUT_OF_BUDGET, PATHS, Upstream, Vendor, worded
 
-LARGEST_BODY = 64 * 2**20
-"""Bytes of one request; vendors take 32 MB."""
+LARGEST_BODY = 32 * 2**20
+"""Bytes of one request; vendors take no more."""
+
+LARGEST_HELD = 64 * 2**20
+"""Bytes of all requests of one run that are in memory at a time."""
 
 MOST_AT_ONCE = 8
-"""Open requests of one run: what each may still cost is known only when it has ended."""
+"""Requests of one run at a time, those that are just being read among them."""
+
+MOST_COUNTS = 2_000
+"""Requests of one run that cost nothing, `count_tokens`."""
+
+BODY_SECONDS = 60.0
+"""How long a request may take to arrive."""
+
+STALLED_SECONDS = 120.0
+"""How long a piece of an answer may wait for its reader."""
+
+PATIENCE_SECONDS = 60.0
+"""A longer wait that the vendor names ends the run: Codex would wait for it in silence, Claude Code not at all."""
+
+LONG: Mapping[Vendor, Mapping[str, str]] = {Vendor.ANTHROPIC: {"retry-after": "3600"}, Vendor.OPENAI: {}}
+"""By what each vendor's program gives up at once when it is answered 429: a time that is too long, or none."""
 
 LARGEST_ERROR = 2**20
 """Bytes of an error that are passed on."""
 
-_HOP_BY_HOP = frozenset({"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect"})
-_OURS_ALONE = frozenset(
-    {"host", "authorization", "x-api-key", "cookie", "content-length", "accept-encoding", "forwarded", "origin"}
+_INLINE = 2**18
+"""A longer request is read outside of the event loop."""
+
+_NOT_BACK = frozenset(
+    {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect", "set-cookie", "server"}
 )
-_NOT_BACK = _HOP_BY_HOP | {"set-cookie", "server"}
 
 
 @dataclass(slots=True)
 class Relay:
-    """The requests of one run, which carry `token`."""
+    """The requests of one run, which carry `token`; `model` is the one that the run asked for, if any."""
 
     upstreams: Mapping[Vendor, Upstream]
     account: Account
     session: aiohttp.ClientSession
     clock: Clock
     token: str = field(repr=False)
+    model: str | None = None
+    door: Door = field(default_factory=Door)
+    _open: int = 0
+    _held: int = 0
+    _counts: int = 0
 
     def application(self) -> web.Application:
         """What is served; every other path is refused."""
@@ -57,57 +86,121 @@ class Relay:
         upstream = self.upstreams.get(vendor)
         if not self._may(request):
             return _error(vendor, 401, "authentication_error", "This token is not, or no longer, known here.")
-        if request.path not in PATHS or request.method != "POST" or upstream is None:
+        self.door.known(request.transport)
+        query = request.rel_url.raw_query_string
+        if request.path not in PATHS or request.method != "POST" or upstream is None or query not in allowed.QUERIES:
             return _error(vendor, 404, "not_found_error", f"{request.method} {request.path} is not forwarded.")
+        barred = self._barred(vendor, costs=costs)
+        if barred is not None:
+            return barred
+        self._open += 1
         try:
-            body = await request.read()
-        except web.HTTPRequestEntityTooLarge:
-            return _error(vendor, 413, "request_too_large", f"A request may have {LARGEST_BODY:,} bytes.")
-        if not costs:
-            return await self._forward(request, upstream, body, None)
-        asked = _asked(body)
-        barred = self._barred(vendor, asked)
-        if asked is None or barred is not None:
-            return barred or _error(vendor, 400, "invalid_request_error", "The request is not a JSON object.")
-        meter = self.account.opened(str(asked.get("model", "")), len(body))
-        return await self._forward(request, upstream, body, meter)
+            async with self._body(request) as body:
+                return await self._checked(request, upstream, body, costs=costs)
+        except Refused as refused:
+            self.account.barred = str(refused)
+            return _error(vendor, 400, "invalid_request_error", str(refused))
+        except web.HTTPException as error:
+            kind = {413: "request_too_large", 429: "rate_limit_error"}.get(error.status, "invalid_request_error")
+            return _error(vendor, error.status, kind, error.text or "")
+        finally:
+            self._open -= 1
 
-    def _barred(self, vendor: Vendor, asked: Mapping[str, Any] | None) -> web.Response | None:
-        """Why a request that costs money is not sent. A background answer would go on, and cost, after the run."""
+    def _barred(self, vendor: Vendor, *, costs: bool) -> web.Response | None:
+        """Why no further request of this run is even read."""
         if self.account.used_up:
             self.account.refused = True
             status, kind = OUT_OF_BUDGET[vendor]
             spent = f"The budget of this run (${self.account.budget_usd:.2f}) is used up."
             return _error(vendor, status, kind, spent)
-        if self.account.under_way >= MOST_AT_ONCE:
+        if costs and self._waits:
+            return web.json_response(
+                worded(vendor, "rate_limit_error", "A limit lasts on."), status=429, headers=LONG[vendor]
+            )
+        if self._open >= MOST_AT_ONCE:
             return _error(vendor, 429, "rate_limit_error", "Too many requests at once.")
-        if vendor is Vendor.OPENAI and asked and asked.get("background"):
-            return _error(vendor, 400, "invalid_request_error", "Background answers are not forwarded.")
+        self._counts += not costs
+        if not costs and self._counts > MOST_COUNTS:
+            return _error(vendor, 400, "invalid_request_error", "This run has counted tokens often enough.")
         return None
+
+    @asynccontextmanager
+    async def _body(self, request: web.Request) -> AsyncIterator[bytes]:
+        """The whole request, which counts to what the run holds in memory as long as the block lasts."""
+        held = 0
+        if (request.content_length or 0) > LARGEST_BODY:
+            raise _too_large()
+        try:
+            chunks: list[bytes] = []
+            async with asyncio.timeout(BODY_SECONDS):
+                async for chunk in request.content.iter_any():
+                    held += len(chunk)
+                    self._held += len(chunk)
+                    if held > LARGEST_BODY:
+                        raise _too_large()
+                    if self._held > LARGEST_HELD:
+                        raise web.HTTPTooManyRequests(text="Too much is asked at once.")
+                    chunks.append(chunk)
+            body = b"".join(chunks)
+            chunks.clear()
+            yield body
+        except TimeoutError:
+            raise web.HTTPRequestTimeout(text="The request did not arrive in time.") from None
+        except web.RequestPayloadError:
+            raise Refused("The request did not arrive whole.") from None
+        finally:
+            self._held -= held
+
+    async def _checked(
+        self, request: web.Request, upstream: Upstream, body: bytes, *, costs: bool
+    ) -> web.StreamResponse:
+        """Forward what may be asked; raises `Refused`."""
+        headers = {**allowed.headers(_lower(request.headers)), **upstream.authorization, "accept-encoding": "identity"}
+        if request.content_type != "application/json":
+            raise Refused("The request is not JSON.")
+        asked = await self._read(upstream.vendor, body)
+        if not costs:
+            return await self._forward(request, upstream, body, headers, None)
+        barred = self._barred(upstream.vendor, costs=True) if self.account.used_up else None
+        if barred is not None:
+            return barred
+        if not self.account.has_room:
+            waits = "The requests under way may use up the budget of this run: wait for them."
+            return _error(upstream.vendor, 429, "rate_limit_error", waits)
+        return await self._forward(request, upstream, body, headers, self.account.opened(asked))
+
+    async def _read(self, vendor: Vendor, body: bytes) -> Asked:
+        def read() -> Asked:
+            return allowed.checked(vendor, allowed.parsed(body), len(body), self._knows)
+
+        return read() if len(body) < _INLINE else await anyio.to_thread.run_sync(read)
+
+    def _knows(self, model: str) -> bool:
+        return model == self.model or self.account.prices.knows(model)
 
     def _may(self, request: web.Request) -> bool:
         """Whether it is our run that asks, and us that it means to ask."""
         host = _host(request.headers.get("host", ""))
         given = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
-        return host in LOOPBACK and hmac.compare_digest(given.encode(), self.token.encode())
+        return host in LOOPBACK and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
 
     async def _forward(
-        self, request: web.Request, upstream: Upstream, body: bytes, meter: Meter | None
+        self, request: web.Request, upstream: Upstream, body: bytes, headers: Mapping[str, str], meter: Meter | None
     ) -> web.StreamResponse:
-        charged = True
+        charged, cut_here = True, False
         response: web.StreamResponse | None = None
         try:
-            async with self._post(request, upstream, body) as answer:
+            async with self._post(request, upstream, body, headers) as answer:
                 charged = answer.status == 200
-                if meter is not None:
-                    self.account.retry_at = resets_at(answer.status, _lower(answer.headers), self._now())
+                self._note(answer, meter)
                 if 300 <= answer.status < 400 or "content-encoding" in answer.headers:
                     return _error(upstream.vendor, 502, "api_error", "The model server gave an answer for nobody here.")
                 if not charged:
-                    return await _refused(answer, upstream.key)
+                    return await _refused(answer, upstream, long=self._waits)
                 response = web.StreamResponse(status=answer.status, headers=_back(answer.headers))
                 await response.prepare(request)
                 passed = await self._pass_on(answer, response, meter)
+                cut_here = not passed
                 return response if passed else _cut(request, response, upstream.vendor)
         except aiohttp.ClientConnectorError as error:
             charged = False
@@ -116,7 +209,14 @@ class Relay:
             return _cut(request, response, upstream.vendor)
         finally:
             if meter is not None:
-                self.account.closed(meter, charged=charged)
+                self.account.closed(meter, charged=charged, cut_here=cut_here)
+
+    def _note(self, answer: aiohttp.ClientResponse, meter: Meter | None) -> None:
+        """What the vendor says of itself: by that, and not by the program's word, a run has met a limit."""
+        if answer.status != 200:
+            self.account.answers.add(answer.status)
+        if meter is not None:
+            self.account.retry_at = resets_at(answer.status, _lower(answer.headers), self._now())
 
     async def _pass_on(self, answer: aiohttp.ClientResponse, response: web.StreamResponse, meter: Meter | None) -> bool:
         """Pass an answer on as it comes; False when the budget was used up before its end."""
@@ -126,19 +226,31 @@ class Relay:
                 if self.account.used_up and not meter.whole:
                     self.account.refused = True
                     return False
-            await response.write(chunk)
+            async with asyncio.timeout(STALLED_SECONDS):
+                await response.write(chunk)
         await response.write_eof()
         return True
 
-    def _post(self, request: web.Request, upstream: Upstream, body: bytes) -> aiohttp.client._RequestContextManager:
+    def _post(
+        self, request: web.Request, upstream: Upstream, body: bytes, headers: Mapping[str, str]
+    ) -> aiohttp.client._RequestContextManager:
         query = request.rel_url.raw_query_string
         url = URL(f"{upstream.url}{request.path}{'?' if query else ''}{query}", encoded=True)
-        kept = {name: value for name, value in _lower(request.headers).items() if _passes(name)}
-        headers = {**kept, **upstream.authorization, "accept-encoding": "identity"}
-        return self.session.post(url, data=body, headers=headers, allow_redirects=False, proxy=upstream.through)
+        sent = BytesIO(body) if len(body) > _INLINE else body
+        return self.session.post(url, data=sent, headers=headers, allow_redirects=False, proxy=upstream.through)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether the vendor has named a time for which no program should wait: its run ends, and the item waits."""
+        until = self.account.retry_at
+        return until is not None and (until - self._now()).total_seconds() > PATIENCE_SECONDS
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now(), UTC)
+
+
+def _too_large() -> web.HTTPException:
+    return web.HTTPRequestEntityTooLarge(LARGEST_BODY, 0, text=f"A request may have {LARGEST_BODY:,} bytes.")
 
 
 def _host(host: str) -> str:
@@ -155,15 +267,17 @@ def _cut(request: web.Request, response: web.StreamResponse | None, vendor: Vend
     return response
 
 
-async def _refused(answer: aiohttp.ClientResponse, key: str) -> web.Response:
-    """An error as the vendor words it; one that repeats the key does not pass on that part."""
-    body = await answer.content.read(LARGEST_ERROR)
-    headers = {name: value for name, value in _back(answer.headers).items() if name.lower() != "content-length"}
-    return web.Response(status=answer.status, body=body.replace(key.encode(), b"***"), headers=headers)
+async def _refused(answer: aiohttp.ClientResponse, upstream: Upstream, *, long: bool) -> web.Response:
+    """An error as the vendor words it; one that repeats the key does not pass on that part.
 
-
-def _passes(name: str) -> bool:
-    return name not in _HOP_BY_HOP | _OURS_ALONE and not name.startswith(("proxy-", "x-forwarded-"))
+    One that asks for a `long` wait is passed on so that the program gives up at once.
+    """
+    body = (await answer.content.read(LARGEST_ERROR)).replace(upstream.key.encode(), b"***")
+    left_out = {"content-length", *(("retry-after", "retry-after-ms") if long else ())}
+    headers = {name: value for name, value in _back(answer.headers).items() if name.lower() not in left_out}
+    if long:
+        return web.Response(status=429, body=body, headers={**headers, **LONG[upstream.vendor]})
+    return web.Response(status=answer.status, body=body, headers=headers)
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:
@@ -172,15 +286,6 @@ def _lower(headers: Mapping[str, str]) -> dict[str, str]:
 
 def _back(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() not in _NOT_BACK}
-
-
-def _asked(body: bytes) -> dict[str, Any] | None:
-    """The request; None when it cannot be read, so that nobody could say what it costs."""
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _error(vendor: Vendor, status: int, kind: str, message: str) -> web.Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import socket
@@ -22,7 +23,7 @@ from shared.llm.proxy.account import Account, Reading
 from shared.llm.proxy.vendors import Upstream
 
 if TYPE_CHECKING:
-    from aiohttp import web
+    from shared.llm.proxy.relay import Relay
 
 log = structlog.get_logger()
 
@@ -31,7 +32,19 @@ CONNECT_SECONDS = 30.0
 GOODBYE_SECONDS = 1.0
 """How long requests that still run may take to end when their run has ended."""
 
+IDLE_SECONDS = 300.0
+"""How long a connection may be kept open after a request."""
+
 READINGS_KEPT = 64
+
+BACKLOG = 16
+"""Connections that the kernel keeps waiting, and that are accepted at a time."""
+
+LINE_BYTES = 8190
+"""Of one line of a request's head."""
+
+MOST_HEADERS = 64
+"""Of one request: with `LINE_BYTES` they bound its head to half a MiB."""
 
 
 class ModelProxy:
@@ -70,9 +83,9 @@ class ModelProxy:
         token = f"run-{secrets.token_hex(16)}"
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         session = aiohttp.ClientSession(timeout=timeout, auto_decompress=False)
-        relay = Relay(self._upstreams, account, session, self._clock, token)
+        relay = Relay(self._upstreams, account, session, self._clock, token, request.model)
         try:
-            async with _served(relay.application(), self._socket()) as (url, path):
+            async with _served(relay, self._socket()) as (url, path):
                 yield Endpoint(url, token, socket=path)
         finally:
             with anyio.CancelScope(shield=True):
@@ -102,19 +115,34 @@ class ModelProxy:
 
 
 @asynccontextmanager
-async def _served(app: web.Application, path: Path | None) -> AsyncIterator[tuple[str, Path | None]]:
+async def _served(relay: Relay, path: Path | None) -> AsyncIterator[tuple[str, Path | None]]:
+    """Serve at a port of loopback, or, with a `path`, at that socket alone: then the port is only kept from others."""
     from aiohttp import web
 
-    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=GOODBYE_SECONDS)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    runner = web.AppRunner(
+        relay.application(),
+        access_log=None,
+        handler_cancellation=True,
+        shutdown_timeout=GOODBYE_SECONDS,
+        lingering_time=GOODBYE_SECONDS,
+        keepalive_timeout=IDLE_SECONDS,
+        max_line_size=LINE_BYTES,
+        max_field_size=LINE_BYTES,
+        max_headers=MOST_HEADERS,
+    )
+    with socket.socket(socket.AF_INET) as port:
+        port.bind(("127.0.0.1", 0))
         await runner.setup()
+        server = runner.server
+        assert server is not None
+        listener = port if path is None else _unix(path)
+        loop = asyncio.get_running_loop()
+        listening = await loop.create_server(lambda: relay.door.protocol(server()), sock=listener, backlog=BACKLOG)
         try:
-            await web.SockSite(runner, listener).start()
-            if path is not None:
-                await web.SockSite(runner, _unix(path)).start()
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}", path
+            yield f"http://127.0.0.1:{port.getsockname()[1]}", path
         finally:
             with anyio.CancelScope(shield=True):
+                listening.close()
                 await runner.cleanup()
             _gone(path)
 

@@ -15,7 +15,8 @@ from engine import ENGINE, REPOSITORY, REVIEWER, WRITES
 from judge import Judge
 
 from console.doctor.command import Wishes, chosen, examined
-from console.doctor.finding import Status
+from console.doctor.finding import Finding, Status
+from console.doctor.report import total
 from lab.server import Lab
 from lab.world.repository import Protection
 from shared.errors import Misconfigured
@@ -26,6 +27,11 @@ from shared.marks import Key, Keyring
 from shared.process import run
 from shared.workflow import Role
 
+FILES = {
+    ".github/workflows/ci.yml": "on: push\n",
+    "README.md": "hello\n",
+    "tests/test_hello.py": "def test_hello() -> None:\n    assert True\n",
+}
 GUARDED = Protection(approvals=1, dismiss_stale=True, last_push=True)
 
 
@@ -34,7 +40,7 @@ async def clinic(tmp_path: Path, judge: Judge) -> AsyncIterator[Clinic]:
     async with Lab(tmp_path / "github") as lab:
         lab.exchanges.observe(judge)
         people = {ENGINE: "write", REVIEWER: "write"}
-        repository = await lab.repository(REPOSITORY, {"README.md": "hello\n"}, collaborators=people)
+        repository = await lab.repository(REPOSITORY, FILES, collaborators=people)
         lab.configure(REPOSITORY, private=True, protections={"main": GUARDED})
         looks = {Labels().of(what): look for what, look in LOOKS.items()} | {"story": STORY_LOOK}
         for name, (colour, description) in looks.items():
@@ -51,7 +57,9 @@ async def clinic(tmp_path: Path, judge: Judge) -> AsyncIterator[Clinic]:
 async def test_where_nothing_is_wrong_every_probe_passes(clinic: Clinic) -> None:
     findings = await clinic.findings()
     others = {finding.subject: finding.status for finding in findings if finding.status is not Status.PASS}
-    assert others == {"sandbox": Status.WARN, "claude": Status.SKIP, "codex": Status.SKIP}
+    others.pop("state directory", None)  # it is below /tmp, or wherever tests are run
+    expected = {"sandbox": Status.WARN, "claude": Status.SKIP, "codex": Status.SKIP, "test run": Status.SKIP}
+    assert others == expected
     passed = {finding.subject for finding in findings} - set(others)
     assert passed == {
         "configuration",
@@ -64,6 +72,7 @@ async def test_where_nothing_is_wrong_every_probe_passes(clinic: Clinic) -> None
         "token",
         "clock",
         "repository",
+        "merge",
         f"permissions of {ENGINE}",
         f"permissions of {REVIEWER}",
         "key agreement",
@@ -72,9 +81,69 @@ async def test_where_nothing_is_wrong_every_probe_passes(clinic: Clinic) -> None
         "approvals",
         "git server",
         "versions",
+        "tests",
+        "CI",
         "second account",
     }
     assert not (clinic.directory / "state").exists(), "it changes nothing on this machine"
+
+
+async def test_the_suites_of_a_repository_are_told(clinic: Clinic) -> None:
+    name = "ada/nested"
+    package = '{"devDependencies": {"vitest": "1"}}'
+    files = {"web app/package.json": package, "web app/a.test.js": "x"}
+    await clinic.lab.repository(name, files, collaborators={ENGINE: "write"})
+    clinic.more = {"repositories": [{"name": name, "llm_backend": "scripted"}]}
+    (told,) = [one for one in await clinic.findings(frozenset({Role.WORKER})) if one.subject == "tests"]
+    assert (told.status, told.where) == (Status.FAIL, name), "as it is, every issue would fail"
+    assert "Found elsewhere: vitest in web app (`" in told.sentence
+    assert told.next_step == 'To run them where they lie, write working_directory: "web app".'
+    assert "tests" not in {one.subject for one in await clinic.findings(frozenset({Role.PLANNER}))}
+
+
+async def tried(clinic: Clinic, test_command: str | None, **files: str) -> list[Finding]:
+    """What the doctor says of a repository with these files, its tests run for once."""
+    name = "ada/tried"
+    await clinic.lab.repository(name, {path.replace("__", "/"): text for path, text in files.items()})
+    clinic.lab.configure(name, collaborators={ENGINE: "write"})
+    clinic.quick = False
+    clinic.more = {
+        "repositories": [{"name": name, "llm_backend": "scripted", "test_command": test_command}],
+        "work_dir": clinic.directory / "work",
+    }
+    return await clinic.findings(frozenset({Role.WORKER}))
+
+
+PYTEST = f"'{sys.executable}' -m pytest -q"
+PASSES, FAILS = "def test_one():\n    assert True\n", "def test_two():\n    assert False\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "status", "beginning"),
+    [
+        (PYTEST, {"tests__test_one.py": PASSES}, Status.PASS, "run here: 1 passed."),
+        (
+            PYTEST,
+            {"tests__test_one.py": PASSES, "tests__test_two.py": FAILS},
+            Status.WARN,
+            "run here: 1 passed, 1 fail",
+        ),
+        ("pytest-that-is-nowhere -m pytest", {"tests__test_one.py": PASSES}, Status.FAIL, "pytest-that-is-nowhere"),
+        (None, {"README.md": "No tests.\n"}, Status.FAIL, "No tests of a known runner"),
+    ],
+)
+async def test_the_tests_of_the_base_are_tried_before_anybody_is_told_that_it_is_ready(
+    clinic: Clinic, command: str | None, files: dict[str, str], status: Status, beginning: str
+) -> None:
+    findings = await tried(clinic, command, **files)
+    (found,) = [one for one in findings if one.subject == "test run"]
+    assert (found.status, found.where) == (status, "ada/tried")
+    assert beginning in found.sentence
+    assert ("Ready." in total(findings)) is (status is not Status.FAIL)
+    assert not [*(clinic.directory / "work").glob("*")], "the doctor leaves nothing behind"
+    (ci,) = [one for one in findings if one.subject == "CI"]
+    assert ci.status is Status.WARN
+    assert "none_is_green" in ci.next_step
 
 
 @pytest.mark.fault(4)

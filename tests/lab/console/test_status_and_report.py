@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from board_scene import looking, visited
 from branch_scene import APPROVED, push
-from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
+from engine import OWNER, REPOSITORY, Engine
 from orphan_scene import charged, writes
 from worker_scene import CODE, SLOW, TESTS, WRONG, during_the_call, labels, pulls
 
-from console.record.visit import Visit, visits
 from console.report.command import Wishes as ReportWishes
 from console.report.command import reported
 from console.report.figures import Figures, figures
@@ -21,7 +19,6 @@ from console.report.item import Outcome, Touch
 from console.report.rework import Reason
 from console.status.command import Wishes as StatusWishes
 from console.status.command import told
-from console.status.gather import Looking
 from console.status.row import Waiting, Whom
 from shared.git.command import Identity
 from shared.git.fences import Fences
@@ -51,18 +48,6 @@ OTHER_CODE = """
 """
 
 OTHER_WRONG = WRONG.replace("directory/greeting.py", "directory/parting.py")
-
-
-@asynccontextmanager
-async def visited(engine: Engine, state: str = "reader") -> AsyncIterator[Visit]:
-    """A person's machine, on which no agent has ever run."""
-    environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
-    async with visits(engine.settings(state), environment, engine.clock) as (visit,):
-        yield visit
-
-
-def looking(visit: Visit) -> Looking:
-    return Looking(visit, timeout=1800, unknown_run=15)
 
 
 async def refs(engine: Engine) -> dict[str, str]:

@@ -8,7 +8,7 @@ from verify_scene import BASE, CODE, TEST, repository
 
 from shared.git.command import Git, Identity, Signature
 from worker_agent.tdd.claim import Claim
-from worker_agent.verify.clone import brought, cloned, placed
+from worker_agent.verify.clone import brought, cloned, later, placed
 from worker_agent.verify.compare import History
 
 ADA = Signature(Identity("Ada", "ada@example.org"))
@@ -59,3 +59,16 @@ async def test_after_a_merge_of_the_base_branch_the_newer_base_is_examined(tmp_p
     assert await placed(mirror, claim, at["merged"], "main", merged=False) == (later, at["tip"])
     done = History(same_base=True, same_head=False)
     assert await placed(mirror, claim, at["merged"], "main", merged=True) == (done, at["base"])
+
+
+async def test_what_came_after_a_claim_is_told(tmp_path: Path) -> None:
+    git, at = await branched(tmp_path / "remote.git")
+    mirror, _ = await cloned(git, str(git.git_dir), tmp_path / "clone")
+    assert await later(mirror, at["green"], at["green"]) == ()
+    (one,) = await later(mirror, at["green"], at["merged"])
+    assert one == (
+        f"the claim, its runs and its damages are about {at['green'][:12]}; 1 commit came after it, "
+        f"and {at['merged'][:12]} is examined"
+    )
+    (two,) = await later(mirror, at["red"], at["merged"])
+    assert "; 2 commits came after it" in two

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,21 @@ async def test_a_commit_that_is_not_there_is_a_wrong_argument(
     (base,) = await repository(tmp_path / "greetings.git", BASE)
     assert await to_thread.run_sync(lambda: verify(tmp_path / "greetings.git", base, "nobody")) == 2
     assert "'nobody' names no commit" in capsys.readouterr().err
+
+
+async def test_changed_code_that_no_test_notices_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {
+        "greet.py": f"{BASE['greet.py']}\n\ndef leave(name):\n    return f'Bye, {{name}}'\n",
+        "settings.py": "WAIT = 30\n",
+    }
+    after = {
+        "greet.py": f"{CODE['greet.py']}\n\ndef leave(name):\n    return name\n",
+        "settings.py": "WAIT = 0\n",
+        **TEST,
+    }
+    made = await repository(tmp_path / "greetings.git", {**BASE, **before}, after)
+    assert await to_thread.run_sync(lambda: verify(tmp_path / "greetings.git", made[0], made[1])) == 0
+    assert json.loads(capsys.readouterr().out)["remarks"] == [
+        "No test that the change concerns fails when these changed functions raise: `leave` in `greet.py`",
+        "No test that the change concerns fails with these files as they were on the base: `settings.py`",
+    ]

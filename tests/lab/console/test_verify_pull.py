@@ -29,12 +29,12 @@ LIES: tuple[tuple[dict[str, Any], dict[str, str]], ...] = (
         {
             "tests": "tests/test_greeting.py::test_more is not there on the head.",
             "attempts": "7 attempts are claimed; the notes of its commits say 1.",
+            "table": "The table has no row for tests/test_greeting.py::test_more, which the claim has.",
         },
     ),
     ({"head": "f" * 40}, {"history": f"The commit {'f' * 12} does not exist in {REPOSITORY}."}),
-    ({}, {"claim": NoClaim.__doc__ or ""}),
 )
-"""What somebody writes into the claim (nothing: it is taken out), and what is false then."""
+"""What somebody writes into the claim, and what is false then."""
 
 
 class Checker:
@@ -91,15 +91,22 @@ async def test_what_the_worker_claims_is_true_and_what_others_make_of_it_is_not(
     assert (code, said["true"], said["false"]) == (0, True, [])
     assert said["proven"] == ["tests/test_greeting.py::test_greets"]
 
+    visible = "\n".join(line for line in body.splitlines() if "engine-claim" not in line)
     for lie, found in LIES:
-        line = claims.write(replace(claim, **lie), NO_KEYS) if lie else ""
-        issues.edit(pull.number, ENGINE, body=f"Closes #1\n\n{line}")
+        issues.edit(pull.number, ENGINE, body=f"{visible}\n{claims.write(replace(claim, **lie), NO_KEYS)}")
         assert await checker.false(pull.number) == found
+    issues.edit(pull.number, ENGINE, body=f"Closes #1\n\n{claims.write(claim, NO_KEYS)}")
+    assert await checker.false(pull.number) == {"table": "The table of new tests is not there any more."}
     elsewhere = claims.write(replace(claim, base=claim.head), NO_KEYS)
-    issues.edit(pull.number, ENGINE, body=f"Closes #1\n\n{elsewhere}")
+    issues.edit(pull.number, ENGINE, body=f"{visible}\n{elsewhere}")
     _, said = await checker.verify(pull.number)
     assert {one["what"] for one in said["false"]} == {"history"}
     assert (said["on_base"], said["green"]) == ("", ""), "nothing of such a claim is run"
+    issues.edit(pull.number, ENGINE, body=visible)
+    code, said = await checker.verify(pull.number)
+    assert (code, said["true"], said["claimed"]) == (3, True, False), "it is judged by its own difference"
+    assert said["proven"] == ["tests/test_greeting.py::test_greets"]
+    assert said["remarks"] == [f"no claim: {NoClaim.__doc__}"]
     assert len(issues.records) == 2, "nobody was told anything on GitHub"
     assert comments(engine, pull.number) == []
 

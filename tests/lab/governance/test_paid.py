@@ -139,6 +139,24 @@ async def test_a_run_is_reserved_settled_and_refused_when_the_issue_has_no_money
     assert len(set(coder.runs)) == 2
 
 
+@pytest.mark.parametrize(
+    ("told", "counted"),
+    [
+        (400.0, (5.0, "test")),
+        (float("nan"), (15.0, "unknown")),
+        (float("inf"), (15.0, "unknown")),
+        (-3.0, (15.0, "unknown")),
+        (1e9, (15.0, "unknown")),
+    ],
+)
+async def test_what_a_program_says_of_its_cost_is_held_by_what_was_reserved(
+    tmp_path: Path, told: float, counted: tuple[float, str]
+) -> None:
+    gate, remote = await paid(tmp_path, Priced(told), Budgets(unknown_run=15))
+    await gate.run(REQUEST)
+    assert await settled(remote) == [counted]
+
+
 async def test_the_ledger_says_who_made_a_run_as_which_role_and_how_it_ended(tmp_path: Path) -> None:
     endless = Endless(None)
     cast = Cast(Priced(1.0), {"debugger": Part(endless)})

@@ -32,6 +32,7 @@ for turn in range(3):
     body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Go."}]}
     request = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode())
     request.add_header("x-api-key", os.environ["ANTHROPIC_API_KEY"])
+    request.add_header("content-type", "application/json")
     try:
         urllib.request.urlopen(request).read()
     except urllib.error.HTTPError as error:

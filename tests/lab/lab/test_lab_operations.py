@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 from judge import DESCRIPTION, Judge
 from lab_scene import Scene
 
 from lab.routes import OPERATIONS
+from lab.routes.callers import ENGINE, for_others
 
+PAGE = Path(__file__).parents[3] / "docs" / "lab.md"
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -24,6 +27,18 @@ def test_every_described_operation_is_declared_once_and_nothing_else_is() -> Non
     assert set(declared) == described()
     assert set(declared.values()) == {1}
     assert len(declared) == 90
+
+
+def test_the_page_says_which_operations_only_foreign_clients_use() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    declared = {f"{operation.method} {operation.template}" for operation in OPERATIONS}
+    assert declared >= ENGINE
+    others = for_others(OPERATIONS)
+    assert f"{len(OPERATIONS)} REST operations, {len(ENGINE)} of which the engine calls" in " ".join(page.split())
+    listed = [
+        line.strip().removeprefix("- `").removesuffix("`") for line in page.splitlines() if line.startswith("- `")
+    ]
+    assert sorted(listed) == sorted(other.replace("/repos/{owner}/{repo}", "...") for other in others)
 
 
 async def test_what_is_not_described_is_not_there_and_is_noted(scene: Scene, judge: Judge) -> None:

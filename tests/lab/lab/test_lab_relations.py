@@ -75,6 +75,16 @@ async def test_blockers_are_listed_while_they_are_there(scene: Scene) -> None:
     assert (await scene.ask("GET", "issues/3/dependencies/blocked_by")).status == 410
 
 
+async def test_a_blocker_is_taken_away_again(scene: Scene) -> None:
+    ids(scene, "Late", "Early")
+    scene.lab.block(NAME, 1, by=2, actor="octo")
+    scene.lab.unblock(NAME, 1, by=2, actor="ada")
+    assert await scene.get("issues/1/dependencies/blocked_by") == []
+    told = [(e["event"], e["blocked_by"]["number"]) for e in await scene.get("issues/1/events")]
+    assert told == [("blocked_by_added", 2), ("blocked_by_removed", 2)]
+    assert [e["event"] for e in await scene.get("issues/2/events")] == ["blocking_added", "blocking_removed"]
+
+
 async def test_the_same_reaction_counts_once(scene: Scene) -> None:
     ids(scene, "Here")
     comment = scene.lab.comment(NAME, 1, "Hello", author="bob")

@@ -158,14 +158,25 @@ async def test_a_cancelled_call_leaves_nothing(shop: Shop) -> None:
     assert list(shop.calls.iterdir()) == []
 
 
-def test_what_a_killed_daemon_left_is_swept_and_a_living_call_is_not(tmp_path: Path) -> None:
-    (tmp_path / "call-dead" / "home").mkdir(parents=True)
-    (tmp_path / "call-dead.lock").touch()
-    with opened(tmp_path) as call:
+async def test_what_a_killed_daemon_left_is_swept_and_a_living_call_is_not(tmp_path: Path) -> None:
+    killed(tmp_path)
+    async with opened(tmp_path) as call:
         (call.home / "locked").mkdir(mode=0o000)
         assert sweep(tmp_path) == 1
         assert call.home.is_dir()
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) == []
+
+
+def names(directory: Path) -> list[str]:
+    """What is in it."""
+    return [path.name for path in directory.iterdir()]
+
+
+def killed(calls: Path) -> None:
+    """What the call of a killed daemon leaves."""
+    (calls / "call-dead" / "home").mkdir(parents=True)
+    (calls / "call-dead.lock").touch()
+    (calls / "call-dead.events").touch()
 
 
 def settings(shop: Shop, **changes: Any) -> Settings:

@@ -110,15 +110,15 @@ async def test_what_tools_of_other_calls_plant_never_becomes_the_login(file: Pat
     assert [path.name for path in file.parent.iterdir() if path.name.endswith("lent")] == []
 
 
-def test_a_call_that_goes_on_is_left_alone_at_another_s_start(file: Path, tmp_path: Path) -> None:
-    before = file.read_bytes()
-    with directory.opened(tmp_path / "calls") as call:
+async def test_a_call_that_goes_on_is_left_alone_at_another_s_start(file: Path, tmp_path: Path) -> None:
+    before = codex_login.content(file)
+    async with directory.opened(tmp_path / "calls") as call:
         home = call.home / ".codex"
         home.mkdir()
         lend(file, home)
         renewed(home)
         recover(file)
-        assert file.read_bytes() == before
+        assert codex_login.content(file) == before
         assert lent(file) == home / "auth.json"
 
 

@@ -55,6 +55,17 @@ async def test_a_chatgpt_login_runs_without_proxy_and_what_a_killed_daemon_renew
     assert "r3new" not in str(logs)
 
 
+async def test_the_demonstration_plays_the_program_that_is_configured(tmp_path: Path) -> None:
+    program = tmp_path / "mine"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    (tmp_path / "repos.yml").write_text(json.dumps({"repositories": [{"name": "a/b"}], "codex_cli": str(program)}))
+    environment = {"PATH": "/usr/bin:/bin", "WORKFLOW_ENGINE_CONFIG": str(tmp_path / "repos.yml")}
+    async with playing("codex", STORIES[:1], environment, own=False) as plain:
+        assert plain.program == program
+        assert str(program) in plain.sentence
+
+
 @pytest.mark.parametrize("named", [{}, {"CODEX_API_KEY": "k"}], ids=["a login on the machine", "a key by name"])
 async def test_a_login_that_only_lies_on_the_machine_is_for_a_story_of_one_s_own(
     tmp_path: Path, named: dict[str, str]

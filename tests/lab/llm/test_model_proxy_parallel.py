@@ -81,7 +81,7 @@ async def test_answers_under_way_are_cut_when_together_they_use_up_the_budget() 
             await first.read()
         found = desk.read()
         assert (model.asked, found.requests, found.refused) == (2, 2, True)
-        assert found.usage.cost_usd == pytest.approx(2 * 1.28, abs=0.1)
+        assert found.usage.cost_usd == pytest.approx(2 * 1.78, abs=0.1)
 
 
 @pytest.mark.parametrize(

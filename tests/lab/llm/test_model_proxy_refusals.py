@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from io import BytesIO
+from typing import Any
 
 import pytest
 import structlog
 from aiohttp import web
-from test_model_proxy import KEY, MESSAGES, Desk, vendor
+from test_model_proxy import KEY, MESSAGES, RESPONSES, Desk, vendor
 
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
@@ -45,6 +46,33 @@ async def test_other_tokens_paths_and_hosts_are_refused(
         assert (await client.post(path, MESSAGES, **sent))[0] == status
     assert server.journal == []
     assert server.unscripted == []
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "headers"),
+    [
+        ("/v1/messages", {"tools": [{"type": "web_fetch_20250910", "name": "web_fetch"}]}, {}),
+        ("/v1/messages", {"mcp_servers": [{"type": "url", "url": "https://evil.example"}]}, {}),
+        ("/v1/messages", {"model": "another"}, {}),
+        ("/v1/messages/count_tokens", {"model": "another"}, {}),
+        ("/v1/messages?beta=true&x=1", {}, {}),
+        ("/v1/messages", {}, {"content-encoding": "gzip"}),
+        ("/v1/messages", {}, {"content-type": "text/plain"}),
+        ("/v1/responses", {"tools": [{"type": "mcp", "server_url": "https://evil.example"}]}, {}),
+        ("/v1/responses", {"previous_response_id": "r1"}, {}),
+        ("/v1/responses", {}, {"openai-organization": "o1"}),
+        ("/v1/responses", {}, {"openai-project": "p1"}),
+    ],
+)
+async def test_what_runs_elsewhere_reaches_no_vendor(
+    server: ModelServer, path: str, change: dict[str, Any], headers: dict[str, str]
+) -> None:
+    body = (RESPONSES if "responses" in path else MESSAGES) | change
+    async with Desk(server.url).run() as client:
+        status, said = await client.post(path, body, **{"x-api-key": client.endpoint.token, **headers})
+        assert status in {400, 404}
+        assert b"error" in said
+    assert server.journal == []
 
 
 async def test_a_request_that_is_too_large_is_refused(server: ModelServer) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -128,6 +130,24 @@ async def test_a_detached_head_and_a_branch_that_moves_forward_are_fine(project:
 async def test_a_specification_that_cannot_be_worked_on(project: Project, text: str, sentence: str) -> None:
     project.text("SPEC.md", text)
     assert sentence in str(await refused(project))
+
+
+async def test_a_program_that_is_not_there_is_noticed_before_anything_is_paid_for(project: Project) -> None:
+    said = str(await refused(project, test_command="nowhere-to-be-found -m pytest"))
+    assert "no program `nowhere-to-be-found`" in said
+    assert "--test-command" in said
+    assert "no program `python`" not in str(await refused(project, base="nowhere"))
+    (project.top / "pyproject.toml").write_text("")
+    known = json.loads((project.outside / "config.yml").read_text())
+    del known["repositories"][0]["test_command"], known["repositories"][0]["test_report"]
+    project.text("config.yml", json.dumps(known))
+    empty = project.outside / "empty"
+    empty.mkdir()
+    (empty / "git").symlink_to(shutil.which("git") or "")
+    with pytest.raises(Unready, match=r"no program `python` .* --test-command"):
+        await look(project, {**project.variables(), "PATH": str(empty)})
+    ready = await look(project, {**project.variables(), "PATH": str(empty)}, test_command="./run-tests")
+    assert ready.order.test_command == "./run-tests"
 
 
 async def test_outside_of_a_repository_and_in_a_shallow_one(project: Project) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import orphan_scene
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
-from orphan_scene import charged, forget_comments, issue, merge, one_life, pull_request, stage, writes
+from orphan_scene import charged, forget_comments, issue, merge, merge_unseen, one_life, pull_request, stage, writes
+from quick_clock import QuickClock
 from structlog.testing import capture_logs
 from worker_scene import CODE, acks, branch, comments, labels
 
 from shared.lock.record import write_fence
+from shared.reconcile.sweep import DOUBT_SECONDS
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
@@ -49,7 +51,7 @@ async def test_an_issue_that_was_merged_while_no_worker_looked_is_done_without_a
     found = await engine.fence(Role.WORKER, number)
     assert found is not None
     assert (found.stage, found.work_head, found.pr) == (Stage.DONE, seen.work_head, pull)
-    assert writes(engine) == []
+    assert [one.split()[0] for one in writes(engine)] == ["DELETE", "DELETE"], "what has ended shows no stage"
     assert await branch(engine, number) == seen.work_head, "the branch is the reviewer's to delete"
 
 
@@ -63,6 +65,7 @@ async def test_what_a_person_ended_while_nobody_held_it_is_withdrawn_and_its_wor
     seen = await orphan_scene.fence(engine, Role.WORKER, number, Stage.TESTING, pr=pull)
     if how == "close":
         engine.lab.close(REPOSITORY, number, actor=OWNER)
+        engine.lab.close(REPOSITORY, pull, actor=OWNER)
     else:
         engine.lab.unlabel(REPOSITORY, number, "status:testing", actor=OWNER)
         engine.lab.lock(REPOSITORY, number, actor=OWNER)
@@ -71,7 +74,65 @@ async def test_what_a_person_ended_while_nobody_held_it_is_withdrawn_and_its_wor
     assert found is not None
     assert (found.stage, found.work_head) == (Stage.WITHDRAWN, seen.work_head)
     assert await branch(engine, number) == seen.work_head
-    assert writes(engine) == []
+    assert [one.split()[0] for one in writes(engine)] == (["DELETE"] if how == "close" else []), "its stage, no word"
+
+
+@pytest.fixture
+def clock(engine: Engine) -> QuickClock:
+    """The agents' clock, put forward by hand."""
+    engine.clock = clock = QuickClock()
+    return clock
+
+
+@pytest.mark.fault(11)
+@pytest.mark.parametrize("role", [Role.WORKER, Role.REVIEWER])
+async def test_a_merge_that_a_replica_does_not_show_yet_is_no_withdrawal(
+    engine: Engine, clock: QuickClock, role: Role
+) -> None:
+    number = issue(engine, "status:reviewing")
+    pull = await pull_request(engine, number, "status:approved")
+    at = await orphan_scene.fence(engine, Role.WORKER, number, Stage.REVIEWING, pr=pull)
+    if role is Role.REVIEWER:
+        at = await orphan_scene.fence(engine, role, pull, Stage.APPROVED, pr=pull)
+    late = merge_unseen(engine, pull, number)
+    async with engine.agent(role, state="fresh") as loop:
+        await engine.tick(loop)
+        assert len(late) == 1, "the replica was asked"
+        clock.skip(DOUBT_SECONDS - 10)
+        await engine.tick(loop)
+        assert await engine.fence(role, at.key.number) == at
+        assert writes(engine) == [], "nothing is concluded from what may be old"
+        clock.skip(10)
+        await engine.until(lambda: labels(engine, pull) == set(), loop)
+        assert await stage(engine, role, at.key.number) is Stage.DONE
+        assert [end.result.value for end in loop.ended] == ([] if role is Role.WORKER else ["finished"])
+
+
+@pytest.mark.fault(14)
+async def test_an_issue_that_a_person_closed_beside_its_open_pull_request_is_withdrawn_at_the_second_look(
+    engine: Engine, clock: QuickClock
+) -> None:
+    number = issue(engine, "status:testing")
+    pull = await pull_request(engine, number)
+    seen = await orphan_scene.fence(engine, Role.WORKER, number, Stage.TESTING, pr=pull)
+    engine.lab.close(REPOSITORY, number, actor=OWNER)
+    async with engine.agent(Role.WORKER, state="fresh") as worker:
+        await engine.tick(worker)
+        clock.skip(DOUBT_SECONDS - 10)
+        before = charged(engine)
+        await engine.tick(worker)
+        assert charged(engine) == before, "it is too early to ask"
+        assert await engine.fence(Role.WORKER, number) == seen
+        clock.skip(10)
+        await engine.tick(worker)
+        assert await stage(engine, Role.WORKER, number) is Stage.WITHDRAWN
+        assert [one.split()[0] for one in writes(engine)] == ["DELETE"], "its stage, no word"
+        before = charged(engine)
+        clock.skip(DOUBT_SECONDS)
+        await engine.tick(worker)
+        assert charged(engine) == before, "what was decided is not asked again"
+    assert labels(engine, number) == set()
+    assert engine.issue(pull).open
 
 
 @pytest.mark.fault(40)
@@ -155,7 +216,7 @@ async def test_a_specified_story_that_was_closed_is_done(engine: Engine) -> None
     assert await one_life(engine, Role.PLANNER) == []
     assert await stage(engine, Role.PLANNER, story) is Stage.DONE
     assert await stage(engine, Role.PLANNER, other) is Stage.WITHDRAWN
-    assert writes(engine) == []
+    assert {one.split()[0] for one in writes(engine)} == {"DELETE"}, "stages, and no word"
 
 
 @pytest.mark.fault(14)
@@ -178,7 +239,7 @@ async def test_a_status_comment_that_says_working_says_stopped_once_the_item_was
     assert "Stopped: " in told.body
     assert ("closed" if how == "close" else "stage label") in told.body
     assert "**What to do:**" in told.body or role is Role.PLANNER
-    assert [one.split()[0] for one in writes(engine)] == ["PATCH"]
+    assert [one.split()[0] for one in writes(engine)] == (["DELETE", "PATCH"] if how == "close" else ["PATCH"])
 
 
 @pytest.mark.fault(40)

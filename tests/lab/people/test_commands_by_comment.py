@@ -37,6 +37,9 @@ DIAGNOSIS = """
 """
 
 
+@pytest.mark.edges(
+    "specification: failed, retried",
+)
 async def test_retry_goes_on_from_the_tests_that_were_written(engine: Engine) -> None:
     engine.repository_settings |= {"max_attempts": 1, "refactor": "off"}
     engine.script(TESTS + WRONG + DIAGNOSIS)
@@ -98,7 +101,10 @@ async def test_pause_and_stop_reach_work_under_way(engine: Engine) -> None:
     assert "mallory" not in said
 
 
-async def test_a_command_in_the_wrong_stage_gets_one_sentence_and_an_unknown_one_one_reply(engine: Engine) -> None:
+@pytest.mark.parametrize(("unknown", "word"), [("/launch now", "/launch"), ("/Stop.\r\n\r\nThanks!", "/Stop.")])
+async def test_a_command_in_the_wrong_stage_gets_one_sentence_and_an_unknown_one_one_reply(
+    engine: Engine, unknown: str, word: str
+) -> None:
     engine.lab.ci_mood(REPOSITORY, NEVER)
     engine.repository_settings["refactor"] = "off"
     engine.script(TESTS + CODE)
@@ -106,7 +112,7 @@ async def test_a_command_in_the_wrong_stage_gets_one_sentence_and_an_unknown_one
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.resting), worker)
         say(engine, number, "/close-and-reset")
-        say(engine, number, "/launch now")
+        say(engine, number, unknown)
         say(engine, number, "/launch again")
         say(engine, number, "/deploy", by="mallory")
         for _ in range(3):
@@ -114,7 +120,7 @@ async def test_a_command_in_the_wrong_stage_gets_one_sentence_and_an_unknown_one
         assert len(worker.resting) == 1
     told = [one.body for one in comments(engine, number) if "engine-notice" in one.body]
     assert len(told) == 1
-    assert "There is no command `/launch`" in told[0]
+    assert f"There is no command `{word}`" in told[0]
     assert "give `/stop` first" in status(engine, number)
     assert engine.issue(pulls(engine)[0].number).open
 
@@ -163,6 +169,10 @@ async def test_the_console_does_what_a_comment_does(engine: Engine) -> None:
     assert len(acks(engine, number)) == 1, "the console claims nothing"
 
 
+@pytest.mark.edges(
+    "story: planning, gave up",
+    "story: failed, retried",
+)
 async def test_a_failed_story_is_planned_again_on_command(engine: Engine) -> None:
     story = STORIES[0]
     engine.script(TESTS)
@@ -180,6 +190,10 @@ async def test_a_failed_story_is_planned_again_on_command(engine: Engine) -> Non
     assert "flag:manual-intervention" not in labels(engine, number)
 
 
+@pytest.mark.edges(
+    "pull_request: in-review, gave up",
+    "pull_request: failed, review retried",
+)
 async def test_a_failed_review_is_done_again_on_command(engine: Engine) -> None:
     engine.repository_settings["refactor"] = "off"
     engine.script(TESTS + CODE)

@@ -77,6 +77,35 @@ async def test_a_story_is_specified_and_closed_with_its_specification(tmp_path: 
     assert fence.stage is Stage.DONE
 
 
+@pytest.mark.parametrize(("by", "told"), [("the engine", "the story is done"), (OWNER, "Closed by a person")])
+async def test_a_story_that_is_found_closed_says_who_closed_it(tmp_path: Path, by: str, told: str) -> None:
+    """The engine stops between closing it and taking its label off; the next sweep finds both alike."""
+    async with engine(tmp_path, approval="auto") as one:
+        number = story(one)
+        assert await tick(one) == ["handed over"]
+        if by == OWNER:
+            one.lab.close(REPOSITORY, number, actor=OWNER)
+        else:
+            (specification,) = specifications(one)
+            one.lab.close(REPOSITORY, specification.number, actor=OWNER)
+            one.lab.faults.plan(Fault(FaultKind.LOST_REQUEST, "DELETE", "/labels/"))
+            assert await tick(one) == []
+        assert set(one.issue(number).labels) == {"story", "status:specified"}
+        assert await tick(one, "machine-2") == []
+        fence, said = await one.fence(Role.PLANNER, number), told_of(one, number)
+        assert set(one.issue(number).labels) == {"story"}
+    assert fence is not None
+    assert fence.stage is Stage.DONE
+    assert told in said
+
+
+def told_of(engine: Engine, number: int) -> str:
+    """The planner's status comment of a story."""
+    bodies = [one.body for one in engine.lab.at(REPOSITORY).comments.records.values() if one.number == number]
+    (said,) = (body for body in bodies if "engine-status" in body.partition("\n")[0])
+    return said
+
+
 @pytest.mark.parametrize("by", ["mallory", OWNER])
 async def test_a_plan_waits_for_the_approval_of_somebody_with_write_access(tmp_path: Path, by: str) -> None:
     async with engine(tmp_path) as one:

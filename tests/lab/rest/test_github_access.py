@@ -16,6 +16,7 @@ from lab.server import Lab
 from shared.github.access import Access, access, needed
 from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH, missing
 from shared.github.client import GitHub
+from shared.github.merge_rules import BranchRules, MergeRules
 from shared.github.pacing import Pacing
 from shared.github.protection import Protection, protection
 from shared.github.tokens import Kept
@@ -129,3 +130,41 @@ async def test_what_a_branch_lacks_for_approvals_to_be_of_what_is_merged(
 ) -> None:
     async with scripted(*plans) as (github, _):
         assert await missing(github, "o/r", "main") == expected
+
+
+REVIEWS = {"required_approving_review_count": 2, "require_code_owner_review": True, "require_last_push_approval": True}
+RESOLVED = {"type": "pull_request", "parameters": {"required_review_thread_resolution": True}}
+STRICT = {"type": "required_status_checks", "parameters": {"strict_required_status_checks_policy": True}}
+CLASSIC = {
+    "required_pull_request_reviews": {"required_approving_review_count": 3, "require_code_owner_reviews": True},
+    "required_conversation_resolution": {"enabled": True},
+    "required_status_checks": {"strict": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("plans", "expected"),
+    [
+        ([Plan(body=[]), NOT_SEEN], MergeRules()),
+        ([Plan(404, {"message": "Not Found"}), NOT_SEEN], MergeRules()),
+        ([Plan(body=[{"type": "deletion"}, {"type": "pull_request"}]), NOT_SEEN], MergeRules()),
+        (
+            [Plan(body=[{"type": "pull_request", "parameters": REVIEWS}]), NOT_SEEN],
+            MergeRules(2, code_owners=True, last_push=True),
+        ),
+        (
+            [Plan(body=[RESOLVED, STRICT, {"type": "merge_queue"}]), NOT_SEEN],
+            MergeRules(conversations=True, up_to_date=True, queue=True),
+        ),
+        (
+            [Plan(body=[{"type": "pull_request", "parameters": REVIEWS}]), Plan(body=CLASSIC)],
+            MergeRules(3, code_owners=True, last_push=True, conversations=True, up_to_date=True),
+        ),
+        ([Plan(body=[]), Plan(body={"enforce_admins": {}})], MergeRules()),
+    ],
+)
+async def test_everything_that_rules_and_protection_require_counts(plans: list[Plan], expected: MergeRules) -> None:
+    async with scripted(*plans) as (github, _):
+        rules = BranchRules(github, "o/r")
+        assert await rules.of("main") == expected
+        assert await rules.of("main") == expected, "and is not asked for again soon"

@@ -8,7 +8,7 @@ import pytest
 from github_script import NOW, Plan, scripted
 
 from shared.errors import Transient
-from shared.github.errors import Limited
+from shared.github.errors import Limited, Refused
 from shared.warrant import Operator
 
 PERSON = Operator("test")
@@ -84,6 +84,49 @@ async def test_a_secondary_limit_is_obeyed(status: int, message: str, headers: d
         script.clock.time += 0.5
         await github.write("POST", "/x", {}, PERSON)
     assert script.calls == ["POST /x", "POST /x"]
+
+
+TOO_QUICKLY = "was submitted too quickly"
+FAILED = "Validation Failed"
+
+
+@pytest.mark.fault(8)
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (422, {"message": TOO_QUICKLY}),
+        (422, {"message": FAILED, "errors": [TOO_QUICKLY]}),
+        (422, {"message": FAILED, "errors": [{"resource": "Issue", "code": "custom", "message": TOO_QUICKLY}]}),
+        (422, {"message": "You have exceeded a secondary rate limit"}),
+        (403, {"message": "You have triggered an abuse detection mechanism. Please retry your request again later."}),
+        (403, {"message": "You have been temporarily blocked from content creation."}),
+        (403, {"message": TOO_QUICKLY}),
+        (429, {"message": "whatever"}),
+    ],
+)
+@pytest.mark.parametrize("headers", [{}, {"retry-after": "60"}])
+@pytest.mark.parametrize("call", ["POST /repos/o/r/pulls", "PUT /repos/o/r/pulls/57/merge", "POST /repos/o/r/issues"])
+async def test_a_content_limit_in_any_form_is_a_wait_of_the_account(
+    call: str, status: int, body: dict[str, object], headers: dict[str, str]
+) -> None:
+    method, path = call.split()
+    async with scripted(Plan(status, body, headers), Plan(body={})) as (github, script):
+        with pytest.raises(Limited) as caught:
+            await github.write(method, path, {"head": "work"}, PERSON)
+        assert caught.value.until == NOW + timedelta(seconds=60)
+        with pytest.raises(Limited):
+            await github.get("/repos/o/r")
+        script.clock.time += 60
+        await github.write(method, path, {"head": "work"}, PERSON)
+    assert script.calls == [call, call]
+
+
+@pytest.mark.fault(8)
+@pytest.mark.parametrize("said", ["Add a rate limit", "Validation Failed"])
+async def test_another_422_is_no_limit(said: str) -> None:
+    async with scripted(Plan(422, {"message": said})) as (github, _):
+        with pytest.raises(Refused):
+            await github.write("POST", "/x", {}, PERSON)
 
 
 @pytest.mark.fault(8)

@@ -9,7 +9,8 @@ from github_script import Plan, lease, scripted, user
 
 from shared.errors import Gone
 from shared.github.checks import Checks
-from shared.github.errors import Refused
+from shared.github.errors import NotShown, Refused
+from shared.github.fresh import PATIENCE_SECONDS
 from shared.github.reviews import Reviews
 from shared.models import CheckOutcome, Finding, ReviewState
 
@@ -89,7 +90,7 @@ async def test_a_review_gives_up_verdict_and_lines_rather_than_itself() -> None:
 @pytest.mark.parametrize(
     ("refusals", "state"),
     [
-        ([Plan(422, {"message": "commit_id is not part of the pull request"})], ReviewState.APPROVED),
+        ([Plan(422, {"message": "Body is too long"})], ReviewState.APPROVED),
         ([Plan(422, LINE), Plan(422, LINE)], ReviewState.APPROVED),
         ([Plan(422, OWN)], ReviewState.COMMENTED),
         ([Plan(409, LINE)], ReviewState.APPROVED),
@@ -158,3 +159,26 @@ async def test_no_checks_is_said_as_such_and_an_expired_log_is_gone() -> None:
         with pytest.raises(Gone):
             await checks.log(12)
     assert script.calls[-1] == "GET /repos/o/r/actions/jobs/12/logs"
+
+
+async def test_a_remark_of_a_review_that_is_not_listed_yet_shows_that_the_list_is_late() -> None:
+    remark = {
+        "id": 6,
+        "user": user(),
+        "path": "a.py",
+        "line": 3,
+        "body": "here",
+        "pull_request_review_id": 9,
+        "created_at": "2023-11-21T09:00:00Z",
+        "updated_at": "2023-11-21T09:00:00Z",
+    }
+    looks = [Plan(body=[]), Plan(body=[remark])]
+    async with scripted(*looks, *looks, *looks) as (github, script):
+        reviews = Reviews(github, "o/r")
+        for _ in range(2):
+            await reviews.of(57)
+            with pytest.raises(NotShown, match="review 9 of #57"):
+                await reviews.comments(57)
+        script.clock.time += PATIENCE_SECONDS
+        await reviews.of(57)
+        assert [one.id for one in await reviews.comments(57)] == [6], "a hidden review stops nobody for ever"

@@ -11,6 +11,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from engine import REPOSITORY, WRITES
+from github_script import HandClock
 from judge import Judge
 
 from config.credentials import MissingCredentials
@@ -20,6 +21,8 @@ from console.building.assembly import Parts, Process, opened
 from lab.clock import LabClock
 from lab.http.exchanges import Exchange
 from lab.server import Lab
+from lab.trouble.lag import How
+from shared.clock import Clock
 from shared.errors import Misconfigured
 from shared.github.tokens import of_gh
 from shared.warrant import Notice
@@ -44,7 +47,7 @@ class Scene:
             self.tokens.append(exchange)
 
     @asynccontextmanager
-    async def parts(self, *, local: LabClock | None = None, repositories: tuple[str, ...] = ()) -> AsyncIterator[Parts]:
+    async def parts(self, *, local: Clock | None = None, repositories: tuple[str, ...] = ()) -> AsyncIterator[Parts]:
         """What an agent would be built from, signed in as the App; `local` is the machine's own clock."""
         settings = Settings.model_validate(
             {
@@ -119,11 +122,24 @@ async def test_its_token_is_replaced_before_it_expires_and_not_earlier(scene: Sc
 async def test_a_token_revoked_before_its_time_is_replaced_and_the_write_sent_once(scene: Scene) -> None:
     issue = scene.lab.issue(REPOSITORY, "Hello", author="ada")
     async with scene.parts() as parts:
+        scene.lab.clock.advance(60)
         scene.lab.world.tokens.clear()
         await parts.comments.post(issue.number, "Hello.", Notice(issue.number, "hello"))
         assert len(scene.tokens) == 2
     assert len(scene.lab.at(REPOSITORY).comments.of(issue.number)) == 1
     assert [one.status for one in scene.lab.exchanges if one.path.endswith("/comments")] == [401, 201]
+
+
+@pytest.mark.fault(5)
+async def test_a_young_token_that_is_not_known_everywhere_is_tried_again_and_no_other_one_is_made(scene: Scene) -> None:
+    scene.lab.lag.begin(3, share=1)
+    async with scene.parts(local=HandClock()) as parts:  # however slow this machine is, the token stays young
+        (value,) = scene.lab.world.tokens
+        for use in (parts.issues.recent, parts.mirror.fetch, parts.mirror.fetch):
+            scene.lab.lag.forget_token(value)
+            await use()
+    assert scene.lab.lag.counts[How.UNAUTHORIZED] >= 3
+    assert len(scene.tokens) == 1
 
 
 @pytest.mark.parametrize("wrong_by", [-HOUR, HOUR])

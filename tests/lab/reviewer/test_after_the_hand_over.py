@@ -64,6 +64,9 @@ async def reviewed(engine: Engine, ticks: int = 3) -> Loop:
 
 
 @pytest.mark.fault(42)
+@pytest.mark.edges(
+    "pull_request: in-review, CI red",
+)
 async def test_a_check_that_turns_red_after_the_hand_over_is_repaired_once_and_no_red_commit_is_reviewed(
     engine: Engine,
 ) -> None:
@@ -177,6 +180,9 @@ def calls_for_help(engine: Engine, number: int) -> list[str]:
     return [one.body for one in comments(engine, number) if "has stood still" in one.body]
 
 
+@pytest.mark.edges(
+    "pull_request: approved, head moved",
+)
 async def test_a_commit_that_is_pushed_after_the_review_is_not_left_lying_in_silence(engine: Engine) -> None:
     engine.repository_settings |= {"merge": "never"}
     number = engine.ready("Greet people")

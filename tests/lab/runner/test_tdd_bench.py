@@ -11,8 +11,12 @@ from tdd_project import BASE, FOUND, NEW, PASSED_BEFORE, PYTEST, SEARCH, Project
 from shared.errors import Misconfigured
 from worker_agent.tdd.judging.judge import judge_baseline, judge_green
 from worker_agent.tdd.judging.verdict import ErrorType
+from worker_agent.tdd.proof.execution import fresh_names
+from worker_agent.tdd.runners.control import watched
+from worker_agent.tdd.runners.pytest_runner import PytestRunner
 from worker_agent.tdd.runners.report import Kind, Outcome
 from worker_agent.tdd.runners.report_runner import ReportRunner
+from worker_agent.tdd.runners.runner import Selection
 
 
 @pytest.fixture
@@ -32,12 +36,12 @@ async def test_an_honest_cycle_is_proved(project: Project) -> None:
     green = await project.run(
         {"directory/search.py": "def search(names, text):\n    return [n for n in names if text in n]\n"}
     )
-    verdict = judge_green(baseline, red, green, new_files=(NEW,))
+    verdict = judge_green(baseline, red, green, files=(NEW,))
     assert (verdict.ok, verdict.proven) == (True, (f"{NEW}::test_search",))
     assert green.one_line() == "2 passed"
 
     broken = await project.run({"directory/__init__.py": "def find(names, name):\n    return []\n"})
-    regressed = judge_green(baseline, red, broken, new_files=(NEW,))
+    regressed = judge_green(baseline, red, broken, files=(NEW,))
     assert (regressed.error, regressed.regressions) == (ErrorType.REGRESSION, (FOUND,))
 
 
@@ -80,7 +84,7 @@ def test_leaves(): raise SystemExit(0)
 async def test_every_kind_of_failure_is_told_apart(project: Project) -> None:
     files = {f"tests/{name}": content for name, (content, _) in KINDS.items()}
     run = await project.run(
-        {**files, "tests/test_bodies.py": BODIES, "tests/sub/test_x.py": ""}, announced=("phonebook",)
+        {**files, "tests/test_bodies.py": BODIES, "tests/sub/test_x.py": ""}, announced=("phonebook.py",)
     )
     assert (run.finished, run.code) == (True, 1)
     kinds = {path.removeprefix("tests/"): result.kind for path, result in run.broken_files.items()}
@@ -110,18 +114,89 @@ async def test_every_kind_of_failure_is_told_apart(project: Project) -> None:
     ("files", "error"),
     [
         ({NEW: "def test_search():\n    assert True\n"}, ErrorType.TEST_UNEXPECTED_PASS),
-        (
-            {NEW: "def test_new():\n    assert 0\n", "tests/test_find.py": SEARCH + BASE["tests/test_find.py"]},
-            ErrorType.COMPILATION_ERROR,
-        ),
         ({"tests/conftest.py": "import directory.fixtures\n", NEW: SEARCH}, ErrorType.COMPILATION_ERROR),
     ],
-    ids=["passes at once", "old file broken", "conftest broken"],
+    ids=["passes at once", "conftest broken"],
 )
-async def test_what_is_notjudged(project: Project, files: dict[str, str], error: ErrorType) -> None:
+async def test_what_is_not_judged(project: Project, files: dict[str, str], error: ErrorType) -> None:
     verdict = judged(PASSED_BEFORE, await project.run(files), *files)
     assert verdict.error is error
     assert verdict.details
+
+
+async def test_an_old_file_that_needs_the_new_name_is_red_too(project: Project) -> None:
+    files = {NEW: "def test_new():\n    assert 0\n", "tests/test_find.py": SEARCH + BASE["tests/test_find.py"]}
+    verdict = judged(PASSED_BEFORE, await project.run(files), *files)
+    assert (verdict.error, set(verdict.red)) == (None, {"tests/test_find.py", f"{NEW}::test_new"})
+
+
+async def test_only_selected_files_and_functions_run(project: Project) -> None:
+    files = {
+        NEW: "import os\n\ndef test_a():\n    pass\n\n\ndef test_b():\n    assert 0\n",
+        "tests/deep/test_c.py": "raise RuntimeError\n",
+        "other/test_d.py": "raise RuntimeError\n",
+    }
+    run = await project.run(files, selection=Selection(frozenset({NEW})))
+    assert (run.finished, set(run.results), run.broken_files) == (True, {f"{NEW}::test_a", f"{NEW}::test_b"}, {})
+    one = await project.run(selection=Selection(frozenset({NEW}), frozenset({f"{NEW}::test_a"})))
+    assert (one.finished, set(one.results)) == (True, {f"{NEW}::test_a"})
+
+
+PARAMETERS = """
+import pytest, secrets
+
+class Thing:
+    pass
+
+@pytest.mark.parametrize("thing", [repr(Thing()), f"/tmp/tmp{secrets.token_hex(4)}/x"])
+def test_thing(thing): pass
+"""
+
+
+async def test_ids_stay_the_same_from_run_to_run(project: Project) -> None:
+    first = await project.run({NEW: PARAMETERS})
+    again = await project.run()
+    assert first.passed == again.passed
+    assert f"{NEW}::test_thing[TMP/x]" in first.passed
+
+
+DOCUMENTED = '''def double(number):
+    """
+    >>> double(2)
+    4
+    """
+    return number + number
+'''
+
+
+async def test_doctests_have_ids_of_their_own(project: Project) -> None:
+    command = f"{PYTEST} --doctest-modules --doctest-glob=*.md"
+    run = await project.run({"directory/double.py": DOCUMENTED, "guide.md": ">>> 1 + 1\n3\n"}, command=command)
+    assert run.finished
+    assert run.passed == {FOUND, "directory/double.py::directory.double.double"}
+    assert run.failed == {"guide.md::guide.md"}
+
+
+CONTROLLED = {
+    "functions": BASE["tests/test_find.py"],
+    "methods": (
+        "import unittest\n\n\nclass TestFind(unittest.TestCase):\n"
+        "    def test_find(self):\n        self.assertTrue(1)\n"
+    ),
+    "methods that need something first": (
+        "from unittest import TestCase\n\n\nclass TestFind(TestCase):\n    def setUp(self):\n        self.a = 1\n\n"
+        "    def test_find(self):\n        self.assertTrue(self.a)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("style", CONTROLLED)
+async def test_control_tests_among_the_files_own(project: Project, style: str) -> None:
+    content = CONTROLLED[style].encode()
+    control = PytestRunner().control(NEW, content, fresh_names(content))
+    assert control is not None
+    run = watched(await project.run({NEW: control.content.decode()}), control)
+    assert (run.controlled, run.code, len(run.passed), run.failed) == (True, 0, 2, frozenset())
 
 
 async def test_an_empty_suite_is_a_finished_run(tmp_path: Path) -> None:
@@ -146,7 +221,13 @@ async def test_ids_are_relative_to_the_checkout_wherever_the_configuration_is(pr
 async def test_a_command_that_does_not_exist_is_told(project: Project) -> None:
     run = await project.run(command="/no/such/python -m pytest")
     assert (run.finished, run.code) == (False, 127)
-    assert "/no/such/python" in run.output_tail
+    assert "There is no `/no/such/python` on this machine: install it" in run.output_tail
+
+
+async def test_a_command_that_says_127_by_itself_is_not_called_missing(project: Project) -> None:
+    run = await project.run({"conftest.py": "import os\nos._exit(127)\n"})
+    assert (run.finished, run.code) == (False, 127)
+    assert "on this machine" not in run.output_tail
 
 
 async def test_a_command_that_is_not_understood_never_starts(project: Project) -> None:

@@ -50,9 +50,9 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def _report_path(then: str) -> str:
+def _report_path(then: str, leave: str = "os._exit(0)") -> str:
     head = "import os, sys\n\ndef test_x():\n    (path,) = [a.partition('=')[2] for a in sys.argv if 'junitxml' in a]\n"
-    return f"{head}    {then}\n    os._exit(0)\n"
+    return f"{head}    {then}\n    {leave}\n"
 
 
 OLD = '<testsuite><testcase name="test_x" classname="tests.test_search" file="tests/test_search.py"/></testsuite>'
@@ -65,13 +65,44 @@ CHEATS: dict[str, tuple[dict[str, str], int]] = {
     "puts pipes in place of report and output": (
         {
             NEW: _report_path(
-                "log = path.replace('report.xml', 'output.log'); os.unlink(log); os.mkfifo(log); os.mkfifo(path)"
+                "log = os.path.join(os.path.dirname(path), 'output.log')\n    os.unlink(log); os.mkfifo(log)\n"
+                "    os.unlink(path); os.mkfifo(path)"
             )
         },
         0,
     ),
     "links the report to another": (
-        {NEW: _report_path("os.symlink(os.path.abspath('old.xml'), path)"), "old.xml": OLD},
+        {NEW: _report_path("os.unlink(path); os.symlink(os.path.abspath('old.xml'), path)"), "old.xml": OLD},
+        0,
+    ),
+    "puts a directory in place of the report": ({NEW: _report_path("os.unlink(path); os.mkdir(path)")}, 0),
+    "writes the report and then lets the real one follow": (
+        {NEW: _report_path(f"open(path, 'w').write({OLD!r})", leave="assert 0")},
+        1,
+    ),
+    "rewrites the report when the session ends": (
+        {
+            NEW: _report_path(
+                f"import atexit; atexit.register(lambda: (open(path, 'w').write({OLD!r}), os._exit(0)))",
+                leave="assert 0",
+            )
+        },
+        0,
+    ),
+    "writes a report that says otherwise than its exit code": (
+        {NEW: _report_path(f"open(path, 'w').write({OLD!r}); os._exit(1)")},
+        1,
+    ),
+    "writes more than a report may hold": (
+        {NEW: _report_path("out = open(path, 'w')\n    for _ in range(60): out.write(' ' * 2**20)")},
+        0,
+    ),
+    "takes the report out of the pipe": (
+        {
+            NEW: _report_path(
+                "import threading; threading.Thread(target=lambda: open(path).read(), daemon=True).start()"
+            )
+        },
         0,
     ),
     "writes a bomb as the report": ({NEW: _report_path("open(path, 'w').write('<!DOCTYPE x><testsuites/>')")}, 0),
@@ -86,7 +117,7 @@ async def test_a_run_that_ends_early_is_not_finished_whatever_its_exit_code(proj
     assert (run.finished, run.timed_out, run.code) == (False, False, code)
     baseline = judge_baseline(run)
     assert baseline.error is ErrorType.WORKFLOW_ABORTED
-    assert judge_green(run, run, run, new_files=(NEW,)).error is ErrorType.IMPLEMENTATION_FAILED
+    assert judge_green(run, run, run, files=(NEW,)).error is ErrorType.IMPLEMENTATION_FAILED
 
 
 async def test_a_conftest_that_turns_failures_into_passes_makes_nojudged(project: Project) -> None:

@@ -27,6 +27,26 @@ def has(engine: Engine, number: int, label: str) -> bool:
     return thread is not None and label in thread.labels
 
 
+@pytest.mark.edges(
+    "story: new, claimed",
+    "story: planning, plan posted",
+    "story: awaiting-approval, specifications created",
+    "story: specified, specifications closed",
+    "specification: new, created",
+    "specification: ready, claimed",
+    "specification: implementing, tests passed",
+    "specification: testing, CI red",
+    "specification: testing, CI passed",
+    "specification: reviewing, merged",
+    "pull_request: new, CI passed",
+    "pull_request: reviewing, claimed",
+    "pull_request: in-review, changes requested",
+    "pull_request: changes-requested, claimed",
+    "pull_request: implementing, tests passed",
+    "pull_request: testing, CI passed",
+    "pull_request: in-review, approved",
+    "pull_request: approved, merged",
+)
 async def test_a_story_becomes_one_merged_pull_request(engine: Engine, tmp_path: Path) -> None:
     engine.scenario = demo_script(tmp_path)
     engine.repository_settings |= {"approval": "comment", "merge": "auto"}
@@ -58,6 +78,9 @@ async def _build(engine: Engine) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.edges(
+    "story: planning, specifications created",
+)
 async def test_nothing_is_merged_by_default(engine: Engine, tmp_path: Path) -> None:
     engine.scenario = demo_script(tmp_path)
     engine.repository_settings |= {"approval": "auto"}

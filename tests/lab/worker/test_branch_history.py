@@ -53,6 +53,7 @@ async def test_git_decides_what_a_head_is_that_is_not_ours(tmp_path: Path) -> No
     heads = {ours: Head.OURS, theirs: Head.AHEAD, red: Head.REWOUND, other: Head.FOREIGN, base: Head.FOREIGN}
     assert {tip: await history.standing(held, tip) for tip in heads} == heads
     assert await history.standing(held, None) is Head.BEHIND
+    assert await history.standing(fence(base, "d" * 40), other) is Head.FOREIGN, "ours is on no branch any more"
     assert await history.relation(held, theirs) is Head.BEHIND, "GitHub shows what git does not have any more"
     await remote.update_ref(f"refs/heads/{BRANCH}", red)
     assert await history.relation(held, theirs) is Head.BEHIND

@@ -154,6 +154,10 @@ async def waiting_for_ci(engine: Engine, worker: Loop) -> int:
 
 
 @pytest.mark.fault(31)
+@pytest.mark.edges(
+    "specification: testing, gave up",
+    "pull_request: new, gave up",
+)
 async def test_a_branch_that_was_rewritten_without_ours_is_the_persons(engine: Engine) -> None:
     engine.script(TESTS + CODE)
     async with engine.agent(Role.WORKER) as worker:
@@ -167,6 +171,27 @@ async def test_a_branch_that_was_rewritten_without_ours_is_the_persons(engine: E
     assert ours in status(engine, number)
     assert theirs in status(engine, number)
     assert "flag:manual-intervention" in labels(engine, number)
+
+
+@pytest.mark.fault(31)
+async def test_a_branch_that_a_person_has_rebased_is_worked_on_when_they_ask_for_changes(engine: Engine) -> None:
+    engine.script(TESTS + CODE + ROUND)
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+    (pull,) = pulls(engine)
+    branch = work_branch(number)
+    files = {path: await text(engine, branch, path) for path in ("directory/greeting.py", "tests/test_greeting.py")}
+    theirs = await push(engine, branch, files, on=await push(engine, "main", {"NEWS.md": "News.\n"}))
+    engine.lab.clock.advance(2)
+    engine.lab.comment(REPOSITORY, pull.number, "Please see to it.", author=OWNER)
+    engine.lab.label(REPOSITORY, pull.number, "status:changes-requested", actor=OWNER)
+    async with engine.agent(Role.WORKER, state="machine-2") as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+        assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
+    assert await contains(engine, branch, theirs)
+    assert "text = f'Hello" in await text(engine, branch, "directory/greeting.py"), "what was asked for is done"
+    assert labels(engine, number) == {"status:reviewing"}
 
 
 @pytest.mark.fault(31)

@@ -177,6 +177,10 @@ async def far_ahead(engine: Engine, count: int) -> None:
         await bare.git.check("fast-import", "--quiet", "--date-format=now", stdin="".join(lines).encode())
 
 
+@pytest.mark.edges(
+    "specification: reviewing, gave up",
+    "pull_request: implementing, gave up",
+)
 async def test_a_base_that_breaks_the_branch_without_a_conflict_is_a_conflict_all_the_same(engine: Engine) -> None:
     engine.script(TESTS + CODE + HALF)
     async with engine.agent(Role.WORKER) as worker:

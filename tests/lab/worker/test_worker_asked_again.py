@@ -28,7 +28,6 @@ async def test_ready_set_in_place_of_the_label_of_stopped_work_counts_as_a_new_s
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.resting), worker)
-        engine.lab.clock.advance(-60)  # so long before the worker notices: a lease's own clock cannot be moved on
         engine.lab.close(REPOSITORY, pulls(engine)[0].number, actor=OWNER)
         await drop_branch(engine, number)
         engine.lab.label(REPOSITORY, number, "status:ready", actor=OWNER)
@@ -48,7 +47,7 @@ async def test_ready_beside_an_open_pull_request_is_answered_once(engine: Engine
         await engine.until(lambda: bool(worker.resting), worker)
         engine.lab.unlabel(REPOSITORY, number, "status:testing", actor=OWNER)
         await engine.tick(worker)
-        assert "set `status:reviewing` on #2 to have it reviewed as it is" in status(engine, number)
+        assert "set `status:reviewing` on this issue and on #2 to have it reviewed as it is" in status(engine, number)
         before = len(comments(engine, number))
         engine.lab.clock.advance(2)
         engine.lab.label(REPOSITORY, number, "status:ready", actor="mallory")
@@ -99,6 +98,11 @@ async def test_a_stale_ready_does_not_restart_what_a_person_stopped_by_taking_it
 
 
 @pytest.mark.long
+@pytest.mark.edges(
+    "specification: failed, retried, pull request open",
+    "pull_request: failed, retried",
+    "pull_request: testing, CI red",
+)
 async def test_retry_after_a_ci_repair_that_failed_repairs_ci_and_pays_for_no_blind_round(engine: Engine) -> None:
     engine.repository_settings |= {"refactor": "off"}
     engine.script(TESTS + CODE + "- call: fix_ci\n  attempt: any\n  fails: max_budget\n")

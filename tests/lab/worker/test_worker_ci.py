@@ -228,6 +228,10 @@ async def test_a_red_base_is_waited_for_without_the_lease_told_once_and_then_it_
 
 @pytest.mark.long
 @pytest.mark.fault(43)
+@pytest.mark.edges(
+    "specification: testing, CI given up",
+    "pull_request: new, CI given up",
+)
 async def test_a_person_is_told_what_each_repair_was_up_against(engine: Engine) -> None:
     complaints = (("f.Hello", "'a.py:1: error: no f'-strings"), ("'Hello, ' +", "'a.py:2: error: no con'catenation"))
     lint = [f'grep -q "{what}" directory/greeting.py && {{ echo {said}; exit 1; }}' for what, said in complaints]

@@ -55,7 +55,7 @@ async def test_an_issue_whose_pull_request_a_person_merged_beside_the_default_br
         await engine.tick(worker)
         assert [end.result for end in worker.ended] == [Result.HANDED_OVER, Result.FINISHED]
     assert (await fence(engine, number)).stage is Stage.DONE
-    assert labels(engine, number) == {"status:reviewing"}
+    assert labels(engine, number) == set(), "nothing waits for review"
     assert await is_released(engine, number)
     assert len(acks(engine, number)) == 2
 

@@ -41,6 +41,9 @@ async def just_before_it_is_opened(engine: Engine, number: int, *moves: tuple[st
 
 
 @pytest.mark.fault(36)
+@pytest.mark.edges(
+    "specification: testing, merged",
+)
 async def test_work_that_somebody_has_pushed_onto_the_base_is_done_without_a_pull_request(engine: Engine) -> None:
     number = engine.ready("Greet people")
     worker = await just_before_it_is_opened(engine, number, ("main", f"auto/issue-{number}"))
@@ -70,6 +73,27 @@ async def test_a_branch_that_was_emptied_is_not_taken_for_done(engine: Engine) -
     assert engine.issue(number).open
     assert "No commits between main and" in status(engine, number)
     assert f"Put {halted.work_head[:12]} back on `auto/issue-{number}`" in status(engine, number)
+
+
+@pytest.mark.fault(11)
+async def test_a_push_that_the_api_does_not_know_of_yet_ends_nothing(engine: Engine) -> None:
+    number = engine.ready("Greet people")
+    bare, pushed = engine.lab.at(REPOSITORY).bare, list[str]()
+    ref = f"refs/heads/auto/issue-{number}"
+
+    async def late(method: str, path: str) -> None:
+        if (method, path) == ("POST", OPENED) and not pushed:
+            pushed.append(await bare.sha(ref) or "")
+            await bare.git.run("update-ref", ref, "refs/heads/main")
+        elif pushed and (method, path) != ("POST", OPENED) and await bare.sha(ref) == await bare.sha("main"):
+            await bare.git.run("update-ref", ref, pushed[0])
+
+    engine.lab.interludes.plan(late)
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.in_time(lambda: bool(worker.ended), worker)
+    assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
+    assert len(pulls(engine)) == 1
+    assert pushed == [(await fence(engine, number)).work_head]
 
 
 @pytest.mark.fault(36)

@@ -106,8 +106,10 @@ async def test_a_label_set_by_a_stranger_starts_nothing(engine: Engine) -> None:
     number = engine.ready("Mine bitcoins", by="mallory")
     async with engine.agent(Role.WORKER) as worker:
         await engine.tick(worker)
+        await engine.tick(worker)
         assert worker.busy == 0
-    assert comments(engine, number) == []
+    (told,) = comments(engine, number)
+    assert "`status:ready` was set by mallory, who has no write access: it begins nothing here." in told.body
     assert labels(engine, number) == {"status:ready"}
     assert await engine.fence(Role.WORKER, number) is None
 

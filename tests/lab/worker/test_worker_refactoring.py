@@ -74,6 +74,10 @@ async def test_a_refactoring_is_taken_only_when_every_test_stays_green(
     ("word", "subjects"),
     [("/approve", ["Refactor Greet people", *GREEN]), ("/reject the old one reads better", GREEN)],
 )
+@pytest.mark.edges(
+    "specification: implementing, approval needed",
+    "specification: awaiting-approval, confirmed",
+)
 async def test_a_person_says_whether_the_refactoring_is_published(
     engine: Engine, word: str, subjects: list[str]
 ) -> None:

@@ -173,6 +173,9 @@ async def test_killed_between_the_push_and_the_answers_another_machine_gives_the
     assert tip == stuck.work_head, "nothing was made again"
 
 
+@pytest.mark.edges(
+    "pull_request: testing, changes requested",
+)
 async def test_what_is_said_while_the_coder_works_is_worked_on_before_the_review(engine: Engine) -> None:
     late = change(2, "Hi", "Hey", "1: done: Warmer.", "2: done: Both.")
     engine.script(ANY_GREETING + CODE + change(1, "Hello", "Hi", "1: done: Shorter.") + late)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from engine import Engine
+from engine import REPOSITORY, Engine
 from worker_scene import CODE, TESTS, eventually, fence, is_released, labels, once, pulls
 
+from lab.ci.moods import NEVER
 from lab.trouble.faults import Fault, FaultKind
 from shared.lock.record import Fence
 from shared.workflow import Role, Stage
@@ -76,6 +77,23 @@ async def test_a_machine_that_knew_the_repository_before_opens_the_pull_request_
         await engine.in_time(lambda: bool(second.ended), second)
     assert labels(engine, number) == {"status:reviewing"}
     assert given(engine, "machine-2") == set()
+
+
+async def test_a_machine_that_knew_the_repository_before_goes_on_waiting_for_the_ci_of_another(engine: Engine) -> None:
+    engine.script(TESTS + CODE)
+    async with engine.agent(Role.WORKER, state="machine-2") as second:
+        await second.tick()
+    engine.lab.ci_mood(REPOSITORY, NEVER)
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as first:
+        await engine.until(lambda: bool(first.resting or first.ended), first)
+        assert first.ended == []
+    async with engine.agent(Role.WORKER, state="machine-2") as second:
+        await engine.until(lambda: bool(second.resting or second.ended), second)
+        assert second.ended == [], "the fence's own history has no commit that its branch has"
+        assert (await fence(engine, number)).stage is Stage.TESTING
+    assert labels(engine, number) == {"status:testing"}
+    assert len(pulls(engine)) == 1
 
 
 def status_of(engine: Engine, number: int) -> str:

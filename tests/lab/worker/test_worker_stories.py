@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from engine import ENGINE, REPOSITORY, Engine
+from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, WRONG, acks, branch, calls, comments, fence, labels, once, pulls, status
 
 from lab.ci.moods import NEVER
@@ -33,6 +33,9 @@ async def test_a_run_leaves_one_ack_and_one_status_comment(engine: Engine) -> No
     assert labels(engine, number) == {"status:reviewing"}
 
 
+@pytest.mark.edges(
+    "specification: implementing, gave up",
+)
 async def test_attempts_used_up(engine: Engine) -> None:
     engine.script(TESTS + WRONG)
     engine.repository_settings["max_attempts"] = 2
@@ -69,8 +72,11 @@ async def test_tests_that_pass_at_once_are_never_implemented(engine: Engine) -> 
 async def test_a_base_that_cannot_be_tested_costs_nothing(engine: Engine) -> None:
     engine.repository_settings["test_command"] = "pytest-that-is-nowhere -m pytest"
     number = engine.ready("Greet people")
-    await once(engine, number)
-    assert labels(engine, number) == {"status:failed", "flag:manual-intervention"}
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: len(comments(engine, number)) > 1, worker, ticks=60)
+    assert "install it" in status(engine, number)
+    assert "pytest-that-is-nowhere" in status(engine, number)
+    assert "status:failed" not in labels(engine, number), "it is a matter of the machine, not of the issue"
     assert calls(engine, "write_tests") == 0
     assert (await fence(engine, number)).attempt == 0
 
@@ -118,6 +124,10 @@ async def test_a_run_that_used_up_its_limits_says_which(engine: Engine, ending: 
 
 
 @pytest.mark.fault(42)
+@pytest.mark.edges(
+    "specification: testing, CI overdue",
+    "pull_request: new, CI overdue",
+)
 async def test_a_ci_that_never_finishes_is_handed_over_with_a_warning(engine: Engine) -> None:
     engine.lab.ci_mood(REPOSITORY, NEVER)
     engine.repository_settings["ci"] = {"timeout": 1}
@@ -132,6 +142,9 @@ async def test_a_ci_that_never_finishes_is_handed_over_with_a_warning(engine: En
 @pytest.mark.fault(42)
 async def test_no_checks_at_all_is_green_only_where_the_configuration_says_so(engine: Engine) -> None:
     engine.ci.jobs = {}
+    base = await engine.lab.at(REPOSITORY).bare.sha("refs/heads/main")
+    assert base is not None
+    engine.lab.at(REPOSITORY).checks.say(base, "test", "success", description="once", creator=OWNER)
     engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.resting), worker)

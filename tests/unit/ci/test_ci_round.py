@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.ci.round import Limits, Next, Reading, Rerun, Round, decide
+from shared.ci.round import NO_CI_SECONDS, Limits, Next, Reading, Rerun, Round, decide
 from shared.ci.triage import Cause
 from shared.ci.verdict import Verdict, is_green
 from shared.models import Check, CheckOutcome
@@ -90,3 +90,18 @@ def test_of_two_workflow_runs_only_the_one_that_was_accepted_is_waited_for() -> 
 )
 def test_other_phases_are_no_rerun(phase: str) -> None:
     assert Rerun.read(phase) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "limits", "expected"),
+    [
+        (NO_CI_SECONDS - 1, Limits(), Next.WAIT),
+        (NO_CI_SECONDS, Limits(), Next.PASS_UNCHECKED),
+        (1.0, Limits(seconds=1.0), Next.PASS_UNCHECKED),
+        (NO_CI_SECONDS, LAX, Next.PASS),
+        (NO_CI_SECONDS - 1, LAX, Next.WAIT),
+    ],
+)
+def test_a_repository_without_ci_is_not_waited_for(seconds: float, limits: Limits, expected: Next) -> None:
+    assert decide(Round(NONE, seconds, no_ci=True), limits) is expected
+    assert decide(Round(GREEN, seconds, no_ci=True), limits) is Next.PASS

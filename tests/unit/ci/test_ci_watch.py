@@ -47,6 +47,10 @@ class Ci:
         self.asked.append(f"checks {sha[:1]}")
         return self.checks.get(sha, ())
 
+    async def ever(self, tip: str) -> bool:
+        self.asked.append("ever")
+        return True
+
     async def unstarted(self, sha: str) -> tuple[Check, ...]:
         self.asked.append("suites")
         return (Check("CI", CheckOutcome.FAILED, conclusion="startup_failure"),)
@@ -67,6 +71,9 @@ class Ci:
 
     async def refresh(self, ref: str) -> str | None:
         return TIP if ref == "refs/heads/main" else None
+
+    async def paths(self, commit: str) -> tuple[str, ...]:
+        return ("shop/cart.py",)
 
     async def diff(self, base: str, head: str) -> str:
         return "--- /dev/null\n+++ b/shop/test_cart.py\n+x\n"

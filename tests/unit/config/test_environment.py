@@ -39,6 +39,19 @@ def test_children_get_only_what_is_listed() -> None:
     assert child_environment({}) == {"PATH": os.defpath}
 
 
+def test_children_find_version_managers_although_their_home_is_another_one(tmp_path: Path) -> None:
+    (tmp_path / ".pyenv").mkdir()
+    (tmp_path / ".rustup").mkdir()
+    (tmp_path / ".asdf").write_text("")
+    found = child_environment({"HOME": str(tmp_path), "RUSTUP_HOME": "/opt/rustup", "PYENV_VERSION": "3.12"})
+    assert found == {
+        "PATH": os.defpath,
+        "PYENV_ROOT": str(tmp_path / ".pyenv"),
+        "PYENV_VERSION": "3.12",
+        "RUSTUP_HOME": "/opt/rustup",
+    }
+
+
 def test_children_get_it_from_this_process_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Europe/Paris")
     monkeypatch.setenv("GITHUB_TOKEN", "secret")

@@ -32,6 +32,11 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "llm_backend": "claude",
         "test_command": None,
         "test_report": None,
+        "working_directory": "",
+        "suites": [],
+        "test_files": [],
+        "old_tests": "justified",
+        "local_suite": "full",
         "setup_command": None,
         "quality_commands": None,
         "labels": {
@@ -45,6 +50,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "pr_labels": ["automated"],
         "reviewers": [],
         "assign": None,
+        "take_assigned_issues": False,
         "approval": "comment",
         "approval_timeout_hours": 24,
         "refactor": "auto",
@@ -63,7 +69,11 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "titles": {"attempts": False},
         "review": {"max_rounds": 3, "max_commits": 10, "second_pass": True},
         "feedback": {"bots": []},
-        "tdd": {"cycles": "whole-spec", "pending": {"globs": [], "order": "globs", "open_at_once": 1}},
+        "tdd": {
+            "cycles": "whole-spec",
+            "damages": 20,
+            "pending": {"globs": [], "order": "globs", "open_at_once": 1},
+        },
     }
     home = Path("~/.workflow-engine").expanduser()
     assert found == {

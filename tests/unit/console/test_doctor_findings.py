@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from config.settings import Settings
-from console.doctor import account, keys, machine, repository
+from console.doctor import account, keys, machine, merging, repository
 from console.doctor.examination import identities
 from console.doctor.finding import Status
 from console.doctor.patient import Machine, pushes_workflows
 from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH
+from shared.github.merge_rules import MergeRules
 from shared.github.protection import Protection
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.loop import RealClock
@@ -58,6 +59,13 @@ def test_git_s_version(said: str, status: Status) -> None:
 )
 def test_room_on_a_disk(gib: float, status: Status) -> None:
     assert machine.disk_finding("state_dir", Path("/x"), int(gib * machine.GIB)).status is status
+
+
+def test_what_could_not_be_removed_is_named() -> None:
+    assert machine.left_finding([]) == []
+    (finding,) = machine.left_finding([Path(f"/w/.not-removed-{number}") for number in range(5)])
+    assert finding.status is Status.WARN
+    assert "/w/.not-removed-2 and 2 more" in finding.sentence
 
 
 @pytest.mark.fault(39)
@@ -241,3 +249,56 @@ def test_only_a_worker_s_identity_pushes_workflow_files(
     ci = {"may_edit_workflows": asked}
     here = patient(tmp_path, repositories=[{"name": "a/b", "llm_backend": "scripted", "ci": ci}])
     assert pushes_workflows(here.settings.repositories[0], frozenset(roles)) is pushes
+
+
+@pytest.mark.parametrize(
+    ("configured", "rules", "alone", "hidden", "said"),
+    [
+        ("never", MergeRules(), True, False, "merge: never. People merge what is approved."),
+        (
+            "auto",
+            MergeRules(approvals=2),
+            False,
+            False,
+            "merge: auto. The engine merges what is approved. On main each merge waits for 2 approvals of people.",
+        ),
+        (
+            "auto",
+            MergeRules(approvals=2, code_owners=True),
+            True,
+            False,
+            "merge: auto. The engine merges what is approved. On main each merge waits for 1 approval of a person and "
+            "the approval of a code owner of each file.",
+        ),
+        (
+            "approve",
+            MergeRules(up_to_date=True, queue=True),
+            True,
+            False,
+            "merge: approve. The engine merges what is approved, after `/merge`, through GitHub's merge queue. A "
+            "worker merges main into a branch that is behind it.",
+        ),
+        (
+            "auto",
+            MergeRules(),
+            True,
+            True,
+            "merge: auto. The engine merges what is approved. On main each merge waits for what the protection of the "
+            "branch asks for, which only an administrator can see.",
+        ),
+    ],
+)
+def test_what_merge_means_is_said_beforehand(
+    configured: str, rules: MergeRules, alone: bool, hidden: bool, said: str
+) -> None:
+    finding = merging.merge_finding(configured, "main", rules, "a/b", alone=alone, hidden=hidden)
+    assert (finding.status, finding.sentence) == (Status.PASS, said)
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [("/tmp/engine/state", True), ("/var/tmp/x", True), ("/run/engine", True), ("/var/lib/engine", False)],
+)
+def test_a_state_directory_that_the_system_empties_is_told(path: str, told: bool) -> None:
+    found = machine.swept_finding(Path(path))
+    assert [one.status for one in found] == [Status.WARN] * told

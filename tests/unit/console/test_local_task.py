@@ -12,6 +12,8 @@ import pytest
 
 from console.tdd import report
 from console.tdd.expense import Expense, reckoned, spelled
+from console.tdd.findings import Findings
+from console.tdd.material import changed, specification
 from console.tdd.task import Order, Records, State, Task
 from console.tdd.telling import doing, told
 from console.tdd.wishes import Wishes
@@ -153,6 +155,49 @@ def test_what_goes_on_is_asked_for_as_before_unless_it_is_said_anew(tmp_path: Pa
     assert anew.changing(begun) == replace(
         begun, max_reviews=5, cleanup=False, pull_request=False, llm="codex", test_command="make", sandbox="none"
     )
+
+
+def test_a_kind_that_is_said_beside_the_file_stands_in_front_of_its_text(tmp_path: Path) -> None:
+    file, found = tmp_path / "SPEC.md", Findings()
+    file.write_text("# Greet\n\nSay hello.\n")
+    assert specification(file, found, "refactoring") == ("Greet", "Kind: refactoring\n\nSay hello.")
+    assert specification(file, found, "feature") == ("Greet", "Say hello.")
+    file.write_text("# Greet\n\nSay hello.\n\nKind: refactoring\n")
+    assert specification(file, found, "refactoring") == ("Greet", "Say hello.\n\nKind: refactoring")
+    assert (found.errors, found.warnings) == ([], [])
+    specification(file, found, "removal")
+    assert "leave one of them out" in found.errors[0][0]
+
+
+def test_what_is_not_understood_of_a_specification_is_a_warning(tmp_path: Path) -> None:
+    file, found = tmp_path / "SPEC.md", Findings()
+    file.write_text("Say hello.\n\nKind: docs\n")
+    specification(file, found)
+    assert found.warnings == [
+        f"The specification {file}: 'Kind: docs' is ignored: there is no such kind; documentation is one."
+    ]
+
+
+def test_a_changed_specification_is_taken_and_a_lost_one_is_not_missed(tmp_path: Path) -> None:
+    file, found = tmp_path / "SPEC.md", Findings()
+    begun = order(file=str(file), kind="removal", text="Kind: removal\n\nSay hello.", title="SPEC")
+    assert changed(begun, None, found) == begun
+    file.write_text("Say hello.")
+    assert changed(begun, None, found) == begun
+    file.write_text("Say goodbye.")
+    now = changed(begun, None, found)
+    assert now == replace(begun, text="Kind: removal\n\nSay goodbye.")
+    assert not now.asks_as(begun)
+    assert (found.errors, found.warnings) == ([], [])
+    file.write_text("")
+    assert changed(begun, None, found) == begun
+    assert found.warnings[-1].endswith("is empty: say in it what should be built. The text that the task has stays.")
+    changed(begun, file, found)
+    assert len(found.errors) == 1, "a file that is named has to be right"
+
+
+def test_a_record_from_before_the_file_was_kept_looks_at_none() -> None:
+    assert changed(order(), None, Findings()) == order()
 
 
 @pytest.mark.parametrize("wishes", [Wishes(resume="x", branch="y"), Wishes(resume="x", base="y")])

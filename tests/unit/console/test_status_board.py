@@ -143,6 +143,7 @@ EDITED = Waiting(Whom.PERSON, "its issue was edited")
         (Track.PULL_REQUEST, Stage.IN_REVIEW, {"wait": Wait("edited", AT), "held": True}, None),
         (Track.PULL_REQUEST, Stage.REVIEWING, {"wait": Wait("edited", AT)}, Waiting(Whom.REVIEWER, "a free one")),
         (Track.SPECIFICATION, Stage.READY, {}, Waiting(Whom.WORKER, "a free one")),
+        (Track.SPECIFICATION, Stage.READY, {"related": 1}, Waiting(Whom.ITEM, "what blocks it on GitHub")),
         (Track.SPECIFICATION, Stage.NEW, {}, Waiting(Whom.PERSON, "a status label")),
         (Track.STORY, Stage.NEW, {}, Waiting(Whom.PLANNER, "a free one")),
         (Track.PULL_REQUEST, Stage.REVIEWING, {}, Waiting(Whom.REVIEWER, "a free one")),

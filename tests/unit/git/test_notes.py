@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from shared import marks
-from shared.git.notes import Answer, Baseline, Note, NoteError, Phase, read, write
+from shared.git.notes import Answer, Baseline, ChangedTest, Note, NoteError, Phase, ProofNote, read, write
 from shared.marks import Key, Keyring
+from shared.outgoing.gate import Outgoing
 
 KEYS = Keyring(7, (Key.of(b"secret"),))
 
@@ -33,6 +34,14 @@ FULL = Note(
     set_aside={"AC2": "passes at once"},
     rolled_back=(NoteError("REGRESSION", "refactor: no changes (tests would break)", "t.py::a", 6),),
     answers=(Answer(("c12@5-abc", "c13@6-def"), 12, "ada: Rename it.", True, "Renamed it."),),
+    proof=ProofNote(
+        damages=16,
+        noticed=14,
+        unnoticed=("`limit + 1` became `limit + 2` in `page.py:31`",),
+        changed_tests=(ChangedTest("t.py::test_a", "its expectation changed", "-    assert 1\n+    assert 2\n"),),
+        removed_tests=("t.py::test_b",),
+        suite_runs=2,
+    ),
 )
 BARE = Note(issue=42, cycle=1, phase=Phase.RED, next_phase="green", base="1" * 40)
 
@@ -59,6 +68,7 @@ def test_the_fields_are_those_that_were_agreed() -> None:
         "exit_code",
         "answers",
         "quality",
+        "proof",
         "rolled_back",
         "set_aside",
         "mac",
@@ -100,6 +110,42 @@ def test_a_mac_that_poses_inside_the_text_is_not_taken_for_the_note_s() -> None:
 )
 def test_what_is_no_note_is_none(text: str) -> None:
     assert read(text, KEYS) is None
+
+
+def test_a_note_of_before_the_proof_is_read() -> None:
+    content = json.loads(write(BARE, KEYS))
+    del content["proof"]
+    blank = content | {"mac": ""}
+    text = json.dumps(blank, sort_keys=True, separators=(",", ":"))
+    mark = marks.find(KEYS.sign("note", 42, f"{marks.render('engine-note', {})}\n{text}"))
+    assert mark is not None
+    found = read(json.dumps(blank | {"mac": mark.fields["mac"]}), KEYS)
+    assert found is not None
+    assert found.proof is None
+
+
+def test_a_proof_without_end_fits_into_a_note_and_says_what_is_left_out() -> None:
+    changed = tuple(ChangedTest(f"t.py::test_{n}\n{'x' * 999}", "why\n" * 999, "+ line\n" * 999) for n in range(60))
+    endless = tuple(f"{n} \x1b[31m{'y' * 999}" for n in range(60))
+    proof = ProofNote(unnoticed=endless, changed_tests=changed, removed_tests=endless, pinned=endless, remarks=endless)
+    text = write(replace(BARE, proof=proof), KEYS)
+    assert len(text) < 150_000
+    found = read(text, KEYS)
+    assert found is not None
+    assert found.proof is not None
+    assert (len(found.proof.unnoticed), found.proof.unnoticed[-1]) == (50, "... and 11 more")
+    assert all(len(one) <= 300 and "\x1b" not in one for one in found.proof.removed_tests)
+    assert (len(found.proof.changed_tests), found.proof.changed_tests[-1].test) == (50, "... and 11 more")
+    assert {len(one.diff) for one in found.proof.changed_tests} == {2000, 0}
+    assert sum(len(one.diff) for one in found.proof.changed_tests) == 20_000
+    assert write(found, KEYS) == text
+
+
+def test_a_secret_in_a_proof_is_hidden_before_it_is_cut() -> None:
+    gate = Outgoing(["correct-horse-battery"])
+    text = f"{'x' * 290}correct-horse-battery"
+    proof = ProofNote(unnoticed=(text,), changed_tests=(ChangedTest(text, "", "y" * 1990 + "correct-horse-battery"),))
+    assert "correct" not in write(replace(BARE, proof=proof), Keyring(7, KEYS.keys, gate))
 
 
 def test_another_version_is_none() -> None:

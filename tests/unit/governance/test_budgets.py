@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -24,6 +23,7 @@ from shared.governance.ledger_lines import (
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 LIMITS = Limits(issue=25, day=100, week=500)
+UNKNOWN = 15.0
 
 
 def ago(**span: float) -> datetime:
@@ -139,11 +139,39 @@ def test_what_is_no_line_counts_nothing(text: str) -> None:
     assert read(text) is None
 
 
-def test_a_negative_cost_frees_no_money() -> None:
-    line = json.loads(write(settled("a", NOW)))
-    entry = read(json.dumps({**line, "actual_usd": -100}))
-    assert isinstance(entry, Settlement)
-    assert entry.usd == 0
+NONSENSE = ("-100", "NaN", "Infinity", "-Infinity", "1e999", "10001", '"7"', "true", "[]", "null")
+"""As JSON: what an old ledger may say that a run has cost, because a program said so."""
+
+
+@pytest.mark.parametrize("told", NONSENSE)
+def test_a_cost_that_cannot_be_is_read_as_unknown(told: str) -> None:
+    begun, end = reserved("a", ago(hours=3)), write(settled("a", ago(hours=2))).replace("1.0", told)
+    assert told in end
+    entries = [entry for entry in (read(write(begun)), read(end)) if entry is not None]
+    found = books(entries, NOW, UNKNOWN)
+    assert [(run.usd, run.source) for run in found.runs] == [(UNKNOWN, "unknown")]
+    assert refusal(found, "#1", 5.0, LIMITS, NOW) is None
+
+
+@pytest.mark.parametrize("told", NONSENSE[:6])
+def test_a_reservation_of_nonsense_counts_as_a_run_of_unknown_cost(told: str) -> None:
+    entry = read(write(reserved("a", ago(minutes=3), usd=7.25)).replace("7.25", told))
+    assert entry is not None
+    assert [(run.usd, run.open) for run in books([entry], NOW, UNKNOWN).runs] == [(UNKNOWN, True)]
+
+
+@pytest.mark.parametrize("told", ["NaN", "Infinity", "-1", "1e999"])
+def test_a_balance_of_nonsense_is_left_out_and_what_it_added_up_is_read_again(told: str) -> None:
+    line = write(reserved("b", NOW, balance=Balance(ago(days=7), {"#1": (12.5, 20000)}))).replace("12.5", told)
+    entry = read(line)
+    assert isinstance(entry, Reservation)
+    assert entry.balance is None
+
+
+def test_a_time_that_nothing_can_be_added_to_is_none() -> None:
+    line = write(settled("a", NOW)).replace(f"{NOW:%Y-}", "9999-")
+    assert "9999-" in line
+    assert read(line) is None
 
 
 @pytest.mark.parametrize(

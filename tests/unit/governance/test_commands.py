@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.governance.commands import Command, Verb, commands
+from shared.governance.commands import Command, Verb, commands, unknown
 from shared.models import Account, Comment
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -86,3 +86,24 @@ def test_commands_come_in_order_after_a_comment_and_not_from_our_own_account() -
     found = commands(thread, after=2, ours={BOT.id})
     assert found == (Command(5, ADA, Verb.EDIT, "shorter"), Command(6, ADA, Verb.RETRY, ""))
     assert [one.comment_id for one in commands(thread)] == [1, 2, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("/launch now", "launch"),
+        ("/Merge", "Merge"),
+        ("/RETRY\r\n\r\nThanks, all of you.", "RETRY"),
+        ("/stop.", "stop."),
+        ("/stop!\nIt is enough.", "stop!"),
+        ("/stop", None),
+        ("/stop it\nnow", None),
+        ("/Approve-all of this\nand that", None),
+        ("/Retry/again\nhere", None),
+        ("> /Merge\n\nNo.", None),
+        ("Please\n/Merge", None),
+        ("/usr/bin is a place\nlike another", None),
+    ],
+)
+def test_what_was_probably_meant_as_a_command_is_answered(body: str, word: str | None) -> None:
+    assert [one.word for one in unknown([comment(1, body)])] == ([] if word is None else [word])

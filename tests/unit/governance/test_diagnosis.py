@@ -90,3 +90,16 @@ async def test_without_an_answer_a_sentence_says_why(held: Held, outcome: Outcom
     said = await Diagnosis(Model(outcome), Issues(), Limits()).of(held, Hard("x"))
     assert told in said
     assert bool(said) is bool(told)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"cause": " ", "suggestion": ""}, ""),
+        ({"cause": "The base is red.", "suggestion": ""}, "**Diagnosis (by a model, not checked):** The base is red."),
+        ({"cause": "", "suggestion": "Mend it."}, "**Suggestion (by a model, not checked):** Mend it."),
+    ],
+)
+async def test_what_the_model_leaves_empty_gets_no_heading(held: Held, answer: dict[str, str], told: str) -> None:
+    outcome = Outcome(Ending.COMPLETED, answer=answer)
+    assert await Diagnosis(Model(outcome), Issues(), Limits()).of(held, Hard("x")) == told

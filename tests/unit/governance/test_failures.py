@@ -67,6 +67,11 @@ def test_a_limit_with_a_reset_parks_until_then_and_counts_as_nothing() -> None:
     assert after(Category.LIMIT, history, now=NOW, reset=LATER) == Pause("usage-limit", LATER, history)
 
 
+def test_no_wait_of_anybody_else_is_longer_than_a_week() -> None:
+    step = after(Category.LIMIT, History(), now=NOW, reset=datetime(9999, 1, 1, tzinfo=UTC))
+    assert step == Pause("usage-limit", NOW + timedelta(days=7), History())
+
+
 def test_a_reset_that_has_passed_is_a_rate_limit_like_any_other() -> None:
     step = after(Category.LIMIT, History(), now=NOW, reset=NOW)
     assert step == Pause("backoff", NOW + timedelta(seconds=1), History(((Category.RATE, 1),)))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
-from fake_port import FakeAgent
+from fake_port import FakeAgent, run
 from fake_server import Server
 
 from shared import marks
+from shared.creation import read
+from shared.errors import UnknownOutcome
+from shared.github.errors import NotShown
 from shared.github.status import Status, StatusBoard
 from shared.marks import Key, Keyring
 from shared.models import Account, Comment
@@ -31,11 +35,13 @@ class FakeThread:
     writes: list[str] = field(default_factory=list)
     gone: bool = False
     reads: int = 0
+    lags: bool = False
+    loses_reply: bool = False
     witnesses: list[int] = field(default_factory=list)
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         self.reads += 1
-        return tuple(comment for comment in self.comments.values() if comment.number == number)
+        return tuple(one for one in self.comments.values() if one.number == number and not self.lags)
 
     async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
         self.witnesses.append(witness)
@@ -43,7 +49,10 @@ class FakeThread:
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
         self.writes.append("post")
-        return self.add(number, body, BOT)
+        posted = self.add(number, body, BOT)
+        if self.loses_reply:
+            raise UnknownOutcome
+        return posted
 
     async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None:
         self.writes.append(f"edit {id}")
@@ -179,9 +188,8 @@ async def test_data_cannot_leave_its_code_block() -> None:
 async def test_under_one_lease_the_thread_is_read_once() -> None:
     thread, agent = FakeThread(), FakeAgent(Server(), "worker-a")
     held, one = agent.win(), board(thread)
-    await one.show(7, Status("first"), held)
-    await one.show(7, Status("second"), held)
-    await one.show(7, Status("second"), held)
+    for sentence in ("first", "second", "second"):
+        run(agent.port, one.show(7, Status(sentence), held))
     assert (thread.reads, thread.writes) == (1, ["post", "edit 1"])
     assert "second" in thread.comments[1].body
     await one.show(7, Status("third"), US)  # no lease: somebody else may have written
@@ -189,14 +197,35 @@ async def test_under_one_lease_the_thread_is_read_once() -> None:
 
 
 async def test_a_remembered_comment_that_was_deleted_is_posted_anew() -> None:
-    thread, held = FakeThread(), FakeAgent(Server(), "worker-a").win()
-    one = board(thread)
-    await one.show(7, Status("first"), held)
+    thread, agent = FakeThread(), FakeAgent(Server(), "worker-a")
+    held, one = agent.win(), board(thread)
+    run(agent.port, one.show(7, Status("first"), held))
     thread.gone = True
-    await one.show(7, Status("second"), held)
+    run(agent.port, one.show(7, Status("second"), held))
     thread.gone = False
-    await one.show(7, Status("third"), held)
+    run(agent.port, one.show(7, Status("third"), held))
     assert thread.writes == ["post", "edit 1", "post", "edit 1"]
+
+
+@pytest.mark.fault(11)
+@pytest.mark.parametrize("end", ["killed", "lost reply"])
+async def test_one_that_a_lagging_thread_does_not_show_to_a_successor_is_not_posted_twice(end: str) -> None:
+    thread, server = FakeThread(), Server()
+    first, second = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    thread.loses_reply = end == "lost reply"
+    with pytest.raises(UnknownOutcome) if thread.loses_reply else nullcontext():
+        run(first.port, board(thread).show(7, Status("first"), first.win()))
+    server.seconds += 1800
+    held = second.win()
+    assert "status-7" in read(held.fence), "the fence of the next epoch still names it"
+    server.seconds -= 1800 - 10  # as if the first one had stopped ten seconds ago
+    thread.lags = True
+    with pytest.raises(NotShown):
+        run(second.port, board(thread).show(7, Status("second"), held))
+    assert thread.writes == ["post"]
+    thread.lags = False
+    run(second.port, board(thread).show(7, Status("second"), held))
+    assert thread.writes == ["post", "edit 1"]
 
 
 async def test_revising_writes_only_where_something_stands() -> None:

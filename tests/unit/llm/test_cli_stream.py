@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.llm.cli.stream import TAIL_LINE_CHARS, TAIL_LINES, Event, JsonLines, LogFile, Tail, plain
+from shared.llm.cli.stream import LINE_CAP, TAIL_LINE_CHARS, TAIL_LINES, Event, JsonLines, LogFile, Tail, plain
 
 
 def read(*chunks: bytes, cap: int = 10_000) -> tuple[list[Event], JsonLines]:
@@ -67,6 +67,25 @@ def test_of_noise_only_the_last_words_are_kept() -> None:
     assert (len(words), words[-1]) == (TAIL_LINES + 1, "the end")
     assert words[0].startswith(f"{1000 - TAIL_LINES} ")
     assert max(map(len, words)) == TAIL_LINE_CHARS
+
+
+def test_a_line_of_45_mib_is_dropped_before_it_is_parsed() -> None:
+    events: list[Event] = []
+    lines = JsonLines(events.append)
+    piece, most = b'{"type": "result", "x": [' + b"0," * 2**15, 0
+    for _ in range(45 * 2**20 // len(piece)):
+        lines.feed(piece)
+        most = max(most, sum(map(len, lines._parts)))
+    lines.feed(b'0]}\n{"b":2}\n')
+    assert events == [{"b": 2}]
+    assert lines.skipped == 1
+    assert most <= LINE_CAP == 4 * 2**20
+
+
+@pytest.mark.parametrize("value", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999", b"9" * 5000])
+def test_numbers_that_nobody_can_reckon_with_make_no_event(value: bytes) -> None:
+    events, lines = read(b'{"type": "result", "total_cost_usd": ' + value + b"}\n")
+    assert (events, lines.skipped) == ([], 1)
 
 
 def test_the_file_takes_no_more_than_its_cap_and_is_ours_alone(tmp_path: Path) -> None:

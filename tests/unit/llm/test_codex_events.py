@@ -63,6 +63,12 @@ URL = "url: http://127.0.0.1:1/v1/responses"
         (f"unexpected status 413 Payload Too Large: x, {URL}", Ending.PERSISTENT),
         ('{"error": {"message": "too many", "type": "invalid_request_error"}}', Ending.PERSISTENT),
         ("Incomplete response returned, reason: max_output_tokens", Ending.PERSISTENT),
+        ("stream disconnected before completion: Rate limit reached for m. Please try again in 1s.", Ending.OVERLOADED),
+        ("rate_limit_exceeded: slow down", Ending.OVERLOADED),
+        (f"unexpected status 400 Bad Request: invalid_prompt: no, {URL}", Ending.REFUSED),
+        ('{"error": {"message": "no", "type": "invalid_request_error", "code": "invalid_prompt"}}', Ending.REFUSED),
+        (f"unexpected status 400 Bad Request: This organization has been disabled., {URL}", Ending.AUTH),
+        (f"unexpected status 429 Too Many Requests: account_deactivated, {URL}", Ending.AUTH),
         ("something else", Ending.UNKNOWN),
     ],
 )
@@ -70,6 +76,26 @@ def test_the_words_of_a_failed_turn_are_its_class(message: str, ending: Ending) 
     found = verdict(heard(failed(message)), "", structured=False)
     assert found is not None
     assert found.ending is ending
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("Rate limit reached for m. Please try again in 11.054s. Visit x", 11.054),
+        ("Rate limit reached. Please try again in 28ms.", 0.028),
+        ("Rate limit reached. Please try again in 6m0s.", 360),
+        ("Rate limit reached. Please try again in 1h2m3s.", 3723),
+        ("Rate limit reached. Please try again in 5 minutes.", 300),
+        ("Rate limit reached. Please try again in 20 s", 20),
+        ("Rate limit reached. Please try again in " + "9" * 400 + "s.", None),
+        ("Rate limit reached. Please try again later.", None),
+        ("stream disconnected before completion: try again in 9s", None),
+    ],
+)
+def test_a_limit_inside_of_a_stream_lasts_as_long_as_it_says(said: str, seconds: float | None) -> None:
+    found = verdict(heard(failed(said)), "", structured=False)
+    assert found is not None
+    assert found.wait_seconds == seconds
 
 
 def test_only_the_message_of_a_printed_answer_is_shown() -> None:

@@ -13,7 +13,7 @@ from lab.model.script import Tokens as Said
 from lab.model.script import Turn
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.account import ESTIMATED, METERED, Account
-from shared.llm.proxy.metering import BYTES_PER_TOKEN, LONGEST_LINE, Meter
+from shared.llm.proxy.metering import BYTES_PER_TOKEN, LONGEST_LINE, Asked, Meter
 from shared.llm.proxy.resets import resets_at
 
 TURN = Turn(say="I will write it.", usage=Said(input=1000, cached=300, written=200, output=50))
@@ -23,7 +23,7 @@ NOW = datetime(2026, 11, 22, 2, 0, tzinfo=UTC)
 
 
 def metered(*chunks: bytes, model: str = "asked", size: int = 3000) -> Tokens:
-    meter = Meter(model, size)
+    meter = Meter(Asked(model, size, 5000))
     for chunk in chunks:
         meter.feed(chunk)
     meter.end()
@@ -57,11 +57,12 @@ def test_a_cut_stream_is_estimated_from_what_came_of_it() -> None:
 
 @pytest.mark.parametrize("noise", [b"", b"{this is no JSON", b"data: [1, 2]\n", b"data: null\n", b"\xff\xfe\n"])
 def test_of_an_answer_that_says_nothing_the_prompt_counts(noise: bytes) -> None:
-    assert metered(noise) == Tokens("asked", 1000, estimated=True)
+    found = metered(noise)
+    assert (found.model, found.input, found.estimated) == ("asked", 1000, True)
 
 
 def test_a_line_without_end_takes_no_memory() -> None:
-    meter = Meter("asked", 0)
+    meter = Meter(Asked("asked", 0))
     for _ in range(40):
         meter.feed(b"x" * 2**20)
     assert len(meter._line) <= LONGEST_LINE
@@ -117,11 +118,12 @@ def account(**prices: Any) -> Account:
 
 def test_an_account_adds_up_its_requests_and_is_used_up_at_its_budget() -> None:
     run = account()
-    first = run.opened("m", 0)
-    first.feed(json.dumps({"type": "message", "model": "m", "usage": {"input_tokens": 999_000}}).encode() + b"\n")
+    first = run.opened(Asked("m", 0))
+    usage = {"input_tokens": 999_000, "output_tokens": 0}
+    first.feed(json.dumps({"type": "message", "model": "m", "usage": usage}).encode() + b"\n")
     run.closed(first, charged=True)
     states = [run.used_up]
-    second = run.opened("m", 3300)  # a request under way counts as soon as it is sent
+    second = run.opened(Asked("m", 3300))  # a request under way counts as soon as it is sent
     states.append(run.used_up)
     run.closed(second, charged=False)
     states.append(run.used_up)
@@ -132,15 +134,67 @@ def test_an_account_adds_up_its_requests_and_is_used_up_at_its_budget() -> None:
 
 def test_a_model_without_a_price_leaves_the_cost_unknown_but_not_the_budget() -> None:
     run = account()
-    meter = run.opened("new", 0)
-    meter.feed(json.dumps({"type": "message", "model": "new", "usage": {"output_tokens": 100_000}}).encode())
+    meter = run.opened(Asked("new", 0))
+    usage = {"input_tokens": 0, "output_tokens": 100_000}
+    meter.feed(json.dumps({"type": "message", "model": "new", "usage": usage}).encode())
     run.closed(meter, charged=True)
     assert run.reading.usage.cost_usd is None
     assert run.reading.unpriced == ("new",)
     assert run.used_up
 
 
+UNMETERED = {
+    "nothing at all": b"",
+    "cut before the final usage": ANTHROPIC.partition(b"event: message_delta")[0],
+    "a final usage without a count": ANTHROPIC.replace(b'"usage": {"output_tokens": 50}', b'"usage": {}'),
+    "an answer without usage": json.dumps({"type": "message", "content": [{"type": "text", "text": "x"}]}).encode(),
+    "a response without usage": json.dumps({"object": "response", "usage": None}).encode(),
+    "counts that are no numbers": json.dumps(
+        {"type": "message", "usage": {"input_tokens": float("nan"), "output_tokens": float("inf")}}
+    ).encode(),
+    "negative counts": json.dumps({"object": "response", "usage": {"input_tokens": -5, "output_tokens": -5}}).encode(),
+    "hidden reasoning, cut": OPENAI.partition(b"event: response.completed")[0],
+}
+"""Answers by which nobody knows what they took."""
+
+
+@pytest.mark.parametrize("answer", UNMETERED.values(), ids=UNMETERED)
+def test_what_nobody_says_counts_at_once_as_the_most_that_it_could_be(answer: bytes) -> None:
+    one = Price(input=1, output=10, cached=0.1, written=1.25)
+    run = account(**{"claude-opus-4-8": one})
+    meter = run.opened(Asked("m", 20_000, 30_000))
+    costs = [run.reading.usage.cost_usd]
+    meter.feed(answer)
+    run.closed(meter, charged=True)
+    costs.append(run.reading.usage.cost_usd)
+    prompt = 1000 + 0.1 * 300 + 1.25 * 200 if b"message_start" in answer else 1.25 * 20_000
+    assert costs == [pytest.approx(0.325), pytest.approx((prompt + 300_000) / 1e6)]
+    assert run.reading.usage.cost_source == ESTIMATED
+
+
+@pytest.mark.parametrize("indent", [None, 1, 4])
+def test_an_indented_answer_is_read_as_well(indent: int | None) -> None:
+    whole = json.dumps(anthropic.message(TURN, 0, "m"), indent=indent).encode()
+    assert metered(*(whole[at : at + 100] for at in range(0, len(whole), 100))) == Tokens("m", 1000, 50, 300, 200)
+    event = json.dumps({"type": "response.completed", "response": responses.message(TURN, 0, "m")}, indent=indent)
+    lines = "".join(f"data: {line}\r\n" for line in event.splitlines())
+    assert metered(f"event: response.completed\r\n{lines}\r\n".encode()) == Tokens("m", 700, 50, 300)
+
+
+def test_no_further_request_is_begun_while_those_under_way_may_use_up_the_budget() -> None:
+    run = account()
+    first = run.opened(Asked("m", 0, 60_000))  # $0.60
+    states = [(run.has_room, run.used_up)]
+    second = run.opened(Asked("m", 0, 60_000))
+    states.append((run.has_room, run.used_up))
+    for meter in (first, second):
+        meter.feed(json.dumps({"type": "message", "usage": {"input_tokens": 0, "output_tokens": 1}}).encode())
+        run.closed(meter, charged=True)
+    states.append((run.has_room, run.used_up))
+    assert states == [(True, False), (False, False), (True, False)]
+
+
 def test_one_estimate_makes_the_whole_cost_an_estimate() -> None:
     run = account()
-    run.closed(run.opened("m", 300), charged=True)
+    run.closed(run.opened(Asked("m", 300)), charged=True)
     assert run.reading.usage.cost_source == ESTIMATED

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from shared import marks
 from shared.git.notes import Baseline
 from shared.marks import Authenticity, Key, Keyring
 from shared.outgoing.gate import Outgoing
-from worker_agent.tdd.claim import LIMIT, Claim, NoClaim, digest, read, write
+from shared.proof_claim import Claim, ClaimedProof, NoClaim, digest, is_there, read
+from worker_agent.tdd.claim import LIMIT, write
 
 GATE = Outgoing(["sekret-value-1234"])
 KEYS = Keyring(5, (Key.of(b"x" * 32),), outgoing=GATE)
@@ -27,6 +29,7 @@ CLAIM = Claim(
     green_exit=1,
     attempts=3,
     cost_usd=1.25,
+    proof=ClaimedProof(16, 14, 2, ("tests/test_a.py::test_old[a b]",), ("tests/test_a.py::test_gone",), ("setup.cfg",)),
 )
 
 
@@ -73,7 +76,8 @@ def test_the_last_line_counts_and_names_that_do_not_fit_are_counted() -> None:
         "<!-- engine-claim/1 data={} mac=none -->",
         "<!-- engine-claim/1 data=[[[[ mac=none -->",
         write(CLAIM, KEYS).replace("a" * 40, "--upload-pack=x"),
-        write(CLAIM, KEYS).replace('"v":1', '"v":2'),
+        write(CLAIM, KEYS).replace('"v":2', '"v":3'),
+        write(CLAIM, KEYS).replace('"v":2', '"v":0'),
         write(CLAIM, KEYS).replace('"attempts":3', '"attempts":"3"'),
         "a line before " + write(CLAIM, KEYS),
     ],
@@ -81,6 +85,29 @@ def test_the_last_line_counts_and_names_that_do_not_fit_are_counted() -> None:
 def test_what_is_no_claim(text: str) -> None:
     with pytest.raises(NoClaim):
         read(text, KEYS)
+
+
+def test_a_claim_of_the_first_version_is_read() -> None:
+    old = {"v": 1, "issue": 42, "base": "a" * 40, "head": "b" * 40, "count": 1, "tests": {"t.py::test_x": "failed"}}
+    line = KEYS.sign("claim", 42, marks.render("engine-claim", {"data": marks.spelled(old)}))
+    found, signed = read(body(line), KEYS)
+    assert (found.v, found.proof, signed) == (1, None, Authenticity.VALID)
+
+
+def test_lists_of_a_proof_that_do_not_fit_say_how_many_more_there_are() -> None:
+    many = tuple(f"tests/test_{number}.py::test_{'x' * 100}" for number in range(50))
+    proof = ClaimedProof(60, 10, 50, many, many, many)
+    found, _ = read(write(replace(CLAIM, proof=proof), KEYS), KEYS)
+    assert found.proof is not None
+    for kept in (found.proof.changed_tests, found.proof.removed_tests, found.proof.pinned):
+        assert kept[:-1] == many[: len(kept) - 1]
+        assert kept[-1] == f"... and {50 - len(kept) + 1} more"
+    assert found.tests, "the tests still have a place"
+
+
+def test_a_line_that_cannot_be_read_is_there_all_the_same() -> None:
+    assert is_there(body("<!-- engine-claim/2 data={} mac=none -->"))
+    assert not is_there("Closes #42")
 
 
 def test_no_secret_leaves_by_a_claim() -> None:

@@ -135,9 +135,18 @@ async def test_lost_races_end_the_claims_of_a_tick(clock: HandClock) -> None:
     agent = FakeAgent(numbers, claims={number: Skip("another agent won the claim") for number in numbers})
     async with loop_of(agent, clock).open() as loop:
         await loop.tick()
-        assert agent.log == [f"claim {n}" for n in numbers[:LOST_CLAIMS_PER_TICK]]
+        assert len(agent.log) == len(set(agent.log)) == LOST_CLAIMS_PER_TICK
+        assert agent.log[0] == "claim 1", "who has met nobody begins with the first"
         await loop.tick()
-        assert agent.count("claim 1") == 2  # a lost race is no reason to look away
+        assert len(agent.log) == 2 * LOST_CLAIMS_PER_TICK, "a lost race is no reason to look away"
+
+
+async def test_who_has_lost_no_race_claims_strictly_in_order(clock: HandClock) -> None:
+    numbers = list(range(1, 9))
+    agent = FakeAgent(numbers, claims={number: Skip("not ready", 60) for number in numbers})
+    async with loop_of(agent, clock).open() as loop:
+        await loop.tick()
+        assert agent.log == [f"claim {n}" for n in numbers]
 
 
 async def test_a_skipped_item_is_left_alone_until_it_changes_or_its_time_is_over(clock: HandClock) -> None:

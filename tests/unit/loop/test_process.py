@@ -10,7 +10,7 @@ import anyio
 import psutil
 import pytest
 
-from shared.process import CommandFailed, attended, check, end, piped, run, started
+from shared.process import CommandFailed, Patience, attended, check, end, piped, run, started, streamed
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
@@ -194,3 +194,33 @@ async def test_a_program_on_our_terminal_ends_when_it_is_cancelled(tmp_path: Pat
             group.cancel_scope.cancel()
     assert not scope.cancelled_caught
     assert not psutil.pid_exists(int(note.read_text()))
+
+
+FORGE = """
+import os, sys
+print("honest", flush=True)
+if os.fork() == 0:
+    os.close(1)  # as a tool of a coding program, whose output goes elsewhere
+    try:
+        os.write(os.open(f"/proc/{os.getppid()}/fd/1", os.O_WRONLY), b"forged\\n")
+    except OSError as error:
+        sys.stderr.write(f"{type(error).__name__} {error.errno}\\n")
+    os._exit(0)
+os.wait()
+"""
+
+
+async def test_nobody_writes_into_the_output_of_a_streamed_child(tmp_path: Path) -> None:
+    said, complaints = bytearray(), bytearray()
+    argv = (sys.executable, "-Sc", FORGE)
+    patience = Patience(30, 30)
+    sinks = (said.extend, complaints.extend)
+    ended = await streamed(argv, cwd=tmp_path, env=PATH, stdin=b"", sinks=sinks, patience=patience)
+    assert ended == (0, None)
+    assert bytes(said) == b"honest\n"
+    assert b"OSError 6" in complaints
+
+
+async def test_into_a_pipe_it_is_written(tmp_path: Path) -> None:
+    done = await run((sys.executable, "-Sc", FORGE), cwd=tmp_path, env=PATH)
+    assert done.stdout == b"honest\nforged\n"

@@ -59,6 +59,20 @@ def test_a_plan_shows_what_is_to_be_decided() -> None:
     assert "`/approve` goes on with the assumptions" in text
 
 
+def test_a_specification_that_is_no_feature_says_what_it_is() -> None:
+    moved = plan()["specifications"][1] | {"kind": "removal", "may_change": ["tests/test_a.py::test_search"]}
+    text = comments.plan(read(json.dumps(plan(specifications=[moved]))), 1)
+    assert text.partition("### Specifications\n\n")[2].partition("\n\n---")[0] == (
+        "**1. Search users by name** (`search`)\n\n"
+        "A caller finds all users whose name contains a text.\n\n"
+        "- Case is ignored.\n- A blank text finds nobody.\n\n"
+        "Kind: removal  \n"
+        "Files: `directory/search.py`  \n"
+        "Existing tests that may change: `tests/test_a.py::test_search`"
+    )
+    assert "Kind:" not in comments.plan(read(json.dumps(plan())), 1)
+
+
 @pytest.mark.parametrize(
     ("approval", "asks", "sentence"),
     [

@@ -7,6 +7,7 @@ from planner_fakes import Bench
 from planner_world import NAMES
 
 from shared.errors import Blocked, UnknownOutcome
+from shared.github.fresh import PATIENCE_SECONDS
 from shared.labels import Flag
 from shared.workflow import Stage
 
@@ -30,6 +31,7 @@ async def test_a_story_that_was_given_up_says_so_once_wherever_the_planner_was_k
     assert bench.world.fence(number).stage is Stage.FAILED
     told = bench.world.bodies("engine-status")
     assert bool(told) is (where != "post")
+    bench.world.server.seconds += PATIENCE_SECONDS
     for _ in range(2):
         await bench.tick()
     (status,) = bench.world.bodies("engine-status")
@@ -46,6 +48,9 @@ async def test_a_story_that_was_given_up_before_its_first_label_is_not_forgotten
     number = bench.world.story()
     await bench.tick()
     assert (bench.world.fence(number).stage, bench.world.labels(number)) == (Stage.FAILED, set())
+    await bench.tick()
+    assert bench.world.bodies("engine-status") == [], "it may have been posted, and not be shown yet"
+    bench.world.server.seconds += PATIENCE_SECONDS
     await bench.tick()
     assert len(bench.world.bodies("engine-status")) == 1
     assert bench.world.labels(number) == {NAMES.of(Stage.FAILED), NAMES.of(Flag.MANUAL_INTERVENTION)}

@@ -8,8 +8,9 @@ import pytest
 from planner_coder import plan
 from planner_fakes import Bench
 
-from planner_agent.overlap import Shared, blockers, overlaps
+from planner_agent.overlap import Shared, blockers, elsewhere, overlaps
 from planner_agent.plan import Plan, read
+from shared.specification import Specification
 from shared.specification import read as read_specification
 
 
@@ -32,6 +33,7 @@ def planned(*entries: str) -> Plan:
         pytest.param(["a: x", "b: ./x"], {"b": (Shared("a", ("x",)),)}, id="one path, two spellings"),
         pytest.param(["a: x", "b: x > a"], {}, id="the plan says so already"),
         pytest.param(["a: x", "b: y > a", "c: x > b"], {}, id="through another one"),
+        pytest.param(["a: t.py::x", "b: t.py::y"], {"b": (Shared("a", ("t.py",)),)}, id="one test of a file each"),
         pytest.param(["a: x > b", "b: x"], {}, id="against the order of the list"),
         pytest.param(
             ["a: x", "b: x", "c: x"], {"b": (Shared("a", ("x",)),), "c": (Shared("b", ("x",)),)}, id="a chain"
@@ -80,3 +82,30 @@ async def test_the_issues_depend_on_each_other_and_the_plan_says_why() -> None:
     assert "- `export` waits for `search`, because both touch `directory/search.py`." in posted
     assert "- Which order? The directory's." in read_specification(first.body).goal
     assert len(read_specification(first.body).criteria) == 1
+
+
+def under_way(*entries: str) -> dict[int, Specification]:
+    """From `number: files > numbers it depends on`."""
+    found = {}
+    for entry in entries:
+        number, _, rest = entry.partition(":")
+        files, _, after = rest.partition(">")
+        found[int(number)] = Specification(
+            goal="Goal.", files=tuple(files.split()), depends_on=tuple(int(one) for one in after.split())
+        )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("others", "waits_for"),
+    [
+        pytest.param([], (), id="nothing is under way"),
+        pytest.param(["7: z"], (), id="nothing in common"),
+        pytest.param(["7: ./x", "9: y"], (7,), id="the same file"),
+        pytest.param(["7: x", "9: x"], (7, 9), id="two that do not know of each other"),
+        pytest.param(["7: x", "9: x > 7"], (9,), id="one waits for the other"),
+    ],
+)
+def test_a_specification_waits_for_those_of_other_stories(others: list[str], waits_for: tuple[int, ...]) -> None:
+    _, one = planned("a: x").ordered[0]
+    assert elsewhere(one, under_way(*others)) == waits_for

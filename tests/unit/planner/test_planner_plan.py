@@ -11,6 +11,7 @@ from planner_coder import PLAN, plan
 
 from lab.demo.stories import STORIES, scenario
 from planner_agent.plan import FAULTS_SHOWN, PLAN_LIMIT, NoPlan, as_text, dump, read, schema
+from shared.specification import Kind
 
 SPECIFICATION: dict[str, Any] = PLAN["specifications"][1]
 
@@ -41,6 +42,22 @@ def test_the_plan_of_the_demo_is_accepted() -> None:
     (only,) = read(json.dumps(scripted["answer"])).specifications
     assert only.title == "Search users by name"
     assert len(only.criteria) == 3
+
+
+def test_a_specification_has_a_kind_and_without_one_it_is_a_feature() -> None:
+    moved = SPECIFICATION | {"key": "move", "kind": "refactoring"}
+    found = read(json.dumps(plan(specifications=[SPECIFICATION, moved])))
+    assert [one.kind for one in found.specifications] == [Kind.FEATURE, Kind.REFACTORING]
+    written = json.loads(dump(found))["specifications"]
+    assert [one.get("kind") for one in written] == [None, "refactoring"]
+    assert read(dump(found)) == found
+    assert "removal" in json.dumps(schema())
+
+
+@pytest.mark.parametrize("kind", ["bugfix", "Refactoring", "", None, 3])
+def test_an_unknown_kind_is_refused_with_those_that_there_are(kind: object) -> None:
+    said = faults(plan(specifications=[SPECIFICATION | {"kind": kind}]))
+    assert "specifications.0.kind: Input should be 'feature', 'refactoring', 'documentation', 'removal'" in said
 
 
 def test_what_is_written_is_read_back() -> None:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from fake_closing import FakeClosing, FakeReplies
 from fake_port import KEYS
 from fake_server import BOT
 from planner_coder import plan
@@ -24,7 +25,7 @@ from shared.github.status import Status, StatusBoard
 from shared.governance.texts import Texts
 from shared.items import Skip
 from shared.lock.hold import Held
-from shared.specification import Criterion, Provenance, Specification, authentic, write
+from shared.specification import Criterion, Kind, Provenance, Specification, authentic, write
 from shared.specification import read as read_body
 from shared.warrant import Notice
 from shared.workflow import Role
@@ -49,11 +50,11 @@ async def leased(bench: Bench) -> AsyncIterator[Held]:
         yield held
 
 
-def adapters(bench: Bench) -> tuple[Specifications, StatusBoard]:
+def adapters(bench: Bench, **policy: Any) -> tuple[Specifications, StatusBoard]:
     github = FakeGitHub(bench.world)
     status = StatusBoard(github, Role.PLANNER, frozenset({BOT.id}), KEYS)
-    forge = Forge(github, github, github, github, github, status, Texts())
-    return Specifications(forge, KEYS, Policy(REPOSITORY, BOT, "main")), status
+    forge = Forge(github, github, github, github, github, status, Texts(), FakeClosing(), FakeReplies())
+    return Specifications(forge, KEYS, Policy(REPOSITORY, BOT, "main", **policy)), status
 
 
 def planned(**changes: Any) -> Plan:
@@ -72,6 +73,48 @@ async def test_they_are_created_in_the_order_of_their_dependencies(bench: Bench)
         again = await rooms.create(held, bench.world.issues[12], planned(), SHA)
         assert again == created
         assert len(bench.world.specifications()) == 2
+
+
+async def test_the_kind_of_work_stands_in_the_issue(bench: Bench) -> None:
+    async with leased(bench) as held:
+        rooms, _ = adapters(bench)
+        one = plan()["specifications"][1] | {"kind": "refactoring"}
+        (created,) = await rooms.create(held, bench.world.issues[12], planned(specifications=[one]), SHA)
+        body = bench.world.issues[created.number].body
+        assert "\n\nKind: refactoring\nPart of #12\n\n" in body
+        assert read_body(body).kind is Kind.REFACTORING
+        assert authentic(body, KEYS) is Provenance.ENGINE
+
+
+async def test_they_are_as_urgent_as_their_story_and_pass_its_filter(bench: Bench) -> None:
+    async with leased(bench) as held:
+        bench.world.change(12, labels=frozenset({"story", "Priority:High", "engine", "team-a"}))
+        rooms, _ = adapters(bench, priorities=("priority:critical", "priority:high"), include=frozenset({"Engine"}))
+        created = await rooms.create(held, bench.world.issues[12], planned(), SHA)
+        for one in created:
+            assert bench.world.issues[one.number].labels == {"status:ready", "Priority:High", "engine"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "waits"),
+    [
+        pytest.param(("status:ready", "priority:high"), True, id="as urgent, and older"),
+        pytest.param(("status:ready",), False, id="less urgent and not begun"),
+        pytest.param(("status:implementing",), True, id="less urgent, but begun"),
+    ],
+)
+async def test_they_wait_for_what_names_their_files_unless_it_is_less_urgent(
+    bench: Bench, labels: tuple[str, ...], waits: bool
+) -> None:
+    async with leased(bench) as held:
+        bench.world.change(12, labels=frozenset({"story", "priority:high"}))
+        other = bench.world.open("Sort it", "Sort.\n\n## Files\n- `directory/search.py`\n", by=ADA)
+        bench.world.change(other, labels=frozenset(labels))
+        rooms, _ = adapters(bench, priorities=("priority:critical", "priority:high"))
+        created = await rooms.create(held, bench.world.issues[12], planned(), SHA)
+        assert created[0].behind == ((other,) if waits else ())
+        body = bench.world.issues[created[0].number].body
+        assert (other in read_body(body).depends_on) is waits
 
 
 async def test_those_of_another_plan_or_story_or_person_are_not_adopted(bench: Bench) -> None:

@@ -39,7 +39,6 @@ IDLE = (
     "cryptography",
     "greenlet",
     "jwt",
-    "junitparser",
     "prometheus_client",
     "prompt_toolkit",
     "requests",

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import pytest
+from fake_closing import FakeClosing
 from test_reconcile import IMPLEMENTING, NAMES, NOW, READY, REVIEWING, TESTING, fence, item
 
 from planner_agent.trade import trade as of_planner
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.reconcile.orphans import KEPT, Found, Trade, Verdict, judge, suspects
+from shared.reconcile.orphans import KEPT, Found, Outcome, Trade, Verdict, judge, suspects
 from shared.workflow import TERMINAL, Role, Stage
 from worker_agent.decide import WORKING
 from worker_agent.projection import before as before_of_worker
 
 
-async def never(fence: Fence) -> bool:
-    return False
+async def dropped(fence: Fence) -> Outcome:
+    return Outcome.DROPPED
 
 
 async def nothing(fence: Fence, reason: str) -> Status:
     return Status(reason)
+
+
+async def unchanged(fence: Fence, item: Issue) -> None:
+    """Nothing shows that it has ended."""
 
 
 WORK = Trade(
@@ -28,12 +33,13 @@ WORK = Trade(
     NAMES,
     projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
     before=before_of_worker,
-    is_over=never,
+    outcome=dropped,
     told=nothing,
+    closed=unchanged,
     owns=WORKING | {REVIEWING},
 )
 """Specification issues, without rounds."""
-STORIES = of_planner(NAMES)
+STORIES = of_planner(NAMES, FakeClosing(), FakeClosing())
 
 
 @pytest.mark.parametrize(
@@ -41,7 +47,8 @@ STORIES = of_planner(NAMES)
     [
         (Found(fence(TESTING), None), Verdict.WITHDRAW),
         (Found(fence(TESTING), item(TESTING, open=False)), Verdict.WITHDRAW),
-        (Found(fence(REVIEWING), item(REVIEWING, open=False), over=True), Verdict.FINISH),
+        (Found(fence(REVIEWING), item(REVIEWING, open=False), outcome=Outcome.DONE), Verdict.FINISH),
+        (Found(fence(REVIEWING), item(REVIEWING, open=False), outcome=Outcome.UNCLEAR), Verdict.LOOK_AGAIN),
         (Found(fence(Stage.FAILED), item(open=False)), Verdict.WITHDRAW),
         (Found(fence(TESTING), item(TESTING, locked=True)), Verdict.WITHDRAW),
         (Found(fence(TESTING), item(TESTING)), Verdict.CONTINUE),

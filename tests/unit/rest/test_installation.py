@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
+from github_script import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Misconfigured
 from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
-from shared.github.tokens import Installation
+from shared.github.tokens import SPREADING_SECONDS, Installation
 from shared.warrant import Warrant
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -24,6 +25,7 @@ class App:
     def __init__(self, installed: Collection[str], answers: Collection[str] = ()) -> None:
         self.installed, self.answers = set(installed), {*installed, *answers}
         self.server_time = NOW
+        self.clock = HandClock()
         self.status = 422
         self.reads: list[str] = []
         self.wishes: list[list[str]] = []
@@ -109,3 +111,34 @@ async def test_another_refusal_is_no_missing_repository() -> None:
     with pytest.raises(Refused):
         await tokens(app, "o/a")()
     assert len(app.wishes) == 1
+
+
+async def test_a_young_token_is_given_time_and_no_other_one_is_made() -> None:
+    app = App({"o/a"})
+    source, began = tokens(app, "o/a"), app.clock.boot()
+    token = await source()
+    while await source.renew(token):
+        assert await source() == token
+    assert SPREADING_SECONDS <= app.clock.boot() - began < 2 * SPREADING_SECONDS
+    assert len(app.wishes) == 1
+    assert await source() != token, "the next try, minutes later, is one with another token"
+
+
+async def test_a_token_that_has_worked_and_is_refused_is_replaced_once_by_many() -> None:
+    app = App({"o/a"})
+    source = tokens(app, "o/a")
+    token = await source()
+    app.clock.time += 60
+    renewed = [await source.renew(token) for _ in range(3)]
+    assert renewed == [True, True, True]
+    assert {await source() for _ in range(3)} == {"t2"}
+    assert app.clock.slept == []
+
+
+async def test_a_token_that_was_refused_when_young_and_has_worked_since_is_replaced_too() -> None:
+    app = App({"o/a"})
+    source = tokens(app, "o/a")
+    assert await source.renew(await source())
+    app.clock.time += 600
+    assert await source.renew(await source())
+    assert await source() == "t2"

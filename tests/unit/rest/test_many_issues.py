@@ -14,7 +14,7 @@ from shared.github.inbox import Inbox
 from shared.github.listing import BRIEF, brief
 from shared.items import Candidate, Skip
 from shared.models import Account, Issue
-from shared.order import ordered
+from shared.order import urgency
 from shared.skipped import LOOKS, Skipped
 
 MANY = 10_000
@@ -129,7 +129,7 @@ def test_thousands_that_cannot_be_claimed_are_all_looked_at_in_turn() -> None:
     clock = Boot()
     skipped, candidates = Skipped(clock), [Candidate(number, "1") for number in range(2000)]
     looks: Counter[int] = Counter()
-    for _ in range(100):
+    for _ in range(140):
         due = skipped.due(candidates, held={5})
         assert len(due) <= LOOKS
         for candidate in due:
@@ -148,29 +148,20 @@ def test_a_few_candidates_keep_their_order() -> None:
 
 
 @pytest.mark.fault(50)
-def test_every_agent_begins_with_what_is_urgent_and_old() -> None:
-    issues = [issue(number) for number in range(MANY, 0, -1)]
-    queue = [*range(1000, MANY + 1, 1000), *(n for n in range(1, MANY) if n % 1000)]
-    firsts = set()
-    for agent in range(20):
-        order = [one.number for one in ordered(issues, agent=f"worker-{agent}", priorities=PRIORITIES, slots=1)]
-        assert sorted(order[:10]) == queue[:10]
-        assert order[10:] == queue[10:]
-        firsts.add(order[0])
-    assert len(firsts) > 5, "they do not all try the same one"
+def test_the_first_ones_are_looked_at_in_every_tick_however_many_there_are() -> None:
+    clock = Boot()
+    skipped, candidates = Skipped(clock), [Candidate(number, "1") for number in range(2000)]
+    for tick in range(20):
+        due = [one.number for one in skipped.due(candidates, held=())]
+        assert due[: LOOKS // 2] == list(range(LOOKS // 2)), f"what is urgent waits for nobody, in tick {tick}"
+        assert due == sorted(due)
+        for number in due:
+            skipped.add(candidates[number], Skip("backoff", 20.0))
+        clock.time += 30
 
 
 @pytest.mark.fault(50)
-def test_nobody_is_passed_over_for_long() -> None:
-    """Four agents, each taking the first of its order: no issue is overtaken by more than a window of younger ones."""
-    left = {number: issue(number) for number in range(1, 301)}
-    taken: list[int] = []
-    while left:
-        for agent in range(4):
-            order = ordered(left.values(), agent=f"worker-{agent}", priorities=PRIORITIES, slots=1)
-            taken += [order[0].number] if order else []
-            left.pop(taken[-1], None)
-    window = 10
-    overtaken = [sum(later > number for later in taken[: taken.index(number)]) for number in range(1, 301)]
-    assert max(overtaken) < 30 * window
-    assert sum(overtaken) / len(overtaken) < window
+def test_of_ten_thousand_the_urgent_ones_come_first_and_then_the_old_ones() -> None:
+    issues = [issue(number) for number in range(MANY, 0, -1)]
+    order = [number for *_, number in sorted(urgency(one, PRIORITIES) for one in issues)]
+    assert order == [*range(1000, MANY + 1, 1000), *(n for n in range(1, MANY) if n % 1000)]

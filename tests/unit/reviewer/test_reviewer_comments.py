@@ -18,6 +18,7 @@ from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.patch import read
 from reviewer_agent.review.placement import place
+from reviewer_agent.review.questions import Answered, Kind, Question
 from shared import marks
 from shared.errors import Blocked
 from shared.governance.commands import commands
@@ -81,6 +82,17 @@ def test_a_request_for_changes() -> None:
     assert inline.body == "**major:** Case is not ignored.\n\n**Suggestion:** casefold()"
 
 
+def test_no_test_is_called_so_that_its_name_leaves_its_code_span() -> None:
+    replies = (Answered(Question(Kind.CHANGED, f"`t.py` @ada {HOSTILE}")),)
+    for raw in (answer(), answer("changes_requested", finding())):
+        made = replace(draft(raw), replies=replies)
+        status = comments.approved(FENCE, Hindrance.UNASKED, NAMES, comments.Facts(blockers=made.blockers))
+        for text in (review_text.review_body(made), status.sentence):
+            assert "ghp_a" not in text
+            assert all(active not in "".join(text.split("`")[::2]) for active in ("<!--", "@ada", "![x]", "://"))
+            assert all(active not in text for active in ("<!--", "\n/merge", "ACK:", "Closes #1"))
+
+
 def test_a_change_that_was_too_large_and_one_that_is_protected() -> None:
     body = review_text.review_body(draft(answer(), DIFF.replace("directory/search.py", "uv.lock"), limit=5))
     assert body.startswith("**Not approved: only a part of the change was seen** at aaaaaaaaaaaa (round 2).")
@@ -88,6 +100,35 @@ def test_a_change_that_was_too_large_and_one_that_is_protected() -> None:
         "**Protected files or dependencies:** `uv.lock`. Only a person merges this.\n"
         "\n"
         "**Not seen:** the change is too large; 1 files were left out, for example `uv.lock`."
+    )
+
+
+def test_what_is_said_of_old_tests() -> None:
+    questions = [Question(Kind.CHANGED, "t.py::test_x"), Question(Kind.PINNED, "setup.cfg")]
+    replies = (Answered(questions[0], "AC1", "By name."), Answered(questions[1], why="No word of it."))
+    made = replace(draft(answer()), replies=replies)
+    told = (
+        "### Changes to old tests\n"
+        "\n"
+        "- changed expectation `t.py::test_x`: asked for by **AC1**: By name.\n"
+        "- changed file that steers the test run `setup.cfg`: **no criterion asks for it**: No word of it."
+    )
+    body = review_text.review_body(made)
+    assert body.partition("met: test_search\n- **AC2** met: test_search\n\n")[2] == (
+        f"{told}\n"
+        "\n"
+        "**Waits for a person:** the change of `setup.cfg`, which steers the test run, has no criterion that asks for "
+        "it. Only a person merges this."
+    )
+    asking = replace(draft(answer("changes_requested", finding(line=99))), replies=replies)
+    assert review_text.review_body(asking).endswith(
+        f"{told}\n"
+        "\n"
+        "### Findings outside the shown lines\n"
+        "\n"
+        "- **major** `directory/search.py:99`: Case is not ignored. Suggestion: casefold()\n"
+        "- **major** `setup.cfg`: the change of `setup.cfg`, which steers the test run, has no criterion that asks for "
+        "it: No word of it. Suggestion: Leave it as it was, or let a criterion of the specification ask for the change."
     )
 
 
@@ -100,7 +141,11 @@ def test_what_a_model_writes_does_nothing() -> None:
         criteria=[{"id": id, "met": True, "note": HOSTILE} for id in ("AC1", "AC2")],
         breaking_change={"breaks": True, "why": HOSTILE},
     )
-    made = draft(raw)
+    replies = (
+        Answered(Question(Kind.CHANGED, HOSTILE), "AC1", HOSTILE),
+        Answered(Question(Kind.PINNED, "a"), "", HOSTILE),
+    )
+    made = replace(draft(raw), replies=replies)
     for text in (review_text.review_body(made), review_text.inline(made)[0].body):
         assert marks.find(text) is None
         assert commands([Comment(1, PULL, ADA, text, EPOCH, EPOCH)]) == ()

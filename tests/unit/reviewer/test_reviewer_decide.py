@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from fake_server import EPOCH
-from reviewer_world import HEAD, KEY, NEXT, OPENED
+from reviewer_world import BASE, HEAD, KEY, NEXT, OPENED
 
 from reviewer_agent.admission import STAGES
-from reviewer_agent.decide import IDLE, Action, Bounds, Merge, Snapshot, decide, hindrance
-from reviewer_agent.merge.hindrances import ON_ORDER, PASSING, UNANNOUNCED, Hindrance
+from reviewer_agent.decide import IDLE, MERGE_REFUSED, TO_BASE, Action, Bounds, Merge, Snapshot, decide, hindrance
+from reviewer_agent.merge.hindrances import ON_ORDER, PASSING, REFUSED, UNANNOUNCED, Hindrance
 from reviewer_agent.review.opinion import Care, Judgement, Opinion
 from shared.ci.verdict import Verdict
 from shared.labels import Flag
-from shared.lock.record import Fence
+from shared.lock.record import Fence, Wait
 from shared.workflow import Stage
 
 NOW = EPOCH + timedelta(minutes=5)
@@ -41,6 +41,8 @@ def seen(
 
 MERGEABLE = seen(APPROVED, opinion=opinion(), checks=Verdict.GREEN, merge=Merge.AUTO)
 """Nothing hinders this one."""
+
+COLLIDING = replace(OPENED, mergeable=False)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,15 @@ MERGEABLE = seen(APPROVED, opinion=opinion(), checks=Verdict.GREEN, merge=Merge.
         (seen(APPROVED, person_asks=True), Action.YIELD),
         (replace(MERGEABLE, person_asks=True), Action.YIELD),
         (MERGEABLE, Action.MERGE),
+        (replace(MERGEABLE, queue=True), Action.ENQUEUE),
+        (replace(MERGEABLE, unmet=("1 approval of a person",)), Action.HAND_OVER),
+        (replace(MERGEABLE, updatable=True), Action.SEND_TO_BASE),
+        (replace(MERGEABLE, updatable=True, merge=Merge.NEVER), Action.SEND_TO_BASE),
+        (replace(MERGEABLE, updatable=True, flags=frozenset({Flag.HAD_CONFLICT})), Action.SEND_TO_BASE),
+        (replace(MERGEABLE, updatable=True, flags=frozenset({Flag.MANUAL_INTERVENTION})), Action.HAND_OVER),
+        (replace(MERGEABLE, pull_request=COLLIDING), Action.HAND_OVER),
+        (seen(updatable=True), Action.SEND_TO_BASE),
+        (seen(opinion=opinion(), updatable=True), Action.ACCEPT),
     ],
 )
 def test_the_next_step(snapshot: Snapshot, action: Action) -> None:
@@ -89,7 +100,11 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
     ("facts", "reason", "action"),
     [
         ({"merge": Merge.NEVER}, Hindrance.NEVER, Action.HAND_OVER),
-        *(({"flags": frozenset({flag})}, Hindrance.FLAGGED, Action.HAND_OVER) for flag in Flag),
+        *(
+            ({"flags": frozenset({flag})}, Hindrance.FLAGGED, Action.HAND_OVER)
+            for flag in Flag
+            if flag is not Flag.HAD_CONFLICT
+        ),
         ({"held_up": Hindrance.FLAGGED}, Hindrance.FLAGGED, Action.HAND_OVER),
         ({"opinion": None}, Hindrance.UNSEEN, Action.WAIT),
         ({"opinion": opinion(sha=NEXT)}, Hindrance.UNSEEN, Action.WAIT),
@@ -104,6 +119,9 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
         ({"opinion": opinion(care=Care.PROTECTED)}, Hindrance.PROTECTED, Action.PARK),
         ({"checks": Verdict.RED}, Hindrance.CHECKS_RED, Action.HAND_OVER),
         ({"checks": Verdict.NONE}, Hindrance.CHECKS_MISSING, Action.HAND_OVER),
+        ({"checks": Verdict.NONE, "ordered": True}, Hindrance.CHECKS_MISSING, Action.HAND_OVER),
+        ({"checks": Verdict.NONE, "no_ci": True}, Hindrance.NO_CI, Action.PARK),
+        ({"checks": Verdict.NONE, "no_ci": True, "own_order": True}, Hindrance.OWN_ORDER, Action.PARK),
         ({"checks": Verdict.RUNNING}, Hindrance.CHECKS_RUNNING, Action.WAIT),
         ({"base_checks": Verdict.RED}, Hindrance.BASE_RED, Action.HAND_OVER),
         ({"held_up": Hindrance.STOPPED}, Hindrance.STOPPED, Action.HAND_OVER),
@@ -120,6 +138,10 @@ def test_each_guard_alone_keeps_it_from_being_merged(facts: dict[str, Any], reas
     guarded = replace(MERGEABLE, **facts)
     assert hindrance(guarded) is reason
     assert decide(guarded, now=NOW) is action
+
+
+def test_without_any_ci_a_persons_word_merges() -> None:
+    assert decide(replace(MERGEABLE, checks=Verdict.NONE, no_ci=True, ordered=True), now=NOW) is Action.MERGE
 
 
 @pytest.mark.parametrize("facts", [{"checks": Verdict.RUNNING}, {"opinion": None}])
@@ -165,3 +187,28 @@ def test_every_hindrance_is_reached_and_idle_actions_are_no_waits() -> None:
     assert PASSING < UNANNOUNCED
     assert not ON_ORDER & UNANNOUNCED
     assert Action.WAIT not in IDLE
+
+
+def test_what_was_given_back_for_its_base_is_not_given_back_for_the_same_one_again() -> None:
+    sent = fence(APPROVED, more=((TO_BASE, f"{HEAD} {BASE}"),))
+    found = replace(MERGEABLE, fence=sent, updatable=True, base_tip=BASE, pull_request=COLLIDING)
+    assert (decide(found, now=NOW), hindrance(found)) == (Action.HAND_OVER, Hindrance.CONFLICT)
+    assert decide(replace(found, base_tip=NEXT), now=NOW) is Action.SEND_TO_BASE, "the base has moved again"
+
+
+@pytest.mark.parametrize(
+    ("state", "now", "action"),
+    [("clean", NOW, Action.HAND_OVER), ("blocked", NOW, Action.MERGE), ("clean", LATE, Action.MERGE)],
+)
+def test_a_refused_merge_is_tried_again_in_its_time_or_when_githubs_word_changes(
+    state: str, now: datetime, action: Action
+) -> None:
+    refused = fence(APPROVED, more=((MERGE_REFUSED, f"{HEAD} clean"),), wait=Wait(REFUSED, LATE))
+    found = replace(MERGEABLE, fence=refused, pull_request=replace(OPENED, merge_state=state))
+    assert decide(found, now=now) is action
+
+
+def test_a_resolved_conflict_is_a_persons_stop_of_its_own() -> None:
+    assert hindrance(replace(MERGEABLE, flags=frozenset({Flag.HAD_CONFLICT}))) is Hindrance.RESOLVED
+    both = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION})
+    assert hindrance(replace(MERGEABLE, flags=both)) is Hindrance.FLAGGED

@@ -11,7 +11,8 @@ from reviewer_world import World, answer, changes, finding
 
 from shared.errors import Blocked, Gone, UnknownOutcome
 from shared.git.failures import NoSuchRef, TooMuchOutput
-from shared.github.errors import Refused
+from shared.github.errors import NotShown, Refused
+from shared.github.fresh import PATIENCE_SECONDS
 from shared.items import Result
 from shared.llm.port import Ending, Outcome
 from shared.lock.claim import Lease
@@ -62,6 +63,10 @@ async def test_a_post_whose_reply_was_lost_is_not_paid_twice() -> None:
     async with agent.hold(lease) as held:
         with pytest.raises(UnknownOutcome):
             await agent.step(held)
+        with pytest.raises(NotShown):
+            await agent.step(held)
+        assert reviews(world) == []
+        world.server.seconds += PATIENCE_SECONDS
         await agent.step(held)
     assert len(world.requests) == len(reviews(world)) == 1
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from reviewer_fakes import auto, reviewer, tick
 from reviewer_lock import HandClock
-from reviewer_world import OPENED, World, answer
+from reviewer_world import HEAD, OPENED, World, answer
 from test_reviewer_merge import MERGE, TIDIED, merges
 
+from shared.ci.round import BASE_MOVED
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.errors import HeadMoved, Refused
 from shared.items import Result
@@ -19,13 +20,49 @@ from shared.workflow import Stage
 
 
 @pytest.mark.fault(44)
-async def test_a_refused_merge_goes_to_a_person_with_githubs_sentence() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        Refused("PUT /merge", 405, "Squash merges are not allowed on this repository."),
+        Refused("PUT /merge", 409, "Head branch is out of date. Review and try the merge again."),
+        NotAllowed("GitHub does not allow PUT /merge to this token"),
+    ],
+)
+async def test_a_refused_merge_ends_nothing_is_told_and_is_tried_again(error: Refused | NotAllowed) -> None:
     world = World(answers=[answer()])
-    world.refuse["merge"] = Refused("PUT /merge", 405, "Changes must be made through the merge queue")
+    world.refuse["merge"] = error
     (ended,) = await tick(world, **auto())
-    assert ended.result is Result.FAILED
-    assert "merge queue" in world.statuses[-1].sentence
-    assert world.pull.labels == {"status:failed", "flag:manual-intervention"}
+    said = error.message if isinstance(error, Refused) else str(error)
+    assert ended.result is Result.HANDED_OVER
+    assert f"GitHub refused to merge it: {said}" in world.statuses[-1].sentence
+    assert world.pull.labels == {"status:approved"}
+    await tick(world, **auto())
+    assert merges(world) == [], "not again at once"
+    world.server.seconds += 1801
+    await tick(world, **auto())
+    assert merges(world)[0] == MERGE
+
+
+async def test_a_refused_merge_is_tried_at_once_when_githubs_word_on_it_changes() -> None:
+    world = World(answers=[answer()])
+    world.refuse["merge"] = Refused("PUT /merge", 405, "At least 1 approving review is required.")
+    await tick(world, **auto())
+    world.server.seconds += 60
+    world.change(merge_state="clean")
+    await tick(world, **auto())
+    assert merges(world)[0] == MERGE
+
+
+@pytest.mark.fault(44)
+@pytest.mark.parametrize("words", ["Pull Request is not mergeable", "2 of 2 required status checks are expected."])
+async def test_a_merge_that_is_refused_for_its_base_goes_back_to_the_worker_once(words: str) -> None:
+    world = World(answers=[answer()])
+    world.push(HEAD, by_worker=True, seconds=0)
+    world.refuse["merge"] = Refused("PUT /merge", 405, words)
+    (ended,) = await tick(world, **auto())
+    assert ended.result is Result.HANDED_OVER
+    assert (world.stage, world.fence and world.fence.phase) == (Stage.CHANGES_REQUESTED, BASE_MOVED)
+    assert "A worker merges the base into it" in world.statuses[-1].sentence
 
 
 @pytest.mark.fault(44)

@@ -27,6 +27,20 @@ def test_an_opinion_is_read_back_from_its_mark(ending: str) -> None:
     assert READER.read(PULL, review(mark(KEYS, PULL, OPINION) + ending)) == OPINION
 
 
+@pytest.mark.parametrize("care", [Care.UNASKED, Care.UNSIGNED])
+def test_what_speaks_against_a_merge_is_read_back_with_its_first_sentences(care: Care) -> None:
+    sentences = tuple(f"a changed expectation of `t.py::test_{number}[<!-- -->]` has none" for number in range(5))
+    given = replace(OPINION, care=care, blockers=sentences)
+    found = READER.read(PULL, review(mark(KEYS, PULL, given)))
+    assert found == replace(given, blockers=(*sentences[:3], "and 2 more"))
+
+
+def test_the_mark_of_an_older_engine_has_no_such_sentences() -> None:
+    fields = {"sha": HEAD, "onto": "", "round": "1", "verdict": "approved", "care": "breaking", "lines": "0"}
+    old = KEYS.sign("review", PULL, marks.render("engine-review", fields))
+    assert READER.read(PULL, review(old)) == OPINION
+
+
 @pytest.mark.parametrize(
     "forged",
     [

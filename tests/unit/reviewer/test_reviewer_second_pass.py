@@ -11,6 +11,7 @@ from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_world import HEAD, ISSUE, KEYS, OPENED, World, answer, changes
 
 from reviewer_agent.review.evidence import Runs
+from reviewer_agent.review.questions import Recorded
 from reviewer_agent.review.second_pass import parse
 from shared.errors import RunFailed
 from shared.git.mirror import Commit
@@ -37,7 +38,7 @@ async def test_a_criterion_that_the_evidence_does_not_show_turns_an_approval_int
 
 
 async def test_what_the_second_pass_is_asked() -> None:
-    world = World(answers=[answer()], runs="- test_blank: red failed, green passed")
+    world = World(answers=[answer()], recorded=Recorded("- test_blank: red failed, green passed"))
     await tick(world)
     (request,) = world.checks_asked
     assert (request.call, request.role, request.round, request.tree) == (Call.CHECK_CRITERIA, "qa", 0, None)
@@ -132,8 +133,8 @@ def noted(**facts: Any) -> str:
 async def test_the_engines_own_records_are_shown_and_nobody_elses() -> None:
     forged = noted().replace('"failed"', '"error"')
     repository = Repository({"5" * 40: noted(test_result="3 passed"), HEAD: forged, "9" * 40: noted()})
-    told = await Runs(repository, repository, KEYS).of(OPENED, "base")
-    assert told.splitlines() == [
+    found = await Runs(repository, repository, KEYS).of(OPENED, "base")
+    assert found.runs.splitlines() == [
         "Commit 555555555555, phase green, cycle 1: 3 passed",
         "- test_blank: red failed, green passed",
     ]
@@ -144,6 +145,6 @@ async def test_a_persons_branch_has_no_records() -> None:
     from dataclasses import replace
 
     repository = Repository({HEAD: noted()})
-    assert await Runs(repository, repository, KEYS).of(replace(OPENED, head_branch="patch-1"), "base") == ""
-    assert await Runs(Repository({}), repository, KEYS).of(OPENED, "base") == ""
+    assert await Runs(repository, repository, KEYS).of(replace(OPENED, head_branch="patch-1"), "base") == Recorded()
+    assert await Runs(Repository({}), repository, KEYS).of(OPENED, "base") == Recorded()
     assert repository.fetched == []

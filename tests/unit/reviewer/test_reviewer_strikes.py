@@ -192,8 +192,9 @@ async def test_after_a_merge_the_base_is_waited_for(base: CheckOutcome | None, m
         (Turn(58, "main", NEXT, Verdict.GREEN, EPOCH), 0, True),
         (Turn(58, "gone", BASE, Verdict.GREEN, EPOCH), 0, False),
         (Turn(58, "gone", NEXT, Verdict.GREEN, EPOCH), 0, True),
+        (Turn(58, "main", BASE, Verdict.GREEN, EPOCH, over=True), 0, True),
     ],
-    ids=["own", "other", "still", "its time is over", "base moved", "other branch", "other branch moved"],
+    ids=["own", "other", "still", "its time is over", "base moved", "other branch", "other branch moved", "given back"],
 )
 async def test_whose_turn_it_is(held: Held, last: Turn, seconds: int, taken: bool) -> None:
     world = opened()
@@ -202,6 +203,30 @@ async def test_whose_turn_it_is(held: Held, last: Turn, seconds: int, taken: boo
     turns = Turns(FakeRefs(world), FakeSource(world), lambda: world.now)
     assert await turns.take(held, wanted) is taken
     assert Turn.read(world.turns[REF][1]) == (wanted if taken else last)
+
+
+async def test_a_turn_is_given_back_by_who_has_it_and_by_nobody_else(held: Held) -> None:
+    world = opened()
+    mine, theirs = (Turns(FakeRefs(world), FakeSource(world), lambda: world.now) for _ in range(2))
+    wanted = Turn(57, "main", BASE, Verdict.GREEN, EPOCH)
+    assert await mine.take(held, wanted)
+    await theirs.give_back(held, 57)
+    assert Turn.read(world.turns[REF][1]) == wanted
+    await mine.give_back(held, 57)
+    assert Turn.read(world.turns[REF][1]) == replace(wanted, over=True)
+    assert await theirs.take(held, replace(wanted, pull_request=58))
+    await mine.give_back(held, 57)
+    assert Turn.read(world.turns[REF][1]) == replace(wanted, pull_request=58), "it was given back before"
+
+
+async def test_a_turn_whose_merge_may_have_been_made_is_kept(held: Held) -> None:
+    world = opened()
+    turns = Turns(FakeRefs(world), FakeSource(world), lambda: world.now)
+    wanted = Turn(57, "main", BASE, Verdict.GREEN, EPOCH)
+    assert await turns.take(held, wanted)
+    turns.keep(57)
+    await turns.give_back(held, 57)
+    assert Turn.read(world.turns[REF][1]) == wanted
 
 
 @dataclass

@@ -41,7 +41,7 @@ def test_a_limit_is_passed_by_one_more(usage: Usage, sentence: str | None) -> No
 
 def test_a_red_run_that_passed_a_limit_is_no_failure_to_compile() -> None:
     run = TestRun(finished=False, limit="files (more than 100)")
-    verdict = judge_red(TestRun(), run, changed_files=(), may_change=(), old_test_files_changed={})
+    verdict = judge_red(TestRun(), run, files=())
     assert verdict.error is ErrorType.TEST_UNEXPECTED_FAIL
     assert "tests failed: limit files (more than 100)" in verdict.details[0]
 

@@ -21,7 +21,8 @@ from shared.workflow import Role, Stage
 from worker_agent import comments
 from worker_agent.intake.intents import UNAPPROVED, intent
 from worker_agent.policy import Policy
-from worker_agent.tdd.judging.old_tests import changes_by_file
+from worker_agent.tdd.comparison.compare import compare
+from worker_agent.tdd.comparison.model import What
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.activation import judge, laid, settled, waiting, wanted
 from worker_agent.titles import Titles, Try
@@ -41,26 +42,25 @@ EDITED = activated(SOURCE, MARKED)
 
 
 @pytest.mark.parametrize(
-    ("head", "wrong"),
+    ("head", "ended"),
     [
-        (EDITED, ()),
-        (EDITED + b"\n\ndef test_c():\n    assert 3\n", ()),
-        (SOURCE, ("test_a was changed.",)),
-        (EDITED.replace(b"assert 1", b"assert True"), ("test_a was changed.",)),
-        (EDITED.replace(b"@pytest.mark.skip(reason='spec: b')\n", b""), ("test_b was changed.",)),
-        (SOURCE.replace(b"@pytest.mark.skip(reason='spec: b')\n", b""), ("test_a was changed.", "test_b was changed.")),
-        (SOURCE.replace(b"spec: a", b"later"), ("test_a was changed.",)),
-        (b"import pytest\n", ("test_a was deleted.", "test_b was deleted.")),
+        (EDITED, set()),
+        (EDITED + b"\n\ndef test_c():\n    assert 3\n", set()),
+        (EDITED.replace(b"@pytest.mark.skip(reason='spec: b')\n", b""), set()),
+        (SOURCE, {(What.SKIPPED, "test_a")}),
+        (EDITED.replace(b"assert 1", b"assert True"), {(What.EXPECTATIONS, "test_a")}),
+        (SOURCE.replace(b"@pytest.mark.skip(reason='spec: b')\n", b""), {(What.SKIPPED, "test_a")}),
+        (SOURCE.replace(b"spec: a", b"later"), {(What.SKIPPED, "test_a")}),
+        (b"import pytest\n", {(What.REMOVED, "test_a"), (What.REMOVED, "test_b")}),
     ],
 )
-def test_the_guard_accepts_exactly_the_activation(head: bytes, wrong: tuple[str, ...]) -> None:
-    found = changes_by_file(laid({PATH: SOURCE}, {PATH: head}, MARKED), {PATH: head})
-    names = tuple(one.removeprefix(f"{PATH}: ") for one in found.get(PATH, ()))
-    assert tuple(one.replace("is skipped by a decorator", "was changed") for one in names) == wrong
+def test_the_comparison_takes_the_activation_for_no_change(head: bytes, ended: set[tuple[What, str]]) -> None:
+    assert changes(laid({PATH: SOURCE}, {PATH: head}, MARKED), {PATH: head}) == ended
 
 
-def test_without_a_pending_test_the_activation_is_a_change() -> None:
-    assert changes_by_file(laid({PATH: SOURCE}, {PATH: EDITED}, None), {PATH: EDITED}) != {}
+def test_without_a_pending_test_a_test_may_stay_skipped_and_its_activation_is_not_laid() -> None:
+    assert laid({PATH: SOURCE}, {PATH: SOURCE}, None) == {PATH: SOURCE}
+    assert changes({PATH: SOURCE}, {PATH: SOURCE}) == set()
     assert waiting({PATH: EDITED}, TEST) is None
     assert waiting({PATH: SOURCE}, "") is None
 
@@ -74,7 +74,12 @@ def test_a_placeholder_may_go_or_stay(head: bytes, free: bool) -> None:
     found = waiting({path: base}, f"{path}::x")
     assert found is not None
     assert found.bare
-    assert (changes_by_file(laid({path: base}, {path: head}, found), {path: head}) == {}) is free
+    assert (changes(laid({path: base}, {path: head}, found), {path: head}) == set()) is free
+
+
+def changes(base: dict[str, bytes], head: dict[str, bytes]) -> set[tuple[What, str]]:
+    """What becomes of old tests and of what stands beside them."""
+    return {(entry.what, entry.unit) for entry in compare(base, head).entries if entry.what is not What.ADDED}
 
 
 def test_the_test_counts_as_new_and_what_passes_at_once_has_to_stay_green() -> None:

@@ -58,9 +58,9 @@ class Scene:
         return self
 
     async def open(self, held: Held, issue: Issue) -> Job:
-        choice: Any = SimpleNamespace(test_command="pytest")
+        suite: Any = SimpleNamespace(directory="", choice=SimpleNamespace(test_command="pytest"))
         space: Any = None
-        return Job(held, issue, read(issue.body), space, BASE, choice, "")
+        return Job(held, issue, read(issue.body), space, BASE, (suite,), "")
 
     async def is_branch_free(self, fence: object, base: str) -> bool:
         return True
@@ -80,7 +80,7 @@ class Scene:
         return TestRun()
 
     async def red(self, job: Job, baseline: TestRun, tree: str) -> Red:
-        return Red(TestRun(), RedVerdict(red=(f"{tree}.py::t",)) if tree in self.missing else PASSES, {})
+        return Red(TestRun(), RedVerdict(red=(f"{tree}.py::t",)) if tree in self.missing else PASSES)
 
     def take_spent(self, number: int) -> Cost:
         return Cost(None, "")

@@ -49,7 +49,7 @@ def test_quality_and_what_was_set_aside_are_said() -> None:
     assert "- Quality: `ruff check .`: clean" in shown
     assert r"- Quality: `mypy \| x`: not clean on the base, so it does not bind" in shown
     assert "- Without a test, set aside as problematic: AC2" in shown
-    assert "- No test names AC3: the tests stand for the criteria together" in shown
+    assert "- Tests are not mapped to individual criteria: no test names AC3" in shown
 
 
 def test_unknown_cost_is_said() -> None:
@@ -94,8 +94,19 @@ def test_facts_outside_the_table_are_plain_words(text: str) -> None:
 def test_a_long_table_ends_with_a_count_and_fits_into_a_body() -> None:
     many = tuple(Proof(f"t.py::test_{number}{'x' * 500}", "failed", "y" * 500, "passed") for number in range(ROWS + 5))
     text = markdown(dataclasses.replace(EVIDENCE, proofs=many))
-    assert "| ... and 5 more | | |" in text
-    assert len(text) < 65_536 * 3 // 4
+    shown = text.count("| failed: `yyy")
+    assert 0 < shown < ROWS
+    assert f"| ... and {ROWS + 5 - shown} more | | |" in text
+    assert len(text) < 65_536 // 4
+    few = tuple(Proof(f"t.py::{number}", "failed", "", "passed") for number in range(ROWS + 5))
+    assert "| ... and 5 more | | |" in markdown(dataclasses.replace(EVIDENCE, proofs=few))
+
+
+@pytest.mark.parametrize(("code", "shown"), [(0, ""), (1, ""), (None, ""), (2, " (exit code 2)")])
+def test_an_exit_code_is_told_where_the_counts_do_not_explain_it(code: int | None, shown: str) -> None:
+    assert f"- Tests on the head: 15 passed{shown}" in markdown(dataclasses.replace(EVIDENCE, green_exit=code)).split(
+        "\n"
+    )
 
 
 def test_proofs_tell_how_each_test_was_before() -> None:
@@ -145,10 +156,10 @@ def test_criteria_runs_and_refusals_are_told() -> None:
     assert lines[0].startswith("| Criterion | New test |")
     assert lines[2].startswith("| AC1 | `tests/test_a.py::test_x[a b]` |")
     assert "- New tests on the base: commit abc on def: 3 failed, exit code 1" in lines
-    assert "- Tests on the head: 15 passed (exit code 0)" in lines
+    assert "- Tests on the head: 15 passed" in lines
     assert "- Secret scan of everything that was added: nothing found" in lines
-    assert "- No test names AC2: the tests stand for the criteria together" in lines
-    assert "<details><summary>Refused before</summary>" in lines
+    assert "- Tests are not mapped to individual criteria: no test names AC2" in lines
+    assert "<details><summary>Rejected attempts</summary>" in lines
     assert "<!--" not in text
     assert "- ... and 11 more" in lines
 
@@ -157,7 +168,7 @@ def test_criteria_runs_and_refusals_are_told() -> None:
 def test_what_was_refused_cannot_leave_its_fold(text: str) -> None:
     lines = markdown(dataclasses.replace(EVIDENCE, refused=(text,))).split("\n")
     assert [line for line in lines if "details>" in line and not line.startswith("- `")] == [
-        "<details><summary>Refused before</summary>",
+        "<details><summary>Rejected attempts</summary>",
         "</details>",
     ]
     assert "<!--" not in "".join(lines)

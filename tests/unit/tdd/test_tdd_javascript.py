@@ -8,12 +8,21 @@ from typing import Any
 
 import pytest
 
+from shared.errors import Misconfigured
+from worker_agent.tdd.runners import registry
+from worker_agent.tdd.runners.javascript import JavaScriptRunner
 from worker_agent.tdd.runners.jest_runner import JestRunner
 from worker_agent.tdd.runners.junit import Case
+from worker_agent.tdd.runners.mocha_runner import MochaRunner
+from worker_agent.tdd.runners.node_runner import NodeRunner
+from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.runner import Invocation, Selection
 from worker_agent.tdd.runners.vitest_runner import VitestRunner
 
 WHERE = Path("/nowhere/checkout")
+PROJECT = Project(WHERE)
+CALL = Invocation(Path("/r"), PROJECT)
 FILE = "test/a.test.js"
 
 
@@ -43,7 +52,7 @@ def test_it_is_known_by_its_name(command: str, called: bool) -> None:
 
 
 def test_options_go_before_what_follows_two_dashes() -> None:
-    argv = JestRunner().command("npx jest -- test/a.test.js", Path("/r"))
+    argv = JestRunner().command("npx jest -- test/a.test.js", CALL)
     assert argv[:4] == ("env", "CI=true", "npx", "jest")
     assert argv[-3:] == ("--outputFile=/r", "--", "test/a.test.js")
 
@@ -51,7 +60,7 @@ def test_options_go_before_what_follows_two_dashes() -> None:
 def test_tests_have_their_file_their_blocks_and_their_title_as_their_id() -> None:
     passed = {"ancestorTitles": ["block", "inner"], "title": "works", "status": "passed", "failureMessages": []}
     later = {**passed, "title": "later", "status": "todo"}
-    report = VitestRunner().read(_report(_file(assertionResults=[passed, later])), WHERE)
+    report = VitestRunner().read(_report(_file(assertionResults=[passed, later])), PROJECT)
     assert [VitestRunner().identify(case) for case in report.cases] == [
         (f"{FILE}::block > inner::works", FILE),
         (f"{FILE}::block > inner::later", FILE),
@@ -74,12 +83,25 @@ def test_tests_have_their_file_their_blocks_and_their_title_as_their_id() -> Non
         ("  ● Test suite failed to run\n\n    Jest encountered an unexpected token", Kind.SYNTAX),
         ("Your test suite must contain at least one test.", Kind.COLLECTION),
         ("directory", Kind.COLLECTION),
+        ("TypeError: (0 , search) is not a function", Kind.FIRST_PARTY_IMPORT),
+        ("TypeError: Class extends value undefined is not a constructor or null", Kind.FIRST_PARTY_IMPORT),
+        ("ReferenceError: search is not defined", Kind.FIRST_PARTY_IMPORT),
+        ("ReferenceError: describe is not defined", Kind.COLLECTION),
+        (
+            "  ● Test suite failed to run\n\n    \x1b[96mtest/a.test.ts\x1b[0m:1:10 - error TS2305: "
+            "Module '\"../src/a\"' has no exported member 'b'.",
+            Kind.FIRST_PARTY_IMPORT,
+        ),
+        ("test/a.test.ts:1:10 - error TS2307: Cannot find module '../src/a' or its types", Kind.FIRST_PARTY_IMPORT),
+        ("test/a.test.ts:1:10 - error TS2307: Cannot find module 'left' or its types", Kind.THIRD_PARTY_IMPORT),
+        ("test/a.test.ts:1:10 - error TS2345: Argument of type 'string' is not assignable", Kind.COLLECTION),
+        ("Cannot find module '/w/node_modules/left/index.js' imported from /x", Kind.THIRD_PARTY_IMPORT),
     ],
 )
 def test_a_file_that_could_not_be_run_is_told_apart(message: str, kind: Kind) -> None:
-    (case,) = JestRunner().read(_report(_file(message=message)), WHERE).cases
+    (case,) = JestRunner().read(_report(_file(message=message)), PROJECT).cases
     assert JestRunner().identify(case) == (FILE, FILE)
-    assert JestRunner().classify(case, ()) is kind
+    assert JestRunner().classify(case, PROJECT) is kind
 
 
 @pytest.mark.parametrize(
@@ -93,7 +115,7 @@ def test_a_file_that_could_not_be_run_is_told_apart(message: str, kind: Kind) ->
 )
 def test_a_test_that_failed_is_told_apart(message: str, kind: Kind) -> None:
     case = Case("works", "", FILE, Outcome.FAILED, message, message)
-    assert VitestRunner().classify(case, ()) is kind
+    assert VitestRunner().classify(case, PROJECT) is kind
     assert VitestRunner().explain(case).startswith(message)
 
 
@@ -108,7 +130,7 @@ def test_a_test_that_failed_is_told_apart(message: str, kind: Kind) -> None:
     ],
 )
 def test_a_report_that_tests_have_spoilt_says_what_is_wrong(data: bytes, problem: str) -> None:
-    report = JestRunner().read(data, WHERE)
+    report = JestRunner().read(data, PROJECT)
     assert problem in report.problem
     assert report.cases == ()
 
@@ -116,12 +138,134 @@ def test_a_report_that_tests_have_spoilt_says_what_is_wrong(data: bytes, problem
 @pytest.mark.parametrize(
     ("package", "found"),
     [
-        (b'{"devDependencies": {"jest": "1"}}', True),
-        (b'{"jest": {}}', True),
-        (b"{}", False),
-        (b"[", False),
-        (None, False),
+        (b'{"devDependencies": {"jest": "1"}}', "npx --no jest"),
+        (b'{"jest": {}}', "npx --no jest"),
+        (b'{"devDependencies": {"jest": "1"}, "scripts": {"test": "jest --ci"}}', "npx --no jest --ci"),
+        (b'{"devDependencies": {"jest": "1"}, "scripts": {"test": "vitest run"}}', None),
+        (b'{"devDependencies": {"jest": "1"}, "scripts": {"test": "make"}}', "npx --no jest"),
+        (b"{}", None),
+        (b"[", None),
+        (None, None),
     ],
 )
-def test_jest_is_detected_by_its_package(package: bytes | None, found: bool) -> None:
-    assert bool(JestRunner().detect([], lambda _: package)) is found
+def test_jest_is_detected_by_its_package_and_its_script(package: bytes | None, found: str | None) -> None:
+    assert JestRunner().detect([], lambda _: package) == found
+
+
+@pytest.mark.parametrize(
+    ("command", "script", "runner", "called"),
+    [
+        ("npm test", "vitest run --coverage", "vitest", "npx --no vitest run --coverage"),
+        ("npm t -- --retry=2", "vitest run", "vitest", "npx --no vitest run --retry=2"),
+        ("yarn test", "eslint . && jest", "jest", "npx --no jest"),
+        ("pnpm run test", "cross-env NODE_ENV=test A='b c' jest", "jest", "NODE_ENV=test A='b c' npx --no jest"),
+        ("npm --silent test", "c8 --reporter lcov mocha 'test/**/*.js'", "mocha", "npx --no mocha 'test/**/*.js'"),
+        ("npm test", "npm run lint && npm run unit", "vitest", "npx --no vitest"),
+        ("npm test", "run-s lint unit", "vitest", "npx --no vitest"),
+        ("npm test", "NODE_OPTIONS=--no-warnings node --test test/", "node --test", "NODE_OPTIONS=--no-warnings"),
+        ("npm test", "tsx --test src/*.test.ts", "node --test", "npx --no tsx --test 'src/*.test.ts'"),
+        ("npm test", "node ./node_modules/jest/bin/jest.js", "jest", "node ./node_modules/jest/bin/jest.js"),
+    ],
+)
+def test_a_script_is_followed_to_the_runner(command: str, script: str, runner: str, called: str) -> None:
+    scripts = {"test": script, "lint": "eslint .", "unit": "vitest"}
+    package = json.dumps({"scripts": scripts}).encode()
+    choice = registry.choose(command, None, ["package.json"], {"package.json": package}.get)
+    assert choice.runner.name == runner
+    assert choice.test_command.startswith(called)
+
+
+@pytest.mark.parametrize("script", ["npm test", "make", "ava", "echo 'unclosed", ""])
+def test_a_script_without_a_runner_is_told(script: str) -> None:
+    package = json.dumps({"scripts": {"test": script}}).encode()
+    with pytest.raises(Misconfigured, match="calls no known test runner"):
+        registry.choose("npm test", None, ["package.json"], {"package.json": package}.get)
+
+
+def test_patterns_are_put_in_where_node_would_not_understand_them() -> None:
+    paths = frozenset({"test/a.test.js", "test/deep/b.test.ts", "test/help.js"})
+    call = Invocation(Path("/r"), Project(WHERE, paths))
+    argv = NodeRunner().command("node --import tsx --test --test-reporter=spec 'test/**/*.test.{js,ts}'", call)
+    assert argv[:7] == ("env", "CI=true", "node", "--import", "tsx", "--test", "--test-reporter")
+    assert argv[-2:] == ("test/a.test.js", "test/deep/b.test.ts")
+    chosen = Invocation(Path("/r"), Project(WHERE, paths), Selection(frozenset({"test/help.js"})))
+    assert NodeRunner().command("node --test test/", chosen)[-1] == "test/help.js"
+
+
+@pytest.mark.parametrize(
+    ("runner", "code", "failed", "complete"),
+    [
+        (VitestRunner(), 0, 0, True),
+        (VitestRunner(), 1, 1, True),
+        (VitestRunner(), 1, 0, False),
+        (VitestRunner(), 0, 1, False),
+        (VitestRunner(), 137, 1, False),
+        (MochaRunner(), 3, 3, True),
+        (MochaRunner(), 255, 300, True),
+        (MochaRunner(), 1, 3, True),
+        (MochaRunner(), 2, 3, False),
+        (MochaRunner(), 1, 0, False),
+        (NodeRunner(), 1, 2, True),
+        (NodeRunner(), 0, 2, False),
+    ],
+)
+def test_the_report_and_the_exit_code_say_the_same(
+    runner: JavaScriptRunner, code: int, failed: int, complete: bool
+) -> None:
+    cases = [Case("a", "", FILE, Outcome.PASSED), *[Case("b", "", FILE, Outcome.FAILED)] * failed]
+    assert runner.complete(code, cases, "") is complete
+
+
+def test_a_file_of_node_that_ended_before_its_tests_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.test.js").write_text("import { test } from 'node:test';\nprocess.exit(0);\n")
+    (tmp_path / "script.js").write_text("if (1 !== 1) process.exit(1);\n")
+    whole = {"file": "a.test.js", "scope": [], "name": "a.test.js", "outcome": "passed"}
+    script = {**whole, "file": "script.js", "name": "script.js"}
+    project = Project(tmp_path)
+    plain = NodeRunner().read(json.dumps({"cases": [script], "ended": True}).encode(), project)
+    assert [case.name for case in plain.cases] == ["script.js"]
+    silent = NodeRunner().read(json.dumps({"cases": [script, whole], "ended": True}).encode(), project)
+    assert silent.problem == "a.test.js ended before it reported a test"
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "not JSON"),
+        (b"{}", "not that of the engine's reporter"),
+        (b'{"cases": [], "ended": false}', "did not come to its end"),
+        (b'{"cases": [{"file": "a", "name": "b", "outcome": "fine"}], "ended": true}', "is not"),
+        (b'{"cases": [], "ended": true}{"cases": [], "ended": true}', "not JSON"),
+    ],
+)
+def test_a_report_of_our_own_that_tests_have_spoilt_is_refused(data: bytes, problem: str) -> None:
+    report = MochaRunner().read(data, PROJECT)
+    assert problem in report.problem
+    assert report.cases == ()
+
+
+CONTENTS = {
+    "vitest": ("// @vitest-environment jsdom\nimport { it } from 'vitest';\nit('x', () => {});\n", VitestRunner()),
+    "jest": ("const a = `\ntest('no', () => {});\n`;\ntest('x', () => {});\n", JestRunner()),
+    "jest's own module": ("import { it } from '@jest/globals';\nit('x', () => {});\n", JestRunner()),
+    "mocha": ("const assert = require('assert');\ndescribe('x', () => {});\n", MochaRunner()),
+    "node": ("const { test } = require('node:test');\ntest('x', () => {});\n", NodeRunner()),
+}
+
+
+@pytest.mark.parametrize("which", CONTENTS)
+def test_control_tests_leave_the_rest_of_the_file_as_it_is(which: str) -> None:
+    text, runner = CONTENTS[which]
+    control = runner.control("test/a.test.js", text.encode(), ["one_two", "three_four", "five_six", "seven_eight"])
+    assert control is not None
+    laid = control.content.decode()
+    assert all(line in laid for line in text.splitlines())
+    assert all(f"('{name}'" in laid for name in control.names)
+    assert "`\ntest('no', () => {});\n`" in laid or which != "jest"
+    assert laid.startswith("// @vitest-environment") or which != "vitest"
+    assert (set(control.failing), set(control.passing)) == ({"five six", "seven eight"}, {"one two", "three four"})
+
+
+def test_a_file_that_cannot_be_parsed_gets_no_control_tests() -> None:
+    assert VitestRunner().control("a.test.js", b"it('x', (", ["a", "b", "c", "d"]) is None
+    assert VitestRunner().control("a.snap", b"", ["a", "b", "c", "d"]) is None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tdd_runs import BASE, BUG, FIRST, KEPT, N1, N2, NEW, OLD, SKIPPED, THIRD, ran, stopped
 
-from worker_agent.tdd.judging.judge import judge_baseline, judge_red
+from worker_agent.tdd.judging.judge import FORCED, judge_baseline, judge_red
 from worker_agent.tdd.judging.verdict import DETAILS, LINE_CHARS, ErrorType, RedVerdict
 from worker_agent.tdd.runners.report import Kind, TestRun
 
@@ -42,18 +44,11 @@ def test_a_base_that_does_not_run_is_shown_with_its_output() -> None:
 def _red(
     red: TestRun,
     baseline: TestRun = BASE,
-    changed: tuple[str, ...] = (NEW,),
-    may_change: tuple[str, ...] = (),
+    files: tuple[str, ...] = (NEW,),
     duplicates: dict[str, str] | None = None,
+    new_dependencies: bool = False,
 ) -> RedVerdict:
-    return judge_red(
-        baseline,
-        red,
-        changed_files=changed,
-        may_change=may_change,
-        old_test_files_changed={},
-        duplicates=duplicates,
-    )
+    return judge_red(baseline, red, files=files, duplicates=duplicates, new_dependencies=new_dependencies)
 
 
 @pytest.mark.parametrize(
@@ -76,9 +71,8 @@ def _red(
         (ran(KEPT, broken={NEW: Kind.COLLECTION}), ErrorType.COMPILATION_ERROR, (), ()),
         (ran(KEPT, (N1, Kind.MISSING_FIXTURE)), ErrorType.COMPILATION_ERROR, (), ()),
         (ran(KEPT, (N1, BUG), (N2, Kind.MISSING_FIXTURE)), ErrorType.COMPILATION_ERROR, (), ()),
-        (ran((N1, BUG), broken={OLD: FIRST}), ErrorType.COMPILATION_ERROR, (), ()),
-        (ran((N1, BUG), broken={"tests": FIRST}), ErrorType.COMPILATION_ERROR, (), ()),
-        (ran((N1, BUG), broken={"tests/other.py": Kind.SYNTAX}), ErrorType.COMPILATION_ERROR, (), ()),
+        # where one file is not built, others of its package are not, either
+        (ran((N1, BUG), broken={OLD: FIRST}), None, (N1,), ()),
         # nothing new
         (ran(KEPT), ErrorType.COMPILATION_ERROR, (), ()),
         (ran(KEPT, (N1, SKIPPED)), ErrorType.COMPILATION_ERROR, (), ()),
@@ -97,36 +91,36 @@ def test_red(red: TestRun, error: ErrorType | None, reds: tuple[str, ...], passi
     assert bool(verdict.details) is (error is not None)
 
 
-def test_a_file_that_was_broken_before_is_no_fault_unless_the_cycle_touches_it() -> None:
+def test_a_file_that_was_broken_before_is_no_fault() -> None:
     base, red = ran(KEPT, broken={"tests/bad.py": THIRD}), ran(KEPT, (N1, BUG), broken={"tests/bad.py": THIRD})
-    assert _red(red, base).ok
-    assert _red(red, base, changed=(NEW, "tests/bad.py")).error is ErrorType.COMPILATION_ERROR
+    assert _red(red, base, files=(NEW, "tests/bad.py")).ok
 
 
-def test_a_listed_old_file_may_be_rewritten_and_its_rewritten_tests_count() -> None:
-    assert _red(ran((KEPT, BUG)), changed=(OLD,)).error is ErrorType.COMPILATION_ERROR
-    listed = _red(ran((KEPT, BUG)), changed=(OLD,), may_change=(OLD,))
-    assert (listed.ok, listed.red) == (True, (KEPT,))
-    assert _red(ran(broken={OLD: FIRST}), changed=(OLD,), may_change=(OLD,)).red == (OLD,)
-    assert _red(ran(KEPT), changed=(OLD,), may_change=(OLD,)).error is ErrorType.COMPILATION_ERROR
+def test_an_old_test_that_expects_something_else_now_is_red_like_a_new_one() -> None:
+    assert _red(ran((KEPT, BUG)), files=(OLD,)).red == (KEPT,)
+    assert _red(ran(KEPT), files=(OLD,)).error is ErrorType.COMPILATION_ERROR
 
 
-def test_a_test_that_failed_on_the_base_is_not_new_even_in_a_listed_file() -> None:
-    verdict = _red(ran((KEPT, BUG)), baseline=ran((KEPT, BUG)), changed=(OLD,), may_change=(OLD,))
+def test_an_old_test_that_failed_before_says_nothing_new() -> None:
+    verdict = _red(ran((KEPT, BUG)), baseline=ran((KEPT, BUG)), files=(OLD,))
     assert (verdict.error, verdict.red) == (ErrorType.COMPILATION_ERROR, ())
 
 
-@pytest.mark.parametrize(("may_change", "error"), [((), ErrorType.REGRESSION), ((OLD,), None)])
-def test_old_tests_change_only_in_listed_files(may_change: tuple[str, ...], error: ErrorType | None) -> None:
-    verdict = judge_red(
-        BASE,
-        ran(KEPT, (N1, BUG)),
-        changed_files=(NEW, OLD),
-        may_change=may_change,
-        old_test_files_changed={OLD: ("test_kept was changed.",)},
-    )
-    assert verdict.error is error
-    assert ("test_kept was changed." in verdict.details) is (error is not None)
+def test_a_missing_package_counts_where_the_change_brings_packages() -> None:
+    red = ran(KEPT, broken={NEW: THIRD})
+    assert _red(red).error is ErrorType.COMPILATION_ERROR
+    assert _red(red, new_dependencies=True).red == (NEW,)
+
+
+def test_a_file_that_does_not_build_for_its_types_is_red_in_compiled_languages() -> None:
+    rust = "tests/it.rs"
+    assert _red(ran(KEPT, broken={rust: Kind.COLLECTION}), files=(rust,)).red == (rust,)
+    assert _red(ran(KEPT, broken={rust: Kind.SYNTAX}), files=(rust,)).error is ErrorType.COMPILATION_ERROR
+
+
+def test_control_tests_that_pass_are_told() -> None:
+    verdict = _red(replace(ran(KEPT, (N1, BUG)), controlled=False))
+    assert (verdict.error, verdict.details) == (ErrorType.TEST_UNEXPECTED_PASS, (FORCED,))
 
 
 def test_duplicates_are_named_and_set_aside_with_their_parameters() -> None:

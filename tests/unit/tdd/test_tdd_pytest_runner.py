@@ -8,10 +8,14 @@ import pytest
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners.junit import Case
+from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.pytest_runner import DEFAULT_COMMAND, PytestRunner
 from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.runner import Invocation, Selection
 
 RUNNER = PytestRunner()
+PROJECT = Project(Path("/w"), modules=frozenset({"app"}))
+CALL = Invocation(Path("/s/report.xml"), PROJECT)
 ADDED = [
     "--junitxml=/s/report.xml",
     *("-o", "junit_family=xunit1"),
@@ -19,6 +23,7 @@ ADDED = [
     "--maxfail=0",
     "--color=no",
     *("-p", "no:cacheprovider"),
+    *("-p", "no:randomly"),
     "--rootdir=.",
 ]
 
@@ -39,7 +44,7 @@ ADDED = [
     ],
 )
 def test_the_options_are_added_where_pytest_reads_them(command: str, before: list[str], after: list[str]) -> None:
-    assert list(RUNNER.command(command, Path("/s/report.xml"))) == [*before, *ADDED, *after]
+    assert list(RUNNER.command(command, CALL)) == [*before, *ADDED, *after]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +53,7 @@ def test_the_options_are_added_where_pytest_reads_them(command: str, before: lis
 )
 def test_a_command_that_does_not_call_pytest_is_refused(command: str) -> None:
     with pytest.raises(Misconfigured, match="does not call pytest"):
-        RUNNER.command(command, Path("r.xml"))
+        RUNNER.command(command, CALL)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +155,8 @@ SYNTAX = (
         ),
         (_uncollected("E   AttributeError: module 'app' has no attribute 'Search'"), Kind.FIRST_PARTY_IMPORT),
         (_uncollected("E   AttributeError: module 'numpy' has no attribute 'Search'"), Kind.COLLECTION),
+        (_uncollected("E   AttributeError: type object 'App' has no attribute 'find'"), Kind.FIRST_PARTY_IMPORT),
+        (_uncollected("E   AttributeError: 'str' object has no attribute 'find_all'"), Kind.COLLECTION),
         (_uncollected(SYNTAX), Kind.SYNTAX),
         (_uncollected("E   IndentationError: unexpected indent"), Kind.SYNTAX),
         (_uncollected('t.py::test_q: in "parametrize" expected a sequence'), Kind.COLLECTION),
@@ -163,7 +170,7 @@ SYNTAX = (
     ],
 )
 def test_why_a_test_failed_is_read_from_its_last_error(case: Case, kind: Kind) -> None:
-    assert RUNNER.classify(case, {"app"}) is kind
+    assert RUNNER.classify(case, PROJECT) is kind
 
 
 def test_the_explanation_starts_with_the_error() -> None:
@@ -173,13 +180,20 @@ def test_the_explanation_starts_with_the_error() -> None:
 
 
 NAMED = (Case("test_x", "t", "t.py", Outcome.PASSED),)
+RED = Case("test_y", "t", "t.py", Outcome.FAILED)
 
 
 @pytest.mark.parametrize(
     ("code", "cases", "tail", "complete"),
     [
         (0, NAMED, "1 passed in 0.01s", True),
-        (1, NAMED, "1 failed", True),
+        (1, (*NAMED, RED), "1 failed", True),
+        (0, (*NAMED, RED), "1 passed", False),
+        (1, NAMED, "1 passed", False),
+        (1, NAMED, "FAIL Required test coverage of 90% not reached. Total coverage: 50.00%", True),
+        (1, NAMED, "it says Required test coverage of 90%", False),
+        (5, NAMED, "", False),
+        (6, (*NAMED, RED), "", False),
         (5, (), "no tests ran", True),
         (2, NAMED, "", False),
         (3, NAMED, "", False),
@@ -196,3 +210,54 @@ def test_a_run_is_complete_only_if_it_went_to_its_end(
     code: int, cases: tuple[Case, ...], tail: str, complete: bool
 ) -> None:
     assert RUNNER.complete(code, cases, tail) is complete
+
+
+PATHS = frozenset({"tests/test_a.py", "tests/test_b.py", "tests/deep/test_c.py", "tests/conftest.py", "app/x.py"})
+
+
+@pytest.mark.parametrize(
+    ("selection", "command", "options"),
+    [
+        (Selection(frozenset({"tests/test_a.py"})), "pytest", ["app", "tests/deep", "tests/test_b.py"]),
+        (Selection(frozenset({"tests/deep/test_c.py"})), "pytest", ["app", "tests/test_a.py", "tests/test_b.py"]),
+    ],
+)
+def test_everything_beside_the_selected_files_is_ignored(
+    selection: Selection, command: str, options: list[str]
+) -> None:
+    argv = RUNNER.command(command, Invocation(Path("/r"), Project(Path("/w"), PATHS), selection))
+    assert [word.removeprefix("--ignore=") for word in argv if word.startswith("--ignore=")] == options
+
+
+@pytest.mark.parametrize(
+    ("tests", "command", "expression"),
+    [
+        ({"t.py::test_b[1]", "t.py::C::test_a"}, "pytest", ["-k", "test_a or test_b"]),
+        ({"t.py::test_a"}, "pytest -k fast", ["-k", "fast"]),
+        ({"t.py::app.double"}, "pytest", []),
+        ({"t.py"}, "pytest", []),
+        ({f"t.py::test_{number}" for number in range(100)}, "pytest", []),
+        (set(), "pytest", []),
+    ],
+)
+def test_single_tests_are_chosen_by_name_where_that_is_possible(
+    tests: set[str], command: str, expression: list[str]
+) -> None:
+    selection = Selection(frozenset({"t.py"}), frozenset(tests))
+    argv = RUNNER.command(command, Invocation(Path("/r"), Project(Path("/w"), frozenset({"t.py"})), selection))
+    found = argv.index("-k") if "-k" in argv else len(argv)
+    assert list(argv[found : found + 2]) == expression
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("test_x[<app.A object at 0x7f12ab34cd56>]", "test_x[<app.A object at 0x>]"),
+        ("test_x[/tmp/pytest-of-me/pytest-3/x-1]", "test_x[TMP/x-1]"),
+        ("test_x[/s/run-ab12cd34/tmp/tmpq2w3e4r5/a]", "test_x[TMP/a]"),
+        ("test_x[/templates/a]", "test_x[/templates/a]"),
+        ("test_x[0x10]", "test_x[0x10]"),
+    ],
+)
+def test_ids_have_nothing_that_differs_from_run_to_run(name: str, expected: str) -> None:
+    assert RUNNER.identify(Case(name, "t", "t.py", Outcome.PASSED)) == (f"t.py::{expected}", "t.py")

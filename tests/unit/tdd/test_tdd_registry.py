@@ -9,8 +9,10 @@ import pytest
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, registry
 from worker_agent.tdd.runners.junit import Case
+from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome
 from worker_agent.tdd.runners.report_runner import ReportRunner
+from worker_agent.tdd.runners.runner import Invocation
 
 
 def _nothing(path: str) -> bytes | None:
@@ -65,22 +67,23 @@ def test_without_a_command_the_runner_is_detected() -> None:
 def test_another_command_is_read_by_its_report() -> None:
     choice = registry.choose("go-junit ./...", "out/*.xml", ["tests/test_a.py"], _nothing)
     assert choice.runner == ReportRunner("out/*.xml")
-    assert choice.runner.command(choice.test_command, Path("unused")) == ("go-junit", "./...")
+    call = Invocation(Path("unused"), Project(Path("/w")))
+    assert choice.runner.command(choice.test_command, call) == ("go-junit", "./...")
 
 
 @pytest.mark.parametrize(
     ("command", "report", "sentence"),
     [
-        ("make test", None, "test_command 'make test' calls no known test runner (pytest, vitest, jest)"),
+        ("make test", None, "test_command 'make test' calls no known test runner (pytest, vitest, jest, "),
         ("make test", "/abs/*.xml", "test_report '/abs/*.xml' is not a glob relative to the repository."),
         ("make test", "", "is not a glob"),
-        (None, "out.xml", "No tests of a known runner (pytest, vitest, jest) were found: set test_command"),
-        (None, None, "No tests of a known runner (pytest, vitest, jest) were found: set test_command"),
+        (None, "out.xml", "No tests of a known runner (pytest, vitest, jest, "),
+        (None, None, "No tests of a known runner (pytest, vitest, jest, "),
     ],
 )
 def test_a_person_is_told_what_to_set(command: str | None, report: str | None, sentence: str) -> None:
     with pytest.raises(Misconfigured) as refused:
-        registry.choose(command, report, ["main.go"], _nothing)
+        registry.choose(command, report, ["main.c"], _nothing)
     assert sentence in str(refused.value)
 
 
@@ -90,6 +93,7 @@ def test_every_registered_runner_detects_nothing_in_an_empty_repository() -> Non
 
 def test_a_plain_report_is_taken_at_its_word() -> None:
     runner = ReportRunner("*.xml")
+    project = Project(Path("/w"))
     failed = Case("adds", "Sum", "sum.js", Outcome.FAILED, "expected 2", "at sum.js:1")
     errored = Case("adds", "Sum", "", Outcome.ERROR)
     assert runner.detect(["a.xml"], _nothing) is None
@@ -97,12 +101,66 @@ def test_a_plain_report_is_taken_at_its_word() -> None:
     assert runner.identify(failed) == ("sum.js::Sum::adds", "sum.js")
     assert runner.identify(errored) == ("Sum::adds", "")
     assert runner.explain(failed) == "expected 2\nat sum.js:1"
-    assert runner.classify(failed, ()) is Kind.ASSERTION_OR_EXCEPTION
-    assert runner.classify(errored, ()) is Kind.OTHER
+    assert runner.classify(failed, project) is Kind.ASSERTION_OR_EXCEPTION
+    assert runner.classify(errored, project) is Kind.OTHER
+
+
+PASSED = Case("a", "", "a", Outcome.PASSED)
+FAILED = Case("b", "", "a", Outcome.FAILED)
 
 
 @pytest.mark.parametrize(
-    ("code", "complete"), [(0, True), (1, True), (2, True), (127, False), (137, False), (-9, False)]
+    ("code", "cases", "complete"),
+    [
+        (0, [PASSED], True),
+        (0, [], False),
+        (1, [], False),
+        (1, [PASSED], False),
+        (1, [FAILED], True),
+        (0, [FAILED], True),
+        (2, [PASSED, FAILED], True),
+        (130, [FAILED] * 130, True),
+        (127, [FAILED], False),
+        (-9, [FAILED], False),
+    ],
 )
-def test_a_plain_report_counts_unless_the_command_never_ran_or_was_killed(code: int, complete: bool) -> None:
-    assert ReportRunner("*.xml").complete(code, (), "") is complete
+def test_a_plain_report_and_the_exit_code_say_the_same(code: int, cases: list[Case], complete: bool) -> None:
+    assert ReportRunner("*.xml").complete(code, cases, "") is complete
+
+
+@pytest.mark.parametrize(
+    ("command", "runner"),
+    [
+        ("python -m pytest", "pytest"),
+        ("uv run python -m unittest -v", "unittest"),
+        ("coverage run -m unittest discover", "unittest"),
+        ("npx vitest run", "vitest"),
+        ("node_modules/.bin/mocha --recursive", "mocha"),
+        ("node --import tsx --test", "node --test"),
+        ("vendor/bin/phpunit --testdox", "phpunit"),
+        ("php vendor/bin/phpunit", "phpunit"),
+        ("bundle exec rspec", "rspec"),
+        ("bin/rspec", "rspec"),
+        ("bundle exec rake test", "minitest"),
+        ("bin/rails test", "minitest"),
+        ("ruby -Itest test/sum_test.rb", "minitest"),
+        ("dotnet test Acme.sln", "dotnet test"),
+        ("bats test", "bats"),
+        ("go test ./...", "go test"),
+    ],
+)
+def test_each_runner_is_known_by_its_command(command: str, runner: str) -> None:
+    assert registry.choose(command, None, [], _nothing).runner.name == runner
+
+
+@pytest.mark.parametrize("command", ["npm run jest", "bun test", "ruby run.rb", "composer test", "npm test"])
+def test_what_only_sounds_like_a_runner_is_none(command: str) -> None:
+    with pytest.raises(Misconfigured):
+        registry.choose(command, None, [], _nothing)
+
+
+def test_configuration_may_name_test_files_otherwise() -> None:
+    files = {"pyproject.toml": b'[tool.pytest.ini_options]\npython_files = ["check_*.py"]\naddopts = "-q"\n'}
+    runner = registry.choose("pytest --doctest-glob=*.md", None, files, files.get).runner
+    found = {path: runner.is_test_file(path) for path in ("a/check_b.py", "guide.md", "tests/test_a.py", "a/b.py")}
+    assert found == {"a/check_b.py": True, "guide.md": True, "tests/test_a.py": True, "a/b.py": False}

@@ -28,6 +28,7 @@ MANY = 40
 @pytest.mark.parametrize(
     ("error", "retries", "end"),
     [
+        (ErrorType.NO_TEST_WRITTEN, 5, End.FAILED),
         (ErrorType.COMPILATION_ERROR, 5, End.FAILED),
         (ErrorType.TEST_UNEXPECTED_PASS, 0, End.NEXT_CRITERION),
         (ErrorType.TEST_UNEXPECTED_FAIL, 5, End.FAILED),

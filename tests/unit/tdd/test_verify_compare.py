@@ -38,8 +38,8 @@ CLAIM = Claim(
 
 def seen(base: TestRun = BASE, red: TestRun = RED, green: TestRun = GREEN, **more: Any) -> Repeated:
     """What was seen in these runs, judged as `verify` does."""
-    verdict = judge_red(base, red, changed_files=[NEW], may_change=(), old_test_files_changed={})
-    judged = judge_green(base, red, green, new_files=[NEW], unstable=verdict.skip)
+    verdict = judge_red(base, red, files=[NEW])
+    judged = judge_green(base, red, green, files=[NEW], unstable=verdict.skip)
     return Repeated((base,), judge_baseline(base), red, verdict, green, judged, **more)
 
 
@@ -76,11 +76,10 @@ def test_a_claim_that_says_something_else(change: dict[str, Any], what: str, sen
         ({"green": replace(ran(KEPT, N1, (N2, BUG)), code=1)}, {"green", "result"}),
         ({"green": ran(N1, N2, (KEPT, BUG))}, {"regression", "result"}),
         ({"green": ran(KEPT, N1)}, {"green", "result", "tests"}),
-        ({"tampering": ("conftest.py: how tests are run may not change.",)}, {"test runner"}),
         ({"red": replace(RED, controlled=False)}, {"red"}),
         ({"red": replace(RED, controlled=True), "green": replace(GREEN, controlled=False)}, {"green", "tests"}),
     ],
-    ids=["passes on the base", "fails", "regression", "is gone", "tampering", "red forced", "green forced"],
+    ids=["passes on the base", "fails", "regression", "is gone", "red forced", "green forced"],
 )
 def test_runs_that_show_something_else(runs: dict[str, Any], what: set[str]) -> None:
     found = false(CLAIM, seen(**runs), History())
@@ -94,10 +93,25 @@ def test_a_test_that_proves_nothing_is_named() -> None:
     assert (found.what, found.sentence) == ("red", f"{N1} proves nothing.")
 
 
+@pytest.mark.parametrize(
+    ("error", "what"),
+    [
+        (ErrorType.TEST_UNEXPECTED_PASS, "weak"),
+        (ErrorType.IMPLEMENTATION_FAILED, "green"),
+        (ErrorType.REGRESSION, "regression"),
+    ],
+)
+def test_what_damage_and_old_tests_have_shown_is_named(error: ErrorType, what: str) -> None:
+    here = seen()
+    refused = replace(here.green_verdict, error=error, details=(f"{N1}: it passes although the code was damaged.",))
+    (found,) = false(CLAIM, replace(here, green_verdict=refused), History())
+    assert (found.what, found.sentence) == (what, f"{N1}: it passes although the code was damaged.")
+
+
 def test_a_base_that_cannot_be_run_proves_nothing() -> None:
     broken = Repeated((TestRun(finished=False),), Verdict(ErrorType.WORKFLOW_ABORTED, ("It cannot be run.", "...")))
-    (found,) = false(CLAIM, broken, History())
-    assert (found.what, found.sentence) == ("baseline", "It cannot be run.")
+    found = false(CLAIM, broken, History())
+    assert [(one.what, one.sentence) for one in found] == [("baseline", "It cannot be run."), ("baseline", "...")]
 
 
 def test_history_that_does_not_fit_is_false_whatever_the_tests_say() -> None:

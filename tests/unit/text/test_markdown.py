@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.markdown import Item, Line, heading, items, lines, open_fence
+from shared.markdown import LOG_LINES, Item, Line, fold_logs, heading, items, lines, open_fence, ticked, unticked
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,57 @@ def test_headings(line: Line, found: tuple[int, str] | None) -> None:
 )
 def test_list_items(text: str, found: list[Item]) -> None:
     assert items(lines(text)) == found
+
+
+def test_a_tick_is_taken_out_of_list_items_only() -> None:
+    text = "- [x] one\n  1. [X] two\n> * [x]\n[x] prose\n- [x]y\n```\n- [x] code\n```\n- [ ] open"
+    assert unticked(text) == "- [ ] one\n  1. [ ] two\n> * [ ]\n[x] prose\n- [x]y\n```\n- [x] code\n```\n- [ ] open"
+    assert unticked(unticked(text)) == unticked(text)
+
+
+def test_only_the_chosen_boxes_are_ticked() -> None:
+    text = "- [ ] one\n- [ ] two\n```\n- [ ] one\n```"
+    assert ticked(text, lambda line: "one" in line) == "- [x] one\n- [ ] two\n```\n- [ ] one\n```"
+
+
+LOG = [f"10:00:{second:02} GET /users 200" for second in range(LOG_LINES)]
+
+
+@pytest.mark.parametrize(
+    ("pasted", "folds"),
+    [
+        (["```", *LOG, "```"], True),
+        (["```", *LOG[2:], "```"], True),
+        (["```", *LOG[3:], "```"], False),
+        (["~~~", "```", *LOG, "~~~"], True),
+        (["```", *LOG[:9], "", *LOG[9:], "```"], True),
+        (LOG, True),
+        (LOG[1:], False),
+        ([f"- {line}" for line in LOG], False),
+        ([f"> {line}" for line in LOG], False),
+        ([f"| {line} |" for line in LOG], False),
+    ],
+)
+def test_a_pasted_log_is_folded_and_nothing_is_taken_out(pasted: list[str], folds: bool) -> None:
+    text = "\n".join(["It fails:", "", *pasted, "", "Please mend it."])
+    folded = fold_logs(text)
+    assert folded.count("<details>") == folds
+    assert "\n".join(pasted) in folded
+    if not folds:
+        assert folded == text
+        return
+    assert folded.startswith("It fails:\n\n<details><summary>")
+    assert folded.endswith("</details>\n\nPlease mend it.")
+    assert open_fence(folded) == ""
+
+
+def test_a_log_that_is_not_closed_is_closed_inside_its_section() -> None:
+    folded = fold_logs("\n".join(["```", *LOG]))
+    assert folded.endswith("\n```\n\n</details>")
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["```", "~~~~", "````x", "text", "", "- item", "   ~~~"]), max_size=80).map("\n".join))
+def test_folding_loses_no_line(text: str) -> None:
+    left = iter(fold_logs(text).split("\n"))
+    assert all(line in left for line in text.split("\n")), "each line is there, in its order"

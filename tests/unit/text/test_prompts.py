@@ -20,14 +20,15 @@ WANTED = {
     "implement": {"title", "specification", "criteria", "conventions", "test_command", "failures", "attempt"},
     "fix_ci": {"title", "specification", "log", "failures", "diff", "github"},
     "address_review": {"title", "specification", "findings", "conventions"},
+    "change": {"title", "specification", "criteria", "kind", "rule", "conventions", "test_command", "failures"},
     "refactor": {"title", "specification", "diff", "conventions", "test_command", "failures"},
     "clean_up": {"title", "specification", "output", "conventions", "test_command", "failures"},
     "plan": {"title", "story", "context", "conventions", "feedback"},
     "review": {"title", "specification", "criteria", "evidence", "diff", "conventions", "earlier", "since"},
     "check_criteria": {"title", "specification", "criteria", "evidence", "runs", "diff"},
 }
-OURS = {"conventions", "test_command", "attempt", "feedback", "github"}
-"""What the configuration, the base branch and people with write access say; all else is fenced in."""
+OURS = {"conventions", "test_command", "attempt", "feedback", "github", "kind", "rule"}
+"""What the engine, the configuration, the base branch and people with write access say; all else is fenced in."""
 
 SHIPPED = [
     (prompts, name)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shared.marks import Key, Keyring
 from shared.specification import (
     Criterion,
+    Kind,
     Provenance,
     Settings,
     Specification,
@@ -19,6 +20,7 @@ from shared.specification import (
     authentic,
     body_sha256,
     read,
+    tick,
     write,
 )
 
@@ -32,6 +34,15 @@ SNIPPETS = (
     *("![a](b)", "![", "](", '[a](b "c")', "[x]:", "[x]: y", "data:a/b,c", "data:;x,", '<img alt="q">', "\n", " "),
     *("\u202e", "\u200b", "\x1b[31m", "\ud800", "\x00", "1. one", "    code", "  - nested", "**AC2:** bold", "\t"),
     *("\\@tdd-timeout 9", "AC3: z", "*a*", "_b_", "\r", "```\n# x\n```"),
+    *(
+        "Kind: removal",
+        "- **Kind**: docs",
+        "Kind\\: x",
+        "kind",
+        ": dependency",
+        "__Kind:__ feature",
+        "* _kind_ \\\\: y",
+    ),
 )
 texts = st.lists(st.sampled_from(SNIPPETS) | st.text(max_size=6), max_size=14).map("".join) | st.lists(
     st.sampled_from(SNIPPETS), max_size=14
@@ -56,6 +67,7 @@ def specifications(draw: st.DrawFn) -> Specification:
             draw(st.none() | st.integers(1, 1440)),
             draw(st.none() | st.floats(0.01, 1000)),
         ),
+        kind=draw(st.sampled_from(Kind)),
     )
 
 
@@ -135,6 +147,7 @@ def test_the_body_looks_as_documented() -> None:
         (41,),
         12,
         Settings(5, 60, 10),
+        Kind.REMOVAL,
     )
     *content, last = written(specification).split("\n")
     assert "\n".join(content) == (
@@ -143,7 +156,7 @@ def test_the_body_looks_as_documented() -> None:
         "## Files\n\n- `app/a.py`\n\n"
         "## Tests that may change\n\n- `tests/test_a.py`\n\n"
         "## Out of scope\n\n- e-mail\n\n"
-        "Depends on #41\nPart of #12\n\n"
+        "Kind: removal\nDepends on #41\nPart of #12\n\n"
         "<!-- workflow: max_attempts: 5, timeout_minutes: 60, max_budget_usd: 10 -->\n"
     )
     assert last.startswith("<!-- engine-spec/1 parent=12 key=12-2 plan=01234567 body=")
@@ -192,3 +205,32 @@ def test_impossible_parts_cannot_be_made(part: Callable[[], object]) -> None:
 def test_the_hash_of_an_issue_ignores_what_githubs_editor_changes() -> None:
     assert body_sha256("T", "a\nb") == body_sha256(" T ", "\r\na  \r\nb\t\r\n\r\n")
     assert len({body_sha256(*pair) for pair in [("T", "a"), ("T", "b"), ("U", "a"), ("Ta", ""), ("T\na", "")]}) == 5
+
+
+def test_a_tick_is_no_edit() -> None:
+    body = written(Specification("Find users.", (Criterion("AC1", "by name"), Criterion("AC2", "by login"))))
+    after = tick(body, {"AC2"})
+    assert after == body.replace("- [ ] AC2", "- [x] AC2")
+    assert body_sha256("T", after) == body_sha256("T", body)
+    assert authentic(after, KEYS) is Provenance.ENGINE
+    assert read(after) == read(body)
+    assert authentic(after.replace("by name", "by age"), KEYS) is Provenance.EDITED, "positive control"
+
+
+@pytest.mark.parametrize(
+    ("line", "ticked"),
+    [
+        ("- [ ] AC2: by login", True),
+        ("* [ ] **AC2:** by login", True),
+        ("- [ ] by login", True),
+        ("- [ ] by login, as it is written\n  on two lines", True),
+        ("- [ ] AC1: by name", False),
+        ("- [ ] AC21: by login", False),
+    ],
+)
+def test_which_box_a_criterion_has(line: str, ticked: bool) -> None:
+    body = f"## Acceptance criteria\n- [ ] by name\n{line}\n\n## Notes\n- [ ] ask Bea"
+    wanted = line.replace("[ ]", "[x]", 1)
+    assert (wanted in tick(body, {"AC2"})) is ticked
+    assert "- [ ] ask Bea" in tick(body, {"AC1", "AC2"})
+    assert tick(body, ()) == body

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from shared.marks import Keyring
-from shared.specification import BODY_LIMIT, Criterion, Provenance, Settings, Specification, authentic, read, write
+from shared.specification import (
+    BODY_LIMIT,
+    Criterion,
+    Kind,
+    Provenance,
+    Settings,
+    Specification,
+    authentic,
+    read,
+    write,
+)
 
 BODY = """\
 Some words before.
@@ -117,6 +127,76 @@ def test_part_one_specification(comment: str, settings: Settings, remark: str | 
     assert len(found.remarks) == (remark is not None)
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Kind: refactoring", Kind.REFACTORING),
+        ("kind: Refactoring.", Kind.REFACTORING),
+        ("**Kind:** documentation", Kind.DOCUMENTATION),
+        ("- __Kind__: `removal`", Kind.REMOVAL),
+        ("* KIND : dependency  ", Kind.DEPENDENCY),
+        ("Kind: feature", Kind.FEATURE),
+        ("<!-- workflow: kind: configuration -->", Kind.CONFIGURATION),
+        ("<!-- workflow: max_attempts: 2, kind: Removal -->", Kind.REMOVAL),
+        ("```\nKind: removal\n```", Kind.FEATURE),
+        ("> Kind: removal", Kind.FEATURE),
+        ("  - Kind: removal", Kind.FEATURE),
+        ("<!-- Kind: removal -->", Kind.FEATURE),
+        ("Kind\\: removal", Kind.FEATURE),
+        ("Kind: removal of what nobody needs", Kind.FEATURE),
+        ("Be kind: removal", Kind.FEATURE),
+    ],
+)
+def test_the_kind_stands_on_a_line_of_its_own(said: str, kind: Kind) -> None:
+    found = read(f"Do it.\n\n{said}\n\n## Criteria\n- [ ] done\n")
+    assert (found.kind, found.remarks) == (kind, ())
+    assert (found.goal == "Do it.") is (kind is not Kind.FEATURE or "<!--" in said or said == "Kind: feature")
+
+
+def test_the_kind_may_stand_in_any_section() -> None:
+    found = read("Do it.\n## Criteria\n- [ ] done\n## Out of scope\n- more\n- Kind: removal\n")
+    assert (found.kind, found.out_of_scope) == (Kind.REMOVAL, ("more",))
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "remark"),
+    [
+        ("Kind: refactorin", Kind.FEATURE, "'Kind: refactorin' is ignored: there is no such kind; refactoring is one."),
+        ("Kind: docs", Kind.FEATURE, "'Kind: docs' is ignored: there is no such kind; documentation is one."),
+        (
+            "Kind: bug fix",
+            Kind.FEATURE,
+            "'Kind: bug fix' is ignored: there is no such kind; there are feature, refactoring, documentation, "
+            "removal, dependency, configuration.",
+        ),
+        (
+            "<!-- workflow: kind: deps -->",
+            Kind.FEATURE,
+            "'Kind: deps' is ignored: there is no such kind; dependency is one.",
+        ),
+        (
+            "<!-- workflow: knd: removal -->",
+            Kind.FEATURE,
+            "'knd: removal' is ignored: there is no such setting; kind is one.",
+        ),
+        (
+            "Kind: removal\nKind: feature",
+            Kind.REMOVAL,
+            "'Kind: feature' is ignored: the kind is removal already; say one.",
+        ),
+        (
+            "<!-- workflow: kind: removal -->\nKind: feature",
+            Kind.FEATURE,
+            "'Kind: removal' is ignored: the kind is feature already; say one.",
+        ),
+    ],
+)
+def test_a_kind_that_is_none_is_said_and_the_text_stays(body: str, kind: Kind, remark: str) -> None:
+    found = read(body)
+    assert (found.kind, found.remarks) == (kind, (remark,))
+    assert read(write(found, keys=Keyring(7), parent=12, key="12-2", plan_sha="0" * 64)).remarks == ()
+
+
 @pytest.mark.fault(19)
 @pytest.mark.parametrize(
     ("body", "remark"),
@@ -168,3 +248,22 @@ def test_the_documented_example_reads_as_it_says() -> None:
     assert (found.files, found.may_change) == (("app/search.py",), ("tests/test_users.py",))
     assert (found.out_of_scope, found.depends_on, found.part_of) == (("Searching by e-mail address",), (41,), 12)
     assert (found.settings, found.remarks) == (Settings(2, 30, 3), ())
+
+
+@pytest.mark.parametrize(
+    ("body", "unread"),
+    [
+        ("Depends on #3\nBlocked by: #4 and #5.\nPart of #12", ()),
+        ("Hängt von #12 ab.", ("Hängt von #12 ab.",)),
+        ("- Dépend de #3", ("- Dépend de #3",)),
+        ("Depends on #3, then #4", ("Depends on #3, then #4",)),
+        ("Depends on octo/other#3", ("Depends on octo/other#3",)),
+        ("After https://github.com/octo/thing/issues/3", ("After https://github.com/octo/thing/issues/3",)),
+        ("After `#3`, see a#3, &#39; and \\#3", ()),
+        ("```\nAfter #3\n```", ()),
+        ("After #3\n\nAfter #3", ("After #3",)),
+        ("The colour #fff and step #0", ()),
+    ],
+)
+def test_lines_that_name_an_issue_and_are_not_understood(body: str, unread: tuple[str, ...]) -> None:
+    assert read(body).unread == unread

@@ -28,7 +28,7 @@ def pull(number: int, of: int, *labels: Stage) -> Issue:
 
 
 def candidates(**policy: frozenset[str]) -> Candidates:
-    return Candidates(Policy("ada/thing", **policy), "worker-1")  # type: ignore[arg-type]
+    return Candidates(Policy("ada/thing", **policy))  # type: ignore[arg-type]
 
 
 def numbers(found: Candidates, *items: Issue) -> list[int]:

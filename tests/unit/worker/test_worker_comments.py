@@ -19,6 +19,7 @@ from shared.models import Account, Issue, PullRequest
 from shared.workflow import Role, Stage, Track
 from worker_agent import comments
 from worker_agent.intake import circles
+from worker_agent.intake.circles import Link
 
 AT = datetime(2026, 1, 5, 10, 32, tzinfo=UTC)
 FENCE = Fence(ItemKey(Role.WORKER, 42), 7, "ab" * 16, "worker-a1b2c3d4", Stage.IMPLEMENTING, AT, attempt=1)
@@ -69,7 +70,7 @@ def test_a_pull_request_body() -> None:
     assert "person to look at" not in body
     implied = comments.pull_request_body(ISSUE, "Text", "Proof", implied_criteria=True)
     assert implied.endswith(
-        "Proof\n\nThe issue lists no acceptance criteria; its whole text was taken as the only one."
+        "Proof\n\nThe issue lists no acceptance criteria; the whole issue was treated as one criterion."
     )
 
 
@@ -83,14 +84,15 @@ def test_a_pull_request_body_names_the_files_that_a_person_looks_at() -> None:
 
 
 def test_tests_written() -> None:
-    assert comments.tests_written(FENCE, ["t.py::a"], (), "") == Status(
+    assert comments.tests_written(FENCE, ["t.py::a"], (), "", 0) == Status(
         "1 new test written; red on the base. Implementing now.",
         (*ROWS, ("New tests", "`t.py::a`")),
         DATA | {"new_tests": ["t.py::a"]},
     )
-    many = comments.tests_written(FENCE, [f"t{n}" for n in range(7)], ["t9: repeats t1"], "AC2")
+    many = comments.tests_written(FENCE, [f"t{n}" for n in range(7)], ["t9: repeats t1"], "AC2", 2)
     assert many.sentence == "7 new tests written; red on the base. Implementing now."
-    assert many.rows[-1] == ("New tests", "`t0`, `t1`, `t2`, `t3`, `t4`")
+    assert many.rows[-2] == ("New tests", "`t0`, `t1`, `t2`, `t3`, `t4`")
+    assert many.rows[-1] == ("Images", "2, not shown to the coder: put what matters into words")
 
 
 def test_attempt_failed() -> None:
@@ -136,7 +138,7 @@ def test_given_up_with_a_pull_request() -> None:
     assert status.notes == (
         "**What was kept:** branch `auto/issue-42` and #57\n\n"
         "**What to do:** correct the specification or the code, then set the label `status:changes-requested` on #57 "
-        "to go on from its branch; or close #57, delete its branch and set the label `status:ready` on the issue "
+        "to go on from its branch; or close #57 and set the label `status:ready` on the issue "
         "again to start over.\n\n" + offered(Track.SPECIFICATION, OPENED.stage)
     )
 
@@ -158,7 +160,7 @@ def test_the_base_has_the_work_already() -> None:
 def test_a_pull_request_that_was_closed_is_asked_about() -> None:
     status = comments.pull_request_closed(replace(FENCE, pr=57), Labels(status_prefix="s/"))
     assert status.sentence == "Stopped: #57 was closed without being merged. The branch `auto/issue-42` is kept."
-    for step in ("reopen #57 and set `s/changes-requested`", "`s/reviewing`", "delete the branch", "`s/ready`"):
+    for step in ("reopen #57 and set `s/changes-requested`", "`s/reviewing`", "`s/ready`"):
         assert step in status.notes
     assert status.data["waiting"] == {"why": "pull request closed"}
 
@@ -178,10 +180,10 @@ def test_paused_and_withdrawn() -> None:
     [
         (
             True,
-            "set `status:reviewing` on #57 to have it reviewed as it is; "
-            "or close it, delete its branch and set `status:ready` on this issue to start again.",
+            "set `status:reviewing` on this issue and on #57 to have it reviewed as it is; "
+            "or close it and set `status:ready` on this issue to start again.",
         ),
-        (False, "delete the branch `auto/issue-42` and set `status:ready` on this issue to start again."),
+        (False, "set `status:ready` on this issue to start again."),
     ],
 )
 def test_after_a_stop_it_is_said_how_to_go_on_from_the_pull_request(open: bool, steps: str) -> None:
@@ -200,16 +202,25 @@ def test_ready_beside_an_open_pull_request_is_answered() -> None:
 
 
 def test_two_issues_that_wait_for_each_other() -> None:
-    told = circles.told((42, 43))
+    told = circles.told((Link(42, 43), Link(43, 42)))
     assert told.sentence == "Waiting for ever: this issue depends on #43, and #43 on this one."
-    assert told.notes == ("**What to do:** take `Depends on #43` out of this issue, or `Depends on #42` out of #43.")
+    assert told.notes == (
+        "**What to do:** take `Depends on #43` out of this issue, or take `Depends on #42` out of #43."
+    )
     assert told.data == {"waiting": {"why": "circular", "by": 43}}
 
 
 def test_three_issues_that_wait_for_each_other() -> None:
-    told = circles.told((42, 43, 44))
+    told = circles.told((Link(42, 43), Link(43, 44), Link(44, 42)))
     assert told.sentence == "Waiting for ever: this issue depends on #43, #43 on #44, and #44 on this one."
-    assert told.notes.endswith("out of this issue, or `Depends on #44` out of #43, or `Depends on #42` out of #44.")
+    assert told.notes.endswith("this issue, or take `Depends on #44` out of #43, or take `Depends on #42` out of #44.")
+
+
+def test_a_circle_through_a_relationship_says_where_to_cut_it() -> None:
+    told = circles.told((Link(42, 43, written=False), Link(43, 42)))
+    assert told.notes == (
+        '**What to do:** remove the relationship "blocked by #43" from this issue, or take `Depends on #42` out of #43.'
+    )
 
 
 def test_a_failed_run_names_what_fits_and_what_is_left() -> None:
@@ -226,3 +237,13 @@ def test_a_wait_says_until_when() -> None:
     status = comments.waiting(replace(FENCE, wait=Wait("usage-limit", until)), "the account's limit")
     assert status.sentence == "Waiting until 2026-03-01 12:30 UTC, no attempt is spent: the account's limit"
     assert status.data["waiting"] == {"why": "usage-limit", "until": until.isoformat()}
+
+
+def test_the_issues_own_links_stay_links_and_its_logs_are_folded() -> None:
+    log = "\n".join(f"line {n}" for n in range(40))
+    text = f"See https://example.org/style and https://evil.example/x.\n\n```\n{log}\n```"
+    issue = replace(ISSUE, body="See https://example.org/style")
+    body = comments.pull_request_body(issue, text, "", implied_criteria=False)
+    assert "https://example.org/style" in body
+    assert "https://evil.example" not in body
+    assert "<details><summary>42 lines</summary>\n\n```\nline 0\n" in body

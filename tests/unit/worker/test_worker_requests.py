@@ -19,7 +19,7 @@ from shared.marks import Keyring
 from shared.models import Account, Issue, LabelEvent, Permission, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
-from worker_agent.decide import Phase
+from worker_agent.decide import Head, Phase
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.reading import Feedback, Reading
 from worker_agent.intake.requests import Requests
@@ -46,6 +46,7 @@ class Hub:
     requested: Fence | None
     remarks: int = 0
     at: datetime = LATER
+    stands: Head = Head.OURS
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
         assert number == PULL.number
@@ -59,6 +60,10 @@ class Hub:
 
     async def read(self, number: int) -> Reading:
         return Reading(items=(cast(Item, None),) * self.remarks)
+
+    async def relation(self, fence: Fence, head_sha: str) -> Head:
+        assert (fence.work_head, head_sha) != (HEAD, HEAD), "git is asked about other heads only"
+        return self.stands
 
     async def permission(self, login: str) -> Permission:
         raise AssertionError("whose label counts is asked elsewhere")
@@ -75,7 +80,7 @@ def workers(stage: Stage = Stage.REVIEWING, round: int = 3, text: str = TEXT) ->
 
 async def refined(hub: Hub, wish: Intent, fence: Fence) -> Intent:
     siblings = Siblings(cast(Any, hub), (), Keyring(1))
-    requests = Requests(cast(Any, hub), siblings, Writers(hub, {BOT.id}), cast(Feedback, hub), Labels())
+    requests = Requests(cast(Any, hub), hub, siblings, Writers(hub, {BOT.id}), cast(Feedback, hub), Labels())
     return await requests.refined(wish, ISSUE, PULL, fence)
 
 
@@ -154,3 +159,19 @@ async def test_what_was_not_handed_over_is_left_as_it_is() -> None:
         assert await refined(Hub(ADA, RESTING), ROUND, workers(stage, text="e" * 64)) == ROUND
     goes_on = Intent(Stage.REVIEWING, "", pr=57)
     assert await refined(Hub(ADA, RESTING), goes_on, workers(text="e" * 64)) == goes_on
+
+
+@pytest.mark.parametrize(
+    ("hub", "counts"),
+    [
+        (Hub(ADA, RESTING, stands=Head.FOREIGN), True),
+        (Hub(ADA, RESTING, stands=Head.AHEAD), False),
+        (Hub(ADA, RESTING, stands=Head.BEHIND), False),
+        (Hub(BOT, reviewers(phase=""), stands=Head.FOREIGN), False),
+    ],
+    ids=["rewritten", "built upon", "GitHub is late", "nobody has asked"],
+)
+async def test_a_head_that_was_rewritten_counts_for_who_asks_for_changes_of_it(hub: Hub, counts: bool) -> None:
+    ours = replace(workers(), work_head="a" * 40)
+    found = await refined(hub, ROUND, ours)
+    assert found.work_head == (HEAD if counts else None)

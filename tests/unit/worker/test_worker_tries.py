@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shared.git.notes import Note, NoteError, Phase
 from worker_agent.tries import SHOWN, told
 
@@ -31,6 +33,16 @@ def test_of_many_tries_the_newest_are_told_and_the_others_counted() -> None:
     lines = told([note(None, *(NoteError("X", f"try {number}") for number in range(SHOWN + 3)))])
     assert lines[0] == "3 more before these"
     assert lines[1:] == tuple(f"try {number} (X)" for number in range(3, SHOWN + 3))
+
+
+def test_an_attempt_that_retry_makes_once_more_is_told_apart() -> None:
+    third = NoteError("IMPLEMENTATION_FAILED", "implementation 3 was refused and rolled back", "a", 1, "10:00")
+    lines = told([note(None, third), note(replace(third, timestamp="11:00")), note(replace(third, timestamp="12:00"))])
+    assert [line.partition(" was")[0] for line in lines] == [
+        "implementation 3",
+        "implementation 3 (2nd time)",
+        "implementation 3 (3rd time)",
+    ]
 
 
 def test_a_line_is_short_and_addresses_nobody() -> None:

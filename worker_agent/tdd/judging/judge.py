@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, Verdict, listed, output, told
 from worker_agent.tdd.runners.report import ACCEPTED, Kind, Outcome, TestId, TestResult, TestRun
 
-FORCED = "A test that must fail, laid beside the new ones, was not reported as failed: something changes the results."
+_COMPILED = (".rs", ".go", ".java", ".kt", ".cs")
+
+FORCED = "Control tests laid among the new ones were not reported as they must be: something changes the results."
 
 
 def unstable_tests(first: TestRun, second: TestRun) -> frozenset[TestId]:
@@ -30,75 +34,81 @@ def judge_red(
     baseline: TestRun,
     red: TestRun,
     *,
-    changed_files: Collection[str],
-    may_change: Collection[str],
-    old_test_files_changed: Mapping[str, Sequence[str]],
+    files: Collection[str],
     duplicates: Mapping[TestId, TestId] | None = None,
+    new_dependencies: bool = False,
 ) -> RedVerdict:
-    """Whether the new tests, laid over the base, are red for a reason that counts.
+    """Whether the new and changed tests, laid over the base, are red for a reason that counts.
 
-    `red` is the run on the base tree with `changed_files` (the test files that the cycle added or
-    changed) on top. `may_change` are the files that the approved specification lists as such.
-    `old_test_files_changed` gives sentences per file (`old_tests.changes_by_file`), `duplicates`
-    new test -> the test that it repeats (`duplicates.duplicate_tests`).
+    `red` is the run on the base tree with the test side of the change on top, `files` the test files that it
+    concerns, `duplicates` new test -> the test that it repeats. With `new_dependencies` the change brings
+    packages that the base does not have, so that a missing one counts too.
     """
-    changed = [sentence for path, why in old_test_files_changed.items() if path not in may_change for sentence in why]
-    if changed:
-        return RedVerdict(ErrorType.REGRESSION, ("Old tests must stay as they are.", *listed(changed)))
-    if not red.finished:
+    if not red.finished and not red.broken_files:
         stopped = ErrorType.TEST_UNEXPECTED_FAIL if red.timed_out or red.limit else ErrorType.COMPILATION_ERROR
         return RedVerdict(stopped, output(red))
     if red.controlled is False:
         return RedVerdict(ErrorType.TEST_UNEXPECTED_PASS, (FORCED,))
-    new = _new(baseline, red, (red,), changed_files, may_change)
-    unusable = [told(result) for result in _unusable(baseline, red, new, changed_files, may_change)]
+    accepted = ACCEPTED | ({Kind.THIRD_PARTY_IMPORT} if new_dependencies else frozenset())
+    broken = [result for path, result in red.broken_files.items() if path in files]
+    unusable = [r for r in broken if r.kind not in accepted and r.id not in baseline.broken_files and not _is_typed(r)]
+    changed = changed_tests(baseline, red, files)
+    unusable += [red.results[test] for test in changed if red.results[test].kind is Kind.MISSING_FIXTURE]
     if unusable:
-        return RedVerdict(ErrorType.COMPILATION_ERROR, ("These tests do not collect.", *listed(unusable)))
-    return _colour(red, new, [path for path in red.broken_files if path in changed_files], duplicates or {})
-
-
-def _unusable(
-    baseline: TestRun, red: TestRun, new: Collection[TestId], changed: Collection[str], may_change: Collection[str]
-) -> list[TestResult]:
-    """Files that break for a reason that an implementation cannot mend, and tests without their fixture."""
-    broken = [
-        result
-        for path, result in red.broken_files.items()
-        if (path in changed or path not in baseline.broken_files)
-        and (result.kind is not Kind.FIRST_PARTY_IMPORT or (_was_collected(baseline, path) and path not in may_change))
-    ]
-    return broken + [red.results[test] for test in new if red.results[test].kind is Kind.MISSING_FIXTURE]
-
-
-def _was_collected(baseline: TestRun, path: str) -> bool:
-    return any(result.file == path or result.file.startswith(f"{path}/") for result in baseline.results.values())
-
-
-def _colour(
-    red: TestRun, new: Sequence[TestId], broken: Sequence[str], duplicates: Mapping[TestId, TestId]
-) -> RedVerdict:
-    """Sort the new tests into duplicates, passing and red ones, and judge what is left."""
-    repeated = {test: old for test in new for name, old in duplicates.items() if _is_case_of(test, name)}
-    rest = [test for test in new if test not in repeated]
-    passing = tuple(test for test in rest if test in red.passed)
-    failing = [red.results[test] for test in rest if test in red.failed] + [red.broken_files[path] for path in broken]
-    error, details = _reason(failing, repeated, passing)
+        lines = listed(map(told, unusable))
+        return RedVerdict(ErrorType.COMPILATION_ERROR, ("These tests do not collect.", *lines))
+    repeated = {test: old for test in changed for name, old in (duplicates or {}).items() if _is_case_of(test, name)}
+    passing = tuple(test for test in changed if test not in repeated and test in red.passed)
+    failing = [red.results[test] for test in changed if test not in repeated and test in red.failed] + broken
+    error, details = _reason(failing, repeated, passing, accepted)
     return RedVerdict(error, details, tuple(result.id for result in failing), passing, tuple(repeated))
 
 
+def _is_typed(result: TestResult) -> bool:
+    """Whether a file of a compiled language does not build for its types: the change's own may be other ones."""
+    return result.kind is Kind.COLLECTION and result.file.endswith(_COMPILED)
+
+
+def changed_tests(baseline: TestRun, red: TestRun, files: Collection[str]) -> list[TestId]:
+    """The tests of `files` that the base does not know, or that end otherwise with the change's test side."""
+    found = {test for test, result in red.results.items() if result.file in files}
+    return sorted(test for test in found if _outcome(baseline, test) is not _outcome(red, test))
+
+
 def _reason(
-    failing: Sequence[TestResult], repeated: Mapping[TestId, TestId], passing: Sequence[TestId]
+    failing: Sequence[TestResult],
+    repeated: Mapping[TestId, TestId],
+    passing: Sequence[TestId],
+    accepted: Collection[Kind],
 ) -> tuple[ErrorType | None, tuple[str, ...]]:
+    if not failing and repeated:
+        return ErrorType.DUPLICATE_TEST, listed(f"{test}: repeats {old}" for test, old in repeated.items())
+    if not failing and passing:
+        return ErrorType.TEST_UNEXPECTED_PASS, listed(f"{test}: passes without an implementation" for test in passing)
+    if not failing:
+        return ErrorType.COMPILATION_ERROR, ("No new test ran.",)
+    if not any(result.kind in accepted or _is_typed(result) for result in failing):
+        details = ("No new test is red because the behaviour is missing.", *listed(map(told, failing)))
+        return ErrorType.TEST_UNEXPECTED_FAIL, details
     if repeated:
         return ErrorType.DUPLICATE_TEST, listed(f"{test}: repeats {old}" for test, old in repeated.items())
     if passing:
         return ErrorType.TEST_UNEXPECTED_PASS, listed(f"{test}: passes without an implementation" for test in passing)
-    if not failing:
-        return ErrorType.COMPILATION_ERROR, ("No new test ran.",)
-    if not any(result.kind in ACCEPTED for result in failing):
-        details = ("No new test is red because the behaviour is missing.", *listed(map(told, failing)))
-        return ErrorType.TEST_UNEXPECTED_FAIL, details
     return None, ()
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Tests of which more is known than their names say.
+
+    `is_gone` says of an old test whether its end or change is judged elsewhere, `is_known` of any whether it stood on
+    the base by another name, or differs only in what it uses: that is no new test. `holds_tests` says of a file
+    whether its source has tests.
+    """
+
+    is_gone: Callable[[TestResult], bool] = lambda _: False
+    is_known: Callable[[TestResult], bool] = lambda _: False
+    holds_tests: Callable[[str], bool] = lambda _: True
 
 
 def judge_green(
@@ -106,34 +116,47 @@ def judge_green(
     red: TestRun,
     green: TestRun,
     *,
-    new_files: Collection[str],
-    may_change: Collection[str] = (),
+    files: Collection[str],
     unstable: Collection[TestId] = (),
+    apart: Apart | None = None,
 ) -> GreenVerdict:
-    """Whether every new test passes that did not before, and every test that passed still does.
+    """Whether every test that was red passes now, and every test that passed still does.
 
-    `new_files` are the test files that the cycle added or changed, with their final content in
-    both `red` (over the base) and `green` (the head). `may_change` are the files whose old tests
-    the specification lets change or go. `unstable` is left out of every comparison: tests that
-    flip between two runs of the base, and problematic ones that were set aside when red.
+    `files` are the test files that the change concerns, with their final content in both `red` (over the base) and
+    `green` (the head). `unstable` is left out of every comparison. `apart` are
+    the tests that are judged elsewhere.
     """
     if not green.finished or _is_forced(red, green):
         return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, (FORCED,) if green.finished else output(green))
-    found = _new(baseline, red, (red, green), new_files, may_change)
-    new = [test for test in found if test not in unstable]
-    proven = tuple(test for test in new if test in green.passed)
-    failing = tuple(test for test in new if test not in green.passed and not _never_ran(red, green, test))
-    failing += _lost_files(red, green, new_files)
-    gone = sorted(baseline.passed - green.passed - {*unstable, *new})
-    regressions = tuple(test for test in gone if not _may_go(baseline, green, test, may_change))
-    unproven = tuple(test for test in proven if not _seen_not_passing(red, test, green.results[test].file))
-    error, details = _shortfall(green, failing, regressions) or _proof(red, green, proven, unproven)
-    proven = tuple(test for test in proven if test not in unproven)
-    return GreenVerdict(error, details, proven, failing, regressions, unproven)
+    apart = apart or Apart()
+    concerned = {test for test, result in green.results.items() if result.file in files and test not in unstable}
+    fresh = {test for test in concerned if test not in baseline.passed or apart.is_gone(green.results[test])}
+    new = {test for test in fresh if not apart.is_known(green.results[test])}
+    proven = tuple(sorted(test for test in green.passed if _was_red(red, green, test, new) and test in concerned))
+    failing = {test for test in concerned if test in green.failed and test not in baseline.failed}
+    failing |= {test for test in _new_and_red(baseline, red, files) if _is_missed(green, test) and test not in unstable}
+    failing |= _lost_files(baseline, red, green, [path for path in files if apart.holds_tests(path)])
+    missing = baseline.passed - green.passed - {*unstable, *failing}
+    renamed = _renamed_cases(baseline, green, missing)
+    regressions = tuple(sorted(test for test in missing - renamed if not apart.is_gone(baseline.results[test])))
+    error, details = _shortfall(green, sorted(failing), regressions) or _proof(red, green, proven)
+    return GreenVerdict(error, details, proven, tuple(sorted(failing)), regressions)
+
+
+def _was_red(red: TestRun, green: TestRun, test: TestId, new: Collection[TestId]) -> bool:
+    """Whether a test failed on the base, or a new or changed one was in a file that was not built there."""
+    unbuilt = test not in red.results and red.broken(green.results[test].file) is not None
+    return test in red.failed or (test in new and (unbuilt or _is_endless(red, test)))
+
+
+def _is_endless(red: TestRun, test: TestId) -> bool:
+    """Whether a test, of which this is a case, did not end on the base."""
+    before = red.results.get(_stem(test))
+    return before is not None and before.kind in {Kind.ENDLESS, Kind.LIMIT}
 
 
 def _is_forced(red: TestRun, green: TestRun) -> bool:
-    """Whether the control test did not fail, or is not reported any more."""
+    """Whether control tests did not end as they must, or are not reported any more."""
     return green.controlled is False or (bool(red.controlled) and green.controlled is None)
 
 
@@ -142,65 +165,60 @@ def _shortfall(
 ) -> tuple[ErrorType, tuple[str, ...]] | None:
     if not failing and not regressions:
         return None
-    details = listed(_after(green, test) for test in failing)
+    details = listed(after(green, test) for test in failing)
     if regressions:
-        details += ("These tests passed before.", *listed(_after(green, test) for test in regressions))
+        details += ("These tests passed before.", *listed(after(green, test) for test in regressions))
     return ErrorType.IMPLEMENTATION_FAILED if failing else ErrorType.REGRESSION, details
 
 
-def _proof(
-    red: TestRun, green: TestRun, passing: Sequence[TestId], unproven: Sequence[TestId]
-) -> tuple[ErrorType | None, tuple[str, ...]]:
-    if not passing:
-        return ErrorType.IMPLEMENTATION_FAILED, ("There is no new test that passes.",)
-    if unproven:
-        return ErrorType.TEST_UNEXPECTED_PASS, listed(f"{test}: was not seen red on the base" for test in unproven)
-    before = [red.results.get(test) or red.broken(green.results[test].file) for test in passing]
-    if not any(result is not None and result.kind in ACCEPTED for result in before):
+def _proof(red: TestRun, green: TestRun, proven: Sequence[TestId]) -> tuple[ErrorType | None, tuple[str, ...]]:
+    if not proven:
+        return ErrorType.IMPLEMENTATION_FAILED, ("There is no test that fails on the base and passes on the head.",)
+    before = [
+        red.results.get(test) or red.results.get(_stem(test)) or red.broken(green.results[test].file) for test in proven
+    ]
+    reasons = ACCEPTED | {Kind.THIRD_PARTY_IMPORT}
+    if not any(result is not None and (result.kind in reasons or _is_typed(result)) for result in before):
         details = listed(told(result) for result in before if result is not None)
         return ErrorType.TEST_UNEXPECTED_FAIL, ("No new test was red because the behaviour was missing.", *details)
     return None, ()
 
 
-def _new(
-    baseline: TestRun, red: TestRun, runs: Iterable[TestRun], files: Collection[str], may_change: Collection[str]
-) -> list[TestId]:
-    """New tests: in the cycle's files and unknown to the base, or old ones rewritten by permission."""
-    found = {test: result.file for run in runs for test, result in run.results.items() if result.file in files}
-    rewritten = {
-        test
-        for test, file in found.items()
-        if file in may_change and test in baseline.passed and test not in red.passed and _ran(red, test, file)
-    }
-    return sorted(test for test in found if test not in baseline.results or test in rewritten)
+def _renamed_cases(baseline: TestRun, green: TestRun, missing: Collection[TestId]) -> set[TestId]:
+    """Cases whose ids are not there any more, of tests that have as many passing ones as before and none that fails.
+
+    Ids hold positions, times and texts: one case more, or a second later, and others have other names.
+    """
+    before, now = Counter(map(_stem, baseline.passed)), Counter(map(_stem, green.passed))
+    failing = set(map(_stem, green.failed))
+    absent = {test for test in missing if test not in green.results and _stem(test) != test}
+    return {test for test in absent if now[_stem(test)] >= before[_stem(test)] and _stem(test) not in failing}
 
 
-def _ran(run: TestRun, test: TestId, file: str) -> bool:
-    return test in run.results or run.broken(file) is not None
+def _stem(test: TestId) -> str:
+    return test.partition("[")[0]
 
 
-def _seen_not_passing(red: TestRun, test: TestId, file: str) -> bool:
-    return test not in red.passed and _ran(red, test, file)
+def _new_and_red(baseline: TestRun, red: TestRun, files: Collection[str]) -> set[TestId]:
+    return {test for test in red.failed if red.results[test].file in files and test not in baseline.results}
 
 
-def _never_ran(red: TestRun, green: TestRun, test: TestId) -> bool:
-    """Skipped or absent in both: no proof, but no failure either."""
-    return {_outcome(red, test), _outcome(green, test)} <= {None, Outcome.SKIPPED}
+def _is_missed(green: TestRun, test: TestId) -> bool:
+    """Whether a test is skipped on the head, or gone with all its cases."""
+    if test in green.results:
+        return green.results[test].outcome is Outcome.SKIPPED
+    return not any(_stem(other) == _stem(test) for other in green.passed)
 
 
-def _lost_files(red: TestRun, green: TestRun, new_files: Collection[str]) -> tuple[str, ...]:
-    """New files that do not collect on the head, or whose tests have vanished since they were red."""
+def _lost_files(baseline: TestRun, red: TestRun, green: TestRun, files: Collection[str]) -> set[str]:
+    """Test files of the change that do not collect on the head, or none of whose tests is there any more."""
     present = {result.file for result in green.results.values()}
-    return tuple(sorted(path for path in new_files if green.broken(path) or (red.broken(path) and path not in present)))
+    broken = {path for path in files if green.broken(path) and not baseline.broken(path)}
+    return broken | {path for path in files if red.broken(path) and not green.broken(path) and path not in present}
 
 
-def _may_go(baseline: TestRun, green: TestRun, test: TestId, may_change: Collection[str]) -> bool:
-    """A test may disappear, but not fail, when its file may change."""
-    file = baseline.results[test].file
-    return file in may_change and test not in green.results and green.broken(file) is None
-
-
-def _after(green: TestRun, test: TestId) -> str:
+def after(green: TestRun, test: TestId) -> str:
+    """How a test stands on the head, for people."""
     result = green.results.get(test) or green.broken(test.partition("::")[0])
     if result is None:
         return f"{test}: did not run"

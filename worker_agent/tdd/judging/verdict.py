@@ -23,6 +23,7 @@ OUTPUT_BYTES = 2000
 class ErrorType(StrEnum):
     """What went wrong in a cycle; each has its own strategy and its own number of retries."""
 
+    NO_TEST_WRITTEN = "NO_TEST_WRITTEN"
     COMPILATION_ERROR = "COMPILATION_ERROR"
     TEST_UNEXPECTED_PASS = "TEST_UNEXPECTED_PASS"
     TEST_UNEXPECTED_FAIL = "TEST_UNEXPECTED_FAIL"

@@ -21,6 +21,7 @@ from worker_agent.tdd.judging.verdict import ErrorType, Verdict
 from worker_agent.tdd.jury import Jury, Red
 from worker_agent.tdd.phases import activation, agenda
 from worker_agent.tdd.phases.phase_notes import counted, red_note, subject
+from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.runners.report import TestId, TestRun
 from worker_agent.workshop import Job, Workshop
 from worker_agent.worksite import Phased, texts
@@ -67,8 +68,8 @@ class ActivationPhase:
         red = await self._jury.red(job, baseline, tree)
         at_once = activation.judge(baseline, red.run, test)
         if at_once is not None and at_once.error is ErrorType.REGRESSION:
-            again = await self._workshop.test(job, job.base, "base", again=True)
-            at_once = activation.judge(baseline, red.run, test, unstable_tests(baseline, again))
+            again = await self._workshop.test(job, tree, Overlay(again=1))
+            at_once = activation.judge(baseline, red.run, test, unstable_tests(red.run, again))
         if at_once is None:
             await self._record_red(job, test, baseline, red, tree)
         elif at_once.ok:

@@ -21,7 +21,7 @@ from worker_agent.worksite import texts
 Judge = Callable[[str], Awaitable[Sequence[str]]]
 """Says of a tree what is wrong with it, tests first; nothing when nothing is."""
 
-_ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 """Of commits that are never pushed: the same tree is the same commit, so that nothing is paid twice."""
 
 KEPT = 32
@@ -75,7 +75,7 @@ class Cleaning:
         for retry in range(mends.tries or QUALITY_TRIES):
             if not problems:
                 break
-            commit = await job.space.commit(tree, (start,), "Not cleaned up yet", _ANY_TIME)
+            commit = await job.space.commit(tree, (start,), "Not cleaned up yet", ANY_TIME)
             topic = " ".join(filter(None, (job.topic, "quality")))
             turn = Turn(round=job.held.fence.round, retry=retry)
             prompt = self._prompt(job, (*problems, quality.told(await self._binding_runs(job, tree))), refused)
@@ -119,7 +119,8 @@ class Cleaning:
             where = await job.space.checkout(commit_or_tree, into)
             scratch = job.space.root / "scratch"
             scratch.mkdir(exist_ok=True)
-            found = [await self._workshop.bench_of(job).command(command, where, scratch) for command in commands]
+            inside, bench = self._workshop.policy.working_directory, self._workshop.bench_of(job)
+            found = [await bench.command(command, where, scratch, inside) for command in commands]
             self._ran = dict(list(self._ran.items())[1 - KEPT :]) | {key: tuple(found)}
         return self._ran[key]
 
@@ -128,7 +129,7 @@ class Cleaning:
             "clean_up",
             job,
             conventions=job.conventions or "none",
-            test_command=job.choice.test_command,
+            test_command=job.test_commands,
             output=Untrusted("\n".join(filter(None, found))),
             failures=Untrusted("\n".join(refused) or "none so far"),
         )

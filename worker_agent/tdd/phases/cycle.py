@@ -13,6 +13,7 @@ from worker_agent.tdd.jury import Jury
 from worker_agent.tdd.phases.activation_phase import ActivationPhase
 from worker_agent.tdd.phases.cleaning import Cleaning
 from worker_agent.tdd.phases.green_phase import GreenPhase
+from worker_agent.tdd.phases.plain_phase import PlainPhase
 from worker_agent.tdd.phases.red_phase import RedPhase
 from worker_agent.tdd.phases.strategy import STRATEGIES
 from worker_agent.workshop import Workshop
@@ -36,19 +37,21 @@ class Cycle:
     ) -> None:
         retries, jury = retries or Retries(), Jury(workshop)
         self._activation = ActivationPhase(workshop, status, jury)
+        self._plain = PlainPhase(workshop, status, jury)
         self._red = RedPhase(workshop, status, jury, retries.tests)
         self._green = GreenPhase(workshop, status, jury, cleaning or Cleaning(workshop), retries.regression)
 
     async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
         """The red phase of the next cycle; see `RedPhase.write_tests`, and for a pending test `ActivationPhase`."""
-        if await self._activation.begin(held, issue):
+        if await self._plain.begin(held, issue) or await self._activation.begin(held, issue):
             return ()
         return await self._red.write_tests(held, issue)
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> None:
         """One try of the green phase; see `GreenPhase.implement`."""
-        await self._green.implement(held, issue, limit)
+        if not await self._plain.implement(held, issue, limit):
+            await self._green.implement(held, issue, limit)
 
     def attempts_used_up(self, held: Held, limit: int) -> Blocked:
         """The error that ends a cycle whose tries are used up."""
-        return self._green.attempts_used_up(held, limit)
+        return self._plain.used_up(held.fence.key.number, limit) or self._green.attempts_used_up(held, limit)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shared.errors import Blocked
-from shared.git.notes import Note, NoteError
+from shared.git.notes import Note, NoteError, ProofNote
+from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import Issue
@@ -16,15 +17,24 @@ from worker_agent import comments
 from worker_agent.aborts import CycleAborted
 from worker_agent.briefing import criteria
 from worker_agent.ports import StatusBoard
-from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict
+from worker_agent.tdd.judging.verdict import ErrorType, listed
 from worker_agent.tdd.jury import Jury, Red
 from worker_agent.tdd.phases import agenda, strategy
-from worker_agent.tdd.phases.cleaning import Clean, Cleaning
+from worker_agent.tdd.phases.cleaning import ANY_TIME, Clean, Cleaning
 from worker_agent.tdd.phases.phase_notes import green_note, spent, subject, undone
 from worker_agent.tdd.phases.strategy import During
+from worker_agent.tdd.proof.examination import Green
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.workshop import Job, Turn, Workshop
 from worker_agent.worksite import Phased
+
+STRENGTHENING = 2
+"""How often better tests are asked for where code passes and its tests prove nothing."""
+
+
+_UNPROVEN = "The new tests do not prove the change."
+_UNMENDED = {ErrorType.REGRESSION: "The change takes from old tests."}
+"""What is said of tests that still do not do when better ones were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +47,11 @@ class _Failed:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """An implementation whose tests pass."""
+    """An implementation as it was judged, with the tests that it was judged by."""
 
     tree: str
-    verdict: GreenVerdict
+    red: Red
+    green: Green
 
 
 class GreenPhase:
@@ -70,9 +81,12 @@ class GreenPhase:
             prompt = self._implementation_prompt(job, f"{attempt} of {limit}", self._failed_before(issue.number, noted))
             tree = await self._workshop.edit(job, call, start, Turn(attempt, retry=retry), prompt)
             held.check()
-            verdict = await self._judged(job, baseline, red, tree)
+            made = await self._strengthened(
+                job, baseline, _Made(tree, red, await self._judged(job, baseline, red, tree))
+            )
+            verdict = made.green.verdict
             if verdict.ok:
-                return await self._take(job, (baseline, red), _Made(tree, verdict), attempt)
+                return await self._take(job, baseline, made, attempt)
             error, now = verdict.error or ErrorType.IMPLEMENTATION_FAILED, held.server_now()
             what = f"implementation {attempt} was refused and rolled back"
             failed = undone(error, what, verdict.details, retry + 1, now)
@@ -90,25 +104,69 @@ class GreenPhase:
         details = failed.details if failed else ()
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
 
-    async def _judged(self, job: Job, baseline: TestRun, red: Red, tree: str) -> GreenVerdict:
+    async def _judged(self, job: Job, baseline: TestRun, red: Red, tree: str) -> Green:
         refused = await self._jury.refusal(job, job.held.fence.work_head, tree)
-        return refused or await self._jury.green(job, baseline, red, tree)
+        return Green(TestRun(), refused) if refused else await self._jury.green(job, baseline, red, tree)
 
-    async def _take(self, job: Job, runs: tuple[TestRun, Red], made: _Made, attempt: int) -> None:
+    async def _strengthened(self, job: Job, baseline: TestRun, made: _Made) -> _Made:
+        """Where tests prove nothing although the code passes them, better tests for the same code.
+
+        Raises `CycleAborted` when they still prove nothing.
+        """
+        weak = made
+        for retry in range(STRENGTHENING):
+            if not weak.green.weak:
+                return weak
+            head = await job.space.commit(weak.tree, (job.held.fence.work_head,), "Tests to be strengthened", ANY_TIME)
+            topic = " ".join(filter(None, (job.topic, "stronger tests")))
+            prompt = self._tests_prompt(job, weak.green.weak)
+            tree = await self._workshop.edit(
+                replace(job, topic=topic), Call.WRITE_TESTS, head, Turn(retry=retry), prompt
+            )
+            job.held.check()
+            weak = await self._with_tests(job, baseline, weak, tree)
+        if not weak.green.weak:
+            return weak
+        error = weak.green.verdict.error or ErrorType.TEST_UNEXPECTED_PASS
+        raise CycleAborted(error, _UNMENDED.get(error, _UNPROVEN), weak.green.weak)
+
+    async def _with_tests(self, job: Job, baseline: TestRun, weak: _Made, tree: str) -> _Made:
+        """The same code with other tests, judged from the base on; tests that are no better leave all as it was."""
+        stray = await self._jury.stray(job, weak.tree, tree)
+        red = await self._jury.red(job, baseline, await self._jury.tests_of(job, tree))
+        if stray or not red.verdict.worth_implementing:
+            said = listed(f"{path}: only test files may change in this phase." for path in stray) or red.verdict.details
+            return replace(weak, green=replace(weak.green, weak=(*weak.green.weak, *said)))
+        return _Made(tree, red, await self._jury.green(job, baseline, red, tree))
+
+    def _tests_prompt(self, job: Job, weak: Sequence[str]) -> str:
+        return self._workshop.prompt(
+            "write_tests",
+            job,
+            criteria=criteria(job),
+            conventions=job.conventions or "none",
+            test_command=job.test_commands,
+            refused=Untrusted("\n".join(weak)),
+        )
+
+    async def _take(self, job: Job, baseline: TestRun, made: _Made, attempt: int) -> None:
         """An implementation whose tests pass: clean it up, commit it, and go on to what is next."""
-        baseline, red = runs
-        held, verdict = job.held, made.verdict
+        held, red, green = job.held, made.red, made.green
 
         async def wrong(tree: str) -> Sequence[str]:
-            nonlocal verdict
-            verdict = await self._judged(job, baseline, red, tree)
-            return verdict.details if not verdict.ok else ()
+            nonlocal green
+            green = await self._jury.green(job, baseline, red, tree)
+            return green.verdict.details if not green.verdict.ok else ()
 
         clean = await self._cleaning.cleaned(job, held.fence.work_head, made.tree, wrong, During.CYCLE)
-        if not verdict.ok:  # of a try to clean up that was not taken
-            verdict = await self._judged(job, baseline, red, clean.tree)
-        tested = await self._jury.tested(job, red, clean.tree)
-        await self._record_green(held, job, clean, green_note(job, (baseline, red.run, tested), verdict, attempt))
+        if not green.verdict.ok:  # of a try to clean up that was not taken
+            green = await self._jury.green(job, baseline, red, clean.tree)
+        note = green_note(job, (baseline, red.run, green.run), green.verdict, attempt)
+        await self._record_green(held, job, clean, replace(note, proof=self._counted(job, green)))
+
+    def _counted(self, job: Job, green: Green) -> ProofNote:
+        """The proof with the whole runs of the suite that the item took, refused tries among them."""
+        return replace(green.proof, suite_runs=self._workshop.take_suite_runs(job.issue.number))
 
     async def _record_green(self, held: Held, job: Job, clean: Clean, note: Note) -> None:
         number = job.issue.number
@@ -150,7 +208,7 @@ class GreenPhase:
             job,
             criteria=criteria(job),
             conventions=job.conventions or "none",
-            test_command=job.choice.test_command,
+            test_command=job.test_commands,
             failures=Untrusted(failures or "none so far"),
             attempt=attempt,
         )

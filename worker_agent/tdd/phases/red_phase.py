@@ -71,7 +71,7 @@ class RedPhase:
     async def _written(self, job: Job) -> _Written:
         """Tests of one cycle that are worth implementing; raises `CycleAborted` when there are none."""
         baseline = await self._jury.baseline(job)
-        verdict = RedVerdict(ErrorType.COMPILATION_ERROR, ("nothing was written",))
+        verdict = RedVerdict(ErrorType.NO_TEST_WRITTEN, ("nothing was written",))
         refused: NoteError | None = None
         for retry in range(self._retries + 1):
             prompt = self._tests_prompt(job, refused)
@@ -81,11 +81,11 @@ class RedPhase:
             verdict = red.verdict
             if verdict.worth_implementing:
                 return _Written(tree, baseline, red, refused)
-            error, now = verdict.error or ErrorType.COMPILATION_ERROR, job.held.server_now()
+            error, now = verdict.error or ErrorType.NO_TEST_WRITTEN, job.held.server_now()
             refused = undone(error, "tests before these were refused", verdict.details, retry + 1, now)
             if error in _SKIPPED and not verdict.hollow:
                 break
-        error = verdict.error or ErrorType.COMPILATION_ERROR
+        error = verdict.error or ErrorType.NO_TEST_WRITTEN
         sentence = _NO_TESTS if verdict.hollow else _ABORTED.get(error, _NO_TESTS)
         raise CycleAborted(error, sentence, verdict.details)
 
@@ -96,7 +96,9 @@ class RedPhase:
         phased = Phased(written.tree, job.base, subject(job, "Add tests for"), note)
         to = {"phase": decide.Phase.GREEN, "base": item.base, **left_out.forgotten(held.fence)}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
-        told = comments.tests_written(held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test)
+        told = comments.tests_written(
+            held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test, job.pictures
+        )
         await self._status.show(job.issue.number, told, held)
 
     async def _without_more(
@@ -119,7 +121,7 @@ class RedPhase:
             job,
             criteria=criteria(job),
             conventions=job.conventions or "none",
-            test_command=job.choice.test_command,
+            test_command=job.test_commands,
             refused=Untrusted(refused.details if refused else "nothing so far"),
         )
 
@@ -129,6 +131,7 @@ _SKIPPED = frozenset({ErrorType.TEST_UNEXPECTED_PASS, ErrorType.DUPLICATE_TEST})
 
 _NO_TESTS = "No acceptable tests were written."
 _ABORTED = {
+    ErrorType.NO_TEST_WRITTEN: "The coder wrote no test.",
     ErrorType.TEST_UNEXPECTED_PASS: (
         "Every new test passes without an implementation. Does the behaviour exist already?"
     ),

@@ -16,7 +16,6 @@ from worker_agent import comments, decide
 from worker_agent.aborts import Aborted
 from worker_agent.ports import StatusBoard
 from worker_agent.tdd.judging.files import is_test_file
-from worker_agent.tdd.judging.guard import tampering
 from worker_agent.tdd.judging.kept import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import agenda
@@ -109,12 +108,11 @@ class Refactoring:
         """What is wrong with a refactoring: files that are not its business, tests, then quality commands."""
         changed = {change.path for change in await job.space.changes(start, tree)}
         part = {change.path for change in await job.space.changes(job.base, start)}
-        was, now = await texts(job.space, start, changed), await texts(job.space, tree, changed)
+        was = await texts(job.space, start, changed)
         touched = sorted(path for path in changed if is_test_file(path))
         strange = sorted(path for path in was if path not in part and path not in touched)
         wrong = [f"{path}: test files must stay as they are in this phase." for path in touched]
         wrong += [f"{path}: it is not part of this change; name the idea, do not carry it out." for path in strange]
-        wrong += tampering(was, now, job.specification.may_change, job.specification.files) if not touched else ()
         if wrong:
             return tuple(wrong)
         after = await self._workshop.test(job, tree)
@@ -155,7 +153,7 @@ class Refactoring:
             job,
             diff=Untrusted(excerpt(await job.space.diff(job.base, start), DIFF_BYTES)),
             conventions=job.conventions or "none",
-            test_command=job.choice.test_command,
+            test_command=job.test_commands,
             failures=Untrusted("\n".join(refused) or "none so far"),
         )
 

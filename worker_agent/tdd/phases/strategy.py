@@ -33,6 +33,7 @@ class Strategy:
 
 
 STRATEGIES: Mapping[ErrorType, Strategy] = {
+    ErrorType.NO_TEST_WRITTEN: Strategy(5, End.FAILED),
     ErrorType.COMPILATION_ERROR: Strategy(5, End.FAILED),
     ErrorType.TEST_UNEXPECTED_PASS: Strategy(0, End.NEXT_CRITERION),
     ErrorType.TEST_UNEXPECTED_FAIL: Strategy(5, End.FAILED),

@@ -1,116 +1,140 @@
-"""What the errors of JavaScript tests mean, and what its runners have in common (pure)."""
+"""What the runners of JavaScript and TypeScript have in common (pure)."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.judging.control import Control, beside
-from worker_agent.tdd.runners import command_line, json_report
+from worker_agent.tdd.runners import command_line, control_javascript, javascript_errors, json_report, package_scripts
+from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.junit import Case, Report
-from worker_agent.tdd.runners.report import Kind, TestId
-from worker_agent.tdd.runners.runner import Read
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.stable_names import stable
 
 _PASS_OPTIONS_ON = frozenset({"npx", "pnpm", "yarn", "bunx", "node", "env", "pnpx"})
 """Programs that run another one with whatever follows its name."""
 
-_MISSING = re.compile(
-    r"(?:Cannot find (?:module|package)|Failed to resolve import|Failed to load url|Could not locate module)"
-    r" ['\"]?([^'\"\s]+)"
-)
-_NO_EXPORT = re.compile(r"The requested module '([^']+)' does not provide an export named")
-_OWN = re.compile(r"\.{0,2}/|@/|~|#|src/|file:")
-"""How imports of the repository's own files begin, aliases of usual bundlers among them."""
-
-_SYNTAX = re.compile(
-    r"SyntaxError|unexpected token|Failed to parse|invalid JS syntax|Transform failed|Parse failure", re.I
-)
-_TIMEOUT = re.compile(r"Test timed out in|Exceeded timeout of|Hook timed out in")
-_HEADING = re.compile(r"^\s*●.*$|^\s*$")
-
-
-FAILING = """
-{test}('WORD throws', () => {{ throw new Error('WORD'); }});
-{test}('WORD is not', () => {{ {expect}(1).toBe(2); }});
-{test}('WORD differs', () => {{ {expect}([1]).toEqual([2]); }});
-"""
-"""Every one of these must be reported as failed."""
+_KNOWN = ("vitest", "jest", "mocha")
+_TEST_FILE = re.compile(r".*\.(?:test|spec|test-d)\.[cm]?[jt]sx?")
+_BESIDE_TESTS = frozenset({"__tests__", "__snapshots__", "__mocks__", "__fixtures__"})
+SCRIPT = re.compile(r"\.[cm]?[jt]sx?")
+"""The end of the name of a file of code."""
 
 
 class JavaScriptRunner:
-    """jest and vitest: the same report, the same errors; `name` is the program and the package."""
+    """A program that is called by its `name`, which is that of its package too."""
 
     name: str
     default_command: str
-    options: tuple[str, ...]
-    failing: str
-    """Tests that fail in different ways, to be added to a file; `WORD` stands in their names."""
+    options: tuple[str, ...] = ()
+    style: Style = Style()
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
+        """It is what the test script calls, or else the one whose package or configuration file is there."""
+        package = read("package.json")
+        scripts = package_scripts.commands(("npm", "test"), package)
+        mine = next((found for script in scripts if (found := self.called_by(script))), None)
+        if mine or any(name in command_line.split(script) for script in scripts for name in _KNOWN):
+            return mine
+        return self.default_command if self.present(paths, package) else None
+
+    def present(self, paths: Collection[str], package: bytes | None) -> bool:
         """The package is among those that package.json names, or a configuration file of it is there."""
-        named = any(PurePosixPath(path).name.startswith(f"{self.name}.config.") for path in paths)
-        return self.default_command if named or self.name in _packages(read("package.json")) else None
+        named = any(PurePosixPath(path).name.startswith((f"{self.name}.config.", f".{self.name}rc")) for path in paths)
+        return named or self.name in _packages(package)
+
+    def called_by(self, script: str) -> str | None:
+        """The part of a package's script that calls the program, without what is wrapped around it."""
+        words = command_line.split(script)
+        variables = words[1 : 1 + sum("=" in word for word in words[1:])] if words[0] == "env" else ()
+        for start in range(len(words)):
+            rest = words[start:]
+            if rest[0] != "env" and self.runs(rest):
+                called = ("npx", "--no", *rest) if rest[0] == self.name else rest
+                return package_scripts.joined((*variables, *called))
+        return None
 
     def runs(self, argv: Sequence[str]) -> bool:
         """The program is called by its name, alone or by one that passes its options on."""
         return self._position(argv) is not None
 
-    def command(self, test_command: str, report: Path) -> tuple[str, ...]:
+    def is_test_file(self, path: str) -> bool:
+        """`*.test.*`, `*.spec.*`, snapshots, and what lies in a directory of tests."""
+        file = PurePosixPath(path)
+        return (
+            bool(_TEST_FILE.fullmatch(file.name))
+            or file.suffix in {".snap", ".snapshot"}
+            or not _BESIDE_TESTS.isdisjoint(file.parts[:-1])
+        )
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """`test_command` with the options that make the run whole and reported; as in CI, no snapshot is written."""
         argv = command_line.split(test_command)
         called = self._position(argv)
         if called is None:
             raise Misconfigured(f"test_command '{test_command}' does not call {self.name}.")
         end = argv.index("--", called) if "--" in argv[called:] else len(argv)
-        return ("env", "CI=true", *argv[:end], *self.options, f"--outputFile={report}", *argv[end:])
+        chosen = self.chosen(call.selection, call.project) if call.selection else ()
+        return ("env", "CI=true", *argv[:end], *self.options, *self.reporting(call), *chosen, *argv[end:])
 
-    def reports(self, where: Path, report: Path) -> Sequence[Path]:
-        """The one file that `command` named."""
-        return (report,) if report.exists() else ()
+    def reporting(self, call: Invocation) -> tuple[str, ...]:
+        """The arguments that send the report where it belongs."""
+        return (f"--outputFile={call.report}",)
 
-    def read(self, data: bytes, where: Path) -> Report:
+    def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:
+        """The arguments that let only the selected files run."""
+        return tuple(sorted(selection.files))
+
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """None."""
+        return {}
+
+    def reports(self, where: Path) -> Sequence[Path]:
+        """None: `command` names the one report."""
+        return ()
+
+    def read(self, data: bytes, project: Project) -> Report:
         """jest's JSON."""
-        return json_report.read(data, where)
+        return json_report.read(data, project)
 
     def identify(self, case: Case) -> tuple[TestId, str]:
         """`src/sum.test.js::block > inner::title`; a file that could not be run is its path."""
         if case.name == case.file and not case.classname:
             return case.file, case.file
-        return "::".join(part for part in (case.file, case.classname, case.name) if part), case.file
+        return "::".join(part for part in (case.file, stable(case.classname), stable(case.name)) if part), case.file
 
     def explain(self, case: Case) -> str:
         """The line that names the error, then the end of the text."""
-        return "\n".join(part for part in (_error(case), case.text) if part)
+        return "\n".join(part for part in (javascript_errors.error_line(case), case.text) if part)
 
-    def classify(self, case: Case, first_party: Collection[str]) -> Kind:
+    def classify(self, case: Case, project: Project) -> Kind:
         """Read from the first lines of the error; files are told from packages by how they are imported."""
-        error = case.message[:1000]
-        if _TIMEOUT.search(_error(case)):
-            return Kind.TIMEOUT
-        missing = _NO_EXPORT.search(error) or _MISSING.search(_error(case))
-        if missing:
-            return Kind.FIRST_PARTY_IMPORT if _OWN.match(missing[1]) else Kind.THIRD_PARTY_IMPORT
-        if case.name != case.file or case.classname:
-            return Kind.ASSERTION_OR_EXCEPTION
-        return Kind.SYNTAX if _SYNTAX.search(error) else Kind.COLLECTION
+        return javascript_errors.kind(case, project)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """The report is written at the very end, so whoever wrote one went there."""
-        return code in {0, 1}
+        """The report is written at the very end, and it and the exit code say the same."""
+        if not cases:
+            return code in {0, 1} and "No test" in output_tail
+        return code == (1 if any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases) else 0)
 
-    def control(self, near: str, text: str, word: str) -> Control | None:
-        """The same file once more with tests that fail: each file has matchers of its own, which code may replace."""
-        if not re.search(r"\.(?:test|spec)\.[cm]?[jt]sx?$", near):
-            return None
-        return Control(beside(near, word), word, f"{text}\n{self.failing.replace('WORD', word)}")
+    def asserted(self, case: Case) -> bool:
+        """An AssertionError, or what `expect` throws."""
+        return javascript_errors.asserted(case)
+
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
+        """Tests among those of the file."""
+        return control_javascript.control(path, content, names, self.style)
 
     def _position(self, argv: Sequence[str]) -> int | None:
         for index, word in enumerate(argv):
-            name = PurePosixPath(word).name.removesuffix(".js").removesuffix(".mjs")
-            if name == self.name:
+            name = re.sub(r"\.[cm]?js$", "", PurePosixPath(word).name)
+            if name in {self.name, f"_{self.name}"}:
                 return index
             if not index and name not in _PASS_OPTIONS_ON:
                 return None
@@ -123,8 +147,3 @@ def _packages(content: bytes | None) -> set[str]:
         return {name for part in ("dependencies", "devDependencies") for name in package.get(part) or ()} | set(package)
     except (ValueError, AttributeError, TypeError, RecursionError):
         return set()
-
-
-def _error(case: Case) -> str:
-    """The first line that says something."""
-    return next((line.strip() for line in case.message.splitlines() if not _HEADING.match(line)), "")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from worker_agent.tdd.runners.javascript import FAILING, JavaScriptRunner
+from worker_agent.tdd.runners.control_javascript import Style
+from worker_agent.tdd.runners.javascript import JavaScriptRunner
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.runner import Selection
 
 
 class JestRunner(JavaScriptRunner):
@@ -10,5 +13,9 @@ class JestRunner(JavaScriptRunner):
 
     name = "jest"
     default_command = "npx --no jest"
-    options = ("--json", "--ci", "--bail=0", "--watchAll=false", "--colors=false")
-    failing = FAILING.format(test="test", expect="expect")
+    options = ("--json", "--ci", "--bail=0", "--watchAll=false", "--colors=false", "--coverage=false")
+    style = Style(module="@jest/globals", only_if="@jest/globals")
+
+    def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:
+        """Paths, not patterns."""
+        return ("--runTestsByPath", *sorted(selection.files))

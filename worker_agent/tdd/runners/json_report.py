@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
 
 BETWEEN = " > "
@@ -44,8 +44,8 @@ class _Whole(BaseModel):
     wasInterrupted: bool = False
 
 
-def read(data: bytes, where: Path) -> Report:
-    """Read one report of a run in the checkout `where`; never raises for its content."""
+def read(data: bytes, project: Project) -> Report:
+    """Read one report of a run of the project's tests; never raises for its content."""
     if len(data) > REPORT_LIMIT:
         return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     try:
@@ -56,18 +56,11 @@ def read(data: bytes, where: Path) -> Report:
         return Report(problem=f"the test report is not JSON: {error}")
     if whole.wasInterrupted:
         return Report(problem="the test run was interrupted")
-    root = where.resolve()
-    return Report(tuple(case for file in whole.testResults for case in _cases(file, _below(file.name, root))))
+    return Report(tuple(case for file in whole.testResults for case in _cases(file, project.below(file.name))))
 
 
 def _loaded(data: bytes) -> Any:
     return json.loads(data.decode("utf-8", "replace"))
-
-
-def _below(name: str, root: Path) -> str:
-    """A file as the repository names it; one outside keeps its whole name and so is nobody's test."""
-    path = Path(name)
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else name
 
 
 def _cases(file: _File, path: str) -> Iterator[Case]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.parsers import expat
 
+from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Outcome
 
 REPORT_LIMIT = 50 * 2**20
@@ -16,13 +17,18 @@ ELEMENT_LIMIT = 200_000
 DEPTH_LIMIT = 32
 """Nesting of elements; real reports need five."""
 
+_DECLARATION = b"<?xml"
+
 SEVERITY = {Outcome.PASSED: 0, Outcome.SKIPPED: 1, Outcome.ERROR: 2, Outcome.FAILED: 3}
 """Which outcome counts when a test has several: a pass never hides anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One `<testcase>` as written. `message` is the attribute, `text` the end of the element's text."""
+    """One `<testcase>` as written. `message` is the attribute, `text` the end of the element's text.
+
+    `error` is the type of what went wrong, as the runner names it.
+    """
 
     name: str
     classname: str
@@ -30,6 +36,7 @@ class Case:
     outcome: Outcome
     message: str = ""
     text: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +51,49 @@ class _Refused(Exception):
     """The report is not one that an honest runner writes."""
 
 
-def read(data: bytes) -> Report:
-    """Read one report; never raises for its content, `Report.problem` says what is wrong."""
+def read(data: bytes, project: Project, several: bool = False) -> Report:
+    """Read one report; never raises for its content, `Report.problem` says what is wrong.
+
+    With `several` the data may be more than one document, as libtest writes them.
+    """
     if len(data) > REPORT_LIMIT:
         return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
-    from worker_agent.tdd.runners.junit_elements import (  # a parser is loaded when there is a report
-        JUnitXmlError,
-        cases,
-    )
+    found: list[Case] = []
+    for document in _documents(data) if several else [data]:
+        report = _document(document)
+        if report.problem:
+            return report
+        found += report.cases
+    return Report(tuple(replace(case, file=project.below(case.file)) if case.file else case for case in found))
 
+
+def _documents(data: bytes) -> list[bytes]:
+    """The data, split before each XML declaration."""
+    head, *rest = data.split(_DECLARATION)
+    return [part for part in (head, *(_DECLARATION + part for part in rest)) if part.strip()] or [data]
+
+
+def _document(data: bytes) -> Report:
+    from worker_agent.tdd.runners.junit_elements import cases  # a parser is loaded when there is a report
+
+    problem = inspected(data)
+    if problem:
+        return Report(problem=problem)
+    try:
+        return Report(cases(data))
+    except (SyntaxError, ValueError, LookupError) as error:  # a ParseError is a SyntaxError
+        return Report(problem=f"the test report is not JUnit XML: {error}")
+
+
+def inspected(data: bytes) -> str:
+    """Why data is not fit for a parser that builds a tree; empty when it is."""
     try:
         _inspect(data)
-        return Report(cases(data))
     except _Refused as refused:
-        return Report(problem=f"the test report is refused: {refused}")
-    except (expat.ExpatError, SyntaxError, JUnitXmlError, ValueError, LookupError) as error:
-        # SyntaxError is what the parse errors of both etree and lxml are: junitparser takes lxml where it is installed
-        return Report(problem=f"the test report is not JUnit XML: {error}")
+        return f"the test report is refused: {refused}"
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        return f"the test report is not XML: {error}"
+    return ""
 
 
 def _inspect(data: bytes) -> None:

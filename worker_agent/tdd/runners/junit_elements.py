@@ -1,44 +1,55 @@
-"""The elements of a JUnit report that has been looked through, by junitparser, loaded when there is one."""
+"""The elements of a JUnit report that has been looked through, wherever its program nests them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from junitparser import Attr, Error, Failure, JUnitXml, JUnitXmlError, Skipped, TestCase, TestSuite
+from xml.etree import ElementTree
 
 from worker_agent.tdd.runners.junit import SEVERITY, Case
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
 
-__all__ = ["JUnitXmlError", "cases"]
+_ROOTS = frozenset({"testsuites", "testsuite"})
+_OUTCOMES = {"failure": Outcome.FAILED, "error": Outcome.ERROR, "skipped": Outcome.SKIPPED, "warning": Outcome.SKIPPED}
 
 
-class _Case(TestCase):
-    file = Attr()
-
-
-class _Suite(TestSuite):
-    testcase = _Case
+class NotJUnitXml(ValueError):
+    """The root is no element of JUnit."""
 
 
 def cases(data: bytes) -> tuple[Case, ...]:
-    """Every test case of a report; raises what the parser raises, `JUnitXmlError` among it."""
-    suites = JUnitXml.fromstring(data).iterchildren(_Suite)  # type: ignore[no-untyped-call]  # yields _Suite
-    return tuple(_case(case) for suite in suites for case in suite)
+    """Every test case of a report; raises `ParseError` and `NotJUnitXml`."""
+    root = ElementTree.fromstring(data)  # entities and depth were looked at before
+    if root.tag not in _ROOTS:
+        raise NotJUnitXml(f"its root is <{root.tag[:100]}>")
+    return tuple(_cases(root, ""))
 
 
-def _case(case: _Case) -> Case:
-    outcome, message, text = _worst(case)
-    return Case(case.name or "", case.classname or "", case.file or "", outcome, message, text)
+def _cases(parent: ElementTree.Element, file: str) -> Iterator[Case]:
+    """The cases below an element; one without a file is in that of the nearest suite that has one."""
+    for element in parent:
+        if element.tag == "testcase":
+            yield _case(element, file)
+        elif element.tag in _ROOTS:
+            yield from _cases(element, element.get("file") or file)
 
 
-def _worst(case: _Case) -> tuple[Outcome, str, str]:
+def _case(element: ElementTree.Element, file: str) -> Case:
+    outcome, message, text, error = _worst(element)
+    named = element.get("classname") or element.get("class") or ""
+    where = (element.get("file") or file).removeprefix("file://")
+    return Case(element.get("name") or "", named, where, outcome, message, text, error)
+
+
+def _worst(element: ElementTree.Element) -> tuple[Outcome, str, str, str]:
     """One outcome of possibly several: a test that failed and was then skipped has failed."""
-    found = sorted(_outcomes(case), key=lambda entry: SEVERITY[entry[0]])
-    return found[-1] if found else (Outcome.PASSED, "", "")
-
-
-def _outcomes(case: _Case) -> Iterator[tuple[Outcome, str, str]]:
-    outcomes = {Failure: Outcome.FAILED, Error: Outcome.ERROR, Skipped: Outcome.SKIPPED}
-    for result in case.result:
-        message, text = str(result.message or ""), str(result.text or "")
-        yield outcomes[type(result)], message[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:]
+    found = [
+        (
+            _OUTCOMES[result.tag],
+            (result.get("message") or "")[:MESSAGE_LIMIT],
+            (result.text or "")[-MESSAGE_LIMIT:],
+            (result.get("type") or "")[:MESSAGE_LIMIT],
+        )
+        for result in element
+        if result.tag in _OUTCOMES
+    ]
+    return max(found, key=lambda entry: SEVERITY[entry[0]]) if found else (Outcome.PASSED, "", "", "")

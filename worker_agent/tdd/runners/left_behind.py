@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from worker_agent.tdd.runners.junit import REPORT_LIMIT, Report
+from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Runner
 
 _NOT_SOURCE = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"})
@@ -27,11 +28,11 @@ def tail(log: Path, limit: int) -> str:
         return f"the output cannot be read: {error.strerror}"
 
 
-def report(runner: Runner, path: Path, where: Path) -> Report:
-    """One report file of a run in `where`."""
+def report(runner: Runner, path: Path, project: Project) -> Report:
+    """One report file of a run of the project's tests."""
     try:
         with _regular(path) as file:
-            return runner.read(file.read(REPORT_LIMIT + 1), where)
+            return runner.read(file.read(REPORT_LIMIT + 1), project)
     except OSError as error:
         return Report(problem=f"the test report cannot be read: {error.strerror}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ from shared.sandbox.confinement import Confinement
 from shared.telemetry.events import Kind
 from shared.telemetry.scribe import Scribe
 from worker_agent.tdd.runners.report import Outcome, TestRun
-from worker_agent.tdd.runners.run import TestBench
-from worker_agent.tdd.runners.runner import Runner
+from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.setup.setup_step import SetUp
 
 
@@ -30,12 +29,10 @@ class ObservedBench(TestBench):
         super().__init__(environment, deadline_seconds, confinement=confinement, setup=setup)
         self._scribe = scribe
 
-    async def run(
-        self, runner: Runner, test_command: str, where: Path, scratch: Path, announced: Collection[str] = ()
-    ) -> TestRun:
-        """Run the tests of a checkout."""
+    async def run(self, what: Tests, where: Path, scratch: Path) -> TestRun:
+        """Run tests of a checkout."""
         begun = self._scribe.clock.boot()
-        ran = await super().run(runner, test_command, where, scratch, announced)
+        ran = await super().run(what, where, scratch)
         seconds = round(self._scribe.clock.boot() - begun, 3)
         self._scribe.tell(Kind.TEST_RUN, place=where.name, seconds=seconds, **counts(ran))
         return ran

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line
+from worker_agent.tdd.runners import command_line, package_scripts
+from worker_agent.tdd.runners.bats_runner import BatsRunner
+from worker_agent.tdd.runners.cargo_runner import CargoRunner
+from worker_agent.tdd.runners.dotnet_runner import DotnetRunner
+from worker_agent.tdd.runners.go_runner import GoRunner
+from worker_agent.tdd.runners.javascript import JavaScriptRunner
 from worker_agent.tdd.runners.jest_runner import JestRunner
+from worker_agent.tdd.runners.maven_runner import GradleRunner, MavenRunner
+from worker_agent.tdd.runners.minitest_runner import MinitestRunner
+from worker_agent.tdd.runners.mocha_runner import MochaRunner
+from worker_agent.tdd.runners.node_runner import NodeRunner
+from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
 from worker_agent.tdd.runners.pytest_runner import PytestRunner
 from worker_agent.tdd.runners.report_runner import ReportRunner
+from worker_agent.tdd.runners.rspec_runner import RspecRunner
 from worker_agent.tdd.runners.runner import Read, Runner
+from worker_agent.tdd.runners.unittest_runner import UnittestRunner
 from worker_agent.tdd.runners.vitest_runner import VitestRunner
 
-RUNNERS: tuple[Runner, ...] = (PytestRunner(), VitestRunner(), JestRunner())
+RUNNERS: tuple[Runner, ...] = (
+    PytestRunner(),
+    VitestRunner(),
+    JestRunner(),
+    MochaRunner(),
+    NodeRunner(),
+    GoRunner(),
+    CargoRunner(),
+    MavenRunner(),
+    GradleRunner(),
+    PhpunitRunner(),
+    RspecRunner(),
+    MinitestRunner(),
+    DotnetRunner(),
+    BatsRunner(),
+    UnittestRunner(),
+)
 """In the order in which they are asked; a new runner is one line here."""
 
 
@@ -25,20 +53,31 @@ class Choice:
     test_command: str
 
 
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The tests of one directory of the repository, empty for its root, and how they are run there."""
+
+    directory: str
+    choice: Choice
+
+
 def choose(test_command: str | None, test_report: str | None, paths: Collection[str], read: Read) -> Choice:
     """The runner for a repository with these `paths`, and the configured or else the detected command.
 
-    `test_report` is a glob in the checkout; it serves only commands that no runner knows. Raises
-    `Misconfigured` with the sentence for the person when nothing fits.
+    Of `npm test` and its like, that part of the package's script is the command which calls a runner.
+    `test_report` is a glob in the checkout; it serves only commands that no runner knows.
+    Raises `Misconfigured` with the sentence for the person when nothing fits.
     """
     if test_command is None:
         return _detected(paths, read)
     argv = command_line.split(test_command)
-    runner = next((runner for runner in RUNNERS if runner.runs(argv)), None)
+    runner = _called(argv)
     if runner is not None:
-        return Choice(runner, test_command)
+        return Choice(_made(runner, argv, read), test_command)
     if test_report is not None:
         return Choice(ReportRunner(test_report), test_command)
+    if found := _scripted(argv, read):
+        return found
     raise Misconfigured(
         f"test_command '{test_command}' calls no known test runner ({_known()}): "
         "set test_report to the JUnit XML that it writes."
@@ -48,8 +87,26 @@ def choose(test_command: str | None, test_report: str | None, paths: Collection[
 def _detected(paths: Collection[str], read: Read) -> Choice:
     for runner in RUNNERS:
         if found := runner.detect(paths, read):
-            return Choice(runner, found)
+            return Choice(_made(runner, command_line.split(found), read), found)
     raise Misconfigured(f"No tests of a known runner ({_known()}) were found: set test_command and test_report.")
+
+
+def _called(argv: Sequence[str]) -> Runner | None:
+    return next((runner for runner in RUNNERS if runner.runs(argv)), None)
+
+
+def _scripted(argv: Sequence[str], read: Read) -> Choice | None:
+    """The first command of a package's script that is a runner of tests."""
+    for script in package_scripts.commands(argv, read("package.json")):
+        for runner in RUNNERS:
+            if isinstance(runner, JavaScriptRunner) and (called := runner.called_by(script)):
+                return Choice(runner, called)
+    return None
+
+
+def _made(runner: Runner, argv: Sequence[str], read: Read) -> Runner:
+    """The runner as the command and the repository's configuration want it."""
+    return runner.of(argv, read) if isinstance(runner, PytestRunner) else runner
 
 
 def _known() -> str:

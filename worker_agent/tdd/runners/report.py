@@ -34,16 +34,21 @@ class Kind(StrEnum):
     MISSING_FIXTURE = "missing fixture"
     COLLECTION = "collection error"
     TIMEOUT = "timeout"
+    ENDLESS = "it does not end on the base"
+    LIMIT = "it passes a limit on the base"
     OTHER = "other"
 
 
-ACCEPTED = frozenset({Kind.ASSERTION_OR_EXCEPTION, Kind.FIRST_PARTY_IMPORT})
+ACCEPTED = frozenset({Kind.ASSERTION_OR_EXCEPTION, Kind.FIRST_PARTY_IMPORT, Kind.ENDLESS, Kind.LIMIT})
 """The reasons for which a new test may be red."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """One test, or one file that could not be collected. `kind` is None unless it failed."""
+    """One test, or one file that could not be collected. `kind` is None unless it failed.
+
+    `asserted`: it failed by an assertion of its own, not by a crash of what it tests.
+    """
 
     __test__: ClassVar[bool] = False  # pytest takes every class named Test* for tests
 
@@ -52,6 +57,7 @@ class TestResult:
     outcome: Outcome
     kind: Kind | None = None
     message: str = ""
+    asserted: bool = False
 
     @property
     def first_line(self) -> str:
@@ -66,8 +72,9 @@ class TestRun:
     `broken_files` are the paths that could not be collected; a directory stands for all below it.
     `finished` is False when the run was cut short (deadline, limit, crash, no readable report): then
     absent tests mean nothing, and `output_tail` says what the command printed last. `limit` is the
-    limit that it passed, as in `memory (more than 4.0 GiB)`. `controlled` says whether a test that
-    must fail was reported as failed; None when there was none.
+    limit that it passed, as in `memory (more than 4.0 GiB)`. `controlled` says whether control tests were reported
+    as they must be; None when there were none. `seconds` is how long the command ran. `missing` says which program
+    is not on this machine, where that kept the command from running.
     """
 
     __test__: ClassVar[bool] = False  # see TestResult
@@ -80,6 +87,8 @@ class TestRun:
     timed_out: bool = False
     limit: str | None = None
     controlled: bool | None = None
+    seconds: float = 0.0
+    missing: str = ""
 
     @property
     def passed(self) -> frozenset[TestId]:

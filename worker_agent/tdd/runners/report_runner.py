@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.judging.control import Control
 from worker_agent.tdd.runners import command_line, junit
+from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId
-from worker_agent.tdd.runners.runner import Read
+from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.stable_names import stable
+
+_NOT_RUN = 126
+"""From this exit code on: not found, not executable, ended by a signal."""
+
+_ASSERTION = re.compile(r"Assert|Expectation|ComparisonFailure", re.IGNORECASE)
+_KINDS = (
+    (re.compile(r"Time(?:d ?)?out", re.IGNORECASE), Kind.TIMEOUT),
+    (re.compile(r"(?:Syntax|Parse)Error|syntax error"), Kind.SYNTAX),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,36 +47,93 @@ class ReportRunner:
         """Any command."""
         return True
 
-    def command(self, test_command: str, report: Path) -> tuple[str, ...]:
+    def is_test_file(self, path: str) -> bool:
+        """No file by its name alone: `test_files` in the configuration, or a directory for tests says it."""
+        return False
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
         """The command without any addition."""
         return command_line.split(test_command)
 
-    def reports(self, where: Path, report: Path) -> Sequence[Path]:
-        """The files that match, without those that a link leads out of the checkout."""
-        root = where.resolve()
-        found = sorted(where.glob(self.test_report))
-        return tuple(path for path in found if path.is_file() and path.resolve().is_relative_to(root))
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """None."""
+        return {}
 
-    def read(self, data: bytes, where: Path) -> Report:
-        """JUnit XML."""
-        return junit.read(data)
+    def reports(self, where: Path) -> Sequence[Path]:
+        """The files that match, without those that a link leads out of the checkout.
+
+        None where tests have left what cannot be searched, as directories deeper than a path can be.
+        """
+        root = where.resolve()
+        with suppress(OSError, RuntimeError, ValueError):
+            found = sorted(where.glob(self.test_report))
+            return tuple(path for path in found if path.is_file() and path.resolve().is_relative_to(root))
+        return ()
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """JUnit XML, one document or several; a case without a file has the one that is named like its class."""
+        report = junit.read(data, project, several=True)
+        files = _Files(project.paths)
+        found = (case if case.file else replace(case, file=files.of(case.classname)) for case in report.cases)
+        return replace(report, cases=tuple(found))
 
     def identify(self, case: Case) -> tuple[TestId, str]:
         """`file::classname::name`, as far as the report has them."""
-        return "::".join(part for part in (case.file, case.classname, case.name) if part), case.file
+        return "::".join(part for part in (case.file, stable(case.classname), stable(case.name)) if part), case.file
 
     def explain(self, case: Case) -> str:
         """The message, then the end of the text."""
         return "\n".join(part for part in (case.message, case.text) if part)
 
-    def classify(self, case: Case, first_party: Collection[str]) -> Kind:
-        """JUnit's own distinction: a failure is the test's, an error may be anything."""
-        return Kind.ASSERTION_OR_EXCEPTION if case.outcome is Outcome.FAILED else Kind.OTHER
+    def classify(self, case: Case, project: Project) -> Kind:
+        """By the type of the error and its first line; one that says neither may be anything."""
+        said = case.error or case.message or case.text
+        if case.outcome is Outcome.ERROR and not said.strip():
+            return Kind.OTHER
+        line = f"{case.error}: {_first_line(case)}"
+        return next((kind for pattern, kind in _KINDS if pattern.search(line)), Kind.ASSERTION_OR_EXCEPTION)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """A command that ended by itself and wrote its report is taken at its word."""
-        return 0 <= code < 126  # from 126 on: not found, not executable, ended by a signal
+        """It reported tests, and where it ended with an error one of them failed.
 
-    def control(self, near: str, text: str, word: str) -> Control | None:
+        Some commands end with success in spite of failures, others with the number of these, which may be large.
+        """
+        failed = sum(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        return bool(cases) and (code == 0 or (failed > 0 and (0 < code < _NOT_RUN or code == failed)))
+
+    def asserted(self, case: Case) -> bool:
+        """JUnit's own distinction: a failure is the test's, an error whatever else happened."""
+        return case.outcome is Outcome.FAILED or bool(_ASSERTION.search(case.error))
+
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """None: nobody knows how the command finds its tests."""
         return None
+
+
+class _Files:
+    """The files of a repository by the class or module that they are named like."""
+
+    def __init__(self, paths: Collection[str]) -> None:
+        self._by_stem: dict[str, list[PurePosixPath]] = defaultdict(list)
+        for path in map(PurePosixPath, paths):
+            self._by_stem[path.stem].append(path)
+
+    def of(self, classname: str) -> str:
+        """The one file for `com.acme.CalcTest$Inner` or `tests.test_calc.TestCalc`; empty where there is not one."""
+        parts = re.split(r"[.\\/]|::", classname.partition("$")[0])
+        for end in range(len(parts), 0, -1):
+            named = parts[:end]
+            found = [path for path in self._by_stem.get(named[-1], ()) if _ends_like(path, named)]
+            if found:
+                return str(found[0]) if len(found) == 1 else ""
+        return ""
+
+
+def _ends_like(path: PurePosixPath, named: Sequence[str]) -> bool:
+    parts = [*path.parts[:-1], path.stem]
+    shared = min(len(parts), len(named))
+    return [part.lower() for part in parts[-shared:]] == [part.lower() for part in named[-shared:]]
+
+
+def _first_line(case: Case) -> str:
+    return next((line.strip() for line in (case.message or case.text).splitlines() if line.strip()), "")

@@ -7,27 +7,58 @@ import re
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import anyio
 from anyio import to_thread
 
 from shared import process
+from shared.git import directories
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.file_size import FILE_BYTES, limited
-from worker_agent.tdd.judging.first_party import first_party
+from shared.sandbox.wrap import Kind
 from worker_agent.tdd.phases.quality import Ran
-from worker_agent.tdd.runners import command_line, left_behind
+from worker_agent.tdd.runners import command_line, left_behind, shifted_clock
 from worker_agent.tdd.runners.junit import SEVERITY, Case, Report
+from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Outcome, TestId, TestResult, TestRun
-from worker_agent.tdd.runners.runner import Runner
+from worker_agent.tdd.runners.report_pipe import ReportPipe, report_pipe
+from worker_agent.tdd.runners.runner import Invocation, Runner, Selection, ToldByOutput
 from worker_agent.tdd.setup.installed import NOTHING, Installed
 from worker_agent.tdd.setup.setup_step import Export, SetUp
 
+LOG = "output.log"
+"""The file of a run's own directory that takes what the command prints."""
+
+_NOT_FOUND = 127
+"""What shells say of a program that is not there."""
+
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_KEY", re.IGNORECASE)
 _NOT_PASSED_ON = re.compile(r"(?:GIT_|GITHUB_|GH_|SSH_|XDG_|PYTEST_ADDOPTS$|PYTEST_CURRENT_TEST$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """What is run: a command, the runner that understands it, and which tests (None: all).
+
+    `announced` are paths that do not exist yet but will be the repository's own, so that a name of theirs that
+    is missing counts as first-party. The command runs in `directory` of the checkout, and what it names is relative
+    to that. `deadline_seconds` shortens the bench's own. With `clock_shift` the tests
+    are told a time so many seconds later.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest takes every class named Test* for tests
+
+    runner: Runner
+    command: str
+    selection: Selection | None = None
+    announced: Collection[str] = ()
+    directory: str = ""
+    deadline_seconds: float | None = None
+    clock_shift: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,69 +97,104 @@ class TestBench:
         self._confinement = confinement or Confinement()
         self._setup = setup
 
+    @property
+    def circumstances(self) -> str:
+        """What results may depend on besides the tree: the set-up, the sandbox, and what tests see of this machine."""
+        setup = self._setup.command if self._setup else None
+        return repr((setup, str(self._confinement.wrap.kind), sorted(self._environment.items())))
+
     def based(self, base: Export) -> TestBench:
         """The same, whose set-ups are made from the commit that `base` writes; see `SetUp.based`."""
         bound = copy.copy(self)
         bound._setup = None if self._setup is None else self._setup.based(base)
         return bound
 
-    async def equip(self, where: Path) -> Installed:
-        """Set up what the lock files of a checkout ask for, and let the checkout find it. Raises `SetUpFailed`."""
-        installed = NOTHING if self._setup is None else await self._setup.installed(where)
-        installed.offer(where)
+    async def equip(self, where: Path, directory: str = "") -> Installed:
+        """Set up what the lock files in a directory of a checkout ask for, and let that find it.
+
+        Raises `SetUpFailed`.
+        """
+        installed = NOTHING if self._setup is None else await self._setup.installed(where, directory)
+        installed.offer(where / directory)
         return installed
 
-    async def run(
-        self, runner: Runner, test_command: str, where: Path, scratch: Path, announced: Collection[str] = ()
-    ) -> TestRun:
-        """Run the tests of the checkout `where`; whatever else they write goes below `scratch`, until the end.
+    async def run(self, what: Tests, where: Path, scratch: Path) -> TestRun:
+        """Run tests in the checkout `where`; whatever else they write goes below `scratch`, until the end.
 
-        Old reports in `where` are removed first. `announced` are module names that do not exist yet
-        but will be the repository's own, so that their absence counts as a first-party name missing.
-        Raises `Misconfigured` when `runner` cannot run the command, and `SetUpFailed`; what the tests
-        do is told by the result, never raised.
+        Old reports are removed first. Raises `Misconfigured` when the runner cannot run the command, and
+        `SetUpFailed`; what the tests do is told by the result, never raised.
         """
         async with _room(scratch) as room:
-            report, log = room / "report.xml", room / "output.log"
-            argv = runner.command(test_command, report)
-            for stale in runner.reports(where, report):
+            caches, place = scratch / "caches", where / what.directory
+            caches.mkdir(exist_ok=True)
+            for stale in what.runner.reports(place):
                 stale.unlink()
-            paths = await to_thread.run_sync(left_behind.paths, where, self._limits.paths)  # before tests can add any
-            installed = await self.equip(where)
-            ended = await self._execute(argv, where, room, log, installed)
-            reports = await to_thread.run_sync(
-                lambda: [left_behind.report(runner, path, where) for path in runner.reports(where, report)]
-            )
-            names = first_party(paths) | frozenset(announced)
-            return _outcome(runner, reports, names, ended, left_behind.tail(log, self._limits.tail_chars))
+            paths = await to_thread.run_sync(left_behind.paths, place, self._limits.paths)  # before tests can add any
+            project = Project.of(place, paths, what.announced)
+            call = Invocation(room / "report", project, what.selection, caches)
+            argv = what.runner.command(what.command, call)
+            installed = (await self.equip(where, what.directory)).with_variables(what.runner.environment(call))
+            if what.clock_shift is not None:
+                installed = shifted_clock.laid(installed, room, place, what.clock_shift)
+            seconds = min(self._deadline_seconds, what.deadline_seconds or self._deadline_seconds)
+            with report_pipe(call.report) as pipe:
+                command = _Command(argv, place, (where, room, caches), installed, seconds)
+                ended = await self._execute(command, room)
+            reports = await to_thread.run_sync(_reports, what.runner, project, pipe)
+            tail = left_behind.tail(room / LOG, self._limits.tail_chars)
+            missing = self._missing(argv[0]) if ended.code == _NOT_FOUND else ""
+            if ended.code == _NOT_FOUND:
+                tail = "\n".join(filter(None, (tail, missing or self._not_shown(argv[0]))))
+            reports += _unreported(what.runner, reports, ended, tail, call)
+            return replace(_outcome(what.runner, reports, project, ended, tail), missing=missing)
 
-    async def command(self, command: str, where: Path, scratch: Path) -> Ran:
-        """Run one quality command in the checkout `where`, confined and limited as tests are.
+    def _missing(self, program: str) -> str:
+        """That there is no such program; empty where there is one, so that it was another that it did not find."""
+        if shutil.which(program, path=self._environment.get("PATH", "")) is not None:
+            return ""
+        wanted = "install it, or name another program in the test command (`test_command`; of tdd `--test-command`)"
+        return f"There is no `{program}` on this machine: {wanted}."
+
+    def _not_shown(self, program: str) -> str:
+        """That a program which is there may be hidden by the sandbox."""
+        found = shutil.which(program, path=self._environment.get("PATH", ""))
+        if self._confinement.wrap.kind is not Kind.SEALED:
+            return ""
+        return (
+            f"`{program}` is `{found}` on this machine, which the sandbox may not show: list the directory of its "
+            "toolchain under `sandbox_readable`, or name a program below /usr in the test command."
+        )
+
+    async def command(self, command: str, where: Path, scratch: Path, directory: str = "") -> Ran:
+        """Run one quality command in a directory of the checkout `where`, confined and limited as tests are.
 
         Raises `Misconfigured` when it needs a shell, and `SetUpFailed`.
         """
         async with _room(scratch) as room:
-            log = room / "output.log"
             argv = command_line.split(command, key="quality_commands")
-            ended = await self._execute(argv, where, room, log, await self.equip(where))
-            said = left_behind.tail(log, self._limits.tail_chars)
+            installed = await self.equip(where, directory)
+            whole = _Command(argv, where / directory, (where, room), installed, self._deadline_seconds)
+            ended = await self._execute(whole, room)
+            said = left_behind.tail(room / LOG, self._limits.tail_chars)
             stopped = f"limit {ended.limit}" if ended.limit else "stopped at the deadline" if ended.timed_out else ""
             return Ran(command, None if stopped else ended.code, "\n".join(filter(None, (said, stopped))))
 
-    async def _execute(self, argv: tuple[str, ...], where: Path, room: Path, log: Path, installed: Installed) -> _Ended:
-        """How the command ended; whatever the case, nothing that it has started is left."""
-        environment = installed.environment(self._inside(room), where)
-        writable = (where, room)
-        await self._confinement.hand_over(writable)
-        confined = replace(self._confinement, readable=(*self._confinement.readable, *installed.readable))
-        wrapped = confined.argv(limited(argv, self._limits.file_bytes), writable)
+    async def _execute(self, command: _Command, room: Path) -> _Ended:
+        """How a command ended; nothing that it has started is left."""
+        begun = anyio.current_time()
+        environment = command.installed.environment(self._inside(room), command.where)
+        await self._confinement.hand_over(command.writable)
+        readable = (*self._confinement.readable, *command.installed.readable)
+        confined = replace(self._confinement, readable=readable)
+        watch = confined.watch(command.writable)
+        wrapped = watch.argv(confined.argv(limited(command.argv, self._limits.file_bytes), command.writable))
         try:
-            with anyio.fail_after(self._deadline_seconds):
-                async with process.started(wrapped, cwd=where, env=environment, log=log) as child:
-                    limit = await confined.watch(writable).over(child)
-                    return _Ended(child.returncode, limit)
+            with anyio.fail_after(command.seconds):
+                async with process.started(wrapped, cwd=command.where, env=environment, log=room / LOG) as child:
+                    limit = await watch.over(child)
+                    return _Ended(child.returncode, limit, seconds=anyio.current_time() - begun)
         except TimeoutError:
-            return _Ended(None, timed_out=True)
+            return _Ended(None, timed_out=True, seconds=anyio.current_time() - begun)
 
     def _inside(self, room: Path) -> dict[str, str]:
         home, temporary = room / "home", room / "tmp"
@@ -144,12 +210,24 @@ class TestBench:
 
 
 @dataclass(frozen=True, slots=True)
+class _Command:
+    """What is executed in `where`, one of or below the directories that it may write to, and for how long."""
+
+    argv: tuple[str, ...]
+    where: Path
+    writable: tuple[Path, ...]
+    installed: Installed
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Ended:
     """The exit code, unless we ended it: at a limit, or at the deadline."""
 
     code: int | None
     limit: str | None = None
     timed_out: bool = False
+    seconds: float = 0.0
 
 
 @asynccontextmanager
@@ -168,18 +246,33 @@ def _new_room(scratch: Path) -> Path:
 
 
 def _remove(room: Path) -> None:
-    with suppress(RecursionError):  # a test made directories deeper than Python's stack; they stay
-        shutil.rmtree(room, ignore_errors=True)
+    directories.remove(room)
 
 
 def _withheld(name: str) -> bool:
     return bool(_SECRET.search(name) or _NOT_PASSED_ON.match(name))
 
 
-def _outcome(runner: Runner, reports: Collection[Report], names: Collection[str], ended: _Ended, tail: str) -> TestRun:
+def _reports(runner: Runner, project: Project, pipe: ReportPipe) -> list[Report]:
+    """What went through the pipe, and what lies in the checkout."""
+    found = [runner.read(pipe.data, project)] if pipe.data else []
+    return found + [left_behind.report(runner, path, project) for path in runner.reports(project.root)]
+
+
+def _unreported(
+    runner: Runner, reports: Collection[Report], ended: _Ended, tail: str, call: Invocation
+) -> list[Report]:
+    """What only the output says of a run that ended by itself."""
+    if not isinstance(runner, ToldByOutput) or ended.code is None or ended.limit is not None:
+        return []
+    found = runner.unreported([case for report in reports for case in report.cases], ended.code, tail, call)
+    return [] if found is None else [found]
+
+
+def _outcome(runner: Runner, reports: Collection[Report], project: Project, ended: _Ended, tail: str) -> TestRun:
     cases = [case for report in reports for case in report.cases]
     problems = [report.problem for report in reports if report.problem]
-    results, broken = _merged(_result(runner, case, names) for case in cases)
+    results, broken = _merged(_result(runner, case, project) for case in cases)
     code = ended.code if ended.limit is None else None
     complete = code is not None and bool(reports) and not problems and runner.complete(code, cases, tail)
     return TestRun(
@@ -190,14 +283,16 @@ def _outcome(runner: Runner, reports: Collection[Report], names: Collection[str]
         output_tail="\n".join([tail, *problems]) if problems else tail,
         timed_out=ended.timed_out,
         limit=ended.limit,
+        seconds=ended.seconds,
     )
 
 
-def _result(runner: Runner, case: Case, names: Collection[str]) -> TestResult:
+def _result(runner: Runner, case: Case, project: Project) -> TestResult:
     test, file = runner.identify(case)
-    failed = case.outcome in {Outcome.FAILED, Outcome.ERROR}
-    kind = runner.classify(case, names) if failed else None
-    return TestResult(test, file, case.outcome, kind, runner.explain(case) if failed else case.message)
+    if case.outcome not in {Outcome.FAILED, Outcome.ERROR}:
+        return TestResult(test, file, case.outcome, None, case.message)
+    kind, asserted = runner.classify(case, project), runner.asserted(case)
+    return TestResult(test, file, case.outcome, kind, runner.explain(case), asserted)
 
 
 def _merged(found: Iterable[TestResult]) -> tuple[dict[TestId, TestResult], dict[str, TestResult]]:

@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from worker_agent.tdd.judging.control import Control
+from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, TestId
 
 Read = Callable[[str], bytes | None]
 """Gives the content of a path of the repository, or None when there is none."""
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which tests a run is about: those of `files`; of these only `tests`, where that is not empty.
+
+    A runner that cannot leave the others out may run more, never less.
+    """
+
+    files: frozenset[str]
+    tests: frozenset[TestId] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One call of a test command: where its report goes, in which checkout, for which tests (None: all).
+
+    `report` is a named pipe that is read while the tests run, so that what was written is never changed
+    afterwards; `caches` is a directory that outlives the run, for what building leaves.
+    """
+
+    report: Path
+    project: Project
+    selection: Selection | None = None
+    caches: Path | None = None
+
+
 class Runner(Protocol):
-    """One way to run tests and to understand what they report."""
+    """One way to run tests and to understand what they report.
+
+    The id of a test is `file::name`: the file relative to the repository, then the name as
+    `syntax.units.TestUnit.name` has it, with what tells its cases apart (`[parameter]`, `/subtest`).
+    """
 
     @property
     def name(self) -> str:
@@ -30,19 +61,31 @@ class Runner(Protocol):
         """Whether this argv calls the runner, so that `command` can add its options."""
         ...
 
-    def command(self, test_command: str, report: Path) -> tuple[str, ...]:
-        """The argv that runs `test_command` and makes it report to `report`.
+    def is_test_file(self, path: str) -> bool:
+        """Whether the runner finds tests in a file of this name, or takes it for what serves them."""
+        ...
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
+        """The argv that runs `test_command` and makes it report to `call.report`.
 
         Raises `Misconfigured` when the command cannot be run this way.
         """
         ...
 
-    def reports(self, where: Path, report: Path) -> Sequence[Path]:
-        """The report files, in or out of the checkout `where`; asked before a run, to remove old ones, and after."""
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """Variables that the command needs besides the usual ones."""
         ...
 
-    def read(self, data: bytes, where: Path) -> Report:
-        """The cases of one report of a run in `where`; what is wrong with it is told by `Report.problem`."""
+    def reports(self, where: Path) -> Sequence[Path]:
+        """The report files in the checkout `where` besides `Invocation.report`; old ones are removed before a run."""
+        ...
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """The cases of one report; what is wrong with it is told by `Report.problem`.
+
+        A unit that was not built (package, module, target) is one case for each test file of it, whose name is
+        the file and whose text has the compiler's lines.
+        """
         ...
 
     def identify(self, case: Case) -> tuple[TestId, str]:
@@ -53,17 +96,33 @@ class Runner(Protocol):
         """What went wrong, the error itself in the first line; raw text made by tests."""
         ...
 
-    def classify(self, case: Case, first_party: Collection[str]) -> Kind:
-        """Why a case that failed did so; `first_party` are the module names of the repository."""
+    def classify(self, case: Case, project: Project) -> Kind:
+        """Why a case that failed did so."""
+        ...
+
+    def asserted(self, case: Case) -> bool:
+        """Whether a case that failed did so by an assertion of the test, not by a crash of what it tests."""
         ...
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """Whether a run that wrote a report went to its end."""
+        """Whether a run that wrote a report went to its end, and its exit code says what the report says."""
         ...
 
-    def control(self, near: str, text: str, word: str) -> Control | None:
-        """A file beside the test file `near`, which says `text`, with a test that fails and whose name has `word`.
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
+        """The test file with control tests in it; `names` are at least four fresh words made of the file's own.
 
-        None where none can be made.
+        None where none can be laid into such a file.
+        """
+        ...
+
+
+@runtime_checkable
+class ToldByOutput(Protocol):
+    """A runner that says only in its output which files it could not load, or that there was no test."""
+
+    def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
+        """The cases that a run did not report beside those `reported`: one for each file that it lost.
+
+        An empty report where there is nothing to test; None when nobody knows.
         """
         ...

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from worker_agent.tdd.runners.javascript import FAILING, JavaScriptRunner
+from worker_agent.tdd.runners.control_javascript import Style
+from worker_agent.tdd.runners.javascript import JavaScriptRunner
 
 
 class VitestRunner(JavaScriptRunner):
@@ -10,7 +11,5 @@ class VitestRunner(JavaScriptRunner):
 
     name = "vitest"
     default_command = "npx --no vitest run"
-    options = ("--reporter=json", "--bail=0", "--watch=false", "--allowOnly=false")
-    failing = "import { expect as expectWORD, test as testWORD } from 'vitest';\n" + FAILING.format(
-        test="testWORD", expect="expectWORD"
-    )
+    options = ("--reporter=json", "--bail=0", "--watch=false", "--allowOnly=false", "--coverage.enabled=false")
+    style = Style(module="vitest")

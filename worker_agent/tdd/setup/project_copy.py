@@ -22,10 +22,15 @@ def of(where: Path, project: Path) -> None:
     """Copy a checkout without its `.git` and links of an earlier set-up; `project` is not there yet."""
     left_out = {".git", *(name for name in LINKED if (where / name).is_symlink())}
 
-    def ignored(directory: str, names: list[str]) -> set[str]:
-        return left_out.intersection(names) if Path(directory) == where else set()
-
-    shutil.copytree(where, project, symlinks=True, ignore=ignored)
+    project.mkdir()
+    for entry in directories.walk(where, deepest=directories.LONGEST_PATH):
+        path = Path(entry.path).relative_to(where)
+        if path.parts[0] in left_out:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            (project / path).mkdir()
+        elif entry.is_symlink() or entry.is_file():
+            shutil.copy2(entry.path, project / path, follow_symlinks=False)
 
 
 def lay_over(project: Path, files: Mapping[str, bytes]) -> None:
@@ -69,8 +74,7 @@ def _refers(root: Path, project: Path, kept: Sequence[Path]) -> bool:
 
 
 def _below(root: Path) -> Iterator[Path]:
-    for directory, below, files in os.walk(root):
-        yield from (Path(directory, name) for name in (*below, *files))
+    yield from (Path(entry.path) for entry in directories.walk(root, deepest=directories.LONGEST_PATH))
 
 
 def _is_editable(path: Path, projects: Collection[Path]) -> bool:

@@ -26,12 +26,16 @@ from shared.git import directories
 from shared.sandbox.confinement import Confinement
 from worker_agent.tdd.runners import command_line
 from worker_agent.tdd.setup import project_copy
-from worker_agent.tdd.setup.installed import NOTHING, Installed
+from worker_agent.tdd.setup.installed import NOTHING, PACKAGES, Installed, package_stores
 
 log = structlog.get_logger()
 
 PYTHON = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pyproject.toml", "setup.py", "setup.cfg")
 OTHERS = ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "package.json", ".npmrc")
+COMPILED = (
+    *("go.mod", "go.sum", "Cargo.toml", "Cargo.lock", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle"),
+    *("composer.json", "composer.lock", "Gemfile", "Gemfile.lock"),
+)
 REQUIREMENTS = ("requirements*.txt", "requirements/*.txt", "constraints*.txt")
 """The files by which one environment differs from another."""
 
@@ -82,6 +86,11 @@ class SetUp:
         self._confinement = confinement
         self._base: Export | None = None
 
+    @property
+    def command(self) -> str | None:
+        """What installs; None: nothing does."""
+        return self._command
+
     def based(self, base: Export) -> SetUp:
         """The same, where the project that is set up is what `base` writes: a base commit, which no coder wrote.
 
@@ -92,41 +101,43 @@ class SetUp:
         bound._base = base
         return bound
 
-    async def installed(self, where: Path) -> Installed:
-        """What the lock files of the checkout `where` ask for, made when it is not there yet.
+    async def installed(self, where: Path, directory: str = "") -> Installed:
+        """What the lock files in a `directory` of the checkout `where` ask for, made when it is not there yet.
 
         Raises `SetUpFailed` with the end of the command's output, and `Misconfigured` for one that
         cannot be run.
         """
         if self._command is None:
             return NOTHING
-        found = await to_thread.run_sync(lock_files, where)
-        place = self._root / digest(self._repository, self._command, found)
+        found = await to_thread.run_sync(lock_files, where / directory)
+        place = self._root / digest(self._repository, f"{directory}:{self._command}", found)
         self._root.mkdir(mode=0o755, parents=True, exist_ok=True)
         async with _locked(place.with_suffix(".lock")):
             if not (place / "ready").is_file():
-                await self._make(place, where, found)
+                await self._make(place, where, found, directory)
             os.utime(place)
-        return Installed(place)
+        return Installed(place, directory)
 
-    async def _make(self, place: Path, where: Path, found: Mapping[str, bytes]) -> None:
+    async def _make(self, place: Path, where: Path, found: Mapping[str, bytes], directory: str) -> None:
         log.info("set_up_started", command=self._command, environment=place.name)
         argv = command_line.split(self._command or "", key="setup_command")
-        writable: tuple[Path, ...] = (place / "project", place / "home", place / "venv")
+        writable: tuple[Path, ...] = (place / "project", place / "home", place / PACKAGES, place / "venv")
         try:
-            await self._begin(place, where, found)
+            await self._begin(place, where, {f"{directory}/{name}".lstrip("/"): text for name, text in found.items()})
+            inside = place / "project" / directory
             if _wants_python(found):
-                await self._run((sys.executable, "-I", "-m", "venv", str(place / "venv")), place, writable)
+                await self._run((sys.executable, "-I", "-m", "venv", str(place / "venv")), place, writable, inside)
             else:
                 (place / "venv").rmdir()
-                writable = writable[:2]
-            await self._run(argv, place, writable)
+                writable = writable[:3]
+            await self._run(argv, place, writable, inside)
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(directories.remove, place)
             raise
         await to_thread.run_sync(directories.remove, place / "home")
-        await to_thread.run_sync(project_copy.prune, place)
+        if not directory:
+            await to_thread.run_sync(project_copy.prune, place)
         (place / "ready").touch()
         log.info("set_up_completed", environment=place.name)
         await to_thread.run_sync(collect, self._root)
@@ -138,22 +149,28 @@ class SetUp:
             return
         project.mkdir()
         await self._base(project)
-        data = {name: content for name, content in found.items() if name not in CODE}
+        data = {name: content for name, content in found.items() if name.rpartition("/")[2] not in CODE}
         await to_thread.run_sync(project_copy.lay_over, project, data)
 
-    async def _run(self, argv: tuple[str, ...], place: Path, writable: tuple[Path, ...]) -> None:
-        """One command in the copy of the project; what it says goes to a file beside it."""
+    async def _run(self, argv: tuple[str, ...], place: Path, writable: tuple[Path, ...], inside: Path) -> None:
+        """One command in a directory of the copy of the project; what it says goes to a file beside it."""
         home, said = place / "home", place / "output.log"
         venv = Installed(place).environment(self._environment)
-        known = {**venv, **NO_SCRIPTS, "HOME": str(home), "TMPDIR": str(self._confinement.temporary(home))}
+        known = {
+            **venv,
+            **NO_SCRIPTS,
+            **package_stores(place / PACKAGES),
+            "HOME": str(home),
+            "TMPDIR": str(self._confinement.temporary(home)),
+        }
         known = {name: value for name, value in known.items() if name not in {"UV_NO_SYNC", "UV_OFFLINE"}}
         await self._confinement.hand_over(writable)
-        wrapped = self._confinement.argv(argv, writable, network=True)
         watch = self._confinement.watch(writable)
+        wrapped = watch.argv(self._confinement.argv(argv, writable, network=True))
         why = f"it did not end within {SETUP_SECONDS:.0f} seconds"
         with anyio.move_on_after(SETUP_SECONDS):
             try:
-                async with process.started(wrapped, cwd=place / "project", env=known, log=said) as child:
+                async with process.started(wrapped, cwd=inside, env=known, log=said) as child:
                     limit = await watch.over(child)
             except OSError as error:
                 raise SetUpFailed(f"The set-up command cannot be started: {error.strerror}.") from error
@@ -165,7 +182,7 @@ class SetUp:
 
 def lock_files(where: Path) -> dict[str, bytes]:
     """The files of a checkout that say what has to be installed; links are not followed."""
-    paths = [where / name for name in (*PYTHON, *OTHERS)]
+    paths = [where / name for name in (*PYTHON, *OTHERS, *COMPILED)]
     paths += [path for pattern in REQUIREMENTS for path in sorted(where.glob(pattern))]
     return {
         path.relative_to(where).as_posix(): path.read_bytes()
@@ -190,6 +207,7 @@ def collect(root: Path, *, idle_seconds: float = IDLE_SECONDS) -> tuple[Path, ..
     marker.touch()
     now = marker.stat().st_mtime
     gone = []
+    directories.retry(root)
     for lock in sorted(root.glob("*.lock")):
         place = lock.with_suffix("")
         with suppress(OSError), _free(lock):
@@ -210,7 +228,7 @@ def _begin(place: Path) -> Path:
     """A fresh `place`; returns where the project goes."""
     directories.renew(place)
     place.chmod(0o755)
-    for name in ("home", "venv"):
+    for name in ("home", "venv", PACKAGES):
         (place / name).mkdir()
     return place / "project"
 

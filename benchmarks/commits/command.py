@@ -1,0 +1,77 @@
+"""`python -m benchmarks commits`: play listed commits through the proof, one at a time, and print what it said."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import anyio
+
+from benchmarks.commits import results
+from benchmarks.commits.corpus import Listed, Project, read
+from benchmarks.commits.play import Place, install, play
+from benchmarks.commits.results import Result
+from config.environment import snapshot
+from shared.errors import Misconfigured
+
+RESULTS = "results.jsonl"
+
+
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks commits", description="Judge the proof.")
+    parser.add_argument("--list", type=Path, required=True, metavar="FILE", help="the commits, as docs/proof.md has it")
+    parser.add_argument("--repositories", type=Path, required=True, metavar="DIR", help="clones, called owner+name")
+    parser.add_argument("--scratch", type=Path, required=True, metavar="DIR", help="packages, checkouts and results")
+    parser.add_argument("--project", default="", metavar="A,B", help="only these, as owner/name or name")
+    parser.add_argument("--language", default="", metavar="A,B", help="only these")
+    parser.add_argument("--commit", default="", metavar="SHA,...", help="only these; at least their first digits")
+    parser.add_argument("--limit", type=int, default=None, metavar="N", help="so many at most")
+    parser.add_argument("--again", action="store_true", help="also what has a result already")
+    parser.add_argument("--summary", action="store_true", help="play nothing: the table of all results")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Play or summarize; 0 when each result is as expected, 2 for what cannot be read."""
+    given = arguments(argv)
+    try:
+        return anyio.run(_main, given)
+    except Misconfigured as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+
+
+async def _main(given: argparse.Namespace) -> int:
+    corpus = read(await anyio.Path(given.list).read_text(encoding="utf-8"))
+    wanted = list(corpus.chosen(_words(given.project), _words(given.language), _words(given.commit)))
+    file = given.scratch / RESULTS
+    known = results.read(file)
+    if not given.summary:
+        place = Place(given.repositories.resolve(), given.scratch.resolve())
+        left = [one for one in wanted if given.again or (one[0].name, one[1].key) not in known]
+        for project, listed in left[: given.limit]:
+            result = await _played(project, listed, place, snapshot())
+            results.append(file, result)
+            sys.stdout.write(f"{results.line(result)}\n")
+            sys.stdout.flush()
+    found = list(_found(results.read(file), wanted))
+    if given.summary:
+        sys.stdout.write(f"{results.table(found)}\n\n")
+    sys.stdout.write(f"{results.summary(found)}\n")
+    return int(not all(result.right for result in found))
+
+
+async def _played(project: Project, listed: Listed, place: Place, environment: Mapping[str, str]) -> Result:
+    await install(project, place)
+    return await play(project, listed, place, environment)
+
+
+def _found(known: Mapping[tuple[str, str], Result], wanted: Sequence[tuple[Project, Listed]]) -> Iterator[Result]:
+    return (known[key] for project, listed in wanted if (key := (project.name, listed.key)) in known)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in text.split(",") if word)

@@ -1,0 +1,121 @@
+"""Which tests of a repository were found, which of them are run, and what to write where that is not what is meant."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Collection, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from console.doctor.finding import Finding, failed, passed, warned
+from console.doctor.patient import Visit
+from shared.errors import Gone, Misconfigured
+from shared.github import wire
+from shared.github.address import segment
+from shared.workflow import Role
+from worker_agent.policy import SuitePolicy, suites_of
+from worker_agent.tdd.proof.suites import RUNNER_FILES, chosen_suites
+from worker_agent.tdd.runners.detected_suites import detected_suites
+from worker_agent.tdd.runners.registry import Suite
+from worker_agent.tdd.runners.runner import Read
+
+SUBJECT = "tests"
+
+FILES_READ = 40
+"""So many files by which runners are told are read, those nearest to the root first."""
+
+
+async def tests(visit: Visit) -> Sequence[Finding]:
+    """Which suites the worker finds on the base branch, and which it runs; nothing of a branch that is not there."""
+    paths = await paths_of(visit) if Role.WORKER in visit.roles else None
+    if paths is None:
+        return []
+    wanted = [path for path in paths if PurePosixPath(path).name in RUNNER_FILES]
+    nearest = sorted(wanted, key=lambda path: (path.count("/"), path))[:FILES_READ]
+    known = {path: await _content(visit, path) for path in nearest}
+    return [suites_finding(suites_of(visit.configured), paths, known.get, visit.name)]
+
+
+def suites_finding(wanted: Sequence[SuitePolicy], paths: Collection[str], read: Read, where: str) -> Finding:
+    """What is configured (`wanted`) and what the repository has, judged."""
+    found = detected_suites(paths, read)
+    try:
+        used = chosen_suites(wanted, paths, read)
+    except Misconfigured as error:
+        return _unusable(wanted, found, str(error), where)
+    told = f"Run: {_listed(used)}."
+    left = [suite for suite in found if suite.directory not in {one.directory for one in used}]
+    if not left:
+        return passed(SUBJECT, f"{told}{'' if _is_said(wanted) else _ANOTHER}", where)
+    told = f"{told} Found as well, and not run: {_listed(left)}."
+    if _is_said(wanted):
+        return passed(SUBJECT, told, where)
+    places = {suite.directory for suite in found}
+    kept = [suite for suite in used if suite.directory in places]  # else only what lies below it has tests
+    return warned(SUBJECT, told, f"To run them where they lie, write {_written([*kept, *left])}.", where)
+
+
+_ANOTHER = " The key test_command names another command."
+
+
+def _unusable(wanted: Sequence[SuitePolicy], found: Sequence[Suite], why: str, where: str) -> Finding:
+    if _is_said(wanted):
+        step = f"Correct the key; found are: {_listed(found)}." if found else "Correct the key."
+        return failed(SUBJECT, why, step, where)
+    if not found:
+        step = "Write test_command and test_report, or add a first test; without tests nothing can be implemented."
+        return failed(SUBJECT, why, step, where)
+    sentence = f"None are found in the root. Found elsewhere: {_listed(found)}."
+    return failed(SUBJECT, sentence, f"To run them where they lie, write {_written(found)}.", where)
+
+
+def _is_said(wanted: Sequence[SuitePolicy]) -> bool:
+    """Whether a person has configured anything of it."""
+    return tuple(wanted) != (SuitePolicy(),)
+
+
+def _listed(suites: Sequence[Suite]) -> str:
+    return ", ".join(
+        f"{suite.choice.runner.name} in {suite.directory or 'the root'} (`{suite.choice.test_command}`)"
+        for suite in suites
+    )
+
+
+def _written(suites: Sequence[Suite]) -> str:
+    """The key by which a configuration has just these."""
+    if len(suites) == 1:
+        return f"working_directory: {_quoted(suites[0].directory)}"
+    return f"suites: [{', '.join(f'{{directory: {_quoted(suite.directory)}}}' for suite in suites)}]"
+
+
+def _quoted(directory: str) -> str:
+    """As YAML takes it in a list, whatever the directory is called."""
+    return directory if re.fullmatch(r"[A-Za-z][\w./-]*", directory, re.ASCII) else json.dumps(directory)
+
+
+async def paths_of(visit: Visit) -> tuple[str, ...] | None:
+    """Every file of the base branch; of a very large repository as many as GitHub tells."""
+    at = f"/repos/{visit.name}/git/trees/{segment(visit.base_branch)}"
+    try:
+        return wire.read(_files, await visit.me.github.get(at, recursive=1))
+    except Gone:
+        return None
+
+
+async def _content(visit: Visit, path: str) -> bytes | None:
+    """A file of the base branch; None for one that is too large to be told by, or gone meanwhile."""
+    at = f"/repos/{visit.name}/contents/{segment(path)}"
+    try:
+        return wire.read(_decoded, await visit.me.github.get(at, ref=visit.base_branch))
+    except Gone:
+        return None
+
+
+def _decoded(value: Any) -> bytes | None:
+    return base64.b64decode(value["content"]) if value["encoding"] == "base64" else None
+
+
+def _files(value: Any) -> tuple[str, ...]:
+    return tuple(str(entry["path"]) for entry in value["tree"] if entry["type"] == "blob")

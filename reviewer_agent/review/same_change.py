@@ -1,0 +1,28 @@
+"""A change that was approved and has only had its base merged in: it is approved again, and nobody is paid (pure)."""
+
+from __future__ import annotations
+
+from reviewer_agent.review.answer import Answer, BreakingChange
+from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.material import Material
+from reviewer_agent.review.opinion import Opinion
+from reviewer_agent.review.placement import Placed
+
+
+def again(material: Material, earlier: Opinion, round: int) -> Draft:
+    """The approval `earlier`, of the head as it is now."""
+    pull = material.pull_request
+    summary = f"The change is the one that was approved at {earlier.sha[:12]}: only its base was merged into it."
+    nothing_breaks = BreakingChange(breaks=False, why="")
+    answer = Answer(verdict="approved", summary=summary, findings=(), criteria=(), breaking_change=nothing_breaks)
+    return Draft(
+        pull.head_sha,
+        round,
+        answer,
+        Placed((), ()),
+        material.change,
+        removed=material.removed,
+        onto=pull.base_branch,
+        doubt=material.recorded.doubt,
+        earlier=earlier,
+    )

@@ -1,0 +1,59 @@
+"""Whether a repository has any CI at all: one that has none is not waited for."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+WORKFLOWS = ".github/workflows/"
+"""Where GitHub Actions looks for workflows."""
+
+
+class History(Protocol):
+    """What GitHub knows of checks in the past."""
+
+    async def ever(self, tip: str) -> bool:
+        """Whether anything was ever checked in this repository; `tip` is a commit to look at."""
+        ...
+
+
+class Source(Protocol):
+    """The repository's git objects on this machine; a mirror is one."""
+
+    async def refresh(self, ref: str) -> str | None: ...
+
+    async def paths(self, commit: str) -> tuple[str, ...]: ...
+
+
+class Presence:
+    """Recognises a repository without CI; that it has one is learned once."""
+
+    def __init__(self, history: History, source: Source) -> None:
+        self._history = history
+        self._source = source
+        self._found: set[str] = set()
+        self._missing: set[str] = set()
+
+    async def is_missing(self, branch: str) -> bool:
+        """Whether there is no workflow on `branch` and no check in the repository's history. Raises `Transient`.
+
+        Asked again each time as long as nothing was found, which is free while nothing changes: the first check may
+        come at any time.
+        """
+        if branch in self._found:
+            return False
+        tip = await self._source.refresh(f"refs/heads/{branch}")
+        if tip is None or has_workflow(await self._source.paths(tip)) or await self._history.ever(tip):
+            self._found.add(branch)
+            self._missing.discard(branch)
+            return False
+        self._missing.add(branch)
+        return True
+
+    def known_missing(self, branch: str) -> bool:
+        """Whether the last answer was that there is none; asks nobody."""
+        return branch in self._missing
+
+
+def has_workflow(paths: tuple[str, ...]) -> bool:
+    """Whether one of these files is a workflow of GitHub Actions."""
+    return any(path.startswith(WORKFLOWS) and path.endswith((".yml", ".yaml")) for path in paths)

@@ -1,0 +1,100 @@
+"""Comments and reviews that are made once: the fence names each before it is sent, so that no successor repeats it.
+
+Whoever is killed right after a POST leaves something that a lagging list does not show yet, and so does a lost reply.
+What is named and not seen is looked for again until the replicas have caught up; only then it is made anew.
+
+What is said by a `Notice`, without a lease, is not named: only a holder moves the fence, and the ACK for it would be
+one comment more than the second reply that a kill right after the first one may lead to. Nothing is decided by such a
+reply, both say the same, and of two status comments every agent edits the older one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.errors import EngineError, UnknownOutcome
+from shared.github.errors import NotShown
+from shared.github.fresh import PATIENCE_SECONDS
+from shared.lock.claimant import Terms
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.lock.record import Fence
+
+NAMED = "Named"
+"""The fence's trailer: `<what> <server time> <beginning of the ACK's nonce>`, separated by commas."""
+
+NONCE_CHARS = 8
+"""So much of a nonce tells one life of an agent from the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """When something was named to be made (server time), and by which life of an agent."""
+
+    at: datetime
+    nonce: str
+
+
+def read(fence: Fence) -> Mapping[str, Name]:
+    """What a fence names, by what it is; entries that cannot be read are a newer engine's."""
+    found: dict[str, Name] = {}
+    for entry in dict(fence.more).get(NAMED, "").split(","):
+        with suppress(ValueError):
+            what, at, nonce = entry.split()
+            name = Name(datetime.fromisoformat(at), nonce)
+            found |= {what: name} if name.at.tzinfo is not None else {}
+    return found
+
+
+def written(fence: Fence, named: Mapping[str, Name]) -> tuple[tuple[str, str], ...]:
+    """The trailers of a fence with other names in it."""
+    entries = (f"{what} {one.at.isoformat(timespec='seconds')} {one.nonce}" for what, one in named.items())
+    return tuple({**dict(fence.more), NAMED: ", ".join(entries)}.items())
+
+
+def patience(terms: Terms) -> timedelta:
+    """So long what was made may not be shown; never longer than the lock leaves between two holders."""
+    return timedelta(seconds=min(PATIENCE_SECONDS, terms.timeout - terms.self_fence))
+
+
+def look(held: Held, what: str) -> None:
+    """Raise `NotShown` where `what` may have been made just now: asked by whoever has looked for it and not seen it.
+
+    What this very life has named and not sent, or what was refused, was not made.
+    """
+    name = read(held.fence).get(what)
+    if name is None or (name.nonce == _nonce(held) and what not in held.sent):
+        return
+    left = name.at + patience(held.claimant.terms) - held.server_now()
+    if left > timedelta(0):
+        raise NotShown(what, left.total_seconds())
+
+
+@asynccontextmanager
+async def making(held: Held, what: str, *, seen: bool = False) -> AsyncIterator[None]:
+    """A block that sends `what`, which was looked for and is not there: named in the fence first, see `look`.
+
+    `what` has neither spaces nor commas; `seen`: it was there, and has been deleted. Raises `NotShown`, and what
+    `advance` raises.
+    """
+    if not seen:
+        look(held, what)
+    now = held.server_now()
+    since = now - patience(held.claimant.terms)
+    young = {other: one for other, one in read(held.fence).items() if one.at > since}
+    await advance(held, more=written(held.fence, {**young, what: Name(now, _nonce(held))}))
+    held.sent.add(what)
+    try:
+        yield
+    except UnknownOutcome:
+        raise
+    except EngineError:
+        held.sent.discard(what)
+        raise
+
+
+def _nonce(held: Held) -> str:
+    return held.ack.nonce[:NONCE_CHARS]

@@ -1,0 +1,25 @@
+"""How a work branch is moved out of the way of a new start: under a name that is free, and only as it was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from shared.git.names import work_branch
+from shared.lock.port import RefUpdate
+
+
+class Branches(Protocol):
+    """The server's branches, brought here."""
+
+    async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]: ...
+
+
+async def moved_aside(
+    branches: Branches, branch: str, number: int, tip: str
+) -> tuple[str, tuple[RefUpdate, RefUpdate]]:
+    """The new name for the `branch` of issue `number`, and the updates that move it there as long as it is at `tip`."""
+    taken, old = await branches.refresh_all("refs/heads/auto/"), work_branch(number)
+    free = next(name for k in range(1, len(taken) + 2) if f"refs/heads/{(name := f'{old}-old-{k}')}" not in taken)
+    updates = RefUpdate(f"refs/heads/{free}", None, tip), RefUpdate(f"refs/heads/{branch}", tip, "")
+    return free, updates

@@ -1,0 +1,112 @@
+"""What a branch requires of a pull request before it is merged: rulesets and classic protection together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from shared.errors import NotAllowed
+from shared.github import wire
+from shared.github.address import segment
+from shared.github.client import GitHub
+from shared.github.errors import NotFound
+
+RULES_SECONDS = 600.0
+"""For so long the rules of a branch are believed to be as they were read last."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRules:
+    """What has to be there before a merge, beside green checks; what several rules ask for, all of it counts.
+
+    `last_push`: an approval by somebody other than who pushed last. `conversations`: all of them resolved.
+    `up_to_date`: the branch has all that its base has. `queue`: merges go through GitHub's merge queue.
+    """
+
+    approvals: int = 0
+    code_owners: bool = False
+    last_push: bool = False
+    conversations: bool = False
+    up_to_date: bool = False
+    queue: bool = False
+
+    def __or__(self, other: MergeRules) -> MergeRules:
+        return MergeRules(
+            max(self.approvals, other.approvals),
+            self.code_owners or other.code_owners,
+            self.last_push or other.last_push,
+            self.conversations or other.conversations,
+            self.up_to_date or other.up_to_date,
+            self.queue or other.queue,
+        )
+
+
+class BranchRules:
+    """The rules of one repository's branches, as far as this token sees them."""
+
+    def __init__(self, github: GitHub, repository: str) -> None:
+        self._github = github
+        self._path = f"/repos/{repository}"
+        self._known: dict[str, tuple[float, MergeRules]] = {}
+
+    async def of(self, branch: str) -> MergeRules:
+        """What is required of a merge into `branch`; only administrators see classic protection. Raises `Transient`.
+
+        Read anew after `RULES_SECONDS`.
+        """
+        now = self._github.clock.boot()
+        at, known = self._known.get(branch, (now, None))
+        if known is None or now - at >= RULES_SECONDS:
+            known = await self._by_rulesets(branch) | await self._by_protection(branch)
+            self._known[branch] = now, known
+        return known
+
+    async def _by_rulesets(self, branch: str) -> MergeRules:
+        """A server without rulesets answers 404."""
+        try:
+            found = await self._github.pages(f"{self._path}/rules/branches/{segment(branch)}")
+        except (NotFound, NotAllowed):
+            return MergeRules()
+        return _all(wire.each(_rule, found))
+
+    async def _by_protection(self, branch: str) -> MergeRules:
+        try:
+            found = await self._github.get(f"{self._path}/branches/{segment(branch)}/protection")
+        except (NotFound, NotAllowed):
+            return MergeRules()
+        return wire.read(_protection, found)
+
+
+def _all(rules: Iterable[MergeRules]) -> MergeRules:
+    return reduce(MergeRules.__or__, rules, MergeRules())
+
+
+def _rule(value: Any) -> MergeRules:
+    asked = value.get("parameters") or {}
+    match value["type"]:
+        case "pull_request":
+            return MergeRules(
+                approvals=int(asked.get("required_approving_review_count") or 0),
+                code_owners=bool(asked.get("require_code_owner_review")),
+                last_push=bool(asked.get("require_last_push_approval")),
+                conversations=bool(asked.get("required_review_thread_resolution")),
+            )
+        case "required_status_checks":
+            return MergeRules(up_to_date=bool(asked.get("strict_required_status_checks_policy")))
+        case "merge_queue":
+            return MergeRules(queue=True)
+        case _:
+            return MergeRules()
+
+
+def _protection(value: Any) -> MergeRules:
+    reviews = value.get("required_pull_request_reviews") or {}
+    return MergeRules(
+        approvals=int(reviews.get("required_approving_review_count") or 0),
+        code_owners=bool(reviews.get("require_code_owner_reviews")),
+        last_push=bool(reviews.get("require_last_push_approval")),
+        conversations=bool((value.get("required_conversation_resolution") or {}).get("enabled")),
+        up_to_date=bool((value.get("required_status_checks") or {}).get("strict")),
+    )

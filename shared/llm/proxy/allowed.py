@@ -1,0 +1,188 @@
+"""What may be asked of a vendor in the name of a run: everything that is not listed here is refused (pure).
+
+A run may ask a model for text and for calls of tools that run here. It may not let the vendor fetch, run, store or
+look up anything elsewhere, because nobody could see or meter that, and a prompt could be sent away by it.
+https://docs.anthropic.com/en/api/messages https://platform.openai.com/docs/api-reference/responses/create
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from shared.llm.proxy.metering import LARGEST_OUTPUT, Asked
+from shared.llm.proxy.vendors import Vendor
+
+MOST_VALUES = 500_000
+"""Values in one request: each takes some 60 bytes of memory, whatever it takes in JSON."""
+
+PDF_TOKENS = 300_000
+"""What a PDF of a hundred pages takes at most, however few bytes it has."""
+
+QUERIES = frozenset({"", "beta=true"})
+"""What may stand behind a path."""
+
+HEADERS = re.compile(
+    r"accept|accept-language|content-type|user-agent|anthropic-(?:version|beta|dangerous-direct-browser-access)"
+    r"|x-app|x-stainless-[\w-]+|x-claude-[\w-]+|x-client-[\w-]+|openai-beta|originator|session[-_]id|thread[-_]id"
+    r"|conversation[-_]id|x-codex-[\w-]+|x-openai-(?:subagent|internal-codex-[\w-]+)|version"
+)
+"""Headers that are passed on; the others are left out, but for those that a request is refused for."""
+
+ACCOUNTS = re.compile(r"openai-(?:organization|project)|anthropic-(?:workspace|organization)[\w-]*|chatgpt-account-id")
+"""Headers that would have another account or project pay."""
+
+BETAS = re.compile(r"mcp|code-execution|web-|files-api|skills|fast-mode|priority|batch|container|computer-use-cloud")
+"""Words in `anthropic-beta` that switch on what is refused here; the word is left out, the rest passes."""
+
+_HERE = {
+    Vendor.ANTHROPIC: re.compile(r"custom|(?:bash|text_editor|computer|memory|tool_search_tool_\w+?)_\d{8}"),
+    Vendor.OPENAI: re.compile(r"function|custom|local_shell|shell|apply_patch|namespace|tool_search"),
+}
+"""Types of tools that run in the sandbox of the run, or nowhere."""
+
+_STATELESS = ("previous_response_id", "conversation", "prompt", "context_id")
+_TIERS = frozenset({"auto", "default", "standard", "standard_only", "flex"})
+"""Tiers of service that cost no more than the list says."""
+
+_SOURCES = frozenset({"base64", "text", "content"})
+_BLOCKS_ELSEWHERE = re.compile(r"server_tool_use|mcp_\w+|container_upload|web_\w+|code_execution\w*|bash_code_\w+")
+
+
+class Refused(Exception):
+    """A request that is not sent on; the message says why."""
+
+
+def parsed(body: bytes) -> dict[str, Any]:
+    """The request; raises `Refused` for what two readers could read differently, or what takes too much memory."""
+    if sum(body.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
+        raise Refused(f"The request has more than {MOST_VALUES:,} values.")
+    try:
+        found = json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_number, parse_float=_number)
+    except (ValueError, RecursionError) as error:
+        raise Refused("The request is not JSON in UTF-8.") from error
+    if not isinstance(found, dict):
+        raise Refused("The request is not a JSON object.")
+    return found
+
+
+def checked(vendor: Vendor, body: Mapping[str, Any], size: int, knows: Callable[[str], bool]) -> Asked:
+    """The most that a request of `size` bytes can take; raises `Refused`. `knows` says which models may be asked."""
+    model = body.get("model")
+    if not isinstance(model, str) or not model:
+        raise Refused("The request names no model.")
+    if not knows(model):
+        raise Refused(f"The model '{model[:80]}' is neither configured nor priced: name its price under `prices`.")
+    _check_tier(body)
+    check = _anthropic if vendor is Vendor.ANTHROPIC else _openai
+    check(body)
+    _check_tools(vendor, body.get("tools"))
+    output = body.get("max_tokens" if vendor is Vendor.ANTHROPIC else "max_output_tokens")
+    known = isinstance(output, int) and not isinstance(output, bool) and 0 < output <= LARGEST_OUTPUT
+    pdfs = sum(part.get("media_type") == "application/pdf" for part in _parts(body))
+    return Asked(model, size + pdfs * PDF_TOKENS, int(output) if known and output else LARGEST_OUTPUT)
+
+
+def headers(given: Mapping[str, str]) -> dict[str, str]:
+    """The headers that are passed on, of those given in lower case; raises `Refused`."""
+    for name in given:
+        if ACCOUNTS.fullmatch(name):
+            raise Refused(f"The header {name} is not passed on.")
+    if "content-encoding" in given:
+        raise Refused("A compressed request is not passed on.")
+    found = {name: value for name, value in given.items() if HEADERS.fullmatch(name)}
+    if "anthropic-beta" in found:
+        words = [word.strip() for word in found["anthropic-beta"].split(",")]
+        found["anthropic-beta"] = ",".join(word for word in words if word and not BETAS.search(word))
+    return {name: value for name, value in found.items() if value}
+
+
+def _check_tier(body: Mapping[str, Any]) -> None:
+    if body.get("service_tier") not in {None, *_TIERS}:
+        raise Refused("Only the standard tier of service is asked for.")
+    if body.get("speed") not in {None, "standard"}:
+        raise Refused("Only the standard speed is asked for.")
+    if body.get("inference_geo") not in {None, "", "global", "not_available"}:
+        raise Refused("A region of its own costs more than the list says.")
+
+
+def _anthropic(body: Mapping[str, Any]) -> None:
+    for key in ("mcp_servers", "container", "fallback", "fallbacks"):
+        if body.get(key):
+            raise Refused(f"'{key}' lets the vendor do what nobody here sees: it is not passed on.")
+    for part in _parts({"messages": body.get("messages"), "system": body.get("system")}):
+        source, kind = part.get("source"), part.get("type")
+        if isinstance(source, dict) and source.get("type") not in _SOURCES:
+            raise Refused("Images and files are passed on only with their content, not by address or number.")
+        if isinstance(kind, str) and (_BLOCKS_ELSEWHERE.fullmatch(kind) or _is_tool_elsewhere(kind)):
+            raise Refused(f"A part of the type '{kind[:40]}' belongs to a tool that runs elsewhere.")
+        _check_tools(Vendor.ANTHROPIC, part.get("tools"))
+
+
+def _openai(body: Mapping[str, Any]) -> None:
+    if body.get("background"):
+        raise Refused("Background answers are not forwarded.")
+    for key in _STATELESS:
+        if body.get(key):
+            raise Refused(f"'{key}' names what is kept at the vendor: it is not passed on.")
+    for part in _parts({"input": body.get("input")}):
+        _check_tools(Vendor.OPENAI, part.get("tools"))
+        address = part.get("image_url")
+        address = address.get("url") if isinstance(address, dict) else address
+        if part.get("file_id") or part.get("file_url") or (isinstance(address, str) and not _is_data(address)):
+            raise Refused("Images and files are passed on only with their content, not by address or number.")
+
+
+def _is_tool_elsewhere(kind: str) -> bool:
+    """Whether it is a vendor's tool, which has a date in its name, and none that runs here."""
+    return bool(re.fullmatch(r"\w+_20\d{6}", kind)) and not _HERE[Vendor.ANTHROPIC].fullmatch(kind)
+
+
+def _is_data(address: str) -> bool:
+    return address[:5].lower() == "data:"
+
+
+def _check_tools(vendor: Vendor, tools: object) -> None:
+    if tools is None:
+        return
+    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
+        raise Refused("'tools' is not a list of objects.")
+    for tool in tools:
+        kind = tool.get("type", "custom" if vendor is Vendor.ANTHROPIC else None)
+        if not isinstance(kind, str) or not _HERE[vendor].fullmatch(kind):
+            raise Refused(f"A tool of the type '{str(kind)[:40]}' runs elsewhere: it is not passed on.")
+        environment = tool.get("environment")
+        if isinstance(environment, dict) and environment.get("type") != "local":
+            raise Refused("A shell that runs elsewhere is not passed on.")
+        if kind == "namespace":
+            _check_tools(vendor, tool.get("tools"))
+
+
+def _parts(value: object) -> Iterator[Mapping[str, Any]]:
+    """Every object in a request, however deep, without recursion; what a tool was asked with is text of the model."""
+    waiting: list[object] = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            yield one
+            left_out = {"input"} if one.get("type") == "tool_use" else {"input_schema", "parameters"}
+            waiting += [part for key, part in one.items() if key not in left_out]
+        elif isinstance(one, list):
+            waiting += one
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is no number")
+    return number

@@ -1,0 +1,206 @@
+"""What processes hold that no directory shows: nameless memory, files that are removed, file systems of their own.
+
+It is read from `/proc` of the processes alone, without any right that their account does not have. What they have
+hidden from their own account (a process that is not dumpable) stays unseen; there a cgroup counts (`cgroup`).
+https://man7.org/linux/man-pages/man5/proc.5.html
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shared.sandbox.system_calls import LARGEST_SEGMENT, SEGMENTS
+
+OWN_SEGMENTS_BYTES = LARGEST_SEGMENT * SEGMENTS
+"""As much shared memory of System V as one namespace can hold in a sandbox."""
+
+_IN_MEMORY = ("tmpfs", "ramfs")
+"""File systems that an ordinary account can mount in a user namespace of its own, and that are memory."""
+
+_NAMELESS = ("/memfd:", "/dev/zero", "/SYSV")
+"""What the kernel calls files that are memory."""
+
+_DELETED = " (deleted)"
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """In bytes; `unseen` are file systems whose usage nobody can ask for."""
+
+    memory_bytes: int = 0
+    disk_bytes: int = 0
+    files: int = 0
+    unseen: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One line of `mountinfo`: the device as `major:minor`, where it is, and what it is."""
+
+    device: str
+    place: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """One line of `maps` of a file that has no name: device and number, how far it is mapped, its addresses."""
+
+    identity: tuple[int, int]
+    end: int
+    span: str
+    memory: bool
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was met so far, by device and number, so that nothing is counted twice."""
+
+    memory: dict[tuple[int, int], int] = field(default_factory=dict)
+    disk: dict[tuple[int, int], int] = field(default_factory=dict)
+    mounted: dict[str, tuple[int, int] | None] = field(default_factory=dict)
+
+
+def held(pids: Sequence[int]) -> Held:
+    """What these processes hold besides their resident memory and what lies in directories; raises nothing."""
+    found = _Found()
+    ours = {mount.device for mount in _mounts("self")}
+    spaces: set[str] = set()
+    for pid in pids:
+        if (space := _link(f"/proc/{pid}/ns/mnt")) and space not in spaces:
+            spaces.add(space)
+            _file_systems(pid, ours, found)
+    in_memory = {_number(device) for device in found.mounted}
+    for pid in pids:
+        _descriptors(pid, in_memory, found)
+    for pid in pids:
+        _mapped(pid, in_memory, found)
+    usages = [usage for usage in found.mounted.values() if usage is not None]
+    mounted = sum(size for size, _ in usages)
+    further = max(0, len({*_own(pids, "ipc")}) - 1) * OWN_SEGMENTS_BYTES
+    return Held(
+        memory_bytes=mounted + sum(found.memory.values()) + further,
+        disk_bytes=mounted + sum(found.disk.values()),
+        files=sum(files for _, files in usages) + len(found.disk),
+        unseen=frozenset(device for device, usage in found.mounted.items() if usage is None),
+    )
+
+
+def mounts(text: str) -> Iterator[Mount]:
+    """The lines of a `mountinfo`."""
+    for line in text.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split()
+        if len(fields) > 4 and after:
+            place = _ESCAPED.sub(lambda match: chr(int(match[1], 8)), fields[4])
+            yield Mount(fields[2], place, after.split()[0])
+
+
+def mappings(text: str) -> Iterator[Mapping]:
+    """The lines of a `maps` that are of shared memory without a name, or of a file that is removed."""
+    for line in text.splitlines():
+        fields = line.split(maxsplit=5)
+        if len(fields) < 6 or not fields[5].endswith(_DELETED):
+            continue
+        memory = fields[5].startswith(_NAMELESS)
+        if memory and fields[1][3] != "s":
+            continue  # a copy of one's own, which is resident memory
+        first, last = (int(address, 16) for address in fields[0].split("-"))
+        identity = (_number(fields[3], 16), int(fields[4]))
+        yield Mapping(identity, int(fields[2], 16) + last - first, fields[0], memory)
+
+
+def _own(pids: Iterable[int], kind: str) -> Iterator[str]:
+    """The namespaces of a kind that are not this process's."""
+    ours = _link(f"/proc/self/ns/{kind}")
+    for pid in pids:
+        if (space := _link(f"/proc/{pid}/ns/{kind}")) and space != ours:
+            yield space
+
+
+def _file_systems(pid: int, ours: set[str], found: _Found) -> None:
+    """Count the file systems in memory that one process sees and this one does not."""
+    for mount in _mounts(pid):
+        if mount.kind not in _IN_MEMORY or mount.device in ours:
+            continue
+        if found.mounted.get(mount.device) is None:
+            found.mounted[mount.device] = _usage(pid, mount)
+
+
+def _usage(pid: int, mount: Mount) -> tuple[int, int] | None:
+    """Bytes and files; None when another one lies on top of it, or when it counts nothing, as ramfs."""
+    place = f"/proc/{pid}/root{mount.place}"
+    try:
+        if os.lstat(place).st_dev != _number(mount.device):
+            return None
+        usage = os.statvfs(place)
+    except OSError:
+        return None
+    if usage.f_blocks == 0:
+        return None
+    return (usage.f_blocks - usage.f_bfree) * usage.f_frsize, usage.f_files - usage.f_ffree
+
+
+def _descriptors(pid: int, in_memory: set[int], found: _Found) -> None:
+    for name in _names(f"/proc/{pid}/fd"):
+        path = f"/proc/{pid}/fd/{name}"
+        try:
+            known = Path(path).stat()
+        except OSError:
+            continue
+        if stat.S_ISREG(known.st_mode) and known.st_nlink == 0:
+            identity = (known.st_dev, known.st_ino)
+            if _link(path).startswith(_NAMELESS):
+                found.memory[identity] = known.st_blocks * 512
+            elif known.st_dev not in in_memory:
+                found.disk[identity] = known.st_blocks * 512
+
+
+def _mapped(pid: int, in_memory: set[int], found: _Found) -> None:
+    """What is mapped and has no descriptor any more: its size, where it may be asked for, or else how far it goes."""
+    for mapping in mappings(_text(f"/proc/{pid}/maps")):
+        one = mapping.identity
+        if one in found.memory or one in found.disk or one[0] in in_memory:
+            continue
+        try:
+            size = Path(f"/proc/{pid}/map_files/{mapping.span}").stat().st_blocks * 512
+        except OSError:
+            size = mapping.end
+        sizes = found.memory if mapping.memory else found.disk
+        sizes[one] = size
+
+
+def _mounts(pid: int | str) -> Iterator[Mount]:
+    return mounts(_text(f"/proc/{pid}/mountinfo"))
+
+
+def _number(device: str, base: int = 10) -> int:
+    major, _, minor = device.partition(":")
+    return os.makedev(int(major, base), int(minor, base))
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return [entry.name for entry in Path(path).iterdir()]
+    except OSError:
+        return []
+
+
+def _link(path: str) -> str:
+    try:
+        return str(Path(path).readlink())
+    except OSError:
+        return ""

@@ -1,0 +1,57 @@
+"""The kinds of work that a specification can ask for, and the line that says which."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What is to be done: only a feature needs new tests that fail before it, the others say what holds instead."""
+
+    FEATURE = "feature"
+    REFACTORING = "refactoring"
+    DOCUMENTATION = "documentation"
+    REMOVAL = "removal"
+    DEPENDENCY = "dependency"
+    CONFIGURATION = "configuration"
+
+
+LOUD_LINE = re.compile(r"^((?:[-*+][ \t]+)?[*_]{0,2}kind[*_]{0,2}[ \t]*)(\\*:)", re.IGNORECASE)
+"""How a line begins that says a kind, or seems to; a backslash before the colon makes it text."""
+
+_LINE = re.compile(r"(?:[-*+][ \t]+)?[*_]{0,2}kind[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*(\S.{0,39})", re.IGNORECASE)
+_WORDS = 2
+"""More words after the colon are a sentence that happens to begin with "Kind:"."""
+
+
+def word_of(line: str) -> str:
+    """The word that a line `Kind: refactoring` says, in small letters; empty for any other line."""
+    found = _LINE.fullmatch(line.rstrip())
+    word = found[1].strip(" \t*_`.;").casefold() if found else ""
+    return word if len(word.split()) <= _WORDS else ""
+
+
+def says_kind(line: str) -> bool:
+    """Whether a line says one of the kinds and nothing else."""
+    return word_of(line) in list(Kind)
+
+
+def kind_of(words: Iterable[str], remarks: list[str]) -> Kind:
+    """The first of `words` that is a kind; what is none, or another one, becomes a remark."""
+    found: Kind | None = None
+    for word in dict.fromkeys(words):
+        if word not in list(Kind):
+            remarks.append(f"'Kind: {word}' is ignored: there is no such kind; {_near(word)}.")
+        elif found is None:
+            found = Kind(word)
+        else:
+            remarks.append(f"'Kind: {word}' is ignored: the kind is {found} already; say one.")
+    return found or Kind.FEATURE
+
+
+def _near(word: str) -> str:
+    near = difflib.get_close_matches(word, list(Kind), 1) or [one for one in Kind if one[:3] == word[:3]]
+    return f"{near[0]} is one" if near else f"there are {', '.join(Kind)}"

@@ -1,0 +1,77 @@
+"""What a body sets for itself: `<!-- workflow: ... -->` and `@tdd-...` lines; arbitrary text never raises."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from shared.markdown import Line, lines
+from shared.specification.kind import Kind, kind_of, word_of
+from shared.specification.layout import TDD_LINE
+from shared.specification.model import Settings
+
+_COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
+_WORKFLOW = re.compile(r"\s*workflow:(.*)", re.DOTALL)
+_PAIR = re.compile(r"(?<![\w-])([\w-]{1,40})\s{0,9}[:=]\s{0,9}([^\s,]+)")
+_SPELLINGS = {"max-attempts": "max_attempts", "timeout": "timeout_minutes"}
+_KIND = "kind"
+
+_WISHES = 20
+"""Settings that are looked at in one body."""
+
+
+def overrides(body: str, shown: list[Line], remarks: list[str]) -> tuple[Kind, Settings]:
+    """The kind and the settings of a body, of which `shown` are the visible lines; what is ignored is in `remarks`.
+
+    A visible line goes before the hidden comment.
+    """
+    wishes = list(islice(_wishes(body, shown), _WISHES))
+    visible = (word for line in shown if not line.fenced and (word := word_of(line.text)))
+    hidden = (value.casefold() for name, value in wishes if name.casefold() == _KIND)
+    kind = kind_of([*islice(visible, _WISHES), *hidden], remarks)
+    return kind, _settings([wish for wish in wishes if wish[0].casefold() != _KIND], remarks)
+
+
+def _settings(wishes: Iterable[tuple[str, str]], remarks: list[str]) -> Settings:
+    settings: dict[str, float | None] = dict.fromkeys(("max_attempts", "timeout_minutes", "max_budget_usd"))
+    for name, value in wishes:
+        try:
+            if name not in settings:
+                near = difflib.get_close_matches(name, [*settings, _KIND], 1)
+                raise ValueError(f"there is no such setting{f'; {near[0]} is one' if near else ''}")
+            settings[name] = _checked(name, value)
+        except ValueError as error:
+            remarks.append(f"'{name[:40]}: {value[:40]}' is ignored: {error}.")
+    attempts, minutes, budget = settings.values()
+    return Settings(None if attempts is None else int(attempts), None if minutes is None else int(minutes), budget)
+
+
+def _checked(name: str, value: str) -> float:
+    number = re.fullmatch(r"\$?(\d{1,9}(?:\.\d{1,9})?)", value)
+    if number is None:
+        raise ValueError("that is not a number")
+    if name == "max_budget_usd":
+        Settings(max_budget_usd=float(number[1]))
+        return float(number[1])
+    whole = int(number[1]) if number[1].isdigit() else 0
+    Settings(whole if name == "max_attempts" else None, whole if name == "timeout_minutes" else None)
+    return whole
+
+
+def _wishes(body: str, shown: list[Line]) -> Iterator[tuple[str, str]]:
+    """What is asked for in `<!-- workflow: ... -->` and by `@tdd-...` lines, in code fences not."""
+    unfenced = "\n".join(line.text for line in lines(body.replace("\r\n", "\n")) if not line.fenced)
+    for comment in _COMMENT.findall(unfenced):
+        workflow = _WORKFLOW.fullmatch(comment)
+        yield from _PAIR.findall(workflow[1]) if workflow else ()
+        yield from _spelled(comment.split("\n"))
+    yield from _spelled(line.text for line in shown if not line.fenced)
+
+
+def _spelled(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        found = TDD_LINE.fullmatch(text)
+        if found:
+            yield _SPELLINGS[found[1].casefold()], found[2]

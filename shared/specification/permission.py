@@ -1,0 +1,57 @@
+"""Which existing tests a specification gives up: those that it lists, and those that its text names.
+
+A word of a sentence is no name. `test_search` is one wherever it stands; a title such as "returns no user" is one only
+in back quotes or quotation marks, because criteria are written in the same words as titles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from shared.markdown import lines
+
+_PARTS = re.compile(r"::| > |(?<=\w)[.#](?=\w)")
+_CASES = re.compile(r"(?<=\S)\[.*\]$")
+_SYMBOL = re.compile(r"\w*(?:_|\d|[a-z][A-Z])\w*")
+"""What is no word of a language: it has an underscore, a digit, or a capital in the middle."""
+
+_QUOTED = re.compile(r"`+([^`]+?)`+|\"([^\"]+)\"|(?<!\w)'([^']+)'(?!\w)|“([^”]+)”|‘([^’]+)’|«([^»]+)»|„([^“”]+)[“”]")
+_BEFORE, _AFTER = r"(?<![\w/:.-])", r"(?![\w/:[-]|\.\w)"
+"""What stands beside a name, so that it is not a part of another one or of a path."""
+
+
+def lists(entries: Collection[str], path: str, name: str) -> bool:
+    """Whether `entries` hold the file `path`, the test `name` in it, or a class or block around that."""
+    plain = _CASES.sub("", name)
+    around = {plain[: found.start()] for found in _PARTS.finditer(plain)}
+    wanted = {path, *(f"{path}::{one}" for one in {name, plain, *around})}
+    return not wanted.isdisjoint(entry.removeprefix("./") for entry in entries)
+
+
+def names(texts: Iterable[str], path: str, name: str) -> bool:
+    """Whether one of `texts` names the test `name` of the file `path`; what stands in a code fence does not count."""
+    spellings = set(_spellings(path, name))
+    bare = [one for one in spellings if any(map(_SYMBOL.fullmatch, _PARTS.split(one)[-1:]))]
+    pattern = re.compile(f"{_BEFORE}(?:{'|'.join(map(re.escape, bare))}){_AFTER}") if bare else None
+    return any(_says(_unfenced(text), spellings, pattern) for text in texts)
+
+
+def _spellings(path: str, name: str) -> Iterator[str]:
+    """The name as reported, without its case, and the last part of that, alone and with its file."""
+    plain = _CASES.sub("", name)
+    *outer, last = _PARTS.split(plain)
+    for one in (name, plain, *([".".join([*outer, last]), "::".join([*outer, last])] if outer else [])):
+        yield one
+        yield f"{path}::{one}"
+        yield f"{path.rpartition('/')[2]}::{one}"
+    yield last
+
+
+def _says(text: str, spellings: Collection[str], bare: re.Pattern[str] | None) -> bool:
+    quoted = {next(filter(None, found.groups())).strip().removesuffix("()") for found in _QUOTED.finditer(text)}
+    return not quoted.isdisjoint(spellings) or (bare is not None and bare.search(text) is not None)
+
+
+def _unfenced(text: str) -> str:
+    return " ".join(" ".join(line.text for line in lines(text) if not line.fenced).split())

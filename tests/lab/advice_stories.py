@@ -1,0 +1,169 @@
+"""What a person does by an advice about branches and pending tests; each returns the issue that ends merged."""
+
+from __future__ import annotations
+
+from branch_scene import move, push, tip, work_branch
+from engine import OWNER, REPOSITORY, Engine
+from worker_scene import CODE, REVIEW, TESTS, fence, labels, pulls, status
+
+from lab.ci.moods import GREEN, NEVER
+from shared.workflow import Role
+
+GOOD = TESTS + CODE + REVIEW
+
+OF_THE_BASE = "def shout(name):\n    return name.upper()\n"
+"""What somebody adds to the base under the very path that the implementation writes."""
+
+HALF = """
+- call: resolve_conflict
+  round: any
+  edits:
+    - {path: NOTES.md, content: "I do not know.\\n"}
+"""
+
+PENDING = """\
+import pytest
+
+
+@pytest.mark.skip(reason="spec: people are greeted by name")
+def test_greets_by_name():
+    from directory.greeting import greet
+
+    assert greet("Ada") == "Hello, Ada"
+"""
+
+
+def label(engine: Engine, number: int, name: str) -> None:
+    engine.lab.clock.advance(2)
+    engine.lab.label(REPOSITORY, number, name, actor=OWNER)
+
+
+def say(engine: Engine, number: int, text: str) -> None:
+    engine.lab.clock.advance(2)
+    engine.lab.comment(REPOSITORY, number, text, author=OWNER)
+
+
+async def worked(engine: Engine) -> None:
+    """One worker, until something has ended."""
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+
+
+async def conflict_unresolved(engine: Engine) -> int:
+    engine.script(GOOD + HALF)
+    engine.lab.ci_mood(REPOSITORY, NEVER)
+    number = engine.ready("Greet people")
+    branch = work_branch(number)
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.resting), worker)
+        await push(engine, "main", {"directory/greeting.py": OF_THE_BASE})
+        engine.lab.ci_mood(REPOSITORY, GREEN)
+        await engine.lab.ci_run(REPOSITORY, branch)
+        await engine.until(lambda: bool(worker.ended), worker)
+    assert "Merge the base into the branch by hand and push that" in status(engine, number)
+    ours, base = await tip(engine, branch), await tip(engine, "main")
+    greeting = "def greet(name):\n    return f'Hello, {name}'\n"
+    merged = await push(engine, branch, {"directory/greeting.py": f"{greeting}\n\n{OF_THE_BASE}"}, on=ours)
+    await as_merge(engine, branch, merged, (ours, base))
+    label(engine, pulls(engine)[0].number, "status:changes-requested")
+    return number
+
+
+async def as_merge(engine: Engine, branch: str, commit: str, parents: tuple[str, str]) -> None:
+    """Let `branch` have the files of `commit` as a merge of `parents`, as `git merge` leaves them."""
+    git = engine.lab.at(REPOSITORY).bare.git
+    named = [word for parent in parents for word in ("-p", parent)]
+    ada = {f"GIT_{who}_{what}": "ada@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    made = await git.check("commit-tree", f"{commit}^{{tree}}", *named, "-m", "Merge main", env=ada)
+    await move(engine, branch, made.stdout.decode().strip())
+
+
+async def base_gone(engine: Engine) -> int:
+    """A person lets the pull request go into another branch, which somebody then deletes."""
+    number = engine.ready("Greet people")
+    await worked(engine)
+    (pull,) = pulls(engine)
+    base = await tip(engine, "main")
+    engine.lab.at(REPOSITORY).pulls.records.change(pull.number, base_branch="release")
+    label(engine, pull.number, "status:changes-requested")
+    await worked(engine)
+    assert "does not exist any more" in status(engine, number)
+    assert "restore that branch" in status(engine, number)
+    assert "status:failed" in labels(engine, number)
+    await move(engine, "release", base)
+    label(engine, pull.number, "status:changes-requested")
+    return number
+
+
+async def no_longer_pending(engine: Engine) -> int:
+    """The test was renamed after its issue had been written: the person closes that, and writes a new one."""
+    engine.repository_settings["tdd"] = {"pending": {"globs": ["tests/test_later.py"]}}
+    await push(engine, "main", {"tests/test_later.py": PENDING})
+    async with engine.agent(Role.PLANNER) as planner:
+        issues = engine.lab.at(REPOSITORY).issues.records
+        await engine.until(lambda: len(issues.values()) == 1, planner)
+    (issue,) = issues.values()
+    await push(engine, "main", {"tests/test_later.py": PENDING.replace("greets_by_name", "greets_people")})
+    await worked(engine)
+    assert "is not marked as pending on the base" in status(engine, issue.number)
+    assert "Close the issue if the test was activated" in status(engine, issue.number)
+    engine.lab.close(REPOSITORY, issue.number, actor=OWNER)
+    async with engine.agent(Role.PLANNER) as planner, engine.agent(Role.WORKER) as worker:
+        await engine.tick(planner, worker)
+        await engine.tick(planner, worker)
+    assert not {one for one in labels(engine, issue.number) if one.startswith(("flag:", "status:"))}
+    return engine.ready("Greet people")
+
+
+async def branch_was_emptied(engine: Engine) -> int:
+    """Somebody moves the work branch onto the base right before the pull request would be opened."""
+    number, done = engine.ready("Greet people"), list[str]()
+
+    async def moved(method: str, path: str) -> None:
+        if method == "POST" and path.endswith("/pulls") and not done:
+            done.append(await tip(engine, work_branch(number)))
+            await move(engine, work_branch(number), await tip(engine, "main"))
+
+    engine.lab.interludes.plan(moved)
+    await worked(engine)
+    kept = (await fence(engine, number)).work_head
+    assert done == [kept]
+    assert f"Put {kept[:12]} back on `{work_branch(number)}`" in status(engine, number)
+    await move(engine, work_branch(number), kept)
+    say(engine, number, "/retry")
+    return number
+
+
+async def stopped_and_reviewed_as_it_is(engine: Engine) -> int:
+    """A person closes the issue while its pull request waits for review, and then opens it again."""
+    number = engine.ready("Greet people")
+    await worked(engine)
+    (pull,) = pulls(engine)
+    engine.lab.close(REPOSITORY, number, actor=OWNER)
+    await looked_at_again(engine)
+    told = f"set `status:reviewing` on this issue and on #{pull.number} to have it reviewed as it is"
+    assert told in status(engine, number)
+    engine.lab.reopen(REPOSITORY, number, actor=OWNER)
+    label(engine, number, "status:reviewing")
+    label(engine, pull.number, "status:reviewing")
+    return number
+
+
+async def pull_request_opened_again(engine: Engine) -> int:
+    """A person closes the pull request, thinks again, opens it and asks for its review."""
+    number = engine.ready("Greet people")
+    await worked(engine)
+    (pull,) = pulls(engine)
+    engine.lab.close(REPOSITORY, pull.number, actor=OWNER)
+    await looked_at_again(engine)
+    assert f"reopen #{pull.number} and set" in status(engine, number)
+    engine.lab.reopen(REPOSITORY, pull.number, actor=OWNER)
+    label(engine, pull.number, "status:reviewing")
+    return number
+
+
+async def looked_at_again(engine: Engine) -> None:
+    """Worker and reviewer on another machine, until each has seen what people did."""
+    async with engine.agent(Role.WORKER, state="third") as worker, engine.agent(Role.REVIEWER, state="third") as other:
+        for _ in range(3):
+            await engine.tick(worker, other)

@@ -1,0 +1,32 @@
+"""The board of a repository, as a person on a machine of their own sees it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from engine import ENGINE, WRITES, Engine
+
+from console.record.visit import Visit, visits
+from console.status.gather import Looking
+from console.status.row import Row
+
+
+@asynccontextmanager
+async def visited(engine: Engine, state: str = "reader") -> AsyncIterator[Visit]:
+    """A person's machine, on which no agent has ever run."""
+    environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
+    async with visits(engine.settings(state), environment, engine.clock) as (visit,):
+        yield visit
+
+
+def looking(visit: Visit) -> Looking:
+    return Looking(visit, timeout=1800, unknown_run=15)
+
+
+async def row_of(engine: Engine, number: int) -> Row:
+    """What the board says of one item."""
+    async with visited(engine) as visit:
+        board = await looking(visit).look()
+    (row,) = [row for row in board.rows if row.number == number]
+    return row

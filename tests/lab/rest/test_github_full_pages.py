@@ -1,0 +1,146 @@
+"""Lists that fill a page while they are polled: what comes after a full page is seen at the next look."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sized
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from github_bench import NAME, Bench, bench
+from github_script import Plan, scripted
+
+from lab.world.checks import AnnotationRecord
+from lab.world.pulls import Place, PullRecord
+from shared.github.checks import Checks
+from shared.github.client import GitHub
+from shared.github.comments import Comments
+from shared.github.issues import Issues
+from shared.github.labels import LabelBoard
+from shared.github.pulls import Pulls
+from shared.github.reviews import Reviews
+from shared.labels import Labels
+
+SIZES = (98, 99, 100, 101, 102, 198, 199, 200, 201)
+SHA = "refs/heads/main"
+PULL = 1
+PLACE = Place("a.py", 1, "RIGHT", "@@ -1 +1 @@", "one", 1)
+
+
+@dataclass
+class Growing:
+    """The lab with a pull request `PULL`, and a list of each kind that one more entry can be put into."""
+
+    bench: Bench
+    sha: str
+
+    def pull(self) -> PullRecord:
+        repository = self.bench.lab.at(NAME)
+        thread = repository.issues.open("engine", "A change", "", is_pull=True)
+        record = repository.pulls.open(thread, ("work", self.sha), ("main", self.sha), draft=False)
+        if record.number != PULL:
+            repository.issues.close(record.number, "engine")
+        return record
+
+    def comment(self) -> None:
+        self.bench.lab.comment(NAME, PULL, "more", author="ada")
+
+    def event(self) -> None:
+        issues = self.bench.lab.at(NAME).issues
+        issues.record(PULL, "labeled", "ada", {"name": "status:ready", "color": "ededed"})
+
+    def review(self) -> None:
+        self.bench.lab.at(NAME).pulls.review(PULL, "ada", "COMMENTED", "well", self.sha)
+
+    def remark(self) -> None:
+        pulls = self.bench.lab.at(NAME).pulls
+        review = next(iter(pulls.reviews.values()), None) or pulls.review(PULL, "ada", "COMMENTED", "", self.sha)
+        pulls.remark(review, PLACE, "here")
+
+    def label(self) -> None:
+        labels = self.bench.lab.at(NAME).labels
+        labels.create(f"label {len(labels.values())}", "ededed", None)
+
+    def check(self) -> None:
+        checks = self.bench.lab.at(NAME).checks
+        checks.start(self.sha, f"job {len(checks.checks)}")
+
+    def status(self) -> None:
+        checks = self.bench.lab.at(NAME).checks
+        checks.say(self.sha, f"context {len(checks.statuses)}", "success", description="", creator="ada")
+
+    def suite(self) -> None:
+        checks = self.bench.lab.at(NAME).checks
+        run = checks.suite(self.sha, "main", f"app-{len(checks.runs)}")
+        checks.runs.change(run.id, conclusion="startup_failure")
+
+    def remark_of_check(self) -> None:
+        checks = self.bench.lab.at(NAME).checks
+        found = next(iter(checks.checks.values()), None) or checks.start(self.sha, "job")
+        more = AnnotationRecord("a.py", 1, 1, "failure", "", f"wrong {len(found.annotations)}")
+        checks.checks.change(found.id, annotations=(*found.annotations, more))
+
+    def issue(self) -> None:
+        self.bench.lab.issue(NAME, "An issue", author="engine", labels=("status:ready",))
+
+    @property
+    def check_run_id(self) -> int:
+        return next(iter(self.bench.lab.at(NAME).checks.checks.values())).id
+
+
+Grow = Callable[[Growing], object]
+Read = Callable[[GitHub, Growing], Awaitable[Sized]]
+
+LISTS: dict[str, tuple[Grow, Read]] = {
+    "comments": (Growing.comment, lambda github, _: Comments(github, NAME).thread(PULL)),
+    "events": (Growing.event, lambda github, _: Issues(github, NAME).label_events(PULL)),
+    "reviews": (Growing.review, lambda github, _: Reviews(github, NAME).of(PULL)),
+    "review comments": (Growing.remark, lambda github, _: Reviews(github, NAME).comments(PULL)),
+    "labels": (Growing.label, lambda github, _: LabelBoard(github, NAME, Labels())._defined()),
+    "check runs": (Growing.check, lambda github, here: Checks(github, NAME).of(here.sha)),
+    "statuses": (Growing.status, lambda github, here: Checks(github, NAME).of(here.sha)),
+    "check suites": (Growing.suite, lambda github, here: Checks(github, NAME).unstarted(here.sha)),
+    "annotations": (Growing.remark_of_check, lambda github, here: Checks(github, NAME).annotations(here.check_run_id)),
+    "labelled issues": (Growing.issue, lambda github, _: Issues(github, NAME).labelled("status:ready")),
+    "created issues": (Growing.issue, lambda github, here: _created(github, here)),
+    "pull requests": (Growing.pull, lambda github, _: Pulls(github, NAME).of_branch("work")),
+}
+
+
+async def _created(github: GitHub, here: Growing) -> Sized:
+    await github.synchronise()
+    found = await Issues(github, NAME).created_by("engine", github.server_time.replace(year=2020))
+    return [issue for issue in found if not issue.is_pull_request]
+
+
+@pytest.mark.parametrize("kind", LISTS)
+async def test_an_entry_behind_a_full_page_is_seen_at_the_next_look(kind: str, tmp_path: Path) -> None:
+    grow, read = LISTS[kind]
+    async with bench(tmp_path) as b:
+        tip = await b.lab.at(NAME).bare.sha(SHA)
+        assert tip is not None
+        here, github = Growing(b, tip), b.client("engine")
+        here.pull()
+        known = 1 if kind == "pull requests" else 0
+        for size in SIZES:
+            for _ in range(size - known):
+                grow(here)
+            known = size
+            assert len(await read(github, here)) == size
+            before = b.charged
+            assert len(await read(github, here)) == size
+            free = b.charged - before if kind != "created issues" else 0  # its reader asks for the time too
+            assert free == 0, "what has not changed is confirmed by 304s alone, the look behind a full page too"
+
+
+async def test_the_count_of_a_list_proves_its_end() -> None:
+    full = {"total_count": 100, "check_runs": [{"id": number} for number in range(100)]}
+    async with scripted(Plan(body=full)) as (github, _):
+        assert len(await github.pages("/x")) == 100
+
+
+async def test_a_server_that_gives_the_same_page_for_every_number_is_asked_once_more_only() -> None:
+    same = Plan(body=[{"id": number} for number in range(100)], headers={"ETag": '"same"'})
+    async with scripted(same, same) as (github, script):
+        assert len(await github.pages("/x", direction="asc")) == 100
+    assert script.calls == ["GET /x?per_page=100&direction=asc", "GET /x?per_page=100&direction=asc&page=2"]

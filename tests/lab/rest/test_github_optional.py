@@ -1,0 +1,40 @@
+"""What a server does not have or a token may not see means the same in `doctor` and in the engine."""
+
+from __future__ import annotations
+
+import pytest
+from github_script import Plan, scripted
+
+from shared.github import approval_rules
+from shared.github.checks import Checks
+from shared.github.protection import Protection, protection
+
+R = "o/r"
+BRANCH = {"name": "main", "protected": True, "protection": {"required_status_checks": {"contexts": ["test"]}}}
+REFUSALS = [
+    Plan(404, {"message": "Not Found"}),
+    Plan(403, {"message": "Resource not accessible by integration"}),
+    Plan(403, {"message": "Upgrade to GitHub Pro or make this repository public to enable this feature."}),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_a_server_without_rulesets_asks_for_what_its_protection_asks_for(refusal: Plan) -> None:
+    async with scripted(Plan(body=BRANCH), refusal) as (github, _):
+        assert await Checks(github, R).required("main") == {"test"}
+    classic = Plan(body={"required_pull_request_reviews": {}})
+    async with scripted(Plan(body=BRANCH), refusal, classic) as (github, _):
+        assert await protection(github, R, "main") is Protection.PULL_REQUESTS
+    async with scripted(refusal, classic) as (github, _):
+        assert await approval_rules.missing(github, R, "main") == (
+            approval_rules.DISMISS_STALE,
+            approval_rules.LAST_PUSH,
+        )
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_without_either_nothing_is_known_and_nothing_fails(refusal: Plan) -> None:
+    async with scripted(Plan(body=BRANCH), refusal, refusal) as (github, _):
+        assert await protection(github, R, "main") is Protection.UNKNOWN
+    async with scripted(refusal, refusal) as (github, _):
+        assert await approval_rules.missing(github, R, "main") is None

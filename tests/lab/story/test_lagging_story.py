@@ -1,0 +1,44 @@
+"""The whole story on a GitHub whose replicas lag: nobody may notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from engine import ENGINE, REPOSITORY, Engine, demo_script
+from quick_clock import QuickClock
+from test_whole_story import has, is_open, tell
+
+from shared.workflow import Role, Stage
+
+SEEDS = range(2, 7)
+
+
+@pytest.mark.fault(11)
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in SEEDS)])
+async def test_a_story_on_replicas_that_lag_becomes_one_merged_pull_request(
+    engine: Engine, tmp_path: Path, seed: int
+) -> None:
+    engine.lab.lag.begin(seed)
+    engine.clock = QuickClock()
+    engine.scenario = demo_script(tmp_path)
+    engine.repository_settings |= {"approval": "auto", "merge": "auto"}
+    story, specification = tell(engine), 2
+    async with engine.agent(Role.PLANNER) as planner:
+        await engine.until(lambda: has(engine, story, "status:specified"), planner, ticks=90)
+        async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
+            await engine.until(lambda: not is_open(engine, specification), worker, reviewer, ticks=150)
+        await engine.until(lambda: not is_open(engine, story), planner, ticks=90)
+    fence = await engine.fence(Role.WORKER, specification)
+    assert fence is not None
+    assert (fence.stage, fence.attempt, fence.round) == (Stage.DONE, 2, 1)
+    repository = engine.lab.at(REPOSITORY)
+    assert [pull.merge_sha is not None for pull in repository.pulls.records.values()] == [True]
+    assert len(repository.issues.records.values()) == 3, "story, specification, pull request"
+    bots = [c for c in repository.comments.of(specification) if c.author == ENGINE]
+    acks = [comment for comment in bots if comment.body.startswith("ACK:")]
+    assert len(bots) - len(acks) == 1, "one status comment"
+    assert 2 <= len(acks) <= 5, (
+        "one for the work, one for the round; a claim that is lost to a late answer is made anew"
+    )
+    assert engine.lab.lag.counts.total() > 5, "something was late"

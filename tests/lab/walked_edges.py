@@ -1,0 +1,82 @@
+"""Which edges of the state machine a test has walked, read from what the embedded GitHub noted in each thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from engine import ENGINE, REVIEWER
+
+from lab.world.issues import EventRecord
+from lab.world.repository import RepositoryRecord
+from shared.labels import Labels
+from shared.workflow import TRANSITIONS, UNLABELLED, Event, Stage, Track
+
+Edge = tuple[Track, Stage, Event]
+Step = tuple[Track, Stage, Stage]
+"""One item's move from one stage to another; which event it was is not on the labels."""
+
+NAMES = Labels()
+ENGINES = frozenset({ENGINE, REVIEWER})
+_STAGES = {NAMES.of(stage).casefold(): stage for stage in Stage if stage not in UNLABELLED}
+
+
+def edge(text: str) -> Edge:
+    """An edge as marks name it: `story: planning, plan posted`."""
+    track, _, rest = text.partition(": ")
+    stage, _, event = rest.partition(", ")
+    return Track(track), Stage(stage), Event(event)
+
+
+def step_of(walked: Edge) -> Step:
+    """Where an edge leads, by the table."""
+    track, stage, _ = walked
+    return track, stage, TRANSITIONS[walked].to
+
+
+def steps(repository: RepositoryRecord) -> set[Step]:
+    """Every move of every thread of a repository."""
+    events: dict[int, list[EventRecord]] = {}
+    for one in repository.issues.events:
+        events.setdefault(one.number, []).append(one)
+    found: set[Step] = set()
+    for thread in repository.issues.records.values():
+        history = events.get(thread.number, [])
+        track = _track(thread.is_pull, history)
+        pull = repository.pulls.records.get(thread.number) if thread.is_pull else None
+        merged = pull is not None and pull.merged_at is not None
+        found |= {(track, old, new) for old, new in _moves(history, merged=merged)}
+    return found
+
+
+def _track(is_pull: bool, history: Iterable[EventRecord]) -> Track:
+    """Which track a thread is on."""
+    labels = {one.detail["name"].casefold() for one in history if one.event == "labeled"}
+    if is_pull:
+        return Track.PULL_REQUEST
+    return Track.STORY if NAMES.story.casefold() in labels else Track.SPECIFICATION
+
+
+def _moves(history: Sequence[EventRecord], *, merged: bool) -> Iterable[tuple[Stage, Stage]]:
+    """From label to label; a closing is the end of one, and a label that is only taken off is a person's stop."""
+    shown: list[Stage] = []
+    last = Stage.NEW
+    for one in history:
+        stage = _STAGES.get(one.detail.get("name", "").casefold())
+        if one.event == "labeled" and stage is not None:
+            if stage is not last:
+                yield last, stage
+            shown, last = [*(other for other in shown if other is not stage), stage], stage
+        elif one.event == "unlabeled" and stage is not None:
+            shown = [other for other in shown if other is not stage]
+            last = shown[-1] if shown else last
+        elif one.event == "closed":
+            done = merged or "commit_id" in one.detail or one.actor in ENGINES
+            yield last, Stage.DONE if done else Stage.WITHDRAWN
+    if last is not Stage.NEW and not shown:
+        yield last, Stage.WITHDRAWN
+
+
+def check(repository: RepositoryRecord, claimed: Iterable[str]) -> None:
+    """Fail a test that says it walks an edge, and does not."""
+    walked = steps(repository)
+    assert [one for one in claimed if step_of(edge(one)) not in walked] == [], f"walked: {sorted(walked)}"

@@ -1,0 +1,54 @@
+"""Fakes of what tells the ends of items, and of replies: they remember what they were told to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.github.status import Status
+from shared.lock.record import Fence
+from shared.models import Issue, PullRequest
+from shared.warrant import Warrant
+
+
+@dataclass
+class FakeClosing:
+    """The numbers of issues that were told as merged, and of items whose labels came off."""
+
+    told: list[int] = field(default_factory=list)
+    unlabelled: list[int] = field(default_factory=list)
+    then: Callable[[Issue | PullRequest], None] = lambda item: None
+
+    async def merged(self, fence: Fence, pull_request: PullRequest, warrant: Warrant) -> None:
+        """Tell of an issue."""
+        warrant.check()
+        self.told.append(fence.key.number)
+
+    async def unlabel(self, item: Issue | PullRequest, warrant: Warrant) -> None:
+        """Take labels off an item."""
+        warrant.check()
+        self.unlabelled.append(item.number)
+        self.then(item)
+
+    async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
+        """A status comment says something else."""
+        warrant.check()
+        self.told.append(number)
+
+    async def data(self, number: int) -> Mapping[str, Any]:
+        """No status comment stands anywhere."""
+        return {}
+
+
+@dataclass
+class FakeReplies:
+    """The replies that were given, each once."""
+
+    given: dict[tuple[int, str], str] = field(default_factory=dict)
+
+    async def once(self, number: int, purpose: str, text: str) -> bool:
+        """Give one."""
+        new = (number, purpose) not in self.given
+        self.given.setdefault((number, purpose), text)
+        return new

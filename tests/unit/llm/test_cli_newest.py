@@ -1,0 +1,53 @@
+"""Which program of a coding CLI is used, and what is said of the choice; the programs are scripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shared.errors import Misconfigured
+from shared.llm.cli.newest import newest
+from shared.llm.cli.programs import PACKAGES, home
+
+
+def script(path: Path, said: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{said}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("installed", "on_path", "wins"),
+    [
+        ("echo '2.1.9 (Claude Code)'", "echo '2.1.10 (Claude Code)'", "path"),
+        ("echo 2.1.10", "echo 2.1.9", "installed"),
+        ("echo 2.1.9", "echo 2.1.9", "installed"),
+        ("exit 1", "echo 0.1", "path"),
+        ("echo 0.1", "echo who knows", "installed"),
+    ],
+    ids=["newer on PATH", "newer one installed", "the same", "the installed one does not run", "no version on PATH"],
+)
+async def test_the_newest_that_runs_is_used_and_said(tmp_path: Path, installed: str, on_path: str, wins: str) -> None:
+    ours = script(home(tmp_path, "claude") / "0.2.187" / PACKAGES["claude"].program, installed)
+    theirs = script(tmp_path / "bin" / "claude", on_path)
+    environment = {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin"}
+    chosen = await newest("claude", "claude", tmp_path, environment)
+    used, left = (ours, theirs) if wins == "installed" else (theirs, ours)
+    assert chosen.path == used
+    assert f"is used: {used} (" in chosen.sentence
+    assert f"not {left} (" in chosen.sentence
+
+
+async def test_what_is_named_is_used_unasked(tmp_path: Path) -> None:
+    script(home(tmp_path, "claude") / "9.9.9" / PACKAGES["claude"].program, "touch asked")
+    named = script(tmp_path / "mine", f"touch '{tmp_path}/asked'")
+    chosen = await newest("claude", str(named), tmp_path, {"PATH": "/usr/bin:/bin"})
+    assert (chosen.path, chosen.sentence) == (named, "")
+    assert not (tmp_path / "asked").exists()
+
+
+async def test_without_any_it_is_said_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="install-cli codex"):
+        await newest("codex", "codex", tmp_path, {"PATH": str(tmp_path)})

@@ -1,0 +1,185 @@
+"""What may be asked of a vendor in the name of a run: only text, and tools that run here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from shared.llm.proxy.allowed import MOST_VALUES, PDF_TOKENS, Refused, checked, headers, parsed
+from shared.llm.proxy.metering import LARGEST_OUTPUT, Asked
+from shared.llm.proxy.vendors import Vendor
+
+MESSAGES: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
+RESPONSES: dict[str, Any] = {"model": "m", "max_output_tokens": 50, "input": [{"role": "user", "content": "Go."}]}
+
+
+def asked(vendor: Vendor, body: dict[str, Any]) -> Asked:
+    text = json.dumps(body).encode()
+    return checked(vendor, parsed(text), 1000, lambda model: model == "m")
+
+
+def said(*content: dict[str, Any]) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": [{"type": "tool_result", "content": list(content)}]}]}
+
+
+ANTHROPIC_REFUSED: list[dict[str, Any]] = [
+    {"model": "another"},
+    {"model": ""},
+    {"model": ["m"]},
+    *({"tools": [{"type": kind, "name": "x"}]} for kind in ("web_search_20250305", "web_fetch_20250910")),
+    *({"tools": [{"type": kind, "name": "x"}]} for kind in ("code_execution_20250825", "mcp_toolset", 7, None)),
+    {"tools": {"type": "custom"}},
+    {"mcp_servers": [{"type": "url", "url": "https://evil.example"}]},
+    {"container": "c1"},
+    {"speed": "fast"},
+    {"service_tier": "priority"},
+    {"inference_geo": "us"},
+    said({"type": "image", "source": {"type": "url", "url": "https://evil.example/?secret"}}),
+    said({"type": "document", "source": {"type": "url", "url": "https://evil.example/?secret"}}),
+    said({"type": "document", "source": {"type": "file", "file_id": "f1"}}),
+    said({"type": "server_tool_use", "name": "web_search"}),
+    said({"type": "mcp_tool_use"}),
+    said({"type": "container_upload", "file_id": "f1"}),
+    said({"type": "tool_added", "tool": {"type": "web_fetch_20250910"}}),
+    said({"type": "tools_changed", "tools": [{"type": "web_search_20250305"}]}),
+]
+
+OPENAI_REFUSED: list[dict[str, Any]] = [
+    *({"tools": [{"type": kind}]} for kind in ("web_search", "web_search_preview", "mcp", "file_search")),
+    *({"tools": [{"type": kind}]} for kind in ("code_interpreter", "image_generation", "computer_use_preview", None)),
+    {"tools": [{"type": "shell", "environment": {"type": "container_auto"}}]},
+    {"tools": [{"type": "namespace", "name": "n", "tools": [{"type": "web_search"}]}]},
+    {"input": [{"type": "additional_tools", "tools": [{"type": "mcp", "server_url": "https://evil.example"}]}]},
+    {"background": True},
+    {"previous_response_id": "r1"},
+    {"conversation": "c1"},
+    {"prompt": {"id": "p1"}},
+    {"service_tier": "priority"},
+    {"input": [{"content": [{"type": "input_image", "image_url": "https://evil.example/?secret"}]}]},
+    {"input": [{"content": [{"type": "input_image", "file_id": "f1"}]}]},
+    {"input": [{"content": [{"type": "input_file", "file_url": "https://evil.example/?secret"}]}]},
+]
+
+
+@pytest.mark.parametrize("change", ANTHROPIC_REFUSED, ids=lambda change: json.dumps(change)[:60])
+def test_what_the_vendor_would_do_elsewhere_is_not_asked_of_anthropic(change: dict[str, Any]) -> None:
+    with pytest.raises(Refused):
+        asked(Vendor.ANTHROPIC, MESSAGES | change)
+
+
+@pytest.mark.parametrize("change", OPENAI_REFUSED, ids=lambda change: json.dumps(change)[:60])
+def test_what_the_vendor_would_do_elsewhere_is_not_asked_of_openai(change: dict[str, Any]) -> None:
+    with pytest.raises(Refused):
+        asked(Vendor.OPENAI, RESPONSES | change)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "body"),
+    [
+        (Vendor.ANTHROPIC, MESSAGES),
+        (Vendor.ANTHROPIC, MESSAGES | {"tools": [{"name": "Bash", "input_schema": {"type": "object"}}]}),
+        (Vendor.ANTHROPIC, MESSAGES | {"tools": [{"type": "text_editor_20250728", "name": "x"}]}),
+        (Vendor.ANTHROPIC, MESSAGES | said({"type": "image", "source": {"type": "base64", "data": "aGk="}})),
+        (
+            Vendor.ANTHROPIC,
+            MESSAGES
+            | {
+                "messages": [
+                    {
+                        "role": "assistant",
+                        "content": [{"type": "tool_use", "name": "x", "input": {"source": {"type": "url"}}}],
+                    }
+                ]
+            },
+        ),
+        (Vendor.OPENAI, RESPONSES),
+        (Vendor.OPENAI, RESPONSES | {"tools": [{"type": "function"}, {"type": "local_shell"}], "background": False}),
+        (
+            Vendor.OPENAI,
+            RESPONSES
+            | {
+                "input": [
+                    {
+                        "type": "additional_tools",
+                        "tools": [{"type": "namespace", "tools": [{"type": "function"}, {"type": "custom"}]}],
+                    }
+                ]
+            },
+        ),
+        (
+            Vendor.OPENAI,
+            RESPONSES | {"input": [{"content": [{"type": "input_image", "image_url": "data:image/png;base64,aGk="}]}]},
+        ),
+    ],
+)
+def test_what_coding_programs_ask_is_passed_on(vendor: Vendor, body: dict[str, Any]) -> None:
+    assert asked(vendor, body) == Asked("m", 1000, 50)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"max_tokens": None}, Asked("m", 1000, LARGEST_OUTPUT)),
+        ({"max_tokens": 10**9}, Asked("m", 1000, LARGEST_OUTPUT)),
+        ({"max_tokens": -1}, Asked("m", 1000, LARGEST_OUTPUT)),
+        ({"max_tokens": True}, Asked("m", 1000, LARGEST_OUTPUT)),
+        (
+            said({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": ""}}),
+            Asked("m", 1000 + PDF_TOKENS, 50),
+        ),
+    ],
+)
+def test_the_most_that_a_request_can_take(change: dict[str, Any], expected: Asked) -> None:
+    assert asked(Vendor.ANTHROPIC, MESSAGES | change) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"model": "m", "model": "another"}',
+        b'{"model": "m", "tools": [], "to\\u006fls": [{"type": "web_search"}]}',
+        b'{"a": {"b": 1, "b": 2}}',
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b'{"a": 1e999}',
+        '{"model": "m"}'.encode("utf-16"),
+        b'\xef\xbb\xbf{"model": "m"}',
+        b'{"model": "\xff"}',
+        b"[" * 100_000,
+        b"[" + b"[]," * MOST_VALUES + b"1]",
+        b"[]",
+        b"null",
+        b"",
+    ],
+    ids=range(14),
+)
+def test_what_two_readers_could_read_differently_is_refused(text: bytes) -> None:
+    with pytest.raises(Refused):
+        parsed(text)
+
+
+def test_only_listed_headers_are_passed_on() -> None:
+    given = {
+        "anthropic-version": "2023-06-01",
+        "anthropic-beta": "claude-code-20250219,mcp-client-2025-04-04, code-execution-2025-08-25,context-1m-2025-08-07",
+        "content-type": "application/json",
+        "x-stainless-os": "Linux",
+        "session-id": "s1",
+        "cookie": "c",
+        "host": "h",
+        "x-forwarded-for": "f",
+        "x-api-key": "run-1",
+        "authorization": "Bearer run-1",
+        "connection": "keep-alive",
+    }
+    found = headers(given)
+    assert sorted(found) == ["anthropic-beta", "anthropic-version", "content-type", "session-id", "x-stainless-os"]
+    assert found["anthropic-beta"] == "claude-code-20250219,context-1m-2025-08-07"
+
+
+@pytest.mark.parametrize("name", ["openai-organization", "openai-project", "chatgpt-account-id", "content-encoding"])
+def test_headers_of_another_account_are_refused(name: str) -> None:
+    with pytest.raises(Refused):
+        headers({name: "x"})

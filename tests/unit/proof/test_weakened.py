@@ -1,0 +1,58 @@
+"""Old and new versions of a changed test on damaged code: what became weaker, and what nobody can say."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.specification import Specification
+from worker_agent.tdd.comparison.model import Entry, What
+from worker_agent.tdd.proof import weakened
+from worker_agent.tdd.proof.change import Change
+from worker_agent.tdd.proof.execution import Overlay
+from worker_agent.tdd.proof.subject import Rules, Subject
+from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.runners.runner import Selection
+
+CODE, TESTS = "page.py", "tests/test_page.py"
+TEST = f"{TESTS}::test_page"
+OLD = b"from page import page\n\ndef test_page():\n    assert page(3) == 4\n"
+NEW = b"from page import page\n\ndef test_page():\n    assert page(3)\n"
+FAILED = TestRun({TEST: TestResult(TEST, TESTS, Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION, "", asserted=True)})
+PASSED = TestRun({TEST: TestResult(TEST, TESTS, Outcome.PASSED, None, "")})
+ENDLESS = TestRun({}, finished=False, timed_out=True)
+
+
+def subject(before: TestRun, after: TestRun, limits: list[float | None]) -> Subject:
+    """A change of one old test, whose old version ends as `before` on damaged code and whose new one as `after`."""
+
+    async def run(tree: str, over: Overlay, selection: Selection | None, limit: float | None) -> TestRun:
+        limits.append(limit)
+        return before if TESTS in over.files else after
+
+    code = {CODE: b"def page(number):\n    return number + 1\n"}
+    change = Change(
+        "base",
+        "head",
+        old={TESTS: OLD, CODE: b"def page(number):\n    return number\n"},
+        new={TESTS: NEW, **code},
+        support={TESTS: OLD},
+    )
+    return Subject.of(change, run, Rules(), Specification(""), {})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "softer"),
+    [
+        (FAILED, PASSED, True),
+        (FAILED, FAILED, False),
+        (PASSED, PASSED, False),
+        (ENDLESS, PASSED, False),
+        (FAILED, ENDLESS, False),
+    ],
+)
+async def test_a_test_that_notices_less_is_told(before: TestRun, after: TestRun, softer: bool) -> None:
+    limits: list[float | None] = []
+    entry = Entry(TESTS, "test_page", 3, What.EXPECTATIONS, "changed", before=OLD.decode(), after=NEW.decode())
+    found = await weakened.sentences(subject(before, after, limits), [entry], {TESTS: OLD}, alone_seconds=10.0)
+    assert bool(found) is softer
+    assert set(limits) == {40.0}

@@ -1,0 +1,69 @@
+"""What is said of lines that name an issue and were not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.github.status import Status
+from shared.models import Account, Issue
+from shared.warrant import Notice, Warrant
+from worker_agent.intake.unread import LINE_CHARS, TOLD, NotedStatus, told
+
+THEN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def issue(body: str, number: int = 1) -> Issue:
+    return Issue(number, "Title", body, frozenset(), Account(1, "ada"), THEN, THEN)
+
+
+class Board:
+    """What was shown last."""
+
+    def __init__(self) -> None:
+        self.notes = ""
+
+    async def data(self, number: int) -> Mapping[str, Any]:
+        return {"number": number}
+
+    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+        self.notes = status.notes
+
+
+def test_a_line_that_was_not_understood_is_quoted_with_what_to_write() -> None:
+    said = told(issue("Hängt von #12 ab.\nDepends on #3"))
+    assert said.startswith("**Nothing waits for the issues that these lines name.**")
+    assert "`Depends on #`" in said
+    assert said.endswith("\n\n> Hängt von #12 ab.")
+    assert told(issue("Depends on #3")) == ""
+
+
+def test_long_texts_are_told_shortly_and_do_nothing() -> None:
+    said = told(issue("\n".join(f"Nach #{number} @ada {'x' * 500}" for number in range(1, 9))))
+    assert "@ada" not in said
+    assert said.count("\n> Nach") == TOLD
+    assert said.endswith(f"> and {8 - TOLD} more")
+    assert max(map(len, said.splitlines())) < LINE_CHARS + 100
+
+
+async def test_every_word_about_the_issue_ends_with_it_until_the_text_is_another_one() -> None:
+    board = Board()
+    noted, notice = NotedStatus(board), Notice(1, "test")
+    noted.seen(issue("Hängt von #12 ab."))
+    await noted.show(1, Status("Working.", notes="- one"), notice)
+    assert board.notes.startswith("- one\n\n**Nothing waits")
+    await noted.show(2, Status("Working.", notes="- two"), notice)
+    assert board.notes == "- two"
+    noted.seen(issue("Depends on #12"))
+    await noted.show(1, Status("Working."), notice)
+    assert (board.notes, await noted.data(1)) == ("", {"number": 1})
+
+
+def test_images_are_told_of_because_no_coder_sees_them() -> None:
+    one = told(issue("![a form](https://example.org/form.png)"))
+    assert one == "**The image of this issue was not shown to any coder:** put into words what matters in it."
+    both = told(issue("Hängt von #12 ab.\n\n![a](b)\n<img src='c'>"))
+    assert both.startswith("**Nothing waits for the issues")
+    assert "\n\n**The 2 images of this issue were not shown" in both
+    assert told(issue("```\n![a](b)\n```")) == "", "what is shown as code is no image"

@@ -1,0 +1,117 @@
+"""Issues that name the same files are built one after the other: which one an issue waits for, and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from shared.github.status import Status
+from shared.labels import Labels
+from shared.models import Issue
+from shared.order import urgency
+from shared.specification import touched
+from shared.text import neutralise, one_line
+from shared.workflow import Stage
+
+BEGUN = frozenset({Stage.IMPLEMENTING, Stage.TESTING, Stage.AWAITING_APPROVAL, Stage.REVIEWING})
+"""Stages of an issue whose work will be merged if nothing happens; what was given up holds nothing up."""
+
+SHOWN, PATH_CHARS = 3, 120
+"""So many files are named in a sentence, each with so many characters at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """An issue waits for issue `on`, because both name `files`."""
+
+    on: int
+    files: tuple[str, ...]
+
+
+def begun(number: int, files: Collection[str], others: Iterable[Issue], names: Labels) -> Sharing | None:
+    """The oldest issue among `others` that was begun and names one of `files`; none of them waits for what was not."""
+    sharing = (Sharing(one.number, _shared(one, files)) for one in others if _is_begun(one, names))
+    found = (one for one in sharing if one.files and one.on != number)
+    return min(found, key=lambda one: one.on, default=None)
+
+
+class SameFiles:
+    """Remembers who waits for whom. What an agent is about to begin counts like what was begun."""
+
+    def __init__(self, names: Labels, priorities: tuple[str, ...]) -> None:
+        self._names = names
+        self._priorities = priorities
+        self._known: Mapping[int, Issue] = {}
+        self._beginning: set[int] = set()
+        self._waiting: dict[int, Sharing] = {}
+        self._freed: dict[int, int] = {}
+
+    def heard(self, number: int, *, begins: bool) -> None:
+        """Whether an issue was found to be beginning, by whomever, when it was looked at last."""
+        (self._beginning.add if begins else self._beginning.discard)(number)
+
+    def first(self, issue: Issue) -> tuple[Sharing, bool] | None:
+        """The issue that has to be merged before this one begins, and whether that is news."""
+        before = self._waiting.pop(issue.number, None)
+        if not (files := touched(issue.body)):
+            return None
+        ahead = [one for one in self._known.values() if self._is_ahead(one, issue)]
+        found = begun(issue.number, files, self._known.values(), self._names) or self._next(ahead, files)
+        if found is None:
+            return None
+        self._waiting[issue.number] = found
+        return found, found != before
+
+    def look(self, known: Mapping[int, Issue]) -> None:
+        """See in the list of open items whether what is waited for has gone, or names the files no more."""
+        if known is self._known:
+            return
+        self._known = known
+        self._beginning &= known.keys()
+        for number, sharing in tuple(self._waiting.items()):
+            other = known.get(sharing.on)
+            if other is None or not (self._stands(other) and _shared(other, sharing.files)):
+                del self._waiting[number]
+                self._freed[number] = self._freed.get(number, 0) + 1
+
+    def times_freed(self, number: int) -> int:
+        """How often what this issue waited for was seen to go: a new number means that it is worth a look."""
+        return self._freed.get(number, 0)
+
+    def _stands(self, other: Issue) -> bool:
+        return _is_begun(other, self._names) or self._begins(other)
+
+    def _begins(self, one: Issue) -> bool:
+        ready = Stage.READY in self._names.read(one.labels).stages
+        return one.number in self._beginning and ready and one.open and not one.is_pull_request
+
+    def _is_ahead(self, one: Issue, issue: Issue) -> bool:
+        if one.number == issue.number or not self._begins(one):
+            return False
+        return urgency(one, self._priorities) < urgency(issue, self._priorities)
+
+    def _next(self, ahead: Iterable[Issue], files: Collection[str]) -> Sharing | None:
+        ordered = sorted(ahead, key=lambda one: urgency(one, self._priorities))
+        sharing = (Sharing(one.number, _shared(one, files)) for one in ordered)
+        return next((one for one in sharing if one.files), None)
+
+
+def told(sharing: Sharing) -> Status:
+    """It waits for another issue, and begins by itself when that has ended."""
+    shown = ", ".join(f"`{neutralise(one_line(path, PATH_CHARS))}`" for path in sharing.files[:SHOWN])
+    more = len(sharing.files) - SHOWN
+    files = f"{shown} and {more} more" if more > 0 else shown
+    return Status(
+        f"Waiting for #{sharing.on}: both name {files}. This begins by itself when that is merged or closed.",
+        (),
+        {"waiting": {"why": "same-files", "by": sharing.on}},
+    )
+
+
+def _is_begun(one: Issue, names: Labels) -> bool:
+    labels = names.read(one.labels)
+    return one.open and not one.is_pull_request and not labels.story and bool(labels.stages & BEGUN)
+
+
+def _shared(one: Issue, files: Collection[str]) -> tuple[str, ...]:
+    return tuple(path for path in one.files if path in files)

@@ -1,0 +1,76 @@
+"""What of an issue was not understood or seen, lines that name another one and images: said where its status stands.
+
+"Hängt von #12 ab" holds nothing up, and no coder sees a picture. Whoever wrote it is told, in the comment that is
+written anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from shared.github.status import Status
+from shared.models import Issue
+from shared.specification import read
+from shared.text import neutralise, one_line
+from shared.warrant import Warrant
+from worker_agent.briefing import images
+from worker_agent.ports import StatusBoard
+
+TOLD, LINE_CHARS = 3, 160
+"""So many lines are quoted, each of so many characters at most."""
+
+
+class NotedStatus:
+    """A status board whose every word about an issue ends with what was not understood of its text."""
+
+    def __init__(self, board: StatusBoard) -> None:
+        self._board = board
+        self._notes: dict[int, str] = {}
+
+    def seen(self, issue: Issue) -> None:
+        """Remember what was not understood of an issue as it is now."""
+        self._notes.pop(issue.number, None)
+        if note := told(issue):
+            self._notes[issue.number] = note
+
+    async def data(self, number: int) -> Mapping[str, Any]:
+        """What the comment says for programs."""
+        return await self._board.data(number)
+
+    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+        """Post or edit it, with the note."""
+        note = self._notes.get(number)
+        whole = "\n\n".join(part for part in (status.notes, note) if part)
+        await self._board.show(number, replace(status, notes=whole) if note else status, warrant)
+
+
+def told(issue: Issue) -> str:
+    """What is said of both; empty when everything was understood and there is no image."""
+    return "\n\n".join(filter(None, (_lines(issue), _images(issue))))
+
+
+def _images(issue: Issue) -> str:
+    count = images(issue.body)
+    if not count:
+        return ""
+    which = "The image of this issue was" if count == 1 else f"The {count} images of this issue were"
+    return f"**{which} not shown to any coder:** put into words what matters in it."
+
+
+def _lines(issue: Issue) -> str:
+    lines = [line for line in read(issue.body).unread if line]
+    if not lines:
+        return ""
+    quoted = [f"> {neutralise(one_line(line, LINE_CHARS))}" for line in lines[:TOLD]]
+    more = [f"> and {len(lines) - TOLD} more"] if len(lines) > TOLD else []
+    return "\n".join(
+        [
+            "**Nothing waits for the issues that these lines name.** If this has to wait for one, write "
+            "`Depends on #` and its number on a line of its own, or set GitHub's relationship:",
+            "",
+            *quoted,
+            *more,
+        ]
+    )

@@ -1,0 +1,121 @@
+"""Files beside the tests: data, snapshots, helpers, code that acts by itself, and what cannot be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from worker_agent.tdd.comparison.hooks import hooks_in
+from worker_agent.tdd.comparison.model import Entry, What
+from worker_agent.tdd.comparison.project import File
+from worker_agent.tdd.syntax.source import language_of
+
+_SNAPSHOT = re.compile(rb"^(?:exports\[`.*?`\]|# name: .*)", re.MULTILINE)
+_TESTS = re.compile(r"(?:^|[._-])(?:test|spec)s?(?:[._-]|$)|Tests?$|Spec$")
+_DATA = frozenset(
+    [
+        ".snap",
+        ".ambr",
+        ".json",
+        ".yml",
+        ".yaml",
+        ".toml",
+        ".txt",
+        ".md",
+        ".csv",
+        ".xml",
+        ".html",
+        ".golden",
+        ".out",
+        ".svg",
+        ".snapshot",
+    ]
+)
+_SHOWN = 100_000
+"""Bytes of a file whose text is kept for its diff."""
+
+
+def file_entries(path: str, old: File | None, new: File | None) -> Iterator[Entry]:
+    """What happened to a file as a whole, beside its tests."""
+    if old is not None and new is not None and old.content == new.content:
+        return
+    yield from _hooks(path, old, new)
+    if (old is not None and old.has_tests) or (new is not None and new.has_tests):
+        yield from _unreadable(path, old, new)
+    elif _is_whole_test(path):
+        yield from _unknown(path, old, new)
+    elif old is None or new is None:
+        yield from _come_or_gone(path, old, new)
+    elif old.source is not None:
+        yield _entry(path, What.SUPPORT_FILE, "changed", old, new)
+    elif not _snapshots_kept(old.content, new.content):
+        yield _entry(path, What.DATA, "changed", old, new)
+    else:
+        yield _entry(path, What.ADDED, "has new snapshots", old, new)
+
+
+def _come_or_gone(path: str, old: File | None, new: File | None) -> Iterator[Entry]:
+    kind = What.DATA if language_of(path) is None else What.SUPPORT_FILE
+    if new is None:
+        yield _entry(path, kind, "deleted", old, new)
+    elif old is None and kind is What.DATA:
+        yield _entry(path, What.ADDED, "new data", old, new)
+
+
+def _unreadable(path: str, old: File | None, new: File | None) -> Iterator[Entry]:
+    """Tests on one side only, because the other cannot be read."""
+    if old is not None and old.has_tests and new is not None and new.source is None:
+        yield _entry(path, What.REMOVED, "cannot be read any more", old, new)
+    elif old is not None and old.source is None:
+        yield from _unknown(path, old, new)
+
+
+def _unknown(path: str, old: File | None, new: File | None) -> Iterator[Entry]:
+    """A test file of an unknown language: only its end may grow."""
+    if old is None:
+        yield _entry(path, What.ADDED, "a new test file", old, new)
+    elif new is None:
+        yield _entry(path, What.REMOVED, "deleted", old, new)
+    elif new.content.startswith(old.content.rstrip()):
+        yield _entry(path, What.ADDED, "grew at its end", old, new)
+    else:
+        yield _entry(path, What.EXPECTATIONS, "changed", old, new, loses=True)
+
+
+def _is_whole_test(path: str) -> bool:
+    file = PurePosixPath(path)
+    is_source = file.suffix.lower() not in _DATA and language_of(path) is None
+    return is_source and bool(_TESTS.search(file.stem) or file.suffix in {".bats", ".t"})
+
+
+def _hooks(path: str, old: File | None, new: File | None) -> Iterator[Entry]:
+    before = hooks_in(old.source) if old is not None and old.source is not None else {}
+    after = hooks_in(new.source) if new is not None and new.source is not None else {}
+    for meaning, (line, first, text) in after.items():
+        if meaning not in before:
+            yield Entry(path, "", line, What.HOOK, f"{path}:{line}: new code acts on its own: {first}", "", text)
+    for meaning, (line, first, text) in before.items():
+        if meaning not in after and new is not None:
+            yield Entry(path, "", line, What.HOOK, f"{path}:{line}: code that acted on its own is gone: {first}", text)
+
+
+def _snapshots_kept(old: bytes, new: bytes) -> bool:
+    """Whether all snapshots of a file are still in it, so that others were only added."""
+    before, after = _snapshots(old), _snapshots(new)
+    return bool(before) and before <= after
+
+
+def _snapshots(content: bytes) -> set[bytes]:
+    starts = [found.start() for found in _SNAPSHOT.finditer(content)]
+    return {content[start:end].strip() for start, end in zip(starts, [*starts[1:], len(content)], strict=False)}
+
+
+def _entry(path: str, what: What, said: str, old: File | None, new: File | None, *, loses: bool = False) -> Entry:
+    return Entry(path, "", 1, what, f"{path}: {said}", _text(old), _text(new), loses=loses)
+
+
+def _text(file: File | None) -> str:
+    if file is None or b"\0" in file.content[:8000]:
+        return ""
+    return file.content[:_SHOWN].decode("utf-8", "replace")

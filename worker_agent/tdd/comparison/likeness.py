@@ -1,0 +1,40 @@
+"""Tests that got another name and another text at once: a removed one and a new one that are much alike (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from worker_agent.tdd.comparison.model import Comparison, Entry, What
+
+LIKE = 0.6
+"""How much of two tests' words has to be the same, in the same order."""
+
+
+def with_rewritten(found: Comparison) -> Comparison:
+    """The comparison in which a removed test that goes on under another name counts as a changed one."""
+    added = list(found.added)
+    removed, changed = [], list(found.changed)
+    for old in found.removed:
+        new = _nearest(old, added)
+        if new is None:
+            removed.append(old)
+            continue
+        added.remove(new)
+        text = f"{old.name}: rewritten as {new.unit if new.path == old.path else new.name}"
+        changed.append(replace(old, what=What.EXPECTATIONS, text=text, after=new.after, now=new.name))
+    return replace(found, added=tuple(added), removed=tuple(removed), changed=tuple(changed))
+
+
+def _nearest(old: Entry, added: Sequence[Entry]) -> Entry | None:
+    """The new test that is most like a removed one; in its own file, unless that is gone."""
+    near = [new for new in added if new.path == old.path and new.after and not new.before] or [
+        new for new in added if new.after and not new.before
+    ]
+    best = max(near, key=lambda new: _likeness(old, new), default=None)
+    return best if best is not None and _likeness(old, best) >= LIKE else None
+
+
+def _likeness(old: Entry, new: Entry) -> float:
+    return SequenceMatcher(None, old.before.split(), new.after.split(), autojunk=False).ratio()

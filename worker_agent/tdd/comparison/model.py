@@ -1,0 +1,68 @@
+"""What a change does to tests: one entry for each test or file that it concerns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class What(StrEnum):
+    """What became of a test or of a file beside the tests."""
+
+    ADDED = "added"
+    CASES_REMOVED = "cases removed"
+    EXPECTATIONS = "expectations"
+    STEPS = "steps"
+    SUPPORT = "support"
+    RENAMED = "renamed"
+    REMOVED = "removed"
+    SKIPPED = "skipped"
+    DATA = "data"
+    SUPPORT_FILE = "support file"
+    HOOK = "hook"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One test or file. `unit` is empty for a file as a whole; `line` is the head's, or the base's if it is gone.
+
+    `loses` says that something of the old version is gone: a statement, a case, or what it reaches differs.
+    `fewer_checks` says that it has fewer checks than before. `before` and `after` are its texts, for `diff`.
+    """
+
+    path: str
+    unit: str
+    line: int
+    what: What
+    text: str
+    before: str = ""
+    after: str = ""
+    loses: bool = False
+    fewer_checks: bool = False
+    now: str = ""
+    """Of a test that has another name now: that name, with its path."""
+
+    @property
+    def name(self) -> str:
+        """The test as runners name it, or the path."""
+        return f"{self.path}::{self.unit}" if self.unit else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All entries, by what they mean for the judgement; `hooks` are only listed."""
+
+    added: tuple[Entry, ...] = ()
+    changed: tuple[Entry, ...] = ()
+    renamed: tuple[Entry, ...] = ()
+    removed: tuple[Entry, ...] = ()
+    skipped: tuple[Entry, ...] = ()
+    data: tuple[Entry, ...] = ()
+    support_files: tuple[Entry, ...] = ()
+    hooks: tuple[Entry, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All of them."""
+        tests = (*self.added, *self.changed, *self.renamed, *self.removed, *self.skipped)
+        return (*tests, *self.data, *self.support_files, *self.hooks)

@@ -1,0 +1,53 @@
+"""Tests that only moved or got another name: gone in one place, new in another, with the same meaning."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from worker_agent.tdd.comparison.model import Entry, What
+from worker_agent.tdd.comparison.project import Project
+from worker_agent.tdd.syntax.units import TestUnit
+
+
+def settled(entries: Sequence[Entry], before: Project, after: Project) -> list[Entry]:
+    """The entries, with each removed test that a new one repeats as a renamed one in place of both."""
+    fresh: dict[tuple[str, tuple[str, ...], str], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        unit = _unit(after, entry) if entry.what is What.ADDED and not entry.before else None
+        if unit is not None:
+            fresh[_meaning(unit)].append(entry)
+    taken: list[Entry] = []
+    found: list[Entry] = []
+    for entry in entries:
+        unit = _unit(before, entry) if entry.what in {What.REMOVED, What.SKIPPED} and not entry.after else None
+        same = fresh.get(_meaning(unit), []) if unit is not None else []
+        if same:
+            taken.append(same.pop(0))
+            found.append(_renamed(entry, taken[-1]))
+        else:
+            found.append(entry)
+    return [entry for entry in found if entry not in taken]
+
+
+def _meaning(unit: TestUnit) -> tuple[str, tuple[str, ...], str]:
+    return unit.digest, unit.cases, unit.skipped
+
+
+def _unit(project: Project, entry: Entry) -> TestUnit | None:
+    if not entry.unit or entry.path not in project.files:
+        return None
+    return next((unit for unit in project.units(entry.path) if unit.name == entry.unit), None)
+
+
+def _renamed(old: Entry, new: Entry) -> Entry:
+    return replace(
+        old,
+        what=What.RENAMED,
+        text=f"{old.name}: now {new.unit if old.path == new.path else new.name}",
+        after=new.after,
+        now=new.name,
+        loses=False,
+        fewer_checks=False,
+    )

@@ -1,0 +1,136 @@
+"""What became of each test of one file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from worker_agent.tdd.comparison.model import Entry, What
+from worker_agent.tdd.comparison.project import File
+from worker_agent.tdd.syntax.units import TestUnit
+from worker_agent.tdd.syntax.units_found import is_conditional
+
+_SHOWN = 80
+"""Characters of a reason that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A test file on both sides, with its tests; None where it does not exist."""
+
+    path: str
+    old: File | None
+    new: File | None
+    before: Sequence[TestUnit]
+    after: Sequence[TestUnit]
+
+
+def unit_entries(pair: Pair) -> Iterator[Entry]:
+    """The entries for the tests of a file, in the order of the base, then new ones."""
+    before, after = _keyed(pair.before), _keyed(pair.after)
+    for key, old in before.items():
+        new = after.get(key)
+        if new is None:
+            yield _gone(pair, old)
+        else:
+            yield from _changes(pair, old, new)
+    for key, new in after.items():
+        if key not in before:
+            text = f"{pair.path}::{new.name}: new test"
+            yield Entry(pair.path, new.name, new.line, What.ADDED, text, "", text_of(pair.new, new))
+
+
+def _keyed(units: Sequence[TestUnit]) -> dict[tuple[str, int], TestUnit]:
+    """By name, and the how many-th of that name."""
+    seen: Counter[str] = Counter()
+    found = {}
+    for unit in units:
+        found[unit.name, seen[unit.name]] = unit
+        seen[unit.name] += 1
+    return found
+
+
+def text_of(file: File | None, unit: TestUnit) -> str:
+    """The source of a test."""
+    return "" if file is None else file.content[unit.start : unit.end].decode("utf-8", "replace")
+
+
+def _gone(pair: Pair, old: TestUnit) -> Entry:
+    """A test that is not there any more; where its body still is, the runner only does not find it."""
+    name = f"{pair.path}::{old.name}"
+    is_hidden = pair.new is not None and old.body in pair.new.bodies and old.body not in {u.body for u in pair.after}
+    what, said = (What.SKIPPED, "no longer collected") if is_hidden else (What.REMOVED, "removed")
+    text = text_of(pair.old, old)
+    return Entry(pair.path, old.name, old.line, what, f"{name}: {said}", text, "", loses=True, fewer_checks=True)
+
+
+def _changes(pair: Pair, old: TestUnit, new: TestUnit) -> Iterator[Entry]:
+    what, said = _verdict(pair, old, new)
+    if what is None:
+        return
+    yield Entry(
+        pair.path,
+        new.name,
+        new.line,
+        what,
+        f"{pair.path}::{new.name}: {said}",
+        text_of(pair.old, old),
+        text_of(pair.new, new),
+        loses=_loses(old, new),
+        fewer_checks=new.checks < old.checks,
+    )
+
+
+def _verdict(pair: Pair, old: TestUnit, new: TestUnit) -> tuple[What | None, str]:
+    lost = Counter(old.cases) - Counter(new.cases)
+    if new.skipped and new.skipped != old.skipped:
+        if is_conditional(new.skipped) and (not old.skipped or is_conditional(old.skipped)):
+            return What.STEPS, f"runs only under a condition ({shortened(new.skipped)})"
+        return What.SKIPPED, f"skipped now ({shortened(new.skipped)})"
+    if old.digest != new.digest and pair.new is not None and _is_hidden(pair, old):
+        return What.SKIPPED, "hidden by a later definition of the same name"
+    if lost:
+        return What.CASES_REMOVED, f"{len(lost)} of its cases changed or removed"
+    if old.digest != new.digest:
+        if Counter(old.expectations) - Counter(new.expectations):
+            return What.EXPECTATIONS, "its expectation changed"
+        return What.STEPS, "its steps changed; all its expectations stay"
+    if old.support != new.support:
+        return What.SUPPORT, f"only what it uses changed ({_differing(old, new)})"
+    if len(new.cases) > len(old.cases):
+        return What.ADDED, f"{len(new.cases) - len(old.cases)} new cases"
+    return None, ""
+
+
+def shortened(text: str) -> str:
+    """A text on one line, of bounded length."""
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+
+
+def _is_hidden(pair: Pair, old: TestUnit) -> bool:
+    """Whether the old body is still in the file, but belongs to no test."""
+    return pair.new is not None and old.body in pair.new.bodies and old.body not in {unit.body for unit in pair.after}
+
+
+def _differing(old: TestUnit, new: TestUnit) -> str:
+    before, after = dict(old.reaches), dict(new.reaches)
+    names = sorted({name.lstrip(".'") for name in before.keys() | after.keys() if before.get(name) != after.get(name)})
+    return ", ".join(names[:4]) or "its set-up"
+
+
+def _loses(old: TestUnit, new: TestUnit) -> bool:
+    """Whether more happened than that checks were added."""
+    if new.skipped and new.skipped != old.skipped:
+        return True
+    if old.cases and Counter(old.cases) - Counter(new.cases):
+        return True
+    if old.digest == new.digest:
+        return old.support != new.support
+    if old.statements == new.statements or old.support != new.support:
+        return True
+    remaining = iter(new.statements)
+    is_kept = all(statement in remaining for statement in old.statements)
+    added = Counter(new.statements) - Counter(old.statements)
+    return not is_kept or not all(statement.startswith("check ") for statement in added)

@@ -1,0 +1,244 @@
+"""Changed functions that answer only what the tests ask (pure).
+
+What is not certain passes: an honest table with more entries than the tests use, functions without parameters,
+methods that others prescribe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.answers_literals import (
+    LiteralTable,
+    literal_tables,
+    literals,
+    shown_literal,
+    test_literals,
+)
+from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_edits import Place, named
+from worker_agent.tdd.damage.code_stubs import is_prescribed
+from worker_agent.tdd.syntax.functions import Function
+from worker_agent.tdd.syntax.node_types import COMMENTS, NODE_TYPES, words
+from worker_agent.tdd.syntax.source import Source, walk
+
+_NAMES = words(
+    "identifier property_identifier field_identifier constant name shorthand_property_identifier"
+    " private_property_identifier instance_variable self this super"
+)
+_PLAIN = words(
+    "hash str repr print len length size int tuple list dict sorted String get has includes equals contains JSON"
+    " stringify json dumps hashlib sha1 sha256 md5 hexdigest encode digest strip lower upper trim toLowerCase"
+    " toUpperCase Ok Some None Err from to_string to_owned into as_str as_ref Object freeze Map of console log fmt"
+    " Println errors New nil undefined key fetch in_array array_key_exists is_eql eql include Number number_format"
+)
+"""Names that take nothing from an input but whether it is one that is known."""
+_OPERATORS = words("== != === !== in is and or && || ! not => -> = , ; : . ( ) [ ] { } ?? ? :: eq")
+_ARITHMETIC = words(
+    "+ - * / % ** // < > <= >= << >> & ^ ~ += -= *= /= %= |= &= ^= <=> =~ ++ -- .. ..= ... @ //= **= >>> .="
+)
+_WORKING = words(
+    "interpolation template_substitution lambda arrow_function await yield slice slice_expression"
+    " while_statement regex new_expression object_creation_expression"
+)
+_FILLED = words("interpolation template_substitution interpolated_string_expression encapsed_string")
+"""Texts into which something is filled at run time: each input gives another one."""
+_RAISES = words("raise_statement throw_statement throw_expression")
+_PARAMETER_LISTS = words("parameters formal_parameters parameter_list method_parameters")
+_BINDING = words(
+    "assignment assignment_expression variable_declarator short_var_declaration let_declaration for_statement"
+    " for_in_statement enhanced_for_statement for_expression local_declaration_statement for"
+)
+_EQUALS = re.compile(r".*\b(equals|eql|includes|has|contains|in_array|include|indexOf)$", re.DOTALL)
+_COMPARISONS = words(
+    "comparison_operator binary_expression binary case_clause case_pattern switch_case expression_case when pattern"
+    " match_pattern switch_label match_condition_list constant_pattern"
+)
+_NAME = re.compile(r"[A-Za-z]\w{0,15}")
+_WORD = re.compile(r"[A-Za-z_][\w-]{0,19}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """The literals of a function: those it compares with, and those it returns."""
+
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+
+
+def answer_tables(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[str, bytes]) -> tuple[str, ...]:
+    """A sentence for each changed function that only answers the inputs of the tests.
+
+    `base` and `head` hold code, `tests` the test files of the head with their data, all by path.
+    """
+    asked = test_literals(tests)
+    return tuple(
+        f"{change.path}:{function.name}: it answers only what the tests ask ({_examples(answers)}); "
+        "compute the result from the input"
+        for change in changes(base, head)
+        for function in change.functions
+        if (answers := _only_answers(change, function, asked)) is not None
+    )
+
+
+def _examples(answers: _Answers) -> str:
+    told = sorted(answers.inputs or answers.outputs)[:3]
+    return ", ".join(shown_literal(each) for each in told)
+
+
+def _only_answers(change: FileChange, function: Function, asked: frozenset[str]) -> _Answers | None:
+    source = change.source
+    if source is None or function.body is None or function.nested or is_prescribed(source, function):
+        return None
+    parameters = _parameters(source, function.node)
+    if not parameters:
+        return None
+    if _fills_in(function.body):
+        return None
+    tables = literal_tables(source)
+    place = Place(source, function.body, (), function)
+    if not _only_compares(place, parameters, tables):
+        return None
+    answers = _answers(place, tables)
+    known = answers.inputs | answers.outputs
+    if not answers.outputs or not known <= asked or _is_enumeration(answers):
+        return None
+    return answers
+
+
+def _fills_in(body: Node) -> bool:
+    """Whether a text of it is filled in at run time; messages of what it raises do not count."""
+    pending = [body]
+    while pending:
+        node = pending.pop()
+        if node.type in _FILLED:
+            return True
+        pending.extend(child for child in node.children if child.type not in _RAISES)
+    return False
+
+
+def _is_enumeration(answers: _Answers) -> bool:
+    """Whether the inputs are the words of a closed set (`red`, `green`) and the outputs are not made from them.
+
+    A constant word that asks for no input is the name of something.
+    """
+    if not answers.inputs:
+        return all(_NAME.fullmatch(each[1:]) for each in answers.outputs if each.startswith("'")) and not any(
+            each[0].isdigit() for each in answers.outputs
+        )
+    plain = [each[1:].lower() for each in answers.inputs if each.startswith("'") and _WORD.fullmatch(each[1:])]
+    if len(plain) != len(answers.inputs):
+        return False
+    made = [each.removeprefix("'").lower() for each in answers.outputs]
+    return not any(len(word) > 1 and word in output and word != output for word in plain for output in made)
+
+
+def _parameters(source: Source, node: Node) -> frozenset[str]:
+    """The names of the parameters, without the object itself and those that say they are not used."""
+    listed = node.child_by_field_name("parameters")
+    if listed is None or listed.type not in _PARAMETER_LISTS:
+        return frozenset()
+    ignored = NODE_TYPES[source.language].ignored | {"type_identifier", "predefined_type", "primitive_type"}
+    found = set()
+    for each in named(listed):
+        bound = each.child_by_field_name("name") or each.child_by_field_name("pattern") or each
+        found |= {
+            source.text(inner)
+            for inner in walk(bound)
+            if inner.type in ("identifier", "variable_name") and inner.type not in ignored
+        }
+    return frozenset(name for name in found if name not in ("self", "cls", "this") and not name.startswith(("_", "$_")))
+
+
+def _only_compares(place: Place, parameters: frozenset[str], tables: Mapping[str, LiteralTable]) -> bool:
+    """Whether a function consists of literals, its parameters, and comparisons for equality between them."""
+    own = set(parameters) | {name.removeprefix("$") for name in parameters} | set(tables) | _PLAIN | _locals(place)
+    for node in _counted(iter(place.nodes)):
+        if node.type in _WORKING:
+            return False
+        if not node.is_named and node.type in _ARITHMETIC and not _is_sign(node):
+            return False
+        if node.type in _NAMES and node.child_count == 0 and place.text(node) not in own:
+            return False
+    return True
+
+
+def _is_sign(node: Node) -> bool:
+    """Whether an operator belongs to a negative number, or refers to a value (Rust)."""
+    above = node.parent
+    return above is not None and node.type in ("-", "&") and len(named(above)) == 1
+
+
+def _counted(nodes: Iterator[Node]) -> Iterator[Node]:
+    """The nodes without what is raised: a refusal of other inputs is no result."""
+    skipped = -1
+    for node in nodes:
+        if node.start_byte < skipped:
+            continue
+        if node.type in _RAISES:
+            skipped = node.end_byte
+            continue
+        yield node
+
+
+def _locals(place: Place) -> set[str]:
+    found = set()
+    for node in iter(place.nodes):
+        for name in ("left", "name", "pattern"):
+            bound = (
+                node.child_by_field_name(name) if "call" not in node.type and "invocation" not in node.type else None
+            )
+            if bound is not None and node.type not in _NAMES:
+                found |= {place.text(inner) for inner in walk(bound) if inner.type == "identifier"}
+    return found
+
+
+def _answers(place: Place, tables: Mapping[str, LiteralTable]) -> _Answers:
+    inputs: set[str] = set()
+    outputs: set[str] = set()
+    for node, value in literals(place.source, _counted(iter(place.nodes))):
+        (inputs if _is_compared(node, place.node) else outputs).add(value)
+    used = {place.text(node) for node in iter(place.nodes) if node.type in _NAMES or node.type in COMMENTS}
+    for name, table in tables.items():
+        if name in used:
+            inputs |= table.keys
+            outputs |= table.values
+    return _Answers(frozenset(inputs), frozenset(outputs))
+
+
+def _is_compared(node: Node, top: Node) -> bool:
+    """Whether a literal is what an input is compared with: an operand, a pattern, a key."""
+    inner, above = node, node.parent
+    while above is not None and above.id != top.id:
+        if above.type in _COMPARISONS and not _is_result(above, inner):
+            return True
+        if above.type in ("pair", "keyed_element", "array_element_initializer") and len(named(above)) == 2:
+            return named(above)[0].id == inner.id
+        if above.type in ("argument_list", "arguments") and _EQUALS.match(_called(above)):
+            return True
+        if above.type.endswith("_statement"):
+            return False
+        inner, above = above, above.parent
+    return False
+
+
+def _is_result(comparison: Node, inner: Node) -> bool:
+    """Whether a node is what a case leads to, and not its pattern."""
+    led = comparison.child_by_field_name("body") or comparison.child_by_field_name("consequence")
+    value = comparison.child_by_field_name("value")
+    if value is not None and value.start_byte <= inner.start_byte < value.end_byte:
+        return False
+    return led is not None and inner.start_byte >= led.start_byte
+
+
+def _called(arguments: Node) -> str:
+    call = arguments.parent
+    if call is None:
+        return ""
+    named_by = ("function", "name", "method")
+    found = next((each for name in named_by if (each := call.child_by_field_name(name))), None)
+    return found.text.decode("utf-8", "replace") if found is not None and found.text is not None else ""

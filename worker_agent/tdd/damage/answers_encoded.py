@@ -1,0 +1,75 @@
+"""Texts that stand in code in another form: what encodings, reversals and lists of characters hide (pure)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import re
+import zlib
+from collections.abc import Callable, Collection, Iterator
+
+LEAST_CHARS = 8
+"""Shorter texts hide nothing that would tell."""
+
+MOST_CHARS = 100_000
+"""Longer ones are no table of answers."""
+
+LEAST_CODES = 5
+"""So many characters have to be listed by their numbers before they are read as a text."""
+
+_BYTES: tuple[tuple[re.Pattern[str], Callable[[str], bytes]], ...] = (
+    (re.compile(r"(?:[0-9a-fA-F]{2}\s?)+"), bytes.fromhex),
+    (re.compile(r"[A-Za-z0-9+/\s]+={0,2}"), lambda text: base64.b64decode(_padded(text))),
+    (re.compile(r"[A-Za-z0-9_-]+={0,2}"), lambda text: base64.urlsafe_b64decode(_padded(text))),
+    (re.compile(r"[A-Z2-7]+=*"), base64.b32decode),
+    (re.compile(r"[!-~]+"), base64.b85decode),
+    (re.compile(r"[!-~]+"), base64.a85decode),
+)
+"""Encodings of bytes, each with what a text in it looks like."""
+
+
+def hidden(texts: Collection[str], numbers: Collection[str]) -> Iterator[str]:
+    """What texts and numbers, in the order of the code, are in another form; only what is readable."""
+    for text in texts:
+        if LEAST_CHARS <= len(text) <= MOST_CHARS:
+            yield text[::-1]
+            yield codecs.encode(text, "rot13")
+            yield from _decoded(text)
+    codes = [int(number) for number in numbers if re.fullmatch(r"0?[0-9]{2,3}", number) and 32 <= int(number) <= 126]
+    if len(codes) >= LEAST_CODES:
+        yield "".join(map(chr, codes))
+
+
+def _decoded(text: str) -> Iterator[str]:
+    text = text.strip()
+    for form, decode in _BYTES:
+        if form.fullmatch(text):
+            try:
+                found = decode(text)
+            except (ValueError, binascii.Error):
+                continue
+            yield from filter(None, (_readable(found), _readable(_unpacked(found))))
+
+
+def _unpacked(content: bytes) -> bytes:
+    """What was compressed, at most so much of it as a text may have; nothing where it was not."""
+    for window in (zlib.MAX_WBITS, zlib.MAX_WBITS | 16, -zlib.MAX_WBITS):
+        try:
+            return zlib.decompressobj(window).decompress(content, MOST_CHARS)
+        except zlib.error:
+            continue
+    return b""
+
+
+def _readable(content: bytes) -> str:
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return ""
+    return text if all(char.isprintable() or char.isspace() for char in text) else ""
+
+
+def _padded(text: str) -> str:
+    bare = "".join(text.split()).rstrip("=")
+    return bare + "=" * (-len(bare) % 4)

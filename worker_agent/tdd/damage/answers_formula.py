@@ -1,0 +1,111 @@
+"""Formulas that go through given points: polynomials with numbers of their own, products over differences (pure).
+
+A polynomial can be laid through any results that tests expect; it is as right as a table of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_edits import named, shown
+from worker_agent.tdd.syntax.functions import Function
+from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
+from worker_agent.tdd.syntax.source import Source, walk
+
+LEAST_DEGREE = 2
+LEAST_NUMBERS = 3
+"""So many numbers besides the exponents, none of them 0, 1 or 2."""
+
+_BINARY = words("binary_operator binary_expression binary")
+_AROUND = words("parenthesized_expression parenthesized_statements")
+_AUGMENTED = words(
+    "augmented_assignment augmented_assignment_expression operator_assignment compound_assignment_expr"
+    " assignment_statement assignment_expression"
+)
+_NAMES = words("identifier variable_name")
+
+FITTED = "{}::{}: it computes a polynomial with numbers of its own (`{}`): one can be laid through any results"
+
+
+def fitted(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
+    """A sentence for each changed function that computes such a formula where the base had none."""
+    found = []
+    for change in changes(base, head):
+        for function in change.functions:
+            formula = _formula(change, function)
+            if formula is not None:
+                found.append(FITTED.format(change.path, function.name, shown(formula, 60)))
+    return tuple(found)
+
+
+def _formula(change: FileChange, function: Function) -> str | None:
+    source = change.source
+    if source is None or function.body is None:
+        return None
+    for node in walk(function.body):
+        if int(node.start_point[0]) + 1 not in change.lines:
+            continue
+        if node.type in _AUGMENTED and _is_basis(source, node):
+            return source.text(node)
+        if node.type in _BINARY and (node.parent is None or node.parent.type not in _BINARY | _AROUND):
+            numbers = _numbers(source, node)
+            if len(numbers) >= LEAST_NUMBERS and _degree(source, node) >= LEAST_DEGREE:
+                return source.text(node)
+    return None
+
+
+def _is_basis(source: Source, node: Node) -> bool:
+    """Whether something is multiplied by a difference over a difference: Lagrange's way through given points."""
+    right = _bare(node.child_by_field_name("right") or node)
+    by = source.text(node.children[1]) if node.child_count > 1 else ""
+    if by != "*=" or right.type not in _BINARY or _operator(source, right) != "/":
+        return False
+    return all(_operator(source, _bare(side)) == "-" for side in named(right))
+
+
+def _degree(source: Source, node: Node) -> float:
+    """The highest power of any name in a sum of products; 0 for what is no such thing."""
+    node = _bare(node)
+    if node.type in _NAMES:
+        return 1
+    sides = named(node)
+    if node.type not in _BINARY or len(sides) < 2:
+        return 0
+    sign, left, right = _operator(source, node), sides[0], sides[-1]
+    if sign in ("**", "^") and source.text(right).isdigit():
+        return _degree(source, left) * min(int(source.text(right)), 9)
+    if sign == "*":
+        return _degree(source, left) + _degree(source, right) if _share_name(source, left, right) else 1
+    return max(_degree(source, left), _degree(source, right)) if sign in ("+", "-", "/", "//") else 0
+
+
+def _share_name(source: Source, left: Node, right: Node) -> bool:
+    """Whether both sides of a product have a name in common, or one is a number: what a power is written with."""
+    one, other = ({source.text(each) for each in walk(side) if each.type in _NAMES} for side in (left, right))
+    return bool(one & other) or not one or not other
+
+
+def _numbers(source: Source, node: Node) -> list[str]:
+    kinds = NODE_TYPES[source.language]
+    return [text for text in _literals(source, node, kinds.integers | kinds.floats) if text not in ("0", "1", "2")]
+
+
+def _literals(source: Source, node: Node, types: frozenset[str]) -> Iterator[str]:
+    for each in walk(node):
+        above = each.parent
+        if each.type in types and not (above is not None and _operator(source, above) in ("**", "^", "%", "<<", ">>")):
+            yield source.text(each)
+
+
+def _operator(source: Source, node: Node) -> str:
+    found = node.child_by_field_name("operator")
+    return source.text(found) if found is not None else ""
+
+
+def _bare(node: Node) -> Node:
+    while node.type in _AROUND and named(node):
+        node = named(node)[0]
+    return node

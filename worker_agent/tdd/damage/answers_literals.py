@@ -1,0 +1,102 @@
+"""Literals of code and tests in one form for all languages: a text begins with a quote, a number is its digits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.code_edits import named, shown
+from worker_agent.tdd.syntax.functions import is_documentation, statements
+from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
+from worker_agent.tdd.syntax.source import Source, parse, walk
+
+_TRIVIAL = frozenset({"", "'", "0", "1"})
+"""Values that any code may hold: an empty text, zero, one."""
+_TABLES = words("dictionary object hash array_creation_expression composite_literal list array")
+_NAMED_VALUES = {"assignment": ("left", "right"), "variable_declarator": ("name", "value")}
+_SPECS = {"const_spec": ("name", "value"), "var_spec": ("name", "value"), "const_item": ("name", "value")}
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralTable:
+    """A constant of a module that consists of literals only."""
+
+    keys: frozenset[str]
+    values: frozenset[str]
+
+
+def test_literals(tests: Mapping[str, bytes]) -> frozenset[str]:
+    """The literals of test files; of data and snapshots every quoted text, number and line."""
+    found: set[str] = set()
+    for path, content in tests.items():
+        source = parse(path, content)
+        if source is not None:
+            found |= {value for _, value in literals(source, walk(source.root))}
+        else:
+            text = content.decode("utf-8", "replace")
+            found |= {f"'{each}" for each in re.findall(r"\"([^\"\n]*)\"", text)}
+            found |= set(re.findall(r"\d+(?:\.\d+)?", text))
+            found |= {f"'{line.strip()}" for line in text.splitlines()}
+    return frozenset(found)
+
+
+def literals(source: Source, nodes: Iterable[Node]) -> Iterator[tuple[Node, str]]:
+    """Each text and number with its normal form, without documentation and those that say nothing."""
+    kinds = NODE_TYPES[source.language]
+    for node in nodes:
+        value = ""
+        if node.type in kinds.strings and (node.parent is None or not is_documentation(source, node.parent)):
+            value = f"'{_unquoted(source.text(node))}"
+        elif node.type in kinds.integers or node.type in kinds.floats:
+            value = re.sub(r"(?<=\d)(_|[uUlLnfFdD]\w*$|[iu]\d+$)", "", source.text(node))
+        if value not in _TRIVIAL:
+            yield node, value
+
+
+def shown_literal(value: str) -> str:
+    """A literal for people."""
+    return f"`{shown(value[1:])}`" if value.startswith("'") else f"`{value}`"
+
+
+def literal_tables(source: Source) -> dict[str, LiteralTable]:
+    """Name -> the constant of the module, for collections of nothing but literals."""
+    found = {}
+    for statement in statements(source):
+        for node in walk(statement.node):
+            name, value = _named_value(node)
+            if name is None or value is None:
+                continue
+            inner = next((each for each in walk(value) if each.type in _TABLES), None)
+            if inner is not None and not any(each.type in ("identifier", "call") for each in walk(inner)):
+                found[source.text(name).removeprefix("$")] = _table(source, inner)
+    return found
+
+
+def _named_value(node: Node) -> tuple[Node | None, Node | None]:
+    fields = (_NAMED_VALUES | _SPECS).get(node.type)
+    if fields is None:
+        return None, None
+    return node.child_by_field_name(fields[0]), node.child_by_field_name(fields[1])
+
+
+def _table(source: Source, node: Node) -> LiteralTable:
+    keys: set[str] = set()
+    values: set[str] = set()
+    for entry in walk(node):
+        pair = named(entry) if entry.type in ("pair", "keyed_element", "array_element_initializer") else []
+        if len(pair) == 2:
+            keys |= {value for _, value in literals(source, walk(pair[0]))}
+            if pair[0].type in ("property_identifier", "hash_key_symbol"):
+                keys.add(f"'{source.text(pair[0])}")
+            values |= {value for _, value in literals(source, walk(pair[1]))}
+    if not keys:
+        values = {value for _, value in literals(source, walk(node))}
+    return LiteralTable(frozenset(keys), frozenset(values))
+
+
+def _unquoted(text: str) -> str:
+    quoted = re.fullmatch(r"[a-zA-Z@$]{0,3}(\"\"\"|'''|#*[\"'`])(.*?)(\"\"\"|'''|[\"'`]#*)", text, flags=re.DOTALL)
+    return quoted.group(2) if quoted else text

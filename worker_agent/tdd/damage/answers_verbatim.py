@@ -1,0 +1,124 @@
+"""Results that tests expect and that stand in the changed code word for word, however they are looked up (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage import answers_encoded
+from worker_agent.tdd.damage.answers_literals import literals, shown_literal
+from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.expectations import expected_places
+from worker_agent.tdd.syntax.source import Source, parse, walk
+
+LEAST = 2
+"""So many results have to stand in the code before it is told: one constant word is the name of something."""
+
+SHARE = 0.75
+"""The part of all expected results that has to stand there."""
+
+CHARS, DIGITS = 3, 2
+"""Shorter texts and numbers stand everywhere."""
+
+_ROWS = frozenset({"list", "tuple", "array", "array_creation_expression", "literal_value", "array_expression"})
+_RAISES = frozenset({"raise_statement", "throw_statement", "throw_expression"})
+
+LONG = 5
+"""Characters of one result, with its quote, that is told alone where it stands in another form."""
+
+HIDDEN = "{}: results that its tests expect stand there in another form (encoded, reversed, by their characters): {}"
+TOLD = "{}: the results that its tests expect stand there word for word: {}"
+
+
+def verbatim(
+    base: Mapping[str, bytes],
+    head: Mapping[str, bytes],
+    tests: Mapping[str, bytes],
+    wanted: Mapping[str, Collection[str]],
+) -> tuple[str, ...]:
+    """A sentence for each changed file that holds nearly all results that the `wanted` tests expect.
+
+    `base` and `head` hold code and its data, `tests` test files of the head, all by path; `wanted` names tests by
+    file. Messages of what is raised, and results that the tests hand in themselves, do not count.
+    """
+    expected = frozenset().union(*(_expected(parse(path, tests[path]), names) for path, names in wanted.items()))
+    found = []
+    for path, texts, numbers in _held(base, head):
+        there = [each for each in sorted(expected) if _is_there(each, texts, numbers)]
+        if len(there) >= LEAST and len(there) >= SHARE * len(expected):
+            found.append(TOLD.format(path, ", ".join(shown_literal(each) for each in there[:4])))
+            continue
+        disguised = [each for each in sorted(expected) if _is_hidden(each, texts, numbers)]
+        if len(disguised) >= LEAST or any(len(each) > LONG for each in disguised):
+            found.append(HIDDEN.format(path, ", ".join(shown_literal(each) for each in disguised[:4])))
+    return tuple(found)
+
+
+def _is_hidden(value: str, texts: str, numbers: Sequence[str]) -> bool:
+    """Whether a text, or a number among such texts, stands there in another form only."""
+    if _is_there(value, texts, numbers) or value.lower() == value[::-1].lower().removesuffix("'"):
+        return False
+    bare = value.removeprefix("'")
+    return any(bare in each and bare not in texts for each in answers_encoded.hidden(texts.splitlines(), numbers))
+
+
+def _is_there(value: str, texts: str, numbers: Collection[str]) -> bool:
+    return value[1:] in texts if value.startswith("'") else value in numbers
+
+
+def _held(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Path, texts and numbers of each changed file, as far as they are new, in the order of the code."""
+    for change in changes(base, head):
+        if change.source is not None:
+            values = [value for node, value in literals(change.source, _own(change.source)) if _is_new(change, node)]
+            texts = "\n".join(value[1:] for value in values if value.startswith("'"))
+            yield change.path, texts, [value for value in values if not value.startswith("'")]
+        else:
+            text = change.head.decode("utf-8", "replace")
+            yield change.path, text, list(dict.fromkeys(re.findall(r"\d+(?:\.\d+)?", text)))
+
+
+def _own(source: Source) -> Iterator[Node]:
+    end = -1
+    for node in walk(source.root):
+        if node.start_byte < end:
+            continue
+        if node.type in _RAISES:
+            end = node.end_byte
+            continue
+        yield node
+
+
+def _is_new(change: FileChange, node: Node) -> bool:
+    return int(node.start_point[0]) + 1 in change.lines
+
+
+def _expected(source: Source | None, names: Collection[str]) -> frozenset[str]:
+    """The results that tests of a file expect, without what they hand in, and what says little."""
+    if source is None:
+        return frozenset()
+    results: set[str] = set()
+    given: set[str] = set()
+    for test, places in expected_places(source, names):
+        within = [node for node in walk(source.root) if test.start_byte <= node.start_byte < test.end_byte]
+        for node, value in literals(source, within):
+            is_result = any(node.start_byte <= at <= node.end_byte for at in places) or _ends_row(node)
+            (results if is_result else given).add(value)
+    return frozenset(value for value in results if _tells(value) and not any(value[1:] in each for each in given))
+
+
+def _ends_row(node: Node) -> bool:
+    """Whether a literal is the last entry of a row in a table."""
+    row = node.parent
+    if row is None or row.type not in _ROWS or row.named_child_count < 2 or row.named_children[-1].id != node.id:
+        return False
+    above = row.parent
+    while above is not None and above.type in ("literal_element", "keyed_element", "array_element_initializer"):
+        above = above.parent
+    return above is not None and above.type in _ROWS
+
+
+def _tells(value: str) -> bool:
+    return len(value) > CHARS if value.startswith("'") else sum(each.isdigit() for each in value) >= DIGITS

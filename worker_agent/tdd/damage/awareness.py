@@ -1,0 +1,169 @@
+"""Changed code that behaves otherwise when it is tested: it asks for a test runner, or reads the tests (pure).
+
+No run can show that, because every run of the proof is one of a test runner. What code of the base does already is
+left alone, and so are comments, documentation and the files that tell tools where the tests are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from worker_agent.tdd.damage.answers_literals import literals
+from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_edits import shown
+from worker_agent.tdd.syntax.functions import Function
+from worker_agent.tdd.syntax.source import Source, walk
+
+_ASKS = re.compile(
+    r"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_XDIST_WORKER|JEST_WORKER_ID|\bVITEST(?:_\w+)?\b|NODE_TEST_CONTEXT"
+    r"|[\"'](?:_?pytest|unittest|nose|iniconfig|pluggy|xdist|execnet)[\"']\s*(?:not\s+)?in\s+sys\.modules|sys\.modules\.get\(\s*[\"'](?:_?pytest|unit)"
+    r"|\btesting\.Testing\(|flag\.Lookup\(\s*[\"']test\.|\bcfg!\s*\(\s*(?:test\b|debug_assertions)"
+    r"|env::var(?:_os)?\(\s*\"CARGO_|PHPUNIT_\w+|class_exists\(\s*[\"']\\*PHPUnit"
+    r"|defined\?\(?\s*(?:RSpec|Minitest)|const_defined\?\(\s*[:\"'](?:RSpec|Minitest)"
+    r"|NODE_ENV\b[^\n]{0,20}[\"']test[\"']|typeof\s+(?:jest|vi|describe|it)\s*[!=]=|\borg\.junit\b"
+)
+"""What only asks whether a test runner is there."""
+
+_ASKS_INSIDE = re.compile(r"import\.meta\.vitest")
+"""The same where it stands in a function: outside of functions it holds tests beside their code."""
+
+_STACK = re.compile(
+    r"inspect\.(?:stack|currentframe|getouterframes)|_getframe|(?:extract|format|walk)_stack|\bcaller(?:_\w+)?\b"
+    r"|new Error\([^)]*\)\.stack|captureStackTrace|getStackTrace|debug_backtrace|getTrace|runtime\.Callers?\b"
+)
+_SURROUNDINGS = re.compile(
+    rf"{_STACK.pattern}|os\.environ|getenv|process\.env|\bENV\b|\$_(?:ENV|SERVER)|env::var|os\.Environ|os\.Args"
+    r"|env::args|process\.argv|sys\.argv|\bARGV\b|\$argv|sys\.modules|__main__|require\.main|\$PROGRAM_NAME|\$0\b"
+    r"|current_exe|getcwd|process\.cwd|Dir\.pwd|os\.Executable|get_included_files"
+)
+"""How code looks at what it runs in."""
+
+_CALLERS = re.compile(rf"{_STACK.pattern}|\bgc\.get_|sys\.modules|\b__main__\b|require\.main|get_included_files")
+"""How code looks at its callers and at what is loaded."""
+
+_OF_TESTS = re.compile(
+    r"pytest|unittest|vitest|\bjest\b|mocha|rspec|minitest|phpunit|surefire|junit|libtest|cargo.?test|go.?test"
+    r"|_spec\b|_test\b|\btest_|\.test\b|\.spec\b|\btests?\b|\bspecs?\b|^-test\.|^PY[A-Z]{0,2}$|^PYTEST",
+    re.IGNORECASE,
+)
+"""What names of runners and tests look like in a text."""
+
+_READS_CALLER = re.compile(r"co_consts|f_code\b|f_lineno|getsource\w*|linecache\.|f_locals|f_globals")
+_IMPORT = re.compile(r"import_statement|import_from_statement|import_declaration|use_declaration")
+_SETTINGS = re.compile(
+    r"(?:.*/)?(?:[\w.-]*(?:config|rc)\.\w+|(?:setup|noxfile|tasks)\.py|(?:gulp|Grunt|Rake)file\S*|.*\.gemspec)"
+)
+"""Files that tell tools where the tests are."""
+
+_TEST_FILE = re.compile(r"test_.+|.+[._-](?:test|tests|spec)\.\w+|.+(?:Test|Tests|Spec)\.\w+|conftest\.py")
+_TEST_ROOT = re.compile(r"(?:^|/)(?:tests?|__tests__|specs?|testdata|fixtures|__snapshots__)(?:/|$)")
+
+ASKS = "{}: it asks whether it is tested (`{}`): code has to do the same everywhere."
+_SET_BY_TESTS = (
+    (re.compile(r"os\.environ|getenv|process\.env|\bENV\b|\$_ENV|env::var|os\.Environ"), re.compile(r"env", re.I)),
+    (
+        re.compile(
+            r"sys\.argv|process\.(?:argv|execArgv)|\bARGV\b|\$argv|os\.Args|env::args|current_exe|os\.Executable"
+        ),
+        re.compile(r"arg|main|command|spawn|exec|run|invoke", re.I),
+    ),
+)
+"""What of its surroundings code may depend on, with how a test that knows of it names it."""
+
+DEPENDS = "{}: its result depends on what it runs in (`{}`), and no new test says on what"
+LOOKS = "{}: it looks at what runs it (`{}`): results must not depend on the caller"
+READS = "{}: it reads the tests or what they expect (`{}`): code must not know its tests."
+
+
+def aware(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[str, bytes]) -> tuple[str, ...]:
+    """A sentence for each changed place of `head` that knows of its tests, and that no code of `base` has.
+
+    `tests` are the test files of the change, with data that they read.
+    """
+    before = "\n".join(content.decode("utf-8", "replace") for content in base.values())
+    found: dict[str, None] = {}
+    for change in changes(base, head):
+        if change.source is not None:
+            for sentence in (*_asking(change, change.source, before), *_reading(change, change.source, before, tests)):
+                found[sentence] = None
+    return tuple(found)
+
+
+def looking(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[str, bytes]) -> tuple[str, ...]:
+    """A sentence for each changed function that looks at its callers or at what is loaded, as no code of `base` does.
+
+    So does one for a function that depends on the environment or arguments of the process while no test of the change
+    (`tests`) names them. Tools for programmers do so with good reason, so that this alone is no refusal.
+    """
+    said = "\n".join(content.decode("utf-8", "replace") for content in tests.values())
+    before = "\n".join(content.decode("utf-8", "replace") for content in base.values())
+    found = []
+    for change in changes(base, head):
+        for function in change.functions:
+            seen = _CALLERS.search(change.source.text(function.node)) if change.source is not None else None
+            place = f"{change.path}::{function.name}"
+            if seen and seen[0] not in before:
+                found.append(LOOKS.format(place, shown(seen[0], 40)))
+            elif change.source is not None:
+                own = change.source.text(function.node)
+                found += [DEPENDS.format(place, each) for each in _unset(own, before, said)]
+    return tuple(found)
+
+
+def _unset(own: str, before: str, tests: str) -> Iterator[str]:
+    """What of its surroundings a function depends on that is new there, and that no test names."""
+    for depends, named in _SET_BY_TESTS:
+        seen = depends.search(own)
+        if seen and seen[0] not in before and not named.search(tests):
+            yield seen[0]
+
+
+def _asking(change: FileChange, source: Source, before: str) -> Iterator[str]:
+    marker = next((each[0] for each in _ASKS.finditer(_changed_text(change)) if each[0] not in before), None)
+    if marker is not None:
+        yield ASKS.format(change.path, shown(marker, 60))
+        return
+    for function in change.functions:
+        place, own = f"{change.path}:{function.name}", source.text(function.node)
+        inside, looks = _ASKS_INSIDE.search(own), _SURROUNDINGS.search(own)
+        about = _about_tests(source, function) if looks and looks[0] not in before else ""
+        if inside and inside[0] not in before:
+            yield ASKS.format(place, inside[0])
+        elif looks and about:
+            yield ASKS.format(place, shown(f"{looks[0]} ... {about}", 80))
+        elif _STACK.search(own) and (reads := _READS_CALLER.search(own)) and reads[0] not in before:
+            yield READS.format(place, reads[0])
+
+
+def _changed_text(change: FileChange) -> str:
+    """The changed lines of a file, without those that hold nothing but comments and documentation."""
+    lines = change.head.decode("utf-8", "replace").splitlines()
+    return "\n".join(line for number, line in enumerate(lines, 1) if number in change.lines)
+
+
+def _about_tests(source: Source, function: Function) -> str:
+    """A text in a function that sounds like tests."""
+    texts = (value for _, value in literals(source, walk(function.node)) if value.startswith("'"))
+    return next((text[1:] for text in texts if _OF_TESTS.search(text[1:])), "")
+
+
+def _reading(change: FileChange, source: Source, before: str, tests: Mapping[str, bytes]) -> Iterator[str]:
+    """Imports of tests, and texts that name a file of the tests: its path, or a name that only tests have."""
+    if _SETTINGS.fullmatch(change.path):
+        return
+    names = {PurePosixPath(path).name for path in tests}
+    stems = {PurePosixPath(name).stem for name in names if _TEST_FILE.fullmatch(name)}
+    for node in walk(source.root):
+        if _IMPORT.fullmatch(node.type) and int(node.start_point[0]) + 1 in change.lines:
+            text = source.text(node)
+            if text not in before and stems.intersection(re.split(r"[\s/\\.'\":;,()]+", text)):
+                yield READS.format(change.path, shown(text, 60))
+    for node, value in literals(source, walk(source.root)):
+        text = value[1:] if value.startswith("'") else ""
+        if text and int(node.start_point[0]) + 1 in change.lines and text not in before:
+            path = text.removeprefix("./").lstrip("/")
+            in_root = _TEST_ROOT.search(path) and any(each == path or each.endswith(f"/{path}") for each in tests)
+            if in_root or any(_TEST_FILE.fullmatch(name) and name in text for name in names):
+                yield READS.format(change.path, shown(text, 60))

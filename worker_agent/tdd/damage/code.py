@@ -1,0 +1,65 @@
+"""The damages of changed code: made from the syntax trees of base and head, in any language (pure).
+
+Only what changed by meaning is damaged: functions that are new or do something else, and statements outside of them.
+Each damaged file parses again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from worker_agent.tdd.damage.code_bodies import entry_of, is_unfinished, raising
+from worker_agent.tdd.damage.code_candidates import candidates, in_turn
+from worker_agent.tdd.damage.code_changes import FileChange, changes, rows
+from worker_agent.tdd.damage.code_edits import Place
+from worker_agent.tdd.damage.code_hunks import hunks
+from worker_agent.tdd.damage.code_stubs import stubs
+from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.syntax.source import parse, replaced
+
+__all__ = ["LIMIT", "damages", "gone", "stubs"]
+
+LIMIT = 120
+"""Damages of one change that are made at most; far more than are ever run."""
+
+
+def damages(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[Damage, ...]:
+    """The damages of the changed code files of `head`, at most `LIMIT`, the same for the same files.
+
+    `base` and `head` hold code by path, without test files; what is equal in both is not damaged.
+    """
+    found = changes(base, head)
+    whole = [damage for change in found for damage in (gone(change), *hunks(change)) if damage is not None]
+    made: list[Damage] = []
+    for candidate in in_turn(each for change in found for each in candidates(change)):
+        if len(made) + len(whole) >= LIMIT:
+            break
+        damage = candidate.made()
+        if damage is not None:
+            made.append(damage)
+    return tuple(sorted([*whole, *made], key=lambda each: (each.path, each.line, each.kind, each.what)))
+
+
+def gone(change: FileChange, only: Collection[str] | None = None) -> Damage | None:
+    """The file in which every changed function raises, or `only` those of these names; None where none changed."""
+    if change.source is None:
+        return None
+    content = change.head
+    edits = []
+    for function in change.functions:
+        if only is not None and function.name not in only:
+            continue
+        place = Place(change.source, function.node, function.nested, function)
+        entry = entry_of(place)
+        if entry is not None and not is_unfinished(place):
+            edits.append((entry.start, entry.end, entry.filled(raising(place, entry)), function.name))
+    taken = len(content) + 1
+    for start, end, by, _ in sorted(edits, reverse=True):
+        if end <= taken:
+            content = replaced(content, start, end, by.encode())
+            taken = start
+    if not edits or parse(change.path, content) is None:
+        return None
+    told = f"`{edits[0][3]}` raised" if len(edits) == 1 else f"all {len(edits)} changed functions raised"
+    first = min(min(rows(function.node)) for function in change.functions)
+    return Damage(change.path, first, Kind.GONE, content, told, quiet=False)

@@ -1,0 +1,168 @@
+"""Damage to a whole function: it raises, returns nothing, or returns another value of its type.
+
+A statement is put before the others, which stay: nothing becomes unused, so that compilers do not refuse the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.code_body_values import BLOCKS, another, nothing
+from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, Place, named
+from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.syntax.functions import is_documentation, text_without
+from worker_agent.tdd.syntax.source import Language, line_of
+
+_RAISING = {
+    Language.PYTHON: "raise RuntimeError('damaged')",
+    Language.GO: 'panic("damaged");',
+    Language.RUST: 'panic!("damaged");',
+    Language.JAVA: 'if (true) throw new IllegalStateException("damaged");',
+    Language.PHP: 'throw new \\RuntimeException("damaged");',
+    Language.RUBY: 'raise "damaged";',
+    Language.CSHARP: 'throw new System.InvalidOperationException("damaged");',
+}
+_SCRIPT_RAISING = 'throw new Error("damaged");'
+_FIRST = frozenset({"explicit_constructor_invocation"})
+_UNFINISHED = re.compile(
+    r"raise NotImplementedError\b.*|(todo|unimplemented|unreachable) ! .*|pass|\.\.\."
+    r"|(if \( true \) )?throw new [\w.\\ ]*(NotImplemented|NotSupported|UnsupportedOperation|BadMethodCall)\w* .*"
+    r"|throw new Error \( ([\"'])(not (yet )?implemented|todo).*|panic \( \"?(not implemented|todo).*"
+    r"|raise NotImplementedError.*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a function begins to do something: bytes that a statement is put before, or an expression it replaces."""
+
+    start: int
+    end: int
+    before: str
+    after: str
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether the function consists of one expression and holds no statement."""
+        return self.end > self.start
+
+    def filled(self, statement: str) -> str:
+        """The text to put there."""
+        return f"{self.before}{statement}{self.after}"
+
+
+def body_edits(place: Place) -> Iterator[Edit]:
+    """The damages to the function of a place as a whole."""
+    function = place.function
+    entry = entry_of(place)
+    if function is None or entry is None or is_unfinished(place):
+        return
+    yield _edit(place, entry, Kind.RAISE, raising(place, entry), f"`{function.name}` raised", quiet=False)
+    whole = entry.is_expression
+    for kind, value in ((Kind.NONE, nothing(place, whole=whole)), (Kind.LIKE, another(place, whole=whole))):
+        if value is not None and not _returns_only(place, value):
+            told = value.removesuffix(";").removeprefix("if (true) ")
+            told = told if told.startswith(("return", "yield")) else f"return {told}"
+            yield _edit(place, entry, kind, value, f"`{function.name}` began with `{told}`")
+
+
+def entry_of(place: Place) -> Entry | None:
+    """The beginning of the body; None for an empty body of Ruby."""
+    body = place.function.body if place.function else None
+    if body is None:
+        return None
+    if place.language is Language.PYTHON:
+        return _python_entry(place, body)
+    if place.language is Language.RUBY:
+        return _ruby_entry(body)
+    if body.type == "arrow_expression_clause":
+        inner = named(body)[-1]
+        return Entry(inner.start_byte, inner.end_byte, "", "")
+    if not (body.children and body.children[0].type == "{"):
+        return Entry(body.start_byte, body.end_byte, "", "")
+    first = next((child for child in named(body) if child.type in _FIRST), body.children[0])
+    return Entry(first.end_byte, first.end_byte, " ", "")
+
+
+def raising(place: Place, entry: Entry) -> str:
+    """The statement, or the expression, that raises."""
+    if place.language in SCRIPTS:
+        return f"{{ {_SCRIPT_RAISING} }}" if entry.is_expression else _SCRIPT_RAISING
+    statement = _RAISING[place.language]
+    return (
+        statement.removesuffix(";").replace('raise "damaged"', 'raise("damaged")') if entry.is_expression else statement
+    )
+
+
+def is_unfinished(place: Place) -> bool:
+    """Whether a function has no statement, or one that says it is not implemented."""
+    function = place.function
+    if function is None or function.body is None:
+        return True
+    texts = [text_without(place.source, child, ()).removesuffix(" ;") for child in body_statements(place)]
+    return not texts or (len(texts) == 1 and _UNFINISHED.fullmatch(texts[0]) is not None)
+
+
+def body_statements(place: Place) -> list[Node]:
+    """The statements of the function's body without documentation; its expression where it has no statements."""
+    body = place.function.body if place.function else None
+    if body is None:
+        return []
+    found = named(body) or ([] if body.children and body.children[0].type == "{" else [body])
+    if place.language is Language.GO:
+        found = [inner for child in found for inner in (named(child) if child.type == "statement_list" else [child])]
+    if body.type not in BLOCKS:
+        return [body] if body.type != "arrow_expression_clause" else found
+    return [child for child in found if not is_documentation(place.source, child)]
+
+
+def _edit(place: Place, entry: Entry, kind: Kind, statement: str, what: str, *, quiet: bool = True) -> Edit:
+    told = what if len(what) <= 80 else f"{what[:78]}…`" if what.endswith("`") else f"{what[:79]}…"
+    line = line_of(place.node)
+    return Edit(kind, entry.start, entry.end, entry.filled(statement), told, line, quiet=quiet)
+
+
+def _python_entry(place: Place, body: Node) -> Entry | None:
+    statements = named(body)
+    first = next((each for each in statements if not is_documentation(place.source, each)), None)
+    if first is None:
+        return None
+    content = place.source.content
+    begin = content.rfind(b"\n", 0, first.start_byte) + 1
+    margin = content[begin : first.start_byte].decode("utf-8", "replace")
+    after = f"\n{margin}" if not margin.strip() else "; "
+    return Entry(first.start_byte, first.start_byte, "", after)
+
+
+def _ruby_entry(body: Node) -> Entry:
+    if body.type == "body_statement":
+        return Entry(body.start_byte, body.start_byte, "", " ")
+    return Entry(body.start_byte, body.end_byte, "", "")
+
+
+def _returns_only(place: Place, value: str) -> bool:
+    """Whether a function does nothing but what `value` would make it do."""
+    statements = body_statements(place)
+    if len(statements) != 1:
+        return False
+    plain = re.sub(r"[\s;()]", "", place.text(statements[0])).replace('"', "'")
+    asked = re.sub(r"[\s;()]", "", value.removeprefix("if (true) ")).replace('"', "'")
+    same = {asked, asked.removeprefix("return")}
+    if asked in ("return", "returnNone", "returnundefined", "returnnil", "returnnull"):
+        same |= {
+            "return",
+            "returnNone",
+            "returnundefined",
+            "returnnil",
+            "nil",
+            "null",
+            "None",
+            "undefined",
+            "returnnull",
+        }
+    return plain in same

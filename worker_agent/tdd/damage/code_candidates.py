@@ -1,0 +1,131 @@
+"""Edits of changed functions and statements before they are made: which ones, how many of each, in which order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from worker_agent.tdd.damage.code_bodies import body_edits, is_unfinished
+from worker_agent.tdd.damage.code_changes import FileChange, rows
+from worker_agent.tdd.damage.code_conditions import condition_edits
+from worker_agent.tdd.damage.code_constants import constant_edits
+from worker_agent.tdd.damage.code_edits import Edit, Place
+from worker_agent.tdd.damage.code_returns import return_edits
+from worker_agent.tdd.damage.code_statements import statement_edits
+from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.syntax.functions import Function
+from worker_agent.tdd.syntax.source import Source, edited
+
+PER_KIND = 4
+"""Damages of one kind in one function."""
+_ENOUGH = 4
+"""Quiet damages on touched lines of a function, below which its other lines are damaged too."""
+_OUTSIDE = frozenset({Kind.CONST, Kind.BOUND, Kind.NEGATE, Kind.DROP})
+_WHOLE = frozenset({Kind.NONE, Kind.RAISE})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An edit with the file and the function it is in; `direct` as in `Damage`."""
+
+    change: FileChange
+    function: str
+    edit: Edit
+    direct: bool = True
+
+    def made(self) -> Damage | None:
+        """The damage; None when the file would not parse, or would be the same."""
+        edit, change = self.edit, self.change
+        if change.source is None:
+            return None
+        damaged = edited(change.source, edit.start, edit.end, edit.by.encode())
+        if damaged is None or damaged.content == change.head:
+            return None
+        return Damage(
+            change.path, edit.line, edit.kind, damaged.content, edit.what, self.function, edit.quiet, self.direct
+        )
+
+
+def candidates(change: FileChange) -> list[list[Candidate]]:
+    """The candidates of each changed function and statement of a file, the better ones first."""
+    return [_of_place(change, place) for place in _places(change)]
+
+
+def in_turn(lists: Iterable[list[Candidate]]) -> Iterator[Candidate]:
+    """The first of each, then the second of each, and so on."""
+    waiting = list(lists)
+    for at in range(max((len(each) for each in waiting), default=0)):
+        yield from (each[at] for each in waiting if at < len(each))
+
+
+def quiet_possible(change: FileChange, function: Function) -> bool:
+    """Whether any quiet damage of a function can be made."""
+    if change.source is None:
+        return True
+    place = Place(change.source, function.node, function.nested, function, change.lines)
+    return any(Candidate(change, function.name, edit).made() for edit in _edits(place) if edit.quiet)
+
+
+def _places(change: FileChange) -> Iterator[Place]:
+    if change.source is None:
+        return
+    for function in change.functions:
+        yield Place(change.source, function.node, function.nested, function, change.lines)
+    for statement in change.statements:
+        yield Place(change.source, statement.node, statement.nested, None, change.lines)
+
+
+def _edits(place: Place) -> Iterator[Edit]:
+    if place.function is None:
+        found = chain(condition_edits(place), constant_edits(place), statement_edits(place))
+        yield from (edit for edit in found if edit.kind in _OUTSIDE)
+    elif not is_unfinished(place):
+        yield from body_edits(place)
+        yield from condition_edits(place)
+        yield from return_edits(place)
+        yield from statement_edits(place)
+        yield from constant_edits(place)
+
+
+def _of_place(change: FileChange, place: Place) -> list[Candidate]:
+    """The edits of one function or statement: those on touched lines, and others where these are few."""
+    touched = change.lines.intersection(rows(place.node))
+    name = place.function.name if place.function else ""
+    direct, indirect = [], []
+    known: set[tuple[int, int, str]] = set()
+    for edit in _edits(place):
+        if (edit.start, edit.end, edit.by) in known:
+            continue
+        known.add((edit.start, edit.end, edit.by))
+        on_touched = not touched or _is_touched(change, edit) or (place.function is not None and edit.kind in _WHOLE)
+        if on_touched and not edit.weak:
+            direct.append(Candidate(change, name, edit, True))
+        elif place.function is not None or on_touched:
+            indirect.append(Candidate(change, name, edit, False))
+    kept = _few_of_each(direct)
+    missing = _ENOUGH - sum(1 for each in kept if each.edit.quiet)
+    return [*kept, *_few_of_each(indirect)[: max(0, missing)]]
+
+
+def _is_touched(change: FileChange, edit: Edit) -> bool:
+    source: Source | None = change.source
+    if source is None:
+        return False
+    last = edit.line + source.content.count(b"\n", edit.start, edit.end)
+    return any(line in change.lines for line in range(edit.line, last + 1))
+
+
+def _few_of_each(found: Iterable[Candidate]) -> list[Candidate]:
+    """At most `PER_KIND` of each kind, by hash; the kinds in turn."""
+    by_kind: dict[Kind, list[Candidate]] = {}
+    for each in sorted(found, key=_order):
+        by_kind.setdefault(each.edit.kind, []).append(each)
+    ordered = [by_kind[kind][:PER_KIND] for kind in Kind if kind in by_kind]
+    return list(in_turn(ordered))
+
+
+def _order(found: Candidate) -> str:
+    edit = found.edit
+    return hashlib.sha256(f"{found.change.path}:{edit.line}:{edit.kind}:{edit.what}".encode()).hexdigest()

@@ -1,0 +1,191 @@
+"""Damage to conditions and limits: the other way round, off by one, the other operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Edit, Place, became, named, parent_of, shown
+from worker_agent.tdd.damage.code_values import sort_of
+from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.syntax.node_types import TRUE_FALSE, words
+from worker_agent.tdd.syntax.source import Language, line_of
+
+_IFS = words(
+    "if_statement elif_clause else_if_clause if_expression ternary_expression conditional_expression if unless"
+    " elsif if_modifier unless_modifier conditional"
+)
+_LOOPS = words(
+    "while_statement do_statement for_statement for_clause while_expression while until while_modifier until_modifier"
+)
+_OPERATIONS = frozenset({"binary_expression", "binary", "binary_operator", "boolean_operator", "comparison_operator"})
+_OPPOSITES = {
+    "==": "!=", "!=": "==", "===": "!==", "!==": "===", "is": "is not", "is not": "is", "in": "not in",
+    "not in": "in", "and": "or", "or": "and", "&&": "||", "||": "&&",
+}  # fmt: skip
+_LIMITS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+_STEPS = frozenset({"-", "*", "/", "%", "//"})
+_OTHER_STEP = {"-": "+", "*": "+", "/": "*", "%": "+", "//": "*"}
+_RANGES = {"..=": "..", "..": "..=", "...": ".."}
+_NEGATING = frozenset({"not_operator", "unary_expression", "unary_op_expression", "unary", "prefix_unary_expression"})
+
+
+def condition_edits(place: Place) -> Iterator[Edit]:
+    """The conditions, operators and limits of a place, each damaged."""
+    for node in place.nodes:
+        if node.type in _IFS or node.type in _LOOPS or node.type == "if_clause":
+            yield from _conditions(place, node)
+        elif node.type in _OPERATIONS:
+            yield from _operations(place, node)
+        elif node.type in _NEGATING and not _is_condition(node):
+            yield from _negations(place, node)
+        elif node.type in ("slice", "call", "range_expression", "range"):
+            yield from _ranges(place, node)
+
+
+def negated(language: Language, text: str) -> str:
+    """The opposite of a condition."""
+    return f"not ({text})" if language is Language.PYTHON else f"!({text})"
+
+
+def _conditions(place: Place, node: Node) -> Iterator[Edit]:
+    condition = _condition_of(node)
+    if condition is None or any(each.type in ("let_condition", "let_chain") for each in _below(condition)):
+        return
+    if condition.type in TRUE_FALSE or condition.type in (";", "declaration_expression"):
+        return
+    inner = place.text(condition)
+    if condition.type == "parenthesized_expression":
+        by = f"({negated(place.language, inner[1:-1])})"
+    else:
+        by = negated(place.language, inner)
+    told = f"the condition `{shown(inner, 48)}` was negated"
+    yield place.replace(Kind.NEGATE, condition, by, told, weak=node.type in _LOOPS)
+
+
+def _condition_of(node: Node) -> Node | None:
+    if node.type == "conditional_expression" and node.child_by_field_name("condition") is None:
+        return named(node)[1] if len(named(node)) == 3 else None
+    if node.type == "if_clause":
+        return named(node)[0] if named(node) else None
+    return node.child_by_field_name("condition")
+
+
+def _below(node: Node) -> Iterator[Node]:
+    pending = [node]
+    while pending:
+        found = pending.pop()
+        yield found
+        pending.extend(found.children)
+
+
+def _is_condition(node: Node) -> bool:
+    """Whether a node is all of a condition, which is negated as a whole."""
+    above = node.parent
+    while above is not None and above.type == "parenthesized_expression":
+        node, above = above, above.parent
+    if above is None or (above.type not in _IFS and above.type not in _LOOPS and above.type != "if_clause"):
+        return False
+    condition = _condition_of(above)
+    return condition is not None and condition.id == node.id
+
+
+def _operations(place: Place, node: Node) -> Iterator[Edit]:
+    operators = [each for each in node.children if not each.is_named or each.type in ("in", "is")]
+    for operator in operators:
+        sign = " ".join(place.text(operator).split())
+        if sign in _OPPOSITES and not _is_plain_comparison(node, sign) and not _has_let(node):
+            yield _with_operator(place, node, operator, _OPPOSITES[sign], Kind.NEGATE)
+        elif sign in _LIMITS:
+            yield _with_operator(place, node, operator, _LIMITS[sign], Kind.BOUND)
+        elif sign == "??" and place.language in SCRIPTS:
+            yield _with_operator(place, node, operator, "&&", Kind.NEGATE)
+        elif sign in _STEPS and len(operators) == 1:
+            yield from _arithmetic(place, node, operator)
+        elif sign in ("+", ".") and len(operators) == 1 and not _holds_number(place, node):
+            yield from _shortened(place, node)
+
+
+def _is_plain_comparison(node: Node, sign: str) -> bool:
+    return sign not in ("and", "or", "&&", "||") and _is_condition(node)
+
+
+def _has_let(node: Node) -> bool:
+    return any(each.type in ("let_condition", "let_chain") for each in node.children)
+
+
+def _with_operator(place: Place, node: Node, operator: Node, sign: str, kind: Kind) -> Edit:
+    content = place.source.content
+    start, end = operator.start_byte - node.start_byte, operator.end_byte - node.start_byte
+    text = content[node.start_byte : node.end_byte]
+    new = (text[:start] + sign.encode() + text[end:]).decode("utf-8", "replace")
+    old = place.text(node)
+    told = became(old, new) if len(old) <= 30 else _with_neighbours(place, node, operator, sign)
+    return Edit(kind, operator.start_byte, operator.end_byte, sign, told, line_of(operator))
+
+
+def _with_neighbours(place: Place, node: Node, operator: Node, sign: str) -> str:
+    left = operator.prev_sibling
+    right = operator.next_sibling
+    words = [shown(place.text(each), 11) if each is not None else "" for each in (left, right)]
+    old = place.text(operator)
+    return f"`{words[0]} {old} {words[1]}` became `{words[0]} {sign} {words[1]}`"
+
+
+def _arithmetic(place: Place, node: Node, operator: Node) -> Iterator[Edit]:
+    """Another operation of numbers; what cannot be numbers (a format, a repeated text) is left alone."""
+    if any(sort_of(place.source, each) in ("str", "list", "tuple", "bytes") for each in named(node)):
+        return
+    sign = place.text(operator)
+    if sign == "-" and _holds_number(place, node):
+        return
+    yield _with_operator(place, node, operator, _OTHER_STEP[sign], Kind.BOUND)
+
+
+def _holds_number(place: Place, node: Node) -> bool:
+    """Whether an operand is a number, which is damaged as a limit by itself."""
+    return any(each.type in place.kinds.integers for each in named(node))
+
+
+def _shortened(place: Place, node: Node) -> Iterator[Edit]:
+    left = node.child_by_field_name("left")
+    if left is None or parent_of(node) in _OPERATIONS:
+        return
+    if place.language in TYPED and sort_of(place.source, left) not in ("str", "") and place.language is not Language.GO:
+        return
+    yield place.replace(Kind.BOUND, node, f"({place.text(left)})")
+
+
+def _negations(place: Place, node: Node) -> Iterator[Edit]:
+    first = node.children[0].type if node.children else ""
+    operand = named(node)[-1] if named(node) else None
+    if first in ("not", "!") and operand is not None:
+        yield place.replace(Kind.NEGATE, node, f"({place.text(operand)})")
+
+
+def _ranges(place: Place, node: Node) -> Iterator[Edit]:
+    if node.type in ("range_expression", "range"):
+        operator = next((each for each in node.children if each.type in _RANGES), None)
+        bounds = named(node)
+        if operator is None or place.language is Language.CSHARP or len(bounds) < 2:
+            return
+        sign = _RANGES[operator.type]
+        sign = {"..": "..."}.get(operator.type, "..") if place.language is Language.RUBY else sign
+        yield _with_operator(place, node, operator, sign, Kind.BOUND)
+    elif node.type == "slice":
+        for each in named(node):
+            if each.type not in place.kinds.integers:
+                yield place.replace(Kind.BOUND, each, f"({place.text(each)}) + 1")
+    elif place.language is Language.PYTHON:
+        yield from _python_range(place, node)
+
+
+def _python_range(place: Place, call: Node) -> Iterator[Edit]:
+    called, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    if called is None or arguments is None or place.text(called) != "range":
+        return
+    given = named(arguments)
+    if given and given[min(1, len(given) - 1)].type not in place.kinds.integers:
+        last = given[min(1, len(given) - 1)]
+        yield place.replace(Kind.BOUND, last, f"({place.text(last)}) + 1")

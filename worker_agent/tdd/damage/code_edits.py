@@ -1,0 +1,136 @@
+"""One edit of a damage before it is made, the place in which edits are looked for, and the words for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.syntax.functions import Function, own
+from worker_agent.tdd.syntax.node_types import NODE_TYPES, NodeTypes, words
+from worker_agent.tdd.syntax.source import Language, Source, line_of
+
+SCRIPTS = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
+TYPED = frozenset({Language.GO, Language.RUST, Language.JAVA, Language.CSHARP})
+"""Languages in which a value of another type does not compile."""
+
+_SHOWN = 32
+_CALLS = words(
+    "call call_expression method_invocation invocation_expression function_call_expression"
+    " member_call_expression scoped_call_expression macro_invocation new_expression object_creation_expression"
+)
+_RAISES = frozenset({"raise_statement", "throw_statement", "throw_expression"})
+_MESSAGES = re.compile(
+    r"(\w+[.:])*(log(g(er|ing))?|console|fmt\.(Print|Fprint|Errorf)|warnings?|print(ln|f)?|e?println|puts|panic"
+    r"|System\.(out|err)|Console|Debug|raise|warn|debug|info|errors\.New|format!?|error_log|trigger_error)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One replacement in a file: the bytes from `start` to `end` become `by`."""
+
+    kind: Kind
+    start: int
+    end: int
+    by: str
+    what: str
+    line: int
+    quiet: bool = True
+    weak: bool = False
+    """A message for people or the condition of a loop: tried last."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The part of a file in which edits are looked for: one function, or one statement outside of functions."""
+
+    source: Source
+    node: Node
+    nested: tuple[Node, ...] = ()
+    function: Function | None = None
+    lines: frozenset[int] = field(default_factory=frozenset)
+
+    @property
+    def language(self) -> Language:
+        """The language of the file."""
+        return self.source.language
+
+    @property
+    def kinds(self) -> NodeTypes:
+        """The words of its grammar."""
+        return NODE_TYPES[self.source.language]
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Its own nodes: without functions with a name inside, comments, documentation and types."""
+        return tuple(own(self.source, self.node, self.nested))
+
+    def text(self, node: Node) -> str:
+        """The text of a node."""
+        return self.source.text(node)
+
+    def replace(self, kind: Kind, node: Node, by: str, what: str = "", *, weak: bool = False) -> Edit:
+        """The edit that puts `by` in the place of a node."""
+        told = what or became(self.text(node), by)
+        is_weak = weak or is_message(self.source, node)
+        return Edit(kind, node.start_byte, node.end_byte, by, told, line_of(node), weak=is_weak)
+
+
+def became(old: str, new: str) -> str:
+    """The words for a replacement, on one line of at most 80 characters."""
+    return f"`{shown(old)}` became `{shown(new)}`"
+
+
+def shown(text: str, limit: int = _SHOWN) -> str:
+    """A piece of code on one line, cut in the middle."""
+    line = " ".join(text.split()).replace("`", "'")
+    if len(line) <= limit:
+        return line
+    half = (limit - 1) // 2
+    return f"{line[: limit - 1 - half]}…{line[-half:]}"
+
+
+def is_message(source: Source, node: Node) -> bool:
+    """Whether a node is part of what is told to people: an argument of a call that logs, prints or raises."""
+    above: Node | None = node
+    for _ in range(6):
+        if above is None:
+            return False
+        if above.type in _RAISES and above.id != node.id:
+            return True
+        if above.type in _CALLS and above.id != node.id:
+            return _MESSAGES.match(source.text(above)) is not None
+        if above.type.endswith("_statement") and above.id != node.id and above.type != "expression_statement":
+            return False
+        above = above.parent
+    return False
+
+
+def parent_of(node: Node) -> str:
+    """The type of the node above, or nothing."""
+    return node.parent.type if node.parent is not None else ""
+
+
+def named(node: Node) -> list[Node]:
+    """The children of a node that are no punctuation and no comments."""
+    return [child for child in node.named_children if not child.is_extra]
+
+
+def closure_of(place: Place, node: Node) -> Node:
+    """The function with or without a name that a node belongs to; the node of the place when there is none between."""
+    above = node.parent
+    while above is not None and above.id != place.node.id:
+        if above.type in place.kinds.closures or above.type in place.kinds.functions:
+            return above
+        above = above.parent
+    return place.node
+
+
+def first_of(nodes: Iterator[Node]) -> Node | None:
+    """The first one, or None."""
+    return next(nodes, None)

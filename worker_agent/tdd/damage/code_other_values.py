@@ -1,0 +1,90 @@
+"""A file whose changed functions return other values of the same type: what a test of more than presence notices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.code_changes import FileChange
+from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Place
+from worker_agent.tdd.damage.code_returns import returned
+from worker_agent.tdd.damage.code_values import declared_type, other, sort_of_type
+from worker_agent.tdd.syntax.source import Language, parse, replaced
+
+FAR = 4173
+"""What is added to a number: farther than a sensible tolerance reaches."""
+
+_PYTHON = (
+    "(lambda v: 'damaged' if v is None or type(v) is str else not v if type(v) is bool"
+    f" else v + {FAR} if type(v) in (int, float) else b'damaged' if type(v) is bytes"
+    " else type(v)(['damaged']) if type(v) in (list, tuple, set, frozenset)"
+    " else {'damaged': 41} if type(v) is dict else v)("
+)
+_SCRIPT = (
+    "((v) => v == null || typeof v === 'string' ? 'damaged' : typeof v === 'boolean' ? !v"
+    f" : typeof v === 'number' ? v + {FAR} : Array.isArray(v) ? ['damaged']"
+    " : v.constructor === Object ? { damaged: 41 } : v)("
+)
+_RUBY = (
+    "(->(v) { case v; when String, nil then 'damaged'; when true, false then !v;"
+    f" when Integer, Float then v + {FAR}; when Array then ['damaged']; when Hash then {{ damaged: 41 }};"
+    " else v; end }).call("
+)
+_PHP = (
+    "(function ($v) { return $v === null || is_string($v) ? 'damaged' : (is_bool($v) ? !$v"
+    f" : (is_int($v) || is_float($v) ? $v + {FAR} : (is_array($v) ? ['damaged'] : $v))); }})("
+)
+_AT_RUN_TIME = {
+    Language.PYTHON: _PYTHON,
+    Language.JAVASCRIPT: _SCRIPT,
+    Language.TYPESCRIPT: _SCRIPT.replace("((v)", "((v: any): any", 1),
+    Language.TSX: _SCRIPT.replace("((v)", "((v: any): any", 1),
+    Language.RUBY: _RUBY,
+    Language.PHP: _PHP,
+}
+"""Where types are known at run time only: what turns a value into another one of its type."""
+
+_OF_TYPE = {"bool": "!({})", "int": "({}) + 41", "float": "({}) + 41.5"}
+
+
+def otherwise(change: FileChange) -> bytes | None:
+    """The file with another value of the same type in each `return` of its changed functions; None where there is none.
+
+    Values of types that are not known stay as they are; lines stay where they are.
+    """
+    if change.source is None:
+        return None
+    edits = sorted(set(_edits(change)), reverse=True)
+    content, taken = change.head, len(change.head) + 1
+    for start, end, by in edits:
+        if end <= taken:
+            content = replaced(content, start, end, by.encode())
+            taken = start
+    return content if edits and parse(change.path, content) is not None else None
+
+
+def _edits(change: FileChange) -> Iterator[tuple[int, int, str]]:
+    if change.source is None:
+        return
+    for function in change.functions:
+        place = Place(change.source, function.node, function.nested, function)
+        for value, owner in returned(place):
+            by = _other(place, value) if owner.id == place.node.id else None
+            if by is not None:
+                yield value.start_byte, value.end_byte, by
+
+
+def _other(place: Place, value: Node) -> str | None:
+    text, language = place.text(value), place.language
+    if language in _AT_RUN_TIME:
+        bare = f"({text})" if value.type == "expression_list" or language in SCRIPTS else text
+        return f"{_AT_RUN_TIME[language]}{bare})"
+    if language not in TYPED or (value.type == "expression_list" and value.named_child_count != 1):
+        return None
+    declared = declared_type(place.source, place.node)
+    sort = sort_of_type(declared)
+    if sort in _OF_TYPE:
+        return _OF_TYPE[sort].format(text)
+    by = other(language, sort, declared) if sort == "str" else None
+    return f"func() string {{ _ = {text}; return {by} }}()" if by and language is Language.GO else by

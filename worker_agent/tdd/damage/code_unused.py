@@ -1,0 +1,111 @@
+"""Parameters of new functions that nothing reads: said to be there, and without effect (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.code_bodies import is_unfinished
+from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.code_edits import Place, named
+from worker_agent.tdd.damage.code_stubs import is_prescribed
+from worker_agent.tdd.syntax.functions import Function, functions
+from worker_agent.tdd.syntax.source import Source, parse, walk
+
+_LISTS = frozenset({"parameters", "formal_parameters", "parameter_list", "method_parameters"})
+_DECORATED = frozenset({"decorated_definition"})
+_SPECIAL = re.compile(r"__\w+__|constructor|initialize")
+
+UNUSED = "{}::{}: its parameter `{}` has no effect: nothing reads it"
+
+
+def unused(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
+    """A sentence for each parameter of a new function that nothing reads, nor any parameter behind it.
+
+    Functions whose form others prescribe (overriding, decorated, special ones) may have such parameters, and those
+    whose names begin with an underscore.
+    """
+    found = []
+    for change in changes(base, head):
+        before = parse(change.path, change.base) if change.base is not None else None
+        old = {function.name for function in functions(before)} if before is not None else set()
+        for function in change.functions:
+            if change.source is not None and function.name not in old and not _is_fixed(change.source, function):
+                names = (*_idle(change.source, function), *_taken_apart(change.source, function))
+                found += [UNUSED.format(change.path, function.name, name) for name in names]
+    return tuple(found)
+
+
+def _is_fixed(source: Source, function: Function) -> bool:
+    above = function.node.parent
+    place = Place(source, function.node, function.nested, function)
+    return (
+        is_prescribed(source, function)
+        or is_unfinished(place)
+        or bool(_SPECIAL.fullmatch(function.name.rpartition(".")[2]))
+        or (above is not None and above.type in _DECORATED)
+    )
+
+
+def _idle(source: Source, function: Function) -> Iterator[str]:
+    """The last parameters, as far as none of them is read."""
+    listed = function.node.child_by_field_name("parameters")
+    if listed is None or listed.type not in _LISTS or function.body is None:
+        return
+    rest = source.content[listed.end_byte : function.node.end_byte].decode("utf-8", "replace")
+    idle = []
+    for parameter in reversed(named(listed)):
+        name = _name(source, parameter)
+        if name is None or name.startswith(("_", "$_")) or name in ("self", "cls", "this"):
+            break
+        if _is_read(name, rest):
+            break
+        idle.append(name)
+    yield from reversed(idle)
+
+
+def _is_read(name: str, code: str) -> bool:
+    """Whether code reads a name, and does not only put it away."""
+    bare = re.sub(rf"(?m)^[ \t]*(?:del|void|_[ \t]*:?=)[ \t]+{re.escape(name)}[ \t]*;?[ \t]*$", "", code)
+    return re.search(rf"(?<![\w$]){re.escape(name)}(?!\w)", bare) is not None
+
+
+def _taken_apart(source: Source, function: Function) -> Iterator[str]:
+    """The names that a new function takes out of objects (JavaScript) and does not read.
+
+    Where it takes the rest as well, a name may be there to be left out of that.
+    """
+    for pattern in walk(function.node):
+        if pattern.type != "object_pattern" or any("rest" in each.type for each in named(pattern)):
+            continue
+        for name in _bound(source, pattern):
+            others = (source.content[function.node.start_byte : name.start_byte], source.content[name.end_byte :])
+            after = others[1][: function.node.end_byte - name.end_byte].decode("utf-8", "replace")
+            text = source.text(name)
+            if not text.startswith("_") and not _is_read(text, f"{others[0].decode('utf-8', 'replace')}\n{after}"):
+                yield text
+
+
+def _bound(source: Source, pattern: Node) -> Iterator[Node]:
+    """The names that a pattern binds, without those of patterns inside."""
+    for each in named(pattern):
+        if each.type == "object_assignment_pattern":
+            each = each.child_by_field_name("left") or each
+        elif each.type == "pair_pattern":
+            each = each.child_by_field_name("value") or each
+            each = (each.child_by_field_name("left") or each) if each.type == "assignment_pattern" else each
+        if each.type in ("shorthand_property_identifier_pattern", "identifier"):
+            yield each
+
+
+def _name(source: Source, parameter: Node) -> str | None:
+    """The name of a plain parameter; None for one that takes things apart, or takes the rest."""
+    if "splat" in parameter.type or "rest" in parameter.type or "variadic" in parameter.type:
+        return None
+    bound = parameter.child_by_field_name("name") or parameter.child_by_field_name("left")
+    bound = bound or parameter.child_by_field_name("pattern") or parameter
+    if bound.type == "typed_parameter" and named(bound):
+        bound = named(bound)[0]
+    return source.text(bound) if bound.type in ("identifier", "variable_name") else None

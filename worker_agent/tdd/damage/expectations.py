@@ -1,0 +1,189 @@
+"""Damaged expectations: the new tests expect something else, so that each of them must go red."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import partial
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage import (
+    expectations_classes,
+    expectations_go,
+    expectations_javascript,
+    expectations_python,
+    expectations_ruby,
+    expectations_rust,
+)
+from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, Flow, Group, edited, fits
+from worker_agent.tdd.damage.expectations_ending import ended_by
+from worker_agent.tdd.damage.expectations_flow import Reader, flow
+from worker_agent.tdd.syntax.source import Language, Source, parse
+from worker_agent.tdd.syntax.units import found_in
+from worker_agent.tdd.syntax.units_found import Found, is_conditional
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+Touched = tuple[str, str]
+"""Path and name of a test."""
+
+
+class Kind(StrEnum):
+    """What is done to an expectation."""
+
+    NEGATE_FIRST = "negate_first"
+    NEGATE_LAST = "negate_last"
+    LITERAL = "literal"
+    EXCEPTION = "exception"
+    NEAR = "near"
+    """A number is half as large again: no refusal, because tolerances are honest."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationDamage:
+    """One run: the damaged files by path, the tests that must fail with them.
+
+    Of the tests in `partly` it is not known whether each of their cases reaches a damaged check: at least one case
+    must fail. They are among `touched`.
+    """
+
+    kind: Kind
+    files: dict[str, bytes]
+    touched: frozenset[Touched]
+    partly: frozenset[Touched] = frozenset()
+
+
+_READERS: dict[Language, Callable[[Source, frozenset[int]], Reader]] = {
+    Language.PYTHON: expectations_python.reader_of,
+    Language.JAVASCRIPT: expectations_javascript.reader_of,
+    Language.TYPESCRIPT: expectations_javascript.reader_of,
+    Language.TSX: expectations_javascript.reader_of,
+    Language.GO: expectations_go.reader_of,
+    Language.RUST: expectations_rust.reader_of,
+    Language.JAVA: expectations_classes.reader_of,
+    Language.PHP: expectations_classes.reader_of,
+    Language.CSHARP: expectations_classes.reader_of,
+    Language.RUBY: expectations_ruby.reader_of,
+}
+
+
+@dataclass
+class _Run:
+    """The edits of one kind, by file, with the tests that they are for."""
+
+    edits: dict[str, set[Edit]] = field(default_factory=dict)
+    touched: set[Touched] = field(default_factory=set)
+    partly: set[Touched] = field(default_factory=set)
+
+
+def damaged_expectations(
+    files: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]
+) -> tuple[ExpectationDamage, ...]:
+    """At most one damage of each kind, for all wanted tests at once.
+
+    `files` are test files of the head, `wanted` the names of tests by file, as `TestUnit` has them. A test in which
+    nothing can be damaged is in no `touched`: see `untouched`. Lines stay where they are.
+    """
+    runs: dict[Kind, _Run] = {kind: _Run() for kind in Kind if kind is not Kind.NEAR}
+    for path in sorted(set(files) & set(wanted)):
+        source = parse(path, files[path])
+        if source is not None:
+            for found, checks in _flows(source, set(wanted[path])):
+                _damage(runs, (path, found.name), checks)
+    return tuple(_made(kind, run, files) for kind, run in runs.items() if run.touched)
+
+
+def near_expectations(files: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> ExpectationDamage | None:
+    """The first number that each wanted test expects, half as large again; None where no test expects one.
+
+    A test that stays green has a tolerance as wide as that.
+    """
+    run = _Run()
+    for path in sorted(set(files) & set(wanted)):
+        source = parse(path, files[path])
+        near = partial(_near, files[path])
+        for found, checks in _flows(source, set(wanted[path])) if source is not None else ():
+            _add(run, (path, found.name), _first(checks, checks.sure, near))
+    return _made(Kind.NEAR, run, files) if run.touched else None
+
+
+def _near(content: bytes, check: Check) -> Edits:
+    """The expected number of a check, half as large again; nothing for what is no number."""
+    edits = check.literal
+    if len(edits) != 1 or not _NUMBER.fullmatch(edits[0].by.strip()):
+        return ()
+    text = content[edits[0].start : edits[0].end].decode("utf-8", "replace")
+    if not _NUMBER.fullmatch(text):
+        return ()
+    number = float(text) if "." in text or "e" in text.lower() else int(text)
+    other = number * 1.5 + (not number) if isinstance(number, float) else number + max(1, abs(number) // 2)
+    return (replace(edits[0], by=repr(other)),)
+
+
+def untouched(damages: Collection[ExpectationDamage], wanted: Mapping[str, Collection[str]]) -> frozenset[Touched]:
+    """The wanted tests in which no expectation can be damaged."""
+    every = {(path, name) for path, names in wanted.items() for name in names}
+    return frozenset(every.difference(*(damage.touched for damage in damages)))
+
+
+def expected_places(source: Source, names: Collection[str]) -> Iterator[tuple[Node, tuple[int, ...]]]:
+    """The node of each of these tests, with its decorators, and the offsets of the results that its checks expect."""
+    for found, checks in _flows(source, names):
+        every = [check for group in checks.sure for check in group] + checks.maybe
+        above = found.node.parent
+        node = above if above is not None and above.type == "decorated_definition" else found.node
+        yield node, tuple(edit.start for check in every for edit in check.literal)
+
+
+def _made(kind: Kind, run: _Run, files: Mapping[str, bytes]) -> ExpectationDamage:
+    damaged = {path: edited(files[path], edits) for path, edits in sorted(run.edits.items())}
+    return ExpectationDamage(kind, damaged, frozenset(run.touched), frozenset(run.partly))
+
+
+def _flows(source: Source, names: Collection[str]) -> Iterator[tuple[Found, Flow]]:
+    every = found_in(source)
+    reader = _READERS[source.language](source, frozenset(found.node.start_byte for found in every))
+    for found in every:
+        if found.name in names and found.body is not None and (not found.skipped or is_conditional(found.skipped)):
+            ends = ended_by(source, found)
+            yield found, flow(reader, found.body) if ends is None else ends
+
+
+def _damage(runs: Mapping[Kind, _Run], test: Touched, checks: Flow) -> None:
+    exception = _first(checks, checks.sure, lambda check: check.exception)
+    first = _first(checks, checks.sure, _negated)
+    last = _first(checks, checks.sure[::-1], _negated)
+    if first != exception:
+        _add(runs[Kind.NEGATE_FIRST], test, first)
+    if last not in {first, exception}:
+        _add(runs[Kind.NEGATE_LAST], test, last)
+    _add(runs[Kind.LITERAL], test, _first(checks, checks.sure, lambda check: check.literal))
+    _add(runs[Kind.EXCEPTION], test, exception)
+
+
+def _negated(check: Check) -> Edits:
+    return check.negate or check.exception
+
+
+def _first(checks: Flow, groups: list[Group], edits_of: Callable[[Check], Edits]) -> tuple[Edits, bool]:
+    """The edits of the first group all of whose checks have some; else of all checks that may run, if all have."""
+    for group in groups:
+        if all(edits_of(check) for check in group):
+            return tuple(edit for check in group for edit in edits_of(check)), False
+    if not checks.sure and all(edits_of(check) for check in checks.maybe):
+        return tuple(edit for check in checks.maybe for edit in edits_of(check)), True
+    return (), False
+
+
+def _add(run: _Run, test: Touched, damage: tuple[Edits, bool]) -> None:
+    edits, is_partly = damage
+    present = run.edits.get(test[0], set())
+    if not edits or not fits(edits, present):
+        return
+    run.edits[test[0]] = present | set(edits)
+    run.touched.add(test)
+    if is_partly:
+        run.partly.add(test)

@@ -1,0 +1,138 @@
+"""Checks of Java, C# and PHP tests: the assertions of JUnit, TestNG, AssertJ, xunit, NUnit, MSTest and PHPUnit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.expectations_classes_calls import Call, call_of, damaged
+from worker_agent.tdd.damage.expectations_edits import Check, Flow
+from worker_agent.tdd.damage.expectations_flow import Shapes, flow
+from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.syntax.units_found import child, field_text, statements
+
+_BROAD = re.compile(r"\b(?:Throwable|Error|AssertionError|Exception|AssertionFailedError|XunitException)\b")
+_ENDS = re.compile(r"(?:\$this->|self::|static::|\w+\.)?[fF]ail\(")
+_SKIPS = re.compile(
+    r"(?:\$this->|self::|static::|\w+\.)*(?:markTest\w+|assumeTrue|Skip\w*|Ignore|Inconclusive|[fF]ail)\(|throw\b"
+)
+_SHELTERS = re.compile(
+    r"assert(?:Throws|All|Timeout)\w*|Throws\w*|ThrowsAny\w*|ThrowsAsync|assertThatThrownBy|doesNotThrow"
+)
+_ITEMS = frozenset(
+    ["array_initializer", "array_creation_expression", "initializer_expression", "implicit_array_creation_expression"]
+)
+
+
+@dataclass(frozen=True)
+class ClassReader:
+    """Checks in one file; `methods` are the bodies of helpers by name."""
+
+    source: Source
+    methods: Mapping[str, Node]
+
+    @property
+    def shapes(self) -> Shapes:
+        """The kinds of nodes."""
+        return _SHAPES
+
+    def check(self, statement: Node) -> Check | None:
+        """A call as an assertion."""
+        call = self._call(statement)
+        return None if call is None else damaged(self.source, call)
+
+    def loops_surely(self, loop: Node) -> bool:
+        """Whether a loop runs over an array that is written down and not empty."""
+        if loop.type not in {"enhanced_for_statement", "foreach_statement"}:
+            return False
+        listed = [found for found in loop.named_children if found.type in _ITEMS]
+        inner = [found for found in listed[0].named_children if found.type in _ITEMS] if listed else []
+        rows = statements((inner or listed)[0]) if listed else ()
+        return any(found.type not in {"array_type", "implicit_type", "dimensions_expr"} for found in rows)
+
+    def helper(self, statement: Node) -> Node | None:
+        """The body of a method of this file that a statement calls."""
+        call = self._call(statement)
+        return (
+            None
+            if call is None or call.owner not in {"", "$this", "self", "static", "this"}
+            else self.methods.get(call.name)
+        )
+
+    def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
+        """Functions that a statement hands over may run."""
+        for found in walk(statement):
+            body = child(found, "body") if found.type in _SHAPES.functions else None
+            if body is not None and body.type in {"block", "compound_statement"}:
+                yield body, False
+
+    def handled(self, attempt: Node) -> Flow:
+        """What a `try` checks: its body may end anywhere once there is a handler."""
+        body = child(attempt, "body") or next(statements(attempt), None)
+        handlers = [found for found in attempt.named_children if found.type == "catch_clause"]
+        found = flow(self, body) if body is not None else Flow()
+        if handlers:
+            is_broad = any(_BROAD.search(self.source.text(handler).split("{")[0]) for handler in handlers)
+            ends = body is not None and self._ends_in_failure(body)
+            found = Flow([], [] if is_broad or ends else found.demoted())
+            for handler in handlers:
+                inner = flow(self, handler.named_children[-1])
+                found.maybe += inner.demoted()
+        for clause in attempt.named_children:
+            if clause.type == "finally_clause":
+                last = flow(self, clause.named_children[-1])
+                found = Flow(found.sure + last.sure, found.maybe + last.maybe)
+        return found
+
+    def skips(self, block: Node) -> bool:
+        """Whether a block ends the test as skipped or failed."""
+        return any(_SKIPS.match(self.source.text(found)) for found in statements(block))
+
+    def shelters(self, statement: Node) -> bool:
+        """Whether failures within a statement are expected."""
+        return any(
+            (call := call_of(self.source, found)) is not None and bool(_SHELTERS.match(call.name))
+            for found in walk(statement)
+        )
+
+    def _call(self, statement: Node) -> Call | None:
+        found: Node | None = statement
+        while found is not None and found.type in {"expression_statement", "await_expression"}:
+            found = next(statements(found), None)
+        return None if found is None else call_of(self.source, found)
+
+    def _ends_in_failure(self, body: Node) -> bool:
+        listed = list(statements(body))
+        return bool(listed) and bool(_ENDS.match(self.source.text(listed[-1])))
+
+
+_SHAPES = Shapes(
+    conditions=frozenset({"if_statement"}),
+    loops=frozenset(
+        {"for_statement", "enhanced_for_statement", "foreach_statement", "while_statement", "do_statement"}
+    ),
+    tries=frozenset({"try_statement", "try_with_resources_statement"}),
+    functions=frozenset(
+        {"lambda_expression", "anonymous_function", "arrow_function", "local_function_statement", "class_body"}
+        | {"anonymous_function_creation_expression"}
+    ),
+    leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
+    plain=frozenset({"block", "compound_statement", "using_statement"}),
+)
+
+
+def reader_of(source: Source, tests: frozenset[int]) -> ClassReader:
+    """The reader of a file; methods that start at one of `tests` are no helpers, nor are overloaded ones."""
+    methods: dict[str, Node] = {}
+    spoiled: set[str] = set()
+    for node in walk(source.root):
+        if node.type == "method_declaration" and node.start_byte not in tests:
+            name, body = field_text(source, node, "name"), child(node, "body")
+            if name in methods or body is None:
+                spoiled.add(name)
+            if body is not None and "yield" not in source.text(body):
+                methods[name] = body
+    return ClassReader(source, {name: body for name, body in methods.items() if name not in spoiled})

@@ -1,0 +1,224 @@
+"""Calls of assertions in Java, C# and PHP, and what is done to them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, around, moved, over, word
+from worker_agent.tdd.syntax.source import Language, Source
+from worker_agent.tdd.syntax.units_found import child, statements
+
+_JAVA = {
+    "assertEquals": "assertNotEquals",
+    "assertTrue": "assertFalse",
+    "assertNull": "assertNotNull",
+    "assertSame": "assertNotSame",
+    "isEqualTo": "isNotEqualTo",
+    "isTrue": "isFalse",
+    "isNull": "isNotNull",
+    "isEmpty": "isNotEmpty",
+    "isSameAs": "isNotSameAs",
+    "isPresent": "isNotPresent",
+    "contains": "doesNotContain",
+}
+_PHP = {
+    "assertEquals": "assertNotEquals",
+    "assertSame": "assertNotSame",
+    "assertTrue": "assertNotTrue",
+    "assertFalse": "assertNotFalse",
+    "assertNull": "assertNotNull",
+    "assertEmpty": "assertNotEmpty",
+    "assertContains": "assertNotContains",
+    "assertStringContainsString": "assertStringNotContainsString",
+    "assertInstanceOf": "assertNotInstanceOf",
+    "assertCount": "assertNotCount",
+    "assertArrayHasKey": "assertArrayNotHasKey",
+    "assertGreaterThan": "assertLessThanOrEqual",
+    "assertLessThan": "assertGreaterThanOrEqual",
+}
+_CSHARP = {
+    "Equal": "NotEqual",
+    "True": "False",
+    "Null": "NotNull",
+    "Empty": "NotEmpty",
+    "Contains": "DoesNotContain",
+    "Same": "NotSame",
+    "AreEqual": "AreNotEqual",
+    "IsTrue": "IsFalse",
+    "IsNull": "IsNotNull",
+    "AreSame": "AreNotSame",
+    "Be": "NotBe",
+    "BeTrue": "BeFalse",
+    "BeNull": "NotBeNull",
+}
+_ONE_WAY = {"IsType": "IsNotType"}
+
+
+def _both(pairs: dict[str, str]) -> dict[str, str]:
+    return {**pairs, **{two: one for one, two in pairs.items()}}
+
+
+_OPPOSITES = {Language.JAVA: _both(_JAVA), Language.PHP: _both(_PHP), Language.CSHARP: _both(_CSHARP) | _ONE_WAY}
+_EQUAL = frozenset(
+    [
+        "assertEquals",
+        "assertSame",
+        "isEqualTo",
+        "Equal",
+        "AreEqual",
+        "Be",
+        "assertCount",
+        "assertStringContainsString",
+        "hasSize",
+        "assertContains",
+        "assertArrayHasKey",
+    ]
+)
+_FIRST_ONLY = frozenset({"assertCount", "assertStringContainsString", "assertContains", "assertArrayHasKey"})
+_TEXTS = frozenset({"string_literal", "string", "encapsed_string"})
+_NUMBERS = frozenset({"decimal_integer_literal", "integer_literal", "integer"})
+_OWNER = re.compile(r"\$this$|self$|static$|(?:\w+\.)*(?:Assert\w*|Assertions|ClassicAssert)$|$")
+_SUBJECT = re.compile(r"(?:\w+\.)*assertThat\(|.*\.Should\(\)$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with its name, the text of what it is called on, its arguments."""
+
+    node: Node
+    name_node: Node
+    name: str
+    owner: str
+    given: tuple[Node, ...]
+
+
+def call_of(source: Source, node: Node) -> Call | None:
+    """A node as a call."""
+    function = child(node, "function") if node.type == "invocation_expression" else node
+    if function is None or node.type not in _CALLS:
+        return None
+    name = child(function, "name") or (function if function.type == "identifier" else None)
+    if node.type == "function_call_expression":
+        name = child(node, "function")
+    owner = child(function, "object") or child(function, "scope") or child(function, "expression")
+    if name is None:
+        return None
+    if name.type == "generic_name":
+        name = name.named_children[0]
+    listed = child(node, "arguments")
+    given = tuple(_plain(found) for found in statements(listed)) if listed is not None else ()
+    return Call(node, name, source.text(name), "" if owner is None else source.text(owner), given)
+
+
+_CALLS = frozenset(
+    [
+        "method_invocation",
+        "invocation_expression",
+        "member_call_expression",
+        "scoped_call_expression",
+        "function_call_expression",
+    ]
+)
+
+
+def _plain(argument: Node) -> Node:
+    """The value of an argument."""
+    return argument.named_children[-1] if argument.type == "argument" and argument.named_children else argument
+
+
+def damaged(source: Source, call: Call) -> Check | None:
+    """An assertion with its damages; None for another call."""
+    is_subject = bool(_SUBJECT.match(call.owner))
+    if not is_subject and not (_OWNER.match(call.owner) and _is_assertion(call)):
+        return None
+    exception = _exception(source, call)
+    negate = _opposite(source, call) or _matcher(source, call)
+    literal = _literal(source, call)
+    return Check(negate, literal, exception) if negate or literal or exception else None
+
+
+def _opposite(source: Source, call: Call) -> Edits:
+    """The opposite assertion; with its class where only this one is imported."""
+    opposite = _OPPOSITES[source.language].get(call.name)
+    if opposite is None:
+        return ()
+    if source.language is Language.JAVA and not call.owner:
+        single = re.search(rf"import\s+static\s+([\w.]+)\.{call.name}\s*;", source.text(source.root))
+        opposite = f"{single[1]}.{opposite}" if single is not None else opposite
+    return (over(call.name_node, opposite),)
+
+
+def _matcher(source: Source, call: Call) -> Edits:
+    """Hamcrest's `assertThat(value, matcher)` and NUnit's `Assert.That(value, Is.EqualTo(3))`."""
+    if call.name == "assertThat" and len(call.given) in {2, 3} and source.language is Language.JAVA:
+        return around(call.given[-1], "org.hamcrest.CoreMatchers.not(", ")")
+    if call.name == "That" and len(call.given) > 1:
+        start, text = call.given[1].start_byte, source.text(call.given[1])
+        if text.startswith("Is.Not."):
+            return (Edit(start, start + 7, "Is."),)
+        return (Edit(start, start + 3, "Is.Not."),) if text.startswith("Is.") else ()
+    return ()
+
+
+def _is_assertion(call: Call) -> bool:
+    return call.name.startswith(("assert", "expect")) or "ssert" in call.owner
+
+
+def _literal(source: Source, call: Call) -> Edits:
+    """An expected value; with three arguments one may be the message, which is a text."""
+    if call.name not in _EQUAL or len(call.given) > 3 or any(found.type in _FLOATS for found in call.given):
+        return ()
+    given = call.given[:1] if call.name in _FIRST_ONLY else call.given[:2]
+    if len(call.given) == 3 and source.language is Language.JAVA:
+        given = tuple(found for found in given if found.type not in _TEXTS)
+    return next((edits for found in given if (edits := changed(source, found))), ())
+
+
+_FLOATS = frozenset({"decimal_floating_point_literal", "real_literal", "float"})
+
+
+def changed(source: Source, node: Node) -> Edits:
+    """The edit that makes a literal another one of its type."""
+    text = source.text(node)
+    if node.type in _TEXTS and text[-1:] in {'"', "'"} and not text.endswith('"""'):
+        return (Edit(node.end_byte - 1, node.end_byte - 1, word(source, node)),)
+    if node.type in _NUMBERS:
+        number = re.fullmatch(r"(\d{1,8})([lL]?)", text)
+        return (over(node, f"{int(number[1]) + moved(source, node)}{number[2]}"),) if number else ()
+    if text in {"true", "false"}:
+        return (over(node, "false" if text == "true" else "true"),)
+    if node.type == "array_creation_expression":
+        values = [_plain_value(found) for found in statements(node)]
+        return next((edits for value in values if (edits := changed(source, value))), ())
+    return ()
+
+
+def _plain_value(node: Node) -> Node:
+    return node.named_children[-1] if node.type == "array_element_initializer" and node.named_children else node
+
+
+def _exception(source: Source, call: Call) -> Edits:
+    """Another exception is expected: one of the language that nothing throws."""
+    if source.language is Language.CSHARP and re.match(r"Throws(?:Any|Async|AnyAsync)?$", call.name):
+        return _generic(call)
+    if not call.given:
+        return ()
+    first = call.given[0]
+    if source.language is Language.JAVA and call.name in {"assertThrows", "assertThrowsExactly"}:
+        return (over(first, "java.nio.channels.NonReadableChannelException.class"),)
+    if source.language is Language.PHP and call.name == "expectException":
+        return (over(first, r"\JsonException::class"),)
+    if source.language is Language.PHP and call.name in {"expectExceptionMessage", "expectExceptionMessageMatches"}:
+        return changed(source, first) if call.name == "expectExceptionMessage" else ()
+    return ()
+
+
+def _generic(call: Call) -> Edits:
+    """`Throws<X>` with another X."""
+    parent = call.name_node.parent
+    if parent is None or parent.type != "generic_name" or len(parent.named_children) < 2:
+        return ()
+    return (over(parent.named_children[1], "<System.Threading.BarrierPostPhaseException>"),)

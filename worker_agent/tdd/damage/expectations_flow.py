@@ -1,0 +1,190 @@
+"""Which checks of a test surely run when it passes, and which may: a damage must never leave an honest test green."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.expectations_edits import Check, Flow, Group
+from worker_agent.tdd.syntax.units_found import child, statements
+
+_HELPER_DEPTH = 4
+"""How many calls deep helpers of the same file are followed."""
+
+_ELSES = frozenset(["else_clause", "else", "elif_clause", "elsif", "else_if_clause"])
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """The kinds of nodes of a language that decide what runs."""
+
+    conditions: frozenset[str]
+    loops: frozenset[str]
+    tries: frozenset[str]
+    functions: frozenset[str]
+    leaves: frozenset[str]
+    plain: frozenset[str] = field(default=frozenset())
+    """Statements all of whose inner statements run: blocks, `with`, labels."""
+
+
+class Reader(Protocol):
+    """One language's knowledge of checks, for one file."""
+
+    @property
+    def shapes(self) -> Shapes:
+        """The kinds of nodes."""
+        ...
+
+    def check(self, statement: Node) -> Check | None:
+        """A statement as a check."""
+        ...
+
+    def loops_surely(self, loop: Node) -> bool:
+        """Whether a loop runs at least once."""
+        ...
+
+    def helper(self, statement: Node) -> Node | None:
+        """The body of the helper of the same file that a statement calls."""
+        ...
+
+    def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
+        """Bodies of functions that a statement hands over, each with whether they surely run."""
+        ...
+
+    def handled(self, attempt: Node) -> Flow:
+        """The checks of a `try` with its handlers."""
+        ...
+
+    def skips(self, block: Node) -> bool:
+        """Whether a block ends the test as skipped or failed, so that nothing in it counts."""
+        ...
+
+    def shelters(self, statement: Node) -> bool:
+        """Whether failures within a statement are caught or expected, so that nothing there may be damaged."""
+        ...
+
+
+def flow(reader: Reader, block: Node, trail: frozenset[int] = frozenset()) -> Flow:
+    """The checks of a function's body or another block, in order."""
+    return _run(reader, list(statements(block)) if _is_block(reader, block) else [block], trail)
+
+
+def _is_block(reader: Reader, node: Node) -> bool:
+    return node.type in reader.shapes.plain or node.type in {"block", "statement_block", "body_statement"}
+
+
+def _run(reader: Reader, listed: Sequence[Node], trail: frozenset[int]) -> Flow:
+    found = Flow()
+    for position, statement in enumerate(listed):
+        if (check := reader.check(statement)) is not None:
+            found.sure.append((check,))
+            if statement.type in reader.shapes.leaves:
+                return found
+            continue
+        if statement.type in reader.shapes.conditions and _may_leave(reader, statement):
+            branches, has_else = branches_of(reader, statement)
+            rest = _run(reader, listed[position + 1 :], trail)
+            _choose(reader, found, branches, None if has_else else rest, trail)
+            if has_else:
+                found.maybe += rest.demoted()
+            return found
+        if statement.type in reader.shapes.leaves:
+            _add(found, _statement(reader, statement, trail))
+            return found
+        _add(found, _statement(reader, statement, trail))
+        if _may_leave(reader, statement) and statement.type not in reader.shapes.functions:
+            found.maybe += _run(reader, listed[position + 1 :], trail).demoted()
+            return found
+    return found
+
+
+def _add(found: Flow, more: Flow) -> None:
+    found.sure += more.sure
+    found.maybe += more.maybe
+
+
+def _statement(reader: Reader, statement: Node, trail: frozenset[int]) -> Flow:
+    """The checks of a statement that is none itself."""
+    shapes = reader.shapes
+    if reader.shelters(statement):
+        return Flow()
+    if statement.type in shapes.conditions:
+        found = Flow()
+        branches, has_else = branches_of(reader, statement)
+        _choose(reader, found, branches, Flow() if not has_else else None, trail)
+        return found
+    if statement.type in shapes.loops:
+        inner = flow(reader, child(statement, "body") or statement, trail)
+        return inner if reader.loops_surely(statement) else Flow([], inner.demoted())
+    if statement.type in shapes.tries:
+        return reader.handled(statement)
+    if statement.type in shapes.functions:
+        body = child(statement, "body")
+        return Flow([], flow(reader, body, trail).demoted()) if body is not None else Flow()
+    if statement.type in shapes.plain:
+        return _run(reader, list(statements(statement)), trail)
+    return _called(reader, statement, trail)
+
+
+def _called(reader: Reader, statement: Node, trail: frozenset[int]) -> Flow:
+    """What the functions check that a statement calls or hands over."""
+    found = Flow()
+    helper = reader.helper(statement)
+    if helper is not None and helper.start_byte not in trail and len(trail) < _HELPER_DEPTH:
+        _add(found, flow(reader, helper, trail | {helper.start_byte}))
+    for body, is_sure in reader.callbacks(statement):
+        inner = flow(reader, body, trail)
+        _add(found, inner if is_sure else Flow([], inner.demoted()))
+    return found
+
+
+def _choose(reader: Reader, found: Flow, branches: list[Node], rest: Flow | None, trail: frozenset[int]) -> None:
+    """Add the checks of branches of which one runs; `rest` is what runs where none of them does."""
+    flows = [flow(reader, branch, trail) for branch in branches if not reader.skips(branch)]
+    flows += [rest] if rest is not None else []
+    if flows and all(each.sure for each in flows):
+        firsts: Group = tuple(check for each in flows for check in each.sure[0])
+        lasts: Group = tuple(check for each in flows for check in each.sure[-1])
+        found.sure += [firsts] if firsts == lasts else [firsts, lasts]
+    else:
+        found.maybe += [check for each in flows for check in each.demoted()]
+
+
+def branches_of(reader: Reader, condition: Node) -> tuple[list[Node], bool]:
+    """The branches of a condition, and whether there is one for everything else."""
+    first = child(condition, "consequence") or child(condition, "body")
+    found = [first] if first is not None else []
+    has_else = False
+    for alternative in condition.children_by_field_name("alternative"):
+        inner = alternative
+        if inner.type == "else_clause" and len(list(statements(inner))) == 1:
+            inner = next(statements(inner))
+        if inner.type in reader.shapes.conditions or child(inner, "consequence") is not None:
+            more, has_else = branches_of(reader, inner)
+            found += more
+        elif inner.type in _ELSES and child(inner, "condition") is not None:
+            found.append(child(inner, "body") or inner)
+        else:
+            found.append(child(inner, "body") or inner)
+            has_else = True
+    return found, has_else
+
+
+def _may_leave(reader: Reader, statement: Node) -> bool:
+    """Whether a statement may end the block around it; what nested functions do stays there."""
+    return any(True for _ in _leaving(reader, statement))
+
+
+def _leaving(reader: Reader, statement: Node) -> Iterator[Node]:
+    pending = [(statement, False)]
+    while pending:
+        found, is_looped = pending.pop()
+        if found.type in reader.shapes.functions:
+            continue
+        if found.type in reader.shapes.leaves and not (is_looped and not found.type.startswith("return")):
+            yield found
+        is_looped = is_looped or found.type in reader.shapes.loops
+        pending.extend((inner, is_looped) for inner in found.named_children)

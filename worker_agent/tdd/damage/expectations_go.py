@@ -1,0 +1,209 @@
+"""Checks of Go tests: conditions that report a failure, and the assertions of testify and its like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.expectations_edits import Check, Edits, Flow, after, around, moved, over, word
+from worker_agent.tdd.damage.expectations_flow import Shapes
+from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.syntax.units_found import arguments, child, field_text, statements
+
+_REPORTS = re.compile(r"\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)$|panic$")
+_PAIRS = {
+    "Equal": "NotEqual",
+    "True": "False",
+    "Nil": "NotNil",
+    "NoError": "Error",
+    "Empty": "NotEmpty",
+    "Contains": "NotContains",
+    "Zero": "NotZero",
+    "Same": "NotSame",
+    "Panics": "NotPanics",
+    "Regexp": "NotRegexp",
+    "ElementsMatch": "NotElementsMatch",
+    "ErrorIs": "NotErrorIs",
+}
+_OPPOSITES = {**_PAIRS, **{two: one for one, two in _PAIRS.items()}}
+_OWNERS = re.compile(r"(?:assert|require|\w*[sS]uite|s|a|r|is)(?:\.Assert\(\)|\.Require\(\))?$")
+_LOOSE = re.compile(r"\|\||!=|<|>|^!")
+
+
+@dataclass(frozen=True)
+class GoReader:
+    """Checks in one file; `functions` are the bodies of its helpers by name."""
+
+    source: Source
+    functions: Mapping[str, Node]
+
+    @property
+    def shapes(self) -> Shapes:
+        """The kinds of nodes."""
+        return _SHAPES
+
+    def check(self, statement: Node) -> Check | None:
+        """A condition that leads to nothing but a report, or an assertion."""
+        if statement.type == "if_statement":
+            return self._reported(statement)
+        call = self._call(statement)
+        return None if call is None else self._asserted(call)
+
+    def loops_surely(self, loop: Node) -> bool:
+        """Whether a loop runs over a literal that is not empty."""
+        clause = next((found for found in loop.named_children if found.type == "range_clause"), None)
+        over_ = child(clause, "right")
+        if over_ is None:
+            return False
+        if over_.type == "identifier":
+            return self._is_filled_name(loop, self.source.text(over_))
+        return _is_filled(over_)
+
+    def helper(self, statement: Node) -> Node | None:
+        """The body of a function of this file that a statement calls."""
+        call = self._call(statement)
+        return None if call is None else self.functions.get(field_text(self.source, call, "function"))
+
+    def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
+        """Functions handed to `t.Run` surely run."""
+        call = self._call(statement)
+        is_run = call is not None and field_text(self.source, call, "function").endswith(".Run")
+        for found in _outer_literals(statement):
+            body = child(found, "body")
+            if body is not None:
+                yield body, is_run
+
+    def handled(self, attempt: Node) -> Flow:
+        """Go has no `try`."""
+        return Flow()
+
+    def skips(self, block: Node) -> bool:
+        """Whether a block ends the test as skipped or failed."""
+        return self._reporter(block) is not None or bool(re.match(r"\{\s*\w+\.Skip", self.source.text(block)))
+
+    def shelters(self, statement: Node) -> bool:
+        """Deferred functions see failures of others."""
+        return statement.type in {"defer_statement", "go_statement"}
+
+    def _call(self, statement: Node) -> Node | None:
+        found = next(statements(statement), None) if statement.type == "expression_statement" else None
+        return found if found is not None and found.type == "call_expression" else None
+
+    def _reported(self, statement: Node) -> Check | None:
+        condition, body = child(statement, "condition"), child(statement, "consequence")
+        if condition is None or body is None or child(statement, "alternative") is not None:
+            return None
+        reporter = self._reporter(body)
+        if not reporter:
+            return None
+        stop = after(body.children[0], f" {reporter}.FailNow();")
+        return Check((*around(condition, "!(", ")"), stop), self._literal(condition))
+
+    def _reporter(self, body: Node) -> str | None:
+        """What a block reports a failure to whenever it runs: `t`; empty for a panic, None where it does not report.
+
+        A damaged condition stops there: the text of an error that is nil would end the tests of the whole package.
+        """
+        block = next(statements(body), None)
+        listed = list(statements(block)) if block is not None and block.type == "statement_list" else []
+        for call in (call for found in listed if (call := self._call(found)) is not None):
+            name = field_text(self.source, call, "function")
+            if _REPORTS.match(name):
+                return name.rpartition(".")[0]
+        return None
+
+    def _literal(self, condition: Node) -> Edits:
+        """`got != 3` reports: with another number it does so as well; likewise `!reflect.DeepEqual(got, "a")`."""
+        if condition.type == "binary_expression" and field_text(self.source, condition, "operator") == "!=":
+            sides = [side for name in ("right", "left") if (side := child(condition, name)) is not None]
+            return next((edits for side in sides if (edits := changed(self.source, side))), ())
+        return ()
+
+    def _asserted(self, call: Node) -> Check | None:
+        function = child(call, "function")
+        owner, name = child(function, "operand"), child(function, "field")
+        if owner is None or name is None or not _OWNERS.match(self.source.text(owner)):
+            return None
+        text = self.source.text(name)
+        plain = text.removesuffix("f") if text.endswith("f") else text
+        if plain not in _OPPOSITES:
+            return None
+        opposite = _OPPOSITES[plain] + ("f" if plain != text else "")
+        negate = () if plain == "ErrorIs" else (over(name, opposite),)
+        return Check(negate, self._expected(call, plain))
+
+    def _expected(self, call: Node, name: str) -> Edits:
+        if name not in {"Equal", "Contains"}:
+            return ()
+        return next((edits for found in arguments(call)[:3] if (edits := changed(self.source, found))), ())
+
+    def _is_filled_name(self, loop: Node, name: str) -> bool:
+        """Whether a name stands for a literal that is not empty, here or in the file."""
+        scope: Node | None = loop
+        while scope is not None:
+            for found in scope.children if scope.type in {"statement_list", "source_file"} else ():
+                for declared in (found, *found.named_children):
+                    is_it = (
+                        field_text(self.source, declared, "left") == name
+                        or field_text(self.source, declared, "name") == name
+                    )
+                    value = child(declared, "right") or child(declared, "value")
+                    if is_it and value is not None and declared.type != "assignment_statement":
+                        return _is_filled(value.named_children[0] if value.named_children else value)
+            scope = scope.parent
+        return False
+
+
+def changed(source: Source, node: Node) -> Edits:
+    """The edit that makes a literal another one."""
+    text = source.text(node)
+    if node.type == "interpreted_string_literal":
+        return (over(node, f'{text[:-1]}{word(source, node)}"'),)
+    if node.type == "int_literal" and re.fullmatch(r"[1-9]\d{0,8}|0", text):
+        return (over(node, str((int(text) + moved(source, node) % 50 + 1) if int(text) < 60 else int(text) - 1)),)
+    if node.type in {"true", "false"}:
+        return (over(node, "false" if node.type == "true" else "true"),)
+    return ()
+
+
+def _is_filled(value: Node) -> bool:
+    body = child(value, "body") if value.type == "composite_literal" else None
+    return body is not None and any(True for _ in statements(body))
+
+
+def _outer_literals(statement: Node) -> Iterator[Node]:
+    pending = [statement]
+    while pending:
+        found = pending.pop()
+        if found.type == "func_literal":
+            yield found
+        else:
+            pending.extend(reversed(found.named_children))
+
+
+_SHAPES = Shapes(
+    conditions=frozenset({"if_statement"}),
+    loops=frozenset({"for_statement"}),
+    tries=frozenset(),
+    functions=frozenset({"func_literal"}),
+    leaves=frozenset({"return_statement", "break_statement", "continue_statement"}),
+    plain=frozenset({"block", "statement_list"}),
+)
+
+
+def reader_of(source: Source, tests: frozenset[int]) -> GoReader:
+    """The reader of a file; functions that start at one of `tests` are no helpers, those in variables are."""
+    found: dict[str, Node] = {}
+    for node in walk(source.root):
+        body = child(node, "body")
+        if node.type == "function_declaration" and body is not None and node.start_byte not in tests:
+            found[field_text(source, node, "name")] = body
+        elif node.type == "short_var_declaration":
+            literals = [each for each in walk(node) if each.type == "func_literal"][:1]
+            inner = child(literals[0], "body") if literals else None
+            if inner is not None and literals[0].start_byte == (child(node, "right") or node).start_byte:
+                found[field_text(source, node, "left")] = inner
+    return GoReader(source, found)

@@ -1,0 +1,139 @@
+"""`assert` of Node and chai, and the `t` of tap, tape, ava and node:test."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.expectations_edits import Check, Edits, after, around, over
+from worker_agent.tdd.damage.expectations_javascript_values import NEVER, changed, other
+from worker_agent.tdd.syntax.source import Source
+from worker_agent.tdd.syntax.units_found import arguments, child, field_text
+
+_PAIRS = {
+    "equal": "notEqual",
+    "deepEqual": "notDeepEqual",
+    "strictEqual": "notStrictEqual",
+    "deepStrictEqual": "notDeepStrictEqual",
+    "match": "doesNotMatch",
+    "throws": "doesNotThrow",
+    "rejects": "doesNotReject",
+}
+_OPPOSITES = {**_PAIRS, **{two: one for one, two in _PAIRS.items()}}
+
+_TRUE = frozenset({"ok", "truthy", "true", "isTrue", "isOk", "assert"})
+_FALSE = frozenset({"notOk", "falsy", "false", "isFalse", "isNotOk"})
+_EQUAL = frozenset(
+    [
+        "equal",
+        "equals",
+        "deepEqual",
+        "deepEquals",
+        "strictEqual",
+        "strictEquals",
+        "deepStrictEqual",
+        "is",
+        "same",
+        "strictSame",
+        "looseEquals",
+        "deepLooseEqual",
+        "eq",
+    ]
+)
+_OTHER = frozenset(
+    [
+        "notEqual",
+        "notDeepEqual",
+        "notStrictEqual",
+        "notDeepStrictEqual",
+        "match",
+        "doesNotMatch",
+        "throws",
+        "doesNotThrow",
+        "rejects",
+        "doesNotReject",
+        "not",
+        "notSame",
+        "like",
+        "regex",
+        "notRegex",
+        "include",
+        "lengthOf",
+        "property",
+        "isNull",
+        "isUndefined",
+        "isDefined",
+        "isFunction",
+        "isString",
+        "isNumber",
+        "isArray",
+        "isObject",
+        "instanceOf",
+        "typeOf",
+        "exists",
+        "sameMembers",
+        "partialDeepStrictEqual",
+        "type",
+        "instance",
+        "notThrows",
+        "throwsAsync",
+        "notThrowsAsync",
+        "snapshot",
+        "hasStrict",
+        "has",
+        "isNotNull",
+        "notInclude",
+    ]
+)
+_PROMISED = frozenset({"rejects", "doesNotReject", "throwsAsync", "notThrowsAsync"})
+_THROWING = frozenset({"throws", "rejects"})
+_SUBJECT = re.compile(r"(?:\w+\.)?assert(?:\.strict)?$|t$|assert\.not$|is$")
+
+
+def asserted(source: Source, expression: Node, *, is_settled: bool) -> Check | None:
+    """A call as an assertion; its `negate` is empty where it has no opposite."""
+    if expression.type != "call_expression":
+        return None
+    function = child(expression, "function")
+    name, owner = _name(source, function)
+    given = arguments(expression)
+    if function is None or not given or (name in _PROMISED and not is_settled):
+        return None
+    if name in _TRUE or name in _FALSE:
+        return Check(around(given[0], "!(", ")")) if given[0].type != "spread_element" else None
+    if name not in _EQUAL and name not in _OTHER:
+        return None
+    is_node = owner.rpartition(".")[2] in {"assert", "strict"}
+    literal = _literal(source, given) if name in _EQUAL else ()
+    exception = _exception(given) if name in _THROWING else ()
+    return Check(_opposite(function, name) if is_node else (), literal, exception)
+
+
+def _name(source: Source, function: Node | None) -> tuple[str, str]:
+    """The assertion's name with what it belongs to; a bare `assert` is one."""
+    if function is None:
+        return "", ""
+    if function.type == "identifier":
+        return ("assert", "") if source.text(function) == "assert" else ("", "")
+    owner = child(function, "object")
+    text = re.sub(r"\s", "", source.text(owner)) if owner is not None else ""
+    return (field_text(source, function, "property"), text) if _SUBJECT.match(text) else ("", "")
+
+
+def _opposite(function: Node, name: str) -> Edits:
+    word = child(function, "property")
+    return (over(word, _OPPOSITES[name]),) if word is not None and name in _OPPOSITES else ()
+
+
+def _literal(source: Source, given: list[Node]) -> Edits:
+    if len(given) < 2 or any(found.type == "spread_element" for found in given[:2]):
+        return ()
+    return changed(source, given[1]) or changed(source, given[0]) or other(source, given[1])
+
+
+def _exception(given: list[Node]) -> Edits:
+    """What is thrown must match what nothing does."""
+    if len(given) == 1:
+        return (after(given[0], f", {NEVER}"),)
+    return (over(given[1], NEVER),)

@@ -1,0 +1,181 @@
+"""Checks of Ruby tests: RSpec's expectations, minitest's assertions and expectations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, Flow, around, moved, over, word
+from worker_agent.tdd.damage.expectations_flow import Shapes, flow
+from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.syntax.units_found import child, field_text, statements
+from worker_agent.tdd.syntax.units_ruby import arguments_of, block_of
+
+_TO = {"to": "not_to", "not_to": "to", "to_not": "to"}
+_SUBJECTS = frozenset({"expect", "is_expected"})
+_UNNEGATABLE = re.compile(r"(?:change|raise_error|output|yield_\w+|have_received|throw_symbol)\b")
+_EQUAL = frozenset({"eq", "eql", "be", "equal", "include", "start_with", "end_with", "match_array", "contain_exactly"})
+_ASSERTS = {
+    "assert_equal": "refute_equal",
+    "assert_nil": "refute_nil",
+    "assert_includes": "refute_includes",
+    "assert_match": "refute_match",
+    "assert_empty": "refute_empty",
+    "assert_same": "refute_same",
+    "assert_instance_of": "refute_instance_of",
+    "assert_kind_of": "refute_kind_of",
+    "assert_respond_to": "refute_respond_to",
+    "must_equal": "wont_equal",
+    "must_be_nil": "wont_be_nil",
+    "must_include": "wont_include",
+    "must_match": "wont_match",
+    "must_be_empty": "wont_be_empty",
+    "must_be_kind_of": "wont_be_kind_of",
+}
+_OPPOSITES = {**_ASSERTS, **{two: one for one, two in _ASSERTS.items()}}
+_RAISES = frozenset({"assert_raises", "assert_raises_with_message"})
+_NEVER = "ClosedQueueError"
+"""An error of Ruby that nothing but a closed queue raises."""
+
+
+@dataclass(frozen=True)
+class RubyReader:
+    """Checks in one file; `methods` are the bodies of helpers by name."""
+
+    source: Source
+    methods: Mapping[str, Node]
+
+    @property
+    def shapes(self) -> Shapes:
+        """The kinds of nodes."""
+        return _SHAPES
+
+    def check(self, statement: Node) -> Check | None:
+        """A call as an expectation or assertion."""
+        if statement.type != "call":
+            return None
+        name = field_text(self.source, statement, "method")
+        receiver = child(statement, "receiver")
+        if name in _TO and receiver is not None:
+            return self._expected(statement, receiver, name)
+        return self._asserted(statement, name)
+
+    def loops_surely(self, loop: Node) -> bool:
+        """Loops of Ruby are calls with blocks."""
+        return False
+
+    def helper(self, statement: Node) -> Node | None:
+        """The body of a method of this file that a statement calls."""
+        if statement.type == "call" and child(statement, "receiver") is None:
+            return self.methods.get(field_text(self.source, statement, "method"))
+        return self.methods.get(self.source.text(statement)) if statement.type == "identifier" else None
+
+    def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
+        """Blocks may run; those of `each` on a written list surely do."""
+        body = block_of(statement) if statement.type == "call" else None
+        if body is not None:
+            receiver = child(statement, "receiver")
+            is_list = receiver is not None and receiver.type == "array" and bool(receiver.named_children)
+            yield body, is_list and field_text(self.source, statement, "method") in {"each", "each_with_index"}
+
+    def handled(self, attempt: Node) -> Flow:
+        """What `begin` checks: nothing is sure beside a `rescue`."""
+        if any(found.type == "rescue" for found in attempt.named_children):
+            return Flow()
+        inner = [flow(self, found) for found in statements(attempt) if found.type != "ensure"]
+        return Flow([g for each in inner for g in each.sure], [c for each in inner for c in each.maybe])
+
+    def skips(self, block: Node) -> bool:
+        """Whether a block ends the test as skipped or failed."""
+        return bool(re.match(r"(?:then\s+)?(?:skip|pending|flunk|raise|fail)\b", self.source.text(block)))
+
+    def shelters(self, statement: Node) -> bool:
+        """Whether failures within a statement are expected."""
+        name = field_text(self.source, statement, "method")
+        return name in _RAISES | {"aggregate_failures"} or name in _TO
+
+    def _expected(self, call: Node, receiver: Node, name: str) -> Check | None:
+        subject = receiver if receiver.type == "identifier" else child(receiver, "method")
+        method = child(call, "method")
+        if subject is None or self.source.text(subject) not in _SUBJECTS or method is None:
+            return None
+        given = arguments_of(call)
+        text = self.source.text(given[0]) if given else ""
+        if _UNNEGATABLE.match(text) or ".and" in text:
+            exception = self._raised(given[0]) if text.startswith("raise_error") and name == "to" else ()
+            return Check((), (), exception) if exception else None
+        literal = self._literal(given[0]) if given and name == "to" else ()
+        return Check((over(method, _TO[name]),), literal)
+
+    def _raised(self, matcher: Node) -> Edits:
+        """`raise_error(X)` with another X, and nothing behind it."""
+        if matcher.type == "identifier":
+            return (over(matcher, f"raise_error({_NEVER})"),)
+        listed = child(matcher, "arguments")
+        has_lines = listed is not None and listed.start_point[0] != listed.end_point[0]
+        if listed is None or has_lines or child(matcher, "receiver") is not None:
+            return ()
+        return (over(listed, f"({_NEVER})"),)
+
+    def _literal(self, matcher: Node) -> Edits:
+        if matcher.type != "call" or field_text(self.source, matcher, "method") not in _EQUAL:
+            return ()
+        if child(matcher, "receiver") is not None:
+            return ()
+        return next((edits for found in arguments_of(matcher)[:1] if (edits := changed(self.source, found))), ())
+
+    def _asserted(self, call: Node, name: str) -> Check | None:
+        given, method = arguments_of(call), child(call, "method")
+        if name in {"assert", "refute"} and given and child(call, "receiver") is None:
+            return Check(around(given[0], "!(", ")"))
+        if name in _RAISES:
+            simple = bool(given) and given[0].type in {"constant", "scope_resolution"}
+            return Check((), (), (over(given[0], _NEVER),)) if simple else None
+        if name not in _OPPOSITES or method is None:
+            return None
+        is_equal = name in {"assert_equal", "must_equal", "assert_includes", "must_include"}
+        first = (given[1:2] if name == "assert_includes" else given[:1]) if is_equal else []
+        literal = next((edits for found in first if (edits := changed(self.source, found))), ())
+        return Check((over(method, _OPPOSITES[name]),), literal)
+
+
+def changed(source: Source, node: Node) -> Edits:
+    """The edit that makes a literal another one."""
+    text = source.text(node)
+    match node.type:
+        case "string" if text[-1:] in {'"', "'"}:
+            return (Edit(node.end_byte - 1, node.end_byte - 1, word(source, node)),)
+        case "integer" if re.fullmatch(r"\d+", text):
+            return (over(node, str(int(text) + moved(source, node))),)
+        case "true" | "false":
+            return (over(node, "false" if text == "true" else "true"),)
+        case "nil":
+            return (over(node, "false"),)
+        case "simple_symbol":
+            return (over(node, f":{word(source, node)}"),)
+        case "array":
+            values = list(statements(node))
+            return next((edits for value in values if (edits := changed(source, value))), ())
+        case _:
+            return ()
+
+
+_SHAPES = Shapes(
+    conditions=frozenset({"if", "unless"}),
+    loops=frozenset({"while", "until", "for", "if_modifier", "unless_modifier", "case"}),
+    tries=frozenset({"begin"}),
+    functions=frozenset({"method", "lambda", "class"}),
+    leaves=frozenset({"return", "break", "next"}),
+    plain=frozenset({"body_statement", "block_body", "then", "else"}),
+)
+
+
+def reader_of(source: Source, tests: frozenset[int]) -> RubyReader:
+    """The reader of a file; methods that start at one of `tests` are no helpers."""
+    found = (node for node in walk(source.root) if node.type == "method" and node.start_byte not in tests)
+    return RubyReader(
+        source, {field_text(source, node, "name"): body for node in found if (body := child(node, "body"))}
+    )

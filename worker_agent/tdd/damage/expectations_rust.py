@@ -1,0 +1,164 @@
+"""Checks of Rust tests: the assertion macros and `should_panic`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.expectations_edits import Check, Edit, Edits, Flow, moved, over, word
+from worker_agent.tdd.damage.expectations_flow import Shapes
+from worker_agent.tdd.syntax.source import Source, walk
+from worker_agent.tdd.syntax.units_found import child, field_text, statements
+
+_OPPOSITES = {
+    "assert_eq": "assert_ne",
+    "assert_ne": "assert_eq",
+    "debug_assert_eq": "debug_assert_ne",
+    "debug_assert_ne": "debug_assert_eq",
+}
+_CONDITIONS = frozenset({"assert", "debug_assert"})
+_UNITS = re.compile(r"(\d[\d_]*)((?:[ui](?:8|16|32|64|128|size))?)$")
+_SMALL = 100
+"""Numbers below it are moved by one: a larger step may not fit into a byte, which does not compile."""
+
+
+@dataclass(frozen=True)
+class RustReader:
+    """Checks in one file; `functions` are the bodies of its helpers by name."""
+
+    source: Source
+    functions: Mapping[str, Node]
+
+    @property
+    def shapes(self) -> Shapes:
+        """The kinds of nodes."""
+        return _SHAPES
+
+    def check(self, statement: Node) -> Check | None:
+        """An assertion macro."""
+        macro = _inner(statement)
+        if macro is None or macro.type != "macro_invocation":
+            return None
+        name = re.split("::", field_text(self.source, macro, "macro"))[-1]
+        tree = next((found for found in macro.named_children if found.type == "token_tree"), None)
+        if tree is None:
+            return None
+        if name in _OPPOSITES:
+            literal = self._literal(tree) if name.endswith("_eq") else ()
+            named = child(macro, "macro")
+            lead = field_text(self.source, macro, "macro").removesuffix(name)
+            return Check((over(named, lead + _OPPOSITES[name]),) if named is not None else (), literal)
+        if name in _CONDITIONS:
+            first = _arguments(tree)[:1]
+            return Check(_negated(first[0])) if first and first[0] else None
+        return None
+
+    def loops_surely(self, loop: Node) -> bool:
+        """Whether a loop runs over a list or range that is written down and not empty."""
+        value = child(loop, "value")
+        text = "" if value is None else self.source.text(value)
+        filled = re.match(r"&?(?:vec!)?\s*\[\s*[^\]\s;]", text) is not None and ";" not in text.split("]")[0]
+        range_ = re.fullmatch(r"\(?(\d+)\s*\.\.(=?)\s*(\d+)\)?", text)
+        return filled or (range_ is not None and int(range_[1]) < int(range_[3]) + bool(range_[2]))
+
+    def helper(self, statement: Node) -> Node | None:
+        """The body of a function of this file that a statement calls."""
+        call = _inner(statement)
+        if call is None or call.type != "call_expression":
+            return None
+        return self.functions.get(field_text(self.source, call, "function"))
+
+    def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
+        """Closures may run."""
+        for found in walk(statement):
+            body = child(found, "body") if found.type == "closure_expression" else None
+            if body is not None and body.type == "block":
+                yield body, False
+
+    def handled(self, attempt: Node) -> Flow:
+        """Rust has no `try` of this kind."""
+        return Flow()
+
+    def skips(self, block: Node) -> bool:
+        """Whether a block ends the test as failed."""
+        return bool(re.match(r"\{?\s*(?:panic|unreachable|unimplemented|todo)!", self.source.text(block)))
+
+    def shelters(self, statement: Node) -> bool:
+        """Panics that are caught or happen in another thread."""
+        return re.search(r"\bcatch_unwind\b|\bspawn\(", self.source.text(statement)) is not None
+
+    def _literal(self, tree: Node) -> Edits:
+        """One of the two compared values, where it is a literal by itself."""
+        for argument in reversed(_arguments(tree)[:2]):
+            if len(argument) == 1 and (edits := changed(self.source, argument[0])):
+                return edits
+        return ()
+
+
+def should_panic(source: Source, test: Node) -> Edits:
+    """A panic is expected with a text that no panic has; without the attribute nothing."""
+    found = test.prev_named_sibling
+    while found is not None and (found.type == "attribute_item" or "comment" in found.type):
+        if re.match(r"#\[should_panic\b", source.text(found)):
+            return (over(found, f'#[should_panic(expected = "{word(source, found)}")]'),)
+        found = found.prev_named_sibling
+    return ()
+
+
+def changed(source: Source, node: Node) -> Edits:
+    """The edit that makes a literal another one of its type."""
+    text = source.text(node)
+    if node.type == "string_literal" and text.endswith('"'):
+        return (Edit(node.end_byte - 1, node.end_byte - 1, word(source, node)),)
+    if node.type == "boolean_literal":
+        return (over(node, "false" if text == "true" else "true"),)
+    number = _UNITS.match(text) if node.type == "integer_literal" else None
+    if number is None:
+        return ()
+    value = int(number[1].replace("_", ""))
+    other = value + 1 if value < _SMALL else value - 1 - moved(source, node) % (_SMALL // 2)
+    return (over(node, f"{other}{number[2]}"),)
+
+
+def _inner(statement: Node) -> Node | None:
+    found: Node | None = statement
+    while found is not None and found.type in {"expression_statement", "try_expression", "await_expression"}:
+        found = next(statements(found), None)
+    return found
+
+
+def _arguments(tree: Node) -> list[list[Node]]:
+    """The tokens between the commas of a macro's arguments."""
+    found: list[list[Node]] = [[]]
+    for token in tree.children[1:-1]:
+        if token.type == ",":
+            found.append([])
+        else:
+            found[-1].append(token)
+    return found
+
+
+def _negated(argument: list[Node]) -> Edits:
+    start, end = argument[0].start_byte, argument[-1].end_byte
+    return (Edit(start, start, "!("), Edit(end, end, ")"))
+
+
+_SHAPES = Shapes(
+    conditions=frozenset({"if_expression"}),
+    loops=frozenset({"for_expression", "while_expression", "loop_expression"}),
+    tries=frozenset({"match_expression"}),
+    functions=frozenset({"closure_expression", "function_item", "async_block"}),
+    leaves=frozenset({"return_expression", "break_expression", "continue_expression"}),
+    plain=frozenset({"block", "unsafe_block", "expression_statement"}),
+)
+
+
+def reader_of(source: Source, tests: frozenset[int]) -> RustReader:
+    """The reader of a file; functions that start at one of `tests` are no helpers."""
+    found = (node for node in walk(source.root) if node.type == "function_item" and node.start_byte not in tests)
+    return RustReader(
+        source, {field_text(source, node, "name"): body for node in found if (body := child(node, "body"))}
+    )

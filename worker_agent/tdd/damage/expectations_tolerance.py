@@ -1,0 +1,53 @@
+"""Checks with a wide tolerance, as they are written: a distance to a number that is half as large as that (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from worker_agent.tdd.damage.expectations import expected_places
+from worker_agent.tdd.syntax.source import parse
+
+WIDE = 0.5
+"""The part of the expected number that may be missing, or too much, in a wide tolerance."""
+
+_NUMBER = r"-?\d[\d_]*(?:\.\d+)?"
+_FORMS = tuple(
+    re.compile(form.replace("<n>", rf"(?P<number>{_NUMBER})").replace("<t>", rf"(?P<tolerance>{_NUMBER})"))
+    for form in (
+        r"\b[aA]bs\([^;\n]{0,200}?-\s*<n>\s*\)[^;\n]{0,24}?(?:[<>]=?|,|\()\s*<t>",
+        r"\b[aA]bs\(\s*<n>\s*-[^;\n]{0,200}?\)[^;\n]{0,24}?(?:[<>]=?|,|\()\s*<t>(?=\s*(?:$|\)|\{|:|;|,))",
+        r"-\s*<n>\s*\)\.abs\b[^;\n]{0,24}?[<>]=?\s*<t>",
+        r"\bbe_within\(<t>\)\.of\(<n>\)",
+        r"\b(?:assert_in_delta|assert_in_epsilon)\(?\s*<n>\s*,[^;\n]{0,200},\s*<t>\s*\)?\s*$",
+        r"\bassertEqualsWithDelta\(\s*<n>\s*,[^;\n]{0,200},\s*<t>\s*[,)]",
+        r"\bInDelta\(\s*\w+,\s*<n>\s*,[^;\n]{0,200},\s*<t>\s*[,)]",
+        r"\bassertAlmostEquals?\([^;\n]{0,200}?\b<n>\s*,[^;\n]{0,200}?delta=<t>",
+        r"\bapprox\(\s*<n>\s*,[^;\n)]{0,200}?\babs=<t>",
+        r"\bcloseTo\([^;\n]{0,200}?\b<n>\s*,\s*<t>\s*\)",
+    )
+)
+
+
+def wide(tests: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> frozenset[str]:
+    """The wanted tests (`path::name`) with a check that takes a number half as large again."""
+    found: set[str] = set()
+    for path, names in wanted.items():
+        source = parse(path, tests[path]) if path in tests else None
+        if source is None:
+            continue
+        for name in names:
+            texts = (source.text(test) for test, _ in expected_places(source, {name}))
+            if any(map(_is_wide, texts)):
+                found.add(f"{path}::{name}")
+    return frozenset(found)
+
+
+def _is_wide(text: str) -> bool:
+    return any(tolerance >= WIDE * abs(number) > 0 for number, tolerance in _distances(text))
+
+
+def _distances(text: str) -> Iterator[tuple[float, float]]:
+    for form in _FORMS:
+        for seen in form.finditer(text):
+            yield float(seen["number"].replace("_", "")), float(seen["tolerance"].replace("_", ""))

@@ -1,0 +1,121 @@
+"""Changes that ask for no new test: refactorings, documents, removals, dependencies, configuration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shared.git.notes import Note, Phase
+from shared.llm.port import Call
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.prompts import Untrusted
+from shared.specification import Kind
+from worker_agent import comments, decide
+from worker_agent.aborts import BranchExists, CycleAborted
+from worker_agent.briefing import criteria
+from worker_agent.ports import StatusBoard
+from worker_agent.tdd.judging.verdict import ErrorType
+from worker_agent.tdd.jury import Jury
+from worker_agent.tdd.phases import agenda
+from worker_agent.tdd.phases.phase_notes import counted, subject
+from worker_agent.tdd.proof.examination import Green
+from worker_agent.workshop import Job, Turn, Workshop
+from worker_agent.worksite import Phased
+
+RULES = {
+    Kind.REFACTORING: "Move and rename as the issue asks; behaviour and tests stay as they are.",
+    Kind.DOCUMENTATION: "Change documents, comments and docstrings only; the code stays as it is.",
+    Kind.REMOVAL: "Take out what the issue names, and the tests of it; everything else stays as it is.",
+    Kind.DEPENDENCY: "Change the manifest and what has to follow from it; behaviour and tests stay as they are.",
+    Kind.CONFIGURATION: "Change configuration only; the code stays as it is.",
+}
+"""What a coder is told beside the criteria."""
+
+
+class PlainPhase:
+    """One try after the other of a change for which every old test must hold, and nothing new is proved."""
+
+    def __init__(self, workshop: Workshop, status: StatusBoard, jury: Jury) -> None:
+        self._workshop = workshop
+        self._status = status
+        self._jury = jury
+        self._refused: dict[int, tuple[str, ...]] = {}
+
+    async def begin(self, held: Held, issue: Issue) -> bool:
+        """Whether the item is of such a kind; then its first phase is done, because no test is to be written."""
+        job = await self._workshop.open(held, issue)
+        if job.specification.kind is Kind.FEATURE:
+            return False
+        if not held.fence.work_head and not await self._workshop.worksite.is_branch_free(held.fence, job.base):
+            raise BranchExists
+        await self._jury.baseline(job)
+        await advance(held, phase=decide.Phase.GREEN, base=job.base)
+        return True
+
+    async def implement(self, held: Held, issue: Issue, limit: int) -> bool:
+        """One try; whether the item is of such a kind. A refused try is counted in the fence and told to the next."""
+        job = await self._workshop.open(held, issue)
+        if job.specification.kind is Kind.FEATURE:
+            return False
+        baseline = await self._jury.baseline(job)
+        start, attempt = held.fence.work_head or job.base, held.fence.attempt + 1
+        prompt = self._prompt(job, f"{attempt} of {limit}")
+        tree = await self._workshop.edit(job, Call.IMPLEMENT, start, Turn(attempt), prompt)
+        held.check()
+        if tree == await job.space.tree_of(start):
+            await self._count(held, job, limit, ("Nothing was changed.",))
+            return True
+        green = await self._jury.unchanged(job, baseline, tree)
+        if not green.verdict.ok:
+            await self._count(held, job, limit, green.verdict.details)
+            return True
+        await self._record(job, tree, green, attempt)
+        return True
+
+    def used_up(self, number: int, limit: int) -> CycleAborted | None:
+        """The error that ends an item of such a kind; None for one of another kind."""
+        details = self._refused.get(number)
+        if details is None:
+            return None
+        sentence = f"{limit} changes did not keep what the tests hold."
+        return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
+
+    async def _count(self, held: Held, job: Job, limit: int, details: tuple[str, ...]) -> None:
+        self._refused[job.issue.number] = details
+        await advance(held, attempt=held.fence.attempt + 1)
+        await self._status.show(job.issue.number, comments.attempt_failed(held.fence, limit, details), held)
+
+    async def _record(self, job: Job, tree: str, green: Green, attempt: int) -> None:
+        held, cost = job.held, self._workshop.take_spent(job.issue.number)
+        note = Note(
+            issue=job.issue.number,
+            cycle=job.cycle,
+            phase=Phase.GREEN,
+            next_phase=decide.Phase.CI,
+            base=job.base,
+            baseline=counted(await self._jury.baseline(job)),
+            test_result=green.run.one_line(),
+            exit_code=green.run.code,
+            attempts=attempt,
+            proof=replace(green.proof, suite_runs=self._workshop.take_suite_runs(job.issue.number)),
+        )
+        self._refused.pop(job.issue.number, None)
+        note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
+        phased = Phased(tree, held.fence.work_head or job.base, subject(job, "Implement"), note)
+        to = agenda.to_ci() | {"base": held.fence.base or job.base, "attempt": attempt}
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+
+    def _prompt(self, job: Job, attempt: str) -> str:
+        refused = self._refused.get(job.issue.number, ())
+        return self._workshop.prompt(
+            "change",
+            job,
+            criteria=criteria(job),
+            kind=str(job.specification.kind),
+            rule=RULES[job.specification.kind],
+            conventions=job.conventions or "none",
+            test_command=job.test_commands,
+            failures=Untrusted("\n".join(refused) or "none so far"),
+            attempt=attempt,
+        )

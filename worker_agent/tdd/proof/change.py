@@ -1,0 +1,190 @@
+"""What a change is made of: the files that differ, parted into the tests' side and code, with their content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from shared.git import objects
+from shared.git.output import fields, joined
+from shared.git.workspace import Workspace
+from worker_agent.tdd.proof.layout import Layout
+
+SUPPORT_FILES = 300
+"""Test files of the base that are read besides the changed ones, to find the helpers and fixtures that tests reach."""
+
+REACHED_FILES = 12
+"""Files of code that are read because changed old tests name them."""
+
+FILE_BYTES = 2**20
+"""A larger file is compared by its name alone."""
+
+SOURCES = frozenset(
+    {
+        *(".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"),
+        *(".go", ".rs", ".java", ".php", ".rb", ".cs", ".kt"),
+    }
+)
+"""Ends of the names of source files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Two commits or trees, and what differs: content by path, as far as a file exists on that side.
+
+    `support` are test files of the base, the changed ones among them. A file that holds code and tests at once
+    (inline tests) stands on both sides.
+    """
+
+    base: str
+    head: str
+    layout: Layout = field(default_factory=Layout)
+    old: Mapping[str, bytes] = field(default_factory=dict)
+    new: Mapping[str, bytes] = field(default_factory=dict)
+    paths: frozenset[str] = frozenset()
+    support: Mapping[str, bytes] = field(default_factory=dict)
+    inline: Mapping[str, bytes] = field(default_factory=dict)
+    """The base's file with the head's tests in it, for each changed file of code that holds tests."""
+    reached: Mapping[str, bytes] = field(default_factory=dict)
+    """Code that the change leaves as it is, and that changed old tests name or stand beside."""
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """Every path that differs."""
+        return frozenset({*self.old, *self.new})
+
+    @property
+    def tests(self) -> frozenset[str]:
+        """The paths on the tests' side that differ, files with inline tests among them."""
+        return frozenset(path for path in self.changed if self.layout.is_test(path)) | frozenset(self.inline)
+
+    @property
+    def code(self) -> frozenset[str]:
+        """The paths of code that differ."""
+        return frozenset(path for path in self.changed if self.layout.is_code(path))
+
+    def side(self, paths: Collection[str], *, head: bool) -> dict[str, bytes]:
+        """The content of those `paths` that exist on one side."""
+        return {path: content for path, content in (self.new if head else self.old).items() if path in paths}
+
+    @property
+    def brings_dependencies(self) -> bool:
+        """Whether a manifest is among what differs."""
+        return any(_is_manifest(path) for path in self.changed)
+
+
+def _is_manifest(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return name in _MANIFESTS or (name.startswith("requirements") and name.endswith((".txt", ".in")))
+
+
+_MANIFESTS = frozenset(
+    [
+        "pyproject.toml",
+        "setup.py",
+        "setup.cfg",
+        "package.json",
+        "go.mod",
+        "Cargo.toml",
+        "pom.xml",
+        "build.gradle",
+        "build.gradle.kts",
+        "composer.json",
+        "Gemfile",
+        "uv.lock",
+        "poetry.lock",
+    ]
+)
+
+
+async def load(space: Workspace, base: str, head: str, layout: Layout, paths: Collection[str]) -> Change:
+    """The change between two commits or trees of a workspace; `paths` are all files of the base."""
+    rows = await _rows(space, base, head)
+    old = await _contents(space, {path: row[2] for path, row in rows.items()})
+    new = await _contents(space, {path: row[3] for path, row in rows.items()})
+    known = sorted(path for path in paths if layout.is_test(path) and path not in rows and _is_source(path))
+    near = sorted(known, key=lambda path: (not _serves(path), len(PurePosixPath(path).parts), path))[:SUPPORT_FILES]
+    found = await objects.read(space.git, [f"{base}:{path}" for path in near])
+    beside = {path: content for path, content in zip(near, found, strict=True) if content is not None}
+    support = beside | {path: content for path, content in old.items() if layout.is_test(path)}
+    change = Change(base, head, layout, old, new, frozenset(paths), support)
+    reached = _reached(change, [path for path in paths if path not in rows])
+    read = await objects.read(space.git, [f"{base}:{path}" for path in reached])
+    code = {path: content for path, content in zip(reached, read, strict=True) if content is not None}
+    return replace(change, inline=_inline(change), reached=code)
+
+
+async def tree_with_tests(space: Workspace, change: Change) -> str:
+    """The base's tree with the tests' side of the change as the head has it; deleted files are gone."""
+    rows = await _rows(space, change.base, change.head)
+    entries = [f"{row[1]} {row[3]}\t{path}" for path, row in rows.items() if change.layout.is_test(path)]
+    for path, content in change.inline.items():
+        blob = (await space.git.run("hash-object", "-w", "--stdin", stdin=content)).text
+        entries.append(f"{rows[path][1]} {blob}\t{path}")
+    index = space.root / "tests.index"
+    await space.git.run("read-tree", change.base, index=index)
+    await space.git.run("update-index", "-z", "--index-info", stdin=joined(entries), index=index)
+    return (await space.git.run("write-tree", index=index)).text
+
+
+async def _rows(space: Workspace, base: str, head: str) -> dict[str, tuple[str, str, str, str]]:
+    """Path -> old mode, new mode, old and new object."""
+    verb = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", base, head, "--")
+    found = fields((await space.git.run(*verb)).stdout)
+    split = [(raw.split(" "), path) for raw, path in zip(found[0::2], found[1::2], strict=True)]
+    return {path: (raw[0].lstrip(":"), raw[1], raw[2], raw[3]) for raw, path in split}
+
+
+async def _contents(space: Workspace, blobs: Mapping[str, str]) -> dict[str, bytes]:
+    """Path -> content of files of ordinary size; of larger ones nothing."""
+    wanted = {path: oid for path, oid in blobs.items() if set(oid) != {"0"}}
+    sizes = await objects.sizes(space.git, set(wanted.values()))
+    small = {path: oid for path, oid in wanted.items() if sizes.get(oid, FILE_BYTES + 1) <= FILE_BYTES}
+    found = await objects.read(space.git, list(small.values()))
+    read = {path: content for path, content in zip(small, found, strict=True) if content is not None}
+    large = {path: oid.encode() for path, oid in wanted.items() if path not in small}
+    return read | large
+
+
+def _reached(change: Change, paths: Collection[str]) -> list[str]:
+    """Unchanged files of code that changed old tests name, by file or package; then those beside them."""
+    tests = [path for path in change.old if change.layout.is_test(path)]
+    words = {word.decode() for path in tests for word in re.findall(rb"\w+", change.old[path])}
+    beside = {(PurePosixPath(path).parent, PurePosixPath(path).suffix) for path in tests}
+    code = sorted(path for path in paths if _is_source(path) and change.layout.is_code(path))
+    named = [path for path in code if module_name(path) in words]
+    near = [path for path in code if (PurePosixPath(path).parent, PurePosixPath(path).suffix) in beside]
+    return list(dict.fromkeys([*named, *near]))[:REACHED_FILES]
+
+
+def module_name(path: str) -> str:
+    """What tests name when they use a file of code: its stem, or its package."""
+    file = PurePosixPath(path)
+    return file.parent.name if file.stem in {"__init__", "index", "mod", "lib"} and file.parent.name else file.stem
+
+
+def _inline(change: Change) -> dict[str, bytes]:
+    from worker_agent.tdd.syntax import source  # grammars are loaded when there is a change
+    from worker_agent.tdd.syntax.inline_tests import with_tests_of
+
+    found: dict[str, bytes] = {}
+    for path, content in change.new.items():
+        if change.layout.is_test(path):
+            continue
+        head, old = source.parse(path, content), change.old.get(path)
+        base = source.parse(path, old) if old is not None else None
+        laid = with_tests_of(base, head) if head is not None else None
+        if laid is not None and laid != old:
+            found[path] = laid
+    return found
+
+
+def _is_source(path: str) -> bool:
+    return PurePosixPath(path).suffix in SOURCES
+
+
+def _serves(path: str) -> bool:
+    """Whether a file serves many tests: these are read first."""
+    return PurePosixPath(path).name in {"conftest.py", "__init__.py", "spec_helper.rb", "test_helper.rb"}

@@ -1,0 +1,165 @@
+"""What no run can decide and no honest change should be refused for: each is a question to whoever merges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from worker_agent.tdd.comparison.model import Comparison
+from worker_agent.tdd.damage.code import damages, gone
+from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.damage.selection import chosen
+from worker_agent.tdd.proof import expecting
+from worker_agent.tdd.proof.budget import TimeBudget
+from worker_agent.tdd.proof.noticing import Noticed, Units, noticing_of
+from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.unit_index import UnitIndex
+from worker_agent.tdd.runners.report import TestRun
+
+TRIED = 8
+"""So many damages are tried on tests that did not notice other values."""
+
+_OF_PRESENCE = frozenset({Kind.NONE, Kind.RET, Kind.HUNK})
+"""Damages that a test notices which looks at no value: nothing is returned, or a name is not there."""
+
+_LOUD_OR_EMPTY = frozenset({Kind.NONE, Kind.HUNK, Kind.GONE, Kind.RAISE})
+
+_NOTHING = re.compile(
+    r"became `\(?(?:None|null|nil|undefined|''|\"\"|b''|0|0\.0|\[\]|\{\}|\(\)|set\(\)|\*new\(.*\)"
+    r"|(?:\w+\()?Default::default\(\)\)?)(?: as any)?\)?`$"
+)
+"""A damage that puts nothing, or the zero value, in the place of a value."""
+
+TOLERANT = "{}: its tolerance is wide: it passes when a number that it expects is half as large again"
+CRASHES = "{}: it only fails when the damaged code crashes, and not for another result"
+CASES = "{}: it stood on the base, and its new cases noticed none of the damages that were tried"
+QUIET = "{}: it passed with every damage that was tried, beside tests that noticed some, and fails when the code raises"
+PRESENCE = "{}: it notices that there is a result, and not which: it passes with other values of the same type"
+
+
+def read(subject: Subject, proven: Units) -> tuple[str, ...]:
+    """What can be read in the code: results word for word, parameters without effect, a look at what calls it."""
+    from worker_agent.tdd.damage import (  # grammars are loaded late
+        answers_formula,
+        answers_verbatim,
+        awareness,
+        awareness_surroundings,
+        code_unused,
+    )
+
+    change = subject.change
+    base, head = change.side(change.code, head=False), change.side(change.code, head=True)
+    beside = change.side(change.changed - change.tests, head=True)
+    wanted = {path: names for path, names in expecting.by_file(proven).items() if path in change.new}
+    return (
+        *answers_verbatim.verbatim(change.old, {**beside, **head}, change.side(wanted, head=True), wanted),
+        *code_unused.unused(base, head),
+        *answers_formula.fitted(base, head),
+        *awareness.looking(base, head, change.side(change.tests, head=True)),
+        *awareness_surroundings.surrounded(base, head, change.side(wanted, head=True), wanted),
+    )
+
+
+async def of_tolerance(subject: Subject, proven: Units, alone: TestRun) -> tuple[str, ...]:
+    """The tests that would pass with results half as large again."""
+    from worker_agent.tdd.damage.expectations_tolerance import wide  # grammars are loaded late
+
+    wanted = expecting.by_file(proven)
+    read_ones = wide(subject.change.side(wanted, head=True), wanted)
+    return tuple(TOLERANT.format(unit) for unit in sorted(read_ones | await expecting.tolerant(subject, proven, alone)))
+
+
+@dataclass(frozen=True)
+class _Before:
+    """Which tests the base has: by their names, or by others and with nothing changed but more cases."""
+
+    index: UnitIndex
+    renamed: frozenset[str]
+
+    @classmethod
+    def of(cls, subject: Subject, comparison: Comparison) -> _Before:
+        index, now = UnitIndex(subject.change.old), UnitIndex(subject.change.new)
+        pairs = [(index.unit(entry.name), now.unit(entry.now), entry.now) for entry in comparison.changed if entry.now]
+        same = {name for old, new, name in pairs if old and new and old.digest == new.digest and not old.skipped}
+        return cls(index, frozenset(same))
+
+    def has(self, unit: str) -> bool:
+        return unit in self.renamed or self.index.has(unit)
+
+
+async def of_blind(
+    subject: Subject,
+    proven: Units,
+    expecting_something: Collection[str],
+    alone: TestRun,
+    found: Noticed,
+    comparison: Comparison,
+) -> dict[str, str]:
+    """The tests that noticed nothing by an assertion and may be honest all the same, each with the doubt.
+
+    They expect something (a damaged expectation turned them red), and a damage made them crash; or most other tests
+    noticed something, and they fail when all changed functions raise: a case in which nothing is the right result.
+    Tests of the base with new cases are as their authors wanted them.
+    """
+    before = _Before.of(subject, comparison)
+    every = {unit: cases for unit, cases in proven.items() if unit not in found.by_unit}
+    doubts = {unit: CASES.format(unit) for unit in every if before.has(unit)}
+    blind = {unit: cases for unit, cases in every.items() if unit in expecting_something and unit not in doubts}
+    doubts |= {unit: CRASHES.format(unit) for unit in blind if unit in found.crashed}
+    left = {unit: cases for unit, cases in blind.items() if unit not in doubts}
+    if not left or 2 * len(found.by_unit) < len(proven):
+        return doubts
+    change = subject.change
+    made = changes(change.side(change.code, head=False), change.side(change.code, head=True))
+    loud = {one.path: damage.content for one in made if (damage := gone(one)) is not None}
+    run = await _run(subject, loud, left, alone)
+    return doubts | {unit: QUIET.format(unit) for unit in noticing_of(run, left)}
+
+
+async def of_presence(
+    subject: Subject, proven: Units, alone: TestRun, found: Noticed, budget: TimeBudget
+) -> tuple[str, ...]:
+    """The tests that only notice that something is returned.
+
+    Of those that noticed by no more than that, the ones count that stay green when every changed function returns
+    another value of the same type, and with whatever else is damaged then.
+    """
+    suspects = {unit: proven[unit] for unit, damage in found.by_unit.items() if damage.kind in _OF_PRESENCE}
+    other = _other_values(subject)
+    if not suspects or not other or budget.is_over(found.tried):
+        return ()
+    run = await _run(subject, other, suspects, alone)
+    if run.broken_files or run.timed_out or not run.results:
+        return ()
+    blind = {unit: cases for unit, cases in suspects.items() if all(test in run.passed for test in cases)}
+    change = subject.change
+    base, head = change.side(change.code, head=False), change.side(change.code, head=True)
+    known = {(damage.path, damage.what) for damage in found.noticed + found.unnoticed if damage.kind in _LOUD_OR_EMPTY}
+    more = [one for one in damages(base, head) if one.kind not in _LOUD_OR_EMPTY and _is_of_value(one.what)]
+    for damage in chosen([one for one in more if (one.path, one.what) not in known], TRIED):
+        if not blind or budget.is_over(found.tried):
+            break
+        run = await _run(subject, {damage.path: damage.content}, blind, alone)
+        noticing = noticing_of(run, blind)
+        blind = {unit: cases for unit, cases in blind.items() if unit not in noticing}
+    return tuple(PRESENCE.format(unit) for unit in sorted(blind))
+
+
+def _is_of_value(what: str) -> bool:
+    """Whether a damage puts another value in, and not nothing."""
+    return _NOTHING.search(what) is None
+
+
+def _other_values(subject: Subject) -> dict[str, bytes]:
+    from worker_agent.tdd.damage.code_other_values import otherwise
+
+    change = subject.change
+    made = changes(change.side(change.code, head=False), change.side(change.code, head=True))
+    return {one.path: content for one in made if (content := otherwise(one)) is not None}
+
+
+async def _run(subject: Subject, over: Mapping[str, bytes], units: Units, alone: TestRun) -> TestRun:
+    tests: Collection[str] = {test for cases in units.values() for test in cases}
+    return await subject.head({test.partition("::")[0] for test in tests}, over, tests, alone.seconds)

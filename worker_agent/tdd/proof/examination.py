@@ -1,0 +1,307 @@
+"""One change examined from red to damage, in one order for the worker and for `verify`: cheap refusals come first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from shared.git.notes import ProofNote
+from worker_agent.tdd.judging.duplicates import duplicate_tests
+from worker_agent.tdd.judging.judge import Apart, judge_green, judge_red
+from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, listed
+from worker_agent.tdd.proof import endless, expecting, noticing, old_tests, patching, stability
+from worker_agent.tdd.proof.affected import affected_files
+from worker_agent.tdd.proof.budget import TimeBudget
+from worker_agent.tdd.proof.change import Change
+from worker_agent.tdd.proof.execution import NOTHING_OVER, Overlay
+from worker_agent.tdd.proof.old_tests import OldTests
+from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.untested import untested
+from worker_agent.tdd.runners.report import Kind, Outcome, TestId, TestResult, TestRun
+from worker_agent.tdd.runners.runner import Selection
+
+SILENT = (
+    "{}: nothing in the change can be damaged, and the test expects nothing that could be: it proves nothing. "
+    "Assert on what the changed code returns or does."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Red:
+    """The tests' side of a change on the base: what the head is compared with.
+
+    `files` are the test files that the change concerns; `old` is what it does to old tests.
+    """
+
+    run: TestRun
+    verdict: RedVerdict
+    files: frozenset[str] = frozenset()
+    old: OldTests = field(default_factory=OldTests)
+    baseline: TestRun = field(default_factory=TestRun)
+    """What the tests of the base say by themselves: all of them, or of `files` where the rest is CI's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Green:
+    """The head as it was judged: its whole run, the verdict, and what is told of it.
+
+    `weak` are tests that prove nothing, and old ones that were taken from: better tests can mend that, no other code.
+    """
+
+    run: TestRun
+    verdict: GreenVerdict
+    proof: ProofNote = field(default_factory=ProofNote)
+    weak: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """The new tests with their cases, their run alone on the head, and those of them that expect something."""
+
+    proven: Mapping[str, tuple[TestId, ...]]
+    run: TestRun
+    expecting: Collection[str]
+
+
+async def red(subject: Subject, baseline: TestRun, tests_tree: str, *, has_code: bool = False) -> Red:
+    """Judge the tests' side of a change on the base; `tests_tree` is the base with nothing but that changed.
+
+    A test that never ends may be red where the change has its code already (`has_code`), on which it has to end. Before
+    that it is refused: nobody pays for code to a test that may never end on any.
+    """
+    change = subject.change
+    old = old_tests.compared(subject)
+    files = affected_files(change, old.comparison)
+    if old.refusals:
+        return Red(TestRun(), RedVerdict(ErrorType.REGRESSION, listed(old.refusals)), files, old)
+    present = frozenset(path for path in files if path in change.new or path not in change.changed)
+    if subject.rules.local_suite == "changed":
+        baseline = await _concerned(subject, present)
+    laid = Overlay(dict(subject.pinned), _controlled(subject, present))
+    run = _with_new_modules(change, await subject.run(tests_tree, laid, Selection(present), None))
+    if has_code and endless.ended_from_outside(run):
+        run = await endless.apart(subject, tests_tree, laid, present, old.comparison, baseline) or run
+    repeated = duplicate_tests(change.support, change.side(change.tests, head=True))
+    verdict = judge_red(baseline, run, files=present, duplicates=repeated, new_dependencies=change.brings_dependencies)
+    return Red(run, verdict, present, old, baseline)
+
+
+def _controlled(subject: Subject, files: Collection[str]) -> tuple[str, ...]:
+    """The files among which control tests are laid: those with tests, or all where no source shows any."""
+    new = sorted(path for path in files if path in subject.change.new)
+    return tuple(path for path in new if subject.index.holds_tests(path)) or tuple(new)
+
+
+def _with_new_modules(change: Change, run: TestRun) -> TestRun:
+    """The run with a missing name for each new file of code and tests that no code of the base takes in (Rust's `mod`).
+
+    Its tests cannot run before the change: the compiler does not even look at them.
+    """
+    ran = {result.file for result in run.results.values()}
+    new = [path for path in change.inline if path not in change.old and path not in ran]
+    if not new or not run.finished:
+        return run
+    missing = {
+        path: TestResult(path, path, Outcome.ERROR, Kind.FIRST_PARTY_IMPORT, "No code of the base takes this file in.")
+        for path in new
+    }
+    return replace(run, broken_files={**missing, **run.broken_files})
+
+
+async def _concerned(subject: Subject, files: Collection[str]) -> TestRun:
+    """The base's own versions of the test files that a change concerns, where the whole suite is CI's."""
+    known = frozenset(path for path in files if path in subject.change.old or path not in subject.change.changed)
+    return await subject.run(subject.change.base, NOTHING_OVER, Selection(known), None) if known else TestRun()
+
+
+async def green(subject: Subject, baseline: TestRun, before: Red) -> Green:
+    """Judge the head: its suite, then whether the tests notice when it is damaged."""
+    if subject.rules.local_suite == "changed":
+        baseline = before.baseline
+    change = subject.change
+    controlled = _controlled(subject, before.files)
+    chosen = Selection(before.files) if subject.rules.local_suite == "changed" else None
+    run = await subject.run(change.head, Overlay(dict(subject.pinned), controlled), chosen, None)
+    old = await old_tests.on_head(subject, before.old, before.run, run)
+    verdict, unstable = await _judged(subject, baseline, before, run, old)
+    note = ProofNote(
+        changed_tests=old.changed,
+        removed_tests=listed(old.removed),
+        unstable=listed(unstable),
+        pinned=listed(sorted(subject.pinned)),
+        local_suite=subject.rules.local_suite,
+    )
+    refused = old.refusals
+    of_tests = refused if verdict.error is None else ()
+    if verdict.error is None and not refused:
+        refused = tuple(await patching.hidden_failures(subject, old.comparison, baseline, run))
+    if verdict.error is None and refused:
+        verdict = replace(verdict, error=ErrorType.REGRESSION, details=listed(refused))
+    if verdict.error is not None:
+        return Green(run, verdict, note, of_tests)
+    return await _damaged(subject, baseline, before, Green(run, verdict, note))
+
+
+async def _judged(
+    subject: Subject, baseline: TestRun, before: Red, run: TestRun, old: OldTests
+) -> tuple[GreenVerdict, tuple[TestId, ...]]:
+    """The verdict on the head's run; what fails is run again, alone, before anybody is blamed."""
+
+    known = old.known
+
+    def judge(unstable: Collection[TestId]) -> GreenVerdict:
+        return judge_green(
+            baseline,
+            before.run,
+            run,
+            files=before.files,
+            unstable=unstable,
+            apart=Apart(
+                lambda result: subject.index.of(result) in old.gone,
+                lambda result: subject.index.of(result) in known,
+                subject.index.holds_tests,
+            ),
+        )
+
+    judged = judge(())
+    blamed = {*judged.failing, *judged.regressions}
+    if not blamed or not run.finished:
+        return judged, ()
+    still = await stability.failing_again(subject, run, blamed)
+    flipped = tuple(sorted(blamed - still))
+    return (judge(flipped), flipped) if flipped else (judged, ())
+
+
+async def _damaged(subject: Subject, baseline: TestRun, before: Red, so_far: Green) -> Green:
+    """The head again and again: elsewhere, with other expectations, with damaged code."""
+
+    verdict = so_far.verdict
+    proven = subject.index.grouped(so_far.run, verdict.proven)
+    hollow = _without_running(subject)
+    if hollow:
+        return _refused(so_far, ErrorType.IMPLEMENTATION_FAILED, hollow)
+    whole = max(baseline.seconds, so_far.run.seconds)
+    alone = await stability.elsewhere(subject, verdict.proven, whole)
+    flipping = await stability.dependent(subject, verdict.proven, alone, whole)
+    if flipping:
+        sentences = [
+            f"{test}: its result depends on {what}; a test must end the same in every run"
+            for test, what in flipping.items()
+        ]
+        return _refused(so_far, ErrorType.IMPLEMENTATION_FAILED, sentences)
+    slow = endless.undecided(baseline, before.run, alone)
+    if slow:
+        return _weak(so_far, slow)
+    still_green, without = await expecting.unmoved(subject, proven, alone)
+    if still_green:
+        return _weak(so_far, [_expects_nothing(test, kind) for test, kind in still_green.items()])
+    budget = TimeBudget(baseline.seconds + before.run.seconds + so_far.run.seconds)
+    found = await noticing.noticing(subject, proven, alone, budget)
+    silent = sorted(without & proven.keys()) if not (found.noticed or found.unnoticed) else ()
+    if silent:
+        return _weak(so_far, [SILENT.format(test) for test in silent])
+    new = _Alone(proven, alone, proven.keys() - without)
+    concluded = await _concluded(subject, before, so_far, new, found)
+    if concluded.verdict.error is not None:
+        return concluded
+    return await _with_doubts(subject, before, concluded, new, found, budget)
+
+
+async def _with_doubts(
+    subject: Subject, before: Red, so_far: Green, run: _Alone, found: noticing.Noticed, budget: TimeBudget
+) -> Green:
+    """What is told beside, and what is asked: it refuses nothing."""
+    from worker_agent.tdd.proof import doubts  # grammars are loaded when a head has passed
+
+    beside = await untested(subject, before.files, so_far.run, found, budget)
+    presence = await doubts.of_presence(subject, run.proven, run.run, found, budget)
+    tolerance = await doubts.of_tolerance(subject, run.proven, run.run)
+    asked = (*doubts.read(subject, run.proven), *beside.doubts, *presence, *tolerance)
+    return replace(
+        so_far,
+        proof=replace(
+            so_far.proof, doubts=listed((*so_far.proof.doubts, *asked)), remarks=(*so_far.proof.remarks, *beside.told)
+        ),
+    )
+
+
+def _without_running(subject: Subject) -> list[str]:
+    """What no run can show: code that does nothing, knows of its tests, or answers nothing but what they ask."""
+    from worker_agent.tdd.damage import answers, awareness, code_stubs  # grammars are loaded when a head has passed
+
+    change = subject.change
+    base, head = change.side(change.code, head=False), change.side(change.code, head=True)
+    tests = change.side(change.tests, head=True)
+    empty = (f"{name}: it does nothing that could be damaged. Implement it." for name in code_stubs.stubs(base, head))
+    return [*empty, *awareness.aware(base, head, tests), *answers.answer_tables(base, head, tests)]
+
+
+async def _concluded(
+    subject: Subject,
+    before: Red,
+    so_far: Green,
+    new: _Alone,
+    found: noticing.Noticed,
+) -> Green:
+    """What the damages say of each test and each file."""
+    from worker_agent.tdd.proof import doubts  # grammars are loaded when a head has passed
+
+    proven = new.proven
+    note = replace(
+        so_far.proof,
+        damages=len(found.noticed) + len(found.unnoticed),
+        noticed=len(found.noticed),
+        unnoticed=listed(f"{damage.what} in `{damage.path}:{damage.line}`" for damage in found.unnoticed),
+        remarks=("The time for damage was over before every test had noticed some.",) if found.cut_short else (),
+    )
+    told = replace(so_far, proof=note)
+    blind = tuple(sorted(proven.keys() - found.by_unit.keys()))
+    if blind and (found.cut_short or (found.untried and 2 * len(blind) <= len(proven))):
+        note = replace(note, weak=listed(f"{test}: it noticed none of the damages that were tried" for test in blind))
+        told, blind = replace(so_far, proof=note), tuple(unit for unit in blind if endless.counts_so(before.run, unit))
+        if blind:
+            return replace(told, proof=replace(note, doubts=listed(endless.UNNOTICED.format(unit) for unit in blind)))
+    asked: dict[str, str] = {}
+    if blind:
+        asked = await doubts.of_blind(subject, proven, new.expecting, new.run, found, before.old.comparison)
+    blind = tuple(unit for unit in blind if unit not in asked)
+    told = replace(told, proof=replace(told.proof, doubts=tuple(asked.values())))
+    if blind and (found.noticed or found.unnoticed):
+        return _weak(told, [_notices_nothing(test, found) for test in blind])
+    files = () if found.cut_short else await noticing.unnoticed_files(subject, before.files, so_far.run, found)
+    alien = [path for path in files if path not in subject.specification.files]
+    if alien:
+        return _weak(told, [_untested(path) for path in alien])
+    return told
+
+
+def _expects_nothing(test: str, kind: str) -> str:
+    return (
+        f"{test}: it stays green although what it expects was changed ({kind}): it checks nothing of the result. "
+        "Assert on what the code returns or does."
+    )
+
+
+def _notices_nothing(test: str, found: noticing.Noticed) -> str:
+    silent = [damage for damage in found.unnoticed if damage.what not in found.crashes]
+    tried = "; ".join(f"{damage.what} in {damage.path}:{damage.line}" for damage in silent[:3])
+    if not tried:
+        return f"{test}: it only fails when the damaged code crashes. Assert on what the changed code returns or does."
+    return (
+        f"{test}: it passes although the code was damaged ({tried}). Assert on what the changed code returns or does."
+    )
+
+
+def _untested(path: str) -> str:
+    return (
+        f"{path}: no test fails without the change there, nor when every function that changed in it raises. "
+        f"Test that behaviour, leave the file as it was, or list `{path}` under Files in the specification."
+    )
+
+
+def _refused(so_far: Green, error: ErrorType, sentences: Collection[str]) -> Green:
+    return replace(so_far, verdict=replace(so_far.verdict, error=error, details=listed(sentences)))
+
+
+def _weak(so_far: Green, sentences: Collection[str]) -> Green:
+    return replace(_refused(so_far, ErrorType.TEST_UNEXPECTED_PASS, sentences), weak=tuple(sentences))

@@ -1,0 +1,63 @@
+"""Whether the new tests mean what they say: their expectations are damaged, and each must go red."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from worker_agent.tdd.damage.expectations import (
+    ExpectationDamage,
+    damaged_expectations,
+    near_expectations,
+    untouched,
+)
+from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.runners.report import TestId, TestRun
+
+
+async def unmoved(
+    subject: Subject, proven: Mapping[str, tuple[TestId, ...]], alone: TestRun
+) -> tuple[dict[str, str], frozenset[str]]:
+    """The tests that stay green although what they expect was damaged, with the kind; those that expect nothing.
+
+    All tests are damaged at once, one run for each kind. A damage with which a file is not built proves nothing.
+    """
+    wanted = by_file(proven)
+    files = {path: content for path, content in subject.change.new.items() if path in wanted}
+    found: dict[str, str] = {}
+    damages = damaged_expectations(files, wanted)
+    for damage in damages:
+        tests = {test for cases in proven.values() for test in cases}
+        run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds)
+        found |= {unit: str(damage.kind) for unit in _green(subject, run, damage, proven.keys()) if unit not in found}
+    return found, frozenset(f"{path}::{name}" for path, name in untouched(damages, wanted))
+
+
+async def tolerant(subject: Subject, proven: Mapping[str, tuple[TestId, ...]], alone: TestRun) -> frozenset[str]:
+    """The tests that stay green when a number that they expect is half as large again."""
+    wanted = by_file(proven)
+    files = {path: content for path, content in subject.change.new.items() if path in wanted}
+    damage = near_expectations(files, wanted)
+    if damage is None:
+        return frozenset()
+    tests = {test for cases in proven.values() for test in cases}
+    run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds)
+    return frozenset(_green(subject, run, damage, proven.keys()))
+
+
+def by_file(units: Collection[str]) -> dict[str, set[str]]:
+    """The names of tests (units) by their file."""
+    wanted: dict[str, set[str]] = {}
+    for unit in units:
+        file, _, name = unit.partition("::")
+        wanted.setdefault(file, set()).add(name)
+    return wanted
+
+
+def _green(subject: Subject, run: TestRun, damage: ExpectationDamage, units: Collection[str]) -> set[str]:
+    """The damaged tests all of whose cases still pass."""
+    touched = {f"{path}::{name}" for path, name in damage.touched} & set(units)
+    passed: set[str] = set()
+    other: set[str] = set()
+    for test, result in run.results.items():
+        (passed if test in run.passed else other).add(subject.index.of(result))
+    return touched & passed - other

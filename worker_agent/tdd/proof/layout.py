@@ -1,0 +1,55 @@
+"""Which paths of a repository are its tests' side and which are code (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from worker_agent.tdd.judging.files import is_test_file
+
+if TYPE_CHECKING:  # an agent that waits does not load the runners
+    from worker_agent.tdd.runners.registry import Suite
+from worker_agent.tdd.runners.report_runner import ReportRunner
+
+_TEXT = frozenset({".md", ".rst", ".txt", ".adoc", ".license"})
+_NOT_CODE = re.compile(
+    r"(?:LICENSE|COPYING|NOTICE|AUTHORS|CHANGELOG|CHANGES|HISTORY|NEWS|README|CODEOWNERS|CITATION).*"
+    r"|\.(?:gitignore|gitattributes|editorconfig|pre-commit-config\.yaml|coveragerc|mailmap)"
+    r"|.*(?:\.lock|-lock\.(?:json|yaml)|\.sum)|go\.mod|Cargo\.toml|Makefile|Dockerfile|.*\.(?:cfg|ini|toml)"
+    r"|package\.json|tsconfig.*\.json|pom\.xml|build\.gradle(?:\.kts)?|composer\.json|Gemfile|.*\.gemspec"
+)
+_DOCUMENTS = frozenset({"docs", "doc", ".github", "examples", "changelog.d", "changes", "newsfragments", "news"})
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The suites of a repository, and the globs by which its configuration names files of tests."""
+
+    suites: tuple[Suite, ...] = ()
+    globs: Sequence[str] = ()
+
+    @property
+    def is_generic(self) -> bool:
+        """Whether nobody knows which files hold tests, but the report that a command writes."""
+        return any(isinstance(suite.choice.runner, ReportRunner) for suite in self.suites)
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file holds tests or serves them: a runner, the configuration or its name and place say so."""
+        return is_test_file(path) or self._is_named(path) or any(_finds(suite, path) for suite in self.suites)
+
+    def is_code(self, path: str) -> bool:
+        """Whether a file may change what the program does: no test, no document, no manifest."""
+        file = PurePosixPath(path)
+        documents = file.suffix.lower() in _TEXT or not _DOCUMENTS.isdisjoint(file.parts[:1])
+        return not (self.is_test(path) or documents or _NOT_CODE.fullmatch(file.name))
+
+    def _is_named(self, path: str) -> bool:
+        return any(PurePosixPath(path).match(glob) for glob in self.globs)
+
+
+def _finds(suite: Suite, path: str) -> bool:
+    lead = f"{suite.directory}/" if suite.directory else ""
+    return path.startswith(lead) and suite.choice.runner.is_test_file(path.removeprefix(lead))

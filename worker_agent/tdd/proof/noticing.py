@@ -1,0 +1,149 @@
+"""Which tests notice which damage of the code: the heart of the proof, and what a reviewer is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+import structlog
+
+from worker_agent.tdd.damage.code import damages
+from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.selection import chosen, of_file
+from worker_agent.tdd.proof.affected import readers_of
+from worker_agent.tdd.proof.budget import TimeBudget
+from worker_agent.tdd.proof.change import Change
+from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.runners.report import TestId, TestRun
+
+log = structlog.get_logger()
+
+SHORT_SECONDS = 60.0
+"""A suite that takes no longer is asked as a whole whether it notices a file: names say little of what tests reach."""
+
+Units = Mapping[str, tuple[TestId, ...]]
+"""Test -> its cases."""
+
+
+@dataclass
+class Noticed:
+    """What became of the damages: by whom each was noticed. Damages that break the build are in neither list."""
+
+    tried: int = 0
+    by_unit: dict[str, Damage] = field(default_factory=dict)
+    noticed: list[Damage] = field(default_factory=list)
+    unnoticed: list[Damage] = field(default_factory=list)
+    files: set[str] = field(default_factory=set)
+    """Files of which any damage was noticed in any way."""
+    crashes: set[str] = field(default_factory=set)
+    """What was done by damages with which a test failed, though not by an assertion of its own."""
+    crashed: set[str] = field(default_factory=set)
+    """The tests that failed with a quiet damage, though not by an assertion of their own."""
+    cut_short: bool = False
+    """The time was over before every test had noticed something."""
+    untried: int = 0
+    """Damages that were not tried because there may only be so many."""
+
+
+async def noticing(subject: Subject, proven: Units, alone: TestRun, budget: TimeBudget) -> Noticed:
+    """Damage the changed code, one place at a time, until each test has noticed a quiet damage.
+
+    `alone` is a run of the tests' files on the undamaged head. A test notices by an assertion, or by any failure when
+    a piece of the change is taken back. A change without code is damaged in its documents and data.
+    """
+    found = Noticed()
+    change = subject.change
+    made = _made(change, change.code or change.changed - change.tests)
+    found.untried = max(0, len(made) - subject.rules.damages)
+    for damage in chosen(made, subject.rules.damages):
+        if proven.keys() <= found.by_unit.keys():
+            break
+        if budget.is_over(found.tried):
+            found.cut_short = True
+            break
+        await _try(subject, damage, proven, alone, found)
+    return found
+
+
+def _made(change: Change, paths: Collection[str]) -> tuple[Damage, ...]:
+    return damages(change.side(paths, head=False), change.side(paths, head=True))
+
+
+async def unnoticed_files(
+    subject: Subject, tests: Collection[str], head_run: TestRun, found: Noticed
+) -> tuple[str, ...]:
+    """The changed files with functions whose change no test notices.
+
+    The test files that the change concerns notice a file when its changed functions raise; any test of a short suite,
+    or one that names them, when the files that are left are taken back together to what they were on the base.
+    """
+    code = subject.change.code
+    base, head = subject.change.side(code, head=False), subject.change.side(code, head=True)
+    missing = []
+    for path in sorted(head):
+        loud = of_file(base, head, path)
+        if path in found.files or loud is None:
+            continue
+        run = await subject.head(tests, {path: loud.content}, (), head_run.seconds)
+        if not (run.timed_out or run.failed & head_run.passed or run.broken_files):
+            missing.append(path)
+    needed = [path for path in missing if path in base]
+    if needed and await _are_needed(subject, {path: base[path] for path in needed}, head_run):
+        return tuple(path for path in missing if path not in base)
+    return tuple(missing)
+
+
+async def _are_needed(subject: Subject, before: Mapping[str, bytes], head_run: TestRun) -> bool:
+    """Whether some test fails with these changed files as they were on the base."""
+    change = subject.change
+    files = _witnesses(subject, before, head_run)
+    files |= {test for test in change.tests if test in change.new and test in change.support}
+    if not files:
+        return False
+    usual, run = await subject.head(files), await subject.head(files, before)
+    return bool(run.broken_files.keys() - usual.broken_files.keys() or (run.failed - usual.failed))
+
+
+def _witnesses(subject: Subject, paths: Collection[str], head_run: TestRun) -> frozenset[str]:
+    """The test files that may notice these files: all of a short suite, else those that name one of them."""
+    if head_run.seconds <= SHORT_SECONDS:
+        return frozenset(result.file for result in head_run.results.values() if result.file)
+    return readers_of(subject.change, paths)
+
+
+async def _try(subject: Subject, damage: Damage, proven: Units, alone: TestRun, found: Noticed) -> None:
+    waiting = {unit: cases for unit, cases in proven.items() if unit not in found.by_unit}
+    wanted = waiting or proven
+    run = await _damaged(subject, damage, {test for cases in wanted.values() for test in cases}, alone)
+    found.tried += 1
+    if run.broken_files or (not run.finished and not run.results):
+        log.debug("damage_breaks_the_build", path=damage.path, line=damage.line, kind=str(damage.kind))
+        return
+    failing = _failures(run, wanted)
+    if failing:
+        found.files.add(damage.path)
+    by = [unit for unit, tests in failing.items() if damage.quiet and _notices(run, tests, damage)]
+    (found.noticed if by else found.unnoticed).append(damage)
+    found.crashed.update(unit for unit in failing if damage.quiet)
+    if failing and not by:
+        found.crashes.add(damage.what)
+    found.by_unit.update(dict.fromkeys(by, damage))
+
+
+async def _damaged(subject: Subject, damage: Damage, tests: Collection[TestId], alone: TestRun) -> TestRun:
+    files = {test.partition("::")[0] for test in tests}
+    return await subject.head(files, {damage.path: damage.content}, tests, alone.seconds)
+
+
+def noticing_of(run: TestRun, units: Units) -> frozenset[str]:
+    """The tests that failed in a run, for whatever reason."""
+    return frozenset(_failures(run, units))
+
+
+def _failures(run: TestRun, units: Units) -> dict[str, tuple[TestId, ...]]:
+    """The tests that failed, with their cases that did."""
+    return {unit: failed for unit, cases in units.items() if (failed := tuple(t for t in cases if t in run.failed))}
+
+
+def _notices(run: TestRun, tests: Collection[TestId], damage: Damage) -> bool:
+    return damage.kind is Kind.HUNK or any(run.results[test].asserted for test in tests)

@@ -1,0 +1,142 @@
+"""What a change does to old tests, judged by meaning: additions are free, changes need a reason, ends need a word."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from shared.git.notes import ChangedTest
+from worker_agent.tdd.comparison.compare import compare, diff, old_versions
+from worker_agent.tdd.comparison.likeness import with_rewritten
+from worker_agent.tdd.comparison.model import Comparison, Entry, What
+from worker_agent.tdd.proof import weakened
+from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.runners.report import Kind as FailureKind
+from worker_agent.tdd.runners.report import TestResult, TestRun
+
+_NAME_GONE = re.compile(
+    r"AttributeError|NameError|ImportError|ModuleNotFoundError|unexpected keyword argument|positional arguments? but"
+    r"|required positional argument|is not a function|is not a constructor|is not defined|does not provide an export"
+    r"|Cannot find module|undefined method|undefined function|undefined local variable|uninitialized constant"
+    r"|NoMethodError|wrong number of arguments|Call to undefined|not found in|undefined:|cannot find symbol"
+    r"|cannot find (?:function|type|value|struct|macro|method)|no method named|unresolved import"
+)
+"""What runners say of a name, a module or a parameter that is not there."""
+
+REMEDY = "Keep it, or let the specification say that it goes: under Tests that may change, as `{}`."
+
+
+@dataclass(frozen=True, slots=True)
+class OldTests:
+    """What becomes of them. `gone` are tests (units) that `judge_green` leaves to this judgement."""
+
+    comparison: Comparison = field(default_factory=Comparison)
+    refusals: tuple[str, ...] = ()
+    changed: tuple[ChangedTest, ...] = ()
+    removed: tuple[str, ...] = ()
+    gone: frozenset[str] = frozenset()
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Tests of the head that are old ones: under another name, or with another helper or fixture."""
+        found = self.comparison
+        same = (*found.renamed, *(entry for entry in found.changed if entry.what is What.SUPPORT))
+        return frozenset(entry.now or entry.name for entry in same)
+
+
+def compared(subject: Subject) -> OldTests:
+    """What can be said before any code is there: what is skipped needs the specification's word."""
+    change = subject.change
+    head = {path: content for path, content in change.support.items() if path not in change.changed}
+    head |= change.side(change.tests, head=True)
+    base = {**change.support, **change.side(change.tests, head=False)}
+    found = with_rewritten(compare(base, head))
+    if subject.rules.old_tests == "strict":
+        touched = [entry for entry in (*found.changed, *found.removed, *found.skipped) if not _is_free(subject, entry)]
+        return OldTests(found, tuple(_strict(entry) for entry in touched))
+    skipped = [entry for entry in found.skipped if not _is_allowed(subject, entry)]
+    removed = tuple(entry.text for entry in (*found.removed, *found.skipped))
+    return OldTests(found, tuple(_ended(entry) for entry in skipped), (), removed)
+
+
+async def on_head(subject: Subject, old: OldTests, red: TestRun, head: TestRun) -> OldTests:
+    """The rest, on the head: old versions of changed and removed tests are run there, and each is justified or not."""
+    found = old.comparison
+    judged = [entry for entry in found.changed if not _is_free(subject, entry)]
+    removals = [entry for entry in found.removed if not _is_allowed(subject, entry)]
+    gone = frozenset(entry.name for entry in (*found.changed, *found.removed, *found.skipped, *found.renamed))
+    data = tuple(ChangedTest(entry.path, entry.text, diff(entry)) for entry in found.data if entry.before)
+    if not judged and not removals:
+        return replace(old, gone=gone, changed=data)
+    change = subject.change
+    laid = old_versions(change.support, change.side(change.tests, head=True), [*judged, *removals])
+    concerned = (*judged, *removals)
+    run = await subject.head({entry.path for entry in concerned}, laid, {entry.name for entry in concerned})
+    refusals = [sentence for entry in removals if (sentence := _removed(subject, run, entry))]
+    changed: list[ChangedTest] = []
+    doubtful: dict[bool, list[Entry]] = {True: [], False: []}
+    for entry in judged:
+        was_green, is_red = _passes(subject, run, entry), _is_red(subject, red, entry)
+        if not was_green:
+            changed.append(_told(entry, is_red=is_red))
+        if not is_red and entry.loses:
+            doubtful[was_green].append(entry)
+    alone = max(run.seconds, red.seconds)
+    refusals += await weakened.sentences(subject, doubtful[True], laid, alone_seconds=alone)
+    refusals += await weakened.sentences(subject, doubtful[False], laid, on_base=True, alone_seconds=alone)
+    return replace(old, refusals=tuple(refusals), changed=(*changed, *data), gone=gone)
+
+
+def _removed(subject: Subject, run: TestRun, entry: Entry) -> str:
+    """Why a test may not be removed; nothing where what it tests is not there any more.
+
+    It needs a name, a module or a parameter that the head does not have, so that it could not stay as it is.
+    """
+    if _passes(subject, run, entry):
+        return f"{entry.text}, but what it tests is there: it passes on the head. {REMEDY.format(entry.name)}"
+    results = [run.results[test] for test in subject.index.cases(run, entry.name)]
+    broken = run.broken(entry.path)
+    seen = [result for result in (*results, broken) if result is not None and result.kind is not None]
+    if seen and all(_is_name_gone(result) for result in seen):
+        return ""
+    return _ended(entry)
+
+
+def _is_name_gone(result: TestResult) -> bool:
+    return result.kind is FailureKind.FIRST_PARTY_IMPORT or (
+        not result.asserted and bool(_NAME_GONE.search(result.message))
+    )
+
+
+def _is_free(subject: Subject, entry: Entry) -> bool:
+    """Whether the specification lists the test or its file under "Tests that may change"."""
+    may = subject.specification.may_change
+    return entry.path in may or entry.name in may
+
+
+def _is_allowed(subject: Subject, entry: Entry) -> bool:
+    return _is_free(subject, entry) or subject.specification.allows(entry.path, entry.unit)
+
+
+def _passes(subject: Subject, run: TestRun, entry: Entry) -> bool:
+    cases = subject.index.cases(run, entry.name)
+    return bool(cases) and all(test in run.passed for test in cases)
+
+
+def _is_red(subject: Subject, red: TestRun, entry: Entry) -> bool:
+    now = entry.now or entry.name
+    cases = subject.index.cases(red, now)
+    return any(test in red.failed for test in cases) or (not cases and red.broken(now.partition("::")[0]) is not None)
+
+
+def _told(entry: Entry, *, is_red: bool) -> ChangedTest:
+    why = "the new version fails on the base" if is_red else "the new version passes on the base, too"
+    return ChangedTest(entry.name, f"{entry.text}; the old version fails on the head, {why}", diff(entry))
+
+
+def _strict(entry: Entry) -> str:
+    return f"{entry.text}; with old_tests: strict, list `{entry.path}` under Tests that may change to allow it."
+
+
+def _ended(entry: Entry) -> str:
+    return f"{entry.text}. {REMEDY.format(f'{entry.path}::{entry.unit}')}"

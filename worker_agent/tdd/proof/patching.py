@@ -1,0 +1,45 @@
+"""Old tests that pass on the head only because the change's own test side replaces or changes what they test."""
+
+from __future__ import annotations
+
+from worker_agent.tdd.comparison.model import Comparison
+from worker_agent.tdd.proof.affected import readers_of
+from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.runners.report import TestRun
+
+SHORT_SECONDS = 60.0
+"""A suite that takes no longer is run as far as it names the changed code, whatever part of it that is."""
+
+SHARE = 0.5
+"""Of a longer suite's tests, how many may run once more for this."""
+
+HIDDEN = (
+    "{}: it passes on the head only together with {}, which acts on tests that do not mention it. "
+    "Keep the behaviour, or let the specification list that file under Tests that may change."
+)
+
+
+async def hidden_failures(subject: Subject, comparison: Comparison, baseline: TestRun, head: TestRun) -> list[str]:
+    """One sentence for each old test that passes on the head, but not without the change's own tests.
+
+    The old test files that name a changed module run on the head by themselves, with the base's version of files
+    that act on tests which do not mention them (a runner's hooks, autouse fixtures, patches at import).
+    """
+    change, free = subject.change, subject.specification.may_change
+    acting = sorted({hook.path for hook in comparison.hooks} - set(free))
+    old = {result.file for result in baseline.results.values()} - change.changed
+    files = readers_of(change, change.code) & old
+    if not files or not (acting or _is_cheap(baseline, files)):
+        return []
+    run = await subject.head(files, {path: change.old.get(path) for path in acting})
+    if not run.finished:
+        return []
+    lost = run.failed & baseline.passed & head.passed
+    if lost:  # what fails by itself on the base as well depends on other old tests
+        lost &= (await subject.variant(files, {}, on_base=True)).passed
+    return [HIDDEN.format(test, ", ".join(acting) or "the new tests") for test in sorted(lost)]
+
+
+def _is_cheap(baseline: TestRun, files: frozenset[str]) -> bool:
+    inside = sum(result.file in files for result in baseline.results.values())
+    return baseline.seconds <= SHORT_SECONDS or inside <= SHARE * len(baseline.results)

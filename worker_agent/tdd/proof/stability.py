@@ -1,0 +1,122 @@
+"""Results that must not depend on chance, place or time: what flips between two runs of the same code."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from worker_agent.tdd.proof.execution import Overlay
+from worker_agent.tdd.proof.subject import SLOWER, Subject
+from worker_agent.tdd.runners.report import TestId, TestRun
+from worker_agent.tdd.runners.runner import Selection
+
+CLOCK_SHIFT = 400 * 86_400
+"""Seconds that the clock of a run elsewhere is ahead."""
+
+SINGLY = 5
+"""So many tests are run one by one to see whether they need others."""
+
+LEAST_SECONDS = 120.0
+"""What a run elsewhere may take, however quick the suite is: there everything is built anew."""
+
+REPOSITORY = {
+    ".git/HEAD": b"ref: refs/heads/main\n",
+    ".git/config": b"[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
+    ".git/objects/info/packs": b"\n",
+    ".git/refs/heads/.keep": b"",
+}
+"""What git takes for a repository without commits; checkouts have none."""
+
+
+async def failing_again(subject: Subject, run: TestRun, tests: Collection[TestId]) -> frozenset[TestId]:
+    """Those of `tests`, which failed in `run` of the head, that fail again when they run alone."""
+    files = {run.results[test].file for test in tests if test in run.results}
+    files |= {test for test in tests if test not in run.results and "::" not in test}
+    files |= {test.partition("::")[0] for test in tests}
+    again = await _again(subject, files, tests)
+    return frozenset(test for test in tests if test not in again.passed)
+
+
+async def elsewhere(subject: Subject, tests: Collection[TestId], whole_seconds: float) -> TestRun:
+    """Tests alone on the head, in another directory and the reverse order, with a clock that is ahead.
+
+    `whole_seconds` is what the whole suite took: some tests and tools wait for ever when a clock is set. An empty
+    repository of git is around them as well. A file that cannot be read in the reverse order keeps its own.
+    """
+    turned = _turned(subject, tests)
+    run = await _moved(subject, tests, whole_seconds, turned)
+    if turned and (run.broken_files or not run.finished or any(test not in run.results for test in tests)):
+        return await _moved(subject, tests, whole_seconds)
+    return run
+
+
+async def dependent(
+    subject: Subject, tests: Collection[TestId], moved: TestRun, whole_seconds: float
+) -> dict[TestId, str]:
+    """The tests that passed on the head and not in the `moved` run, and on what their result depends.
+
+    What fails at the usual place, alone, depends on chance; what fails elsewhere with the usual clock and order, on
+    the directory; what fails in the reverse order and by itself, on other tests; what else fails, on the clock, unless
+    setting the clock is what it cannot bear.
+    """
+    failed = [test for test in tests if test not in moved.passed]
+    if not failed:
+        return {}
+    files = {test.partition("::")[0] for test in failed}
+    here, there = await _again(subject, files, failed), await _moved(subject, failed, whole_seconds, shift=None)
+    found = {test: "chance, or the tests before it" for test in failed if test not in here.passed}
+    found |= {test: "the directory" for test in failed if test not in found and test not in there.passed}
+    left = [test for test in failed if test not in found]
+    turned = await _failing_in_turn(subject, tests, left) if left else {}
+    found |= {test: "the tests before it" for test, alone in turned.items() if not alone}
+    left = [test for test in left if test not in turned]
+    set_to_now = await _moved(subject, left, whole_seconds, shift=0) if left else TestRun()
+    return found | {test: "the clock, or on the repository around it" for test in left if test in set_to_now.passed}
+
+
+async def _failing_in_turn(subject: Subject, tests: Collection[TestId], left: Collection[TestId]) -> dict[TestId, bool]:
+    """Those of `left` that fail in the reverse order, and whether each passes when nothing runs before it.
+
+    One that does is only disturbed by others, which is no fault of what it proves.
+    """
+    turned = _turned(subject, tests)
+    if not turned:
+        return {}
+    files = {test.partition("::")[0] for test in tests}
+    run = await subject.head(files, turned, tests)
+    found = {}
+    for test in [test for test in left if test in run.failed][:SINGLY]:
+        alone = await _again(subject, {test.partition("::")[0]}, [test])
+        found[test] = test in alone.passed
+    return found
+
+
+def _turned(subject: Subject, tests: Collection[TestId]) -> dict[str, bytes | None]:
+    """The files of these tests with their tests in the reverse order, where that can be told."""
+    from worker_agent.tdd.syntax.units_order import reordered  # grammars are loaded when a head has passed
+
+    sides = subject.change.side({test.partition("::")[0] for test in tests}, head=True)
+    made = {path: reordered(path, content) for path, content in sides.items()}
+    return {path: content for path, content in made.items() if content is not None}
+
+
+async def _moved(
+    subject: Subject,
+    tests: Collection[TestId],
+    whole_seconds: float,
+    over: Mapping[str, bytes | None] | None = None,
+    shift: int | None = CLOCK_SHIFT,
+) -> TestRun:
+    around = REPOSITORY if shift else {}
+    laid = Overlay({**subject.pinned, **(over or {}), **around}, moved=True, clock_shift=shift)
+    limit = max(LEAST_SECONDS, SLOWER * whole_seconds)
+    return await subject.run(subject.change.head, laid, _selection(tests), limit)
+
+
+async def _again(subject: Subject, files: Collection[str], tests: Collection[TestId]) -> TestRun:
+    """Tests alone on the head, at the usual place, once more."""
+    chosen = Selection(frozenset(files), frozenset(test for test in tests if "::" in test))
+    return await subject.run(subject.change.head, Overlay(subject.pinned, again=1), chosen, None)
+
+
+def _selection(tests: Collection[TestId]) -> Selection:
+    return Selection(frozenset(test.partition("::")[0] for test in tests), frozenset(tests))

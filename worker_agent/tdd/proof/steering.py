@@ -1,0 +1,137 @@
+"""Files that steer how tests are run: every run takes them as the base has them, whatever a change made of them.
+
+Named are the configuration of runners, start-up files of interpreters, and whatever the test command itself names.
+A specification that lists such a file lets the change's own version count.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import Any
+
+from worker_agent.tdd.runners import command_line
+
+_WHOLE = re.compile(
+    r"\.?pytest\.(?:ini|toml)|(?:sitecustomize|usercustomize|pytest)\.py|.*\.pth"
+    r"|(?:jest|vitest|vite|ava|karma|wtr|playwright)\.(?:config|setup|workspace|projects)\..+|\.mocharc.*|\.nycrc.*|\.taprc"
+    r"|phpunit\.xml(?:\.dist)?|\.rspec(?:-local)?|\.minitest|testng\.xml|junit-platform\.properties|nextest\.toml"
+    r"|\.runsettings|xunit\.runner\.json"
+)
+_IN_CARGO = re.compile(r"(?:^|.*/)\.cargo/config(?:\.toml)?|(?:^|.*/)\.config/nextest\.toml")
+_SHADOWED = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "unittest"})
+"""Packages that a directory of the same name on the import path would stand in for."""
+
+_PACKAGE_KEYS = frozenset({"jest", "vitest", "mocha", "ava", "nyc", "c8", "tap"})
+_TABLE = re.compile(rb"^\[", re.MULTILINE)
+_TEST_TABLE = re.compile(rb"\[+\s*(?:tool\.(?:pytest|coverage)\b|tool:pytest|pytest\b|coverage:)")
+_TABLES = frozenset({"pyproject.toml", "setup.cfg", "tox.ini"})
+
+Contents = Mapping[str, bytes]
+
+
+def pinned(
+    base: Contents, head: Contents, commands: Sequence[str], allowed: Collection[str] = ()
+) -> dict[str, bytes | None]:
+    """What to lay over each run so that steering files are the base's: content by path, None for one that is new.
+
+    `base` and `head` hold the changed files as far as they exist, `commands` the test commands, `allowed` the files
+    that the specification lists.
+    """
+    named = {word for command in commands for word in _named(command)}
+    found: dict[str, bytes | None] = {}
+    for path in sorted({*base, *head} - set(allowed)):
+        old, new = base.get(path), head.get(path)
+        if _steers(path, named):
+            found[path] = old
+        elif old is not None and new is not None:
+            kept = _partly(path, old, new)
+            if kept != new:
+                found[path] = kept
+    return found
+
+
+def _named(command: str) -> Iterator[str]:
+    """The paths that a test command names; a Makefile's, package script's or task's own file with them."""
+    words = command_line.split(command)
+    for word in words:
+        yield word.rpartition("=")[2].removeprefix("./")
+    programs = {PurePosixPath(word).name for word in words}
+    for program, files in _TASK_FILES.items():
+        if program in programs:
+            yield from files
+
+
+_TASK_FILES = {
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "tox": ("tox.ini",),
+    "nox": ("noxfile.py",),
+    "rake": ("Rakefile",),
+    "gradlew": ("gradlew",),
+}
+
+
+def _steers(path: str, named: Collection[str]) -> bool:
+    file = PurePosixPath(path)
+    if _is_source_of_tests(file) and not (path in named and file.suffix in {".sh", ".cfg", ".ini", ".toml"}):
+        return False
+    shadows = file.parts[0].removesuffix(".py") in _SHADOWED
+    return bool(path in named or shadows or _WHOLE.fullmatch(file.name) or _IN_CARGO.fullmatch(path))
+
+
+def _is_source_of_tests(file: PurePosixPath) -> bool:
+    """Test modules that a command names (`pytest tests/test_a.py`) hold tests, they do not steer."""
+    return bool(re.fullmatch(r"test_.*\.py|.*_test\.(?:py|go)|.*\.(?:test|spec)\.[cm]?[jt]sx?|.*_spec\.rb", file.name))
+
+
+def _partly(path: str, old: bytes, new: bytes) -> bytes:
+    """The head's file with those of its parts that steer tests taken from the base."""
+    name = PurePosixPath(path).name
+    if name == "package.json":
+        return _package(old, new)
+    if name in _TABLES:
+        return _tables(old, new)
+    return new
+
+
+def _tables(old: bytes, new: bytes) -> bytes:
+    """TOML or INI: tables about tests as the base has them, all others as the head has them."""
+    before, after = _test_tables(old), _test_tables(new)
+    if b"".join(before).split() == b"".join(after).split():
+        return new
+    rest = [table for table in _split(new) if not _TEST_TABLE.match(table)]
+    ended = [table if table.endswith(b"\n") else table + b"\n" for table in (*rest, *before)]
+    return b"".join(ended)
+
+
+def _test_tables(content: bytes) -> list[bytes]:
+    return [table for table in _split(content) if _TEST_TABLE.match(table)]
+
+
+def _split(content: bytes) -> list[bytes]:
+    starts = [found.start() for found in _TABLE.finditer(content)]
+    edges = [0, *starts, len(content)]
+    return [content[a:b] for a, b in pairwise(edges) if a < b]
+
+
+def _package(old: bytes, new: bytes) -> bytes:
+    try:
+        before, after = json.loads(old), json.loads(new)
+        merged = {**after, **_steering(before)}
+        for key in _PACKAGE_KEYS & after.keys() - before.keys():
+            del merged[key]
+        scripts = {**after.get("scripts", {}), **before.get("scripts", {})}
+        kept = {name: text for name, text in scripts.items() if name in before.get("scripts", {}) or "test" not in name}
+        merged |= {"scripts": kept} if "scripts" in after else {}
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return new
+    return new if merged == after else json.dumps(merged, indent=2).encode()
+
+
+def _steering(package: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: package[key] for key in _PACKAGE_KEYS if key in package}

@@ -1,0 +1,84 @@
+"""What is under proof, and how variants of its head are run: damaged, with old tests, at another place and time."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from shared.specification import Specification
+from worker_agent.tdd.proof.change import Change
+from worker_agent.tdd.proof.execution import Overlay
+from worker_agent.tdd.proof.unit_index import UnitIndex
+from worker_agent.tdd.runners.report import TestId, TestRun
+from worker_agent.tdd.runners.runner import Selection
+
+Run = Callable[[str, Overlay, Selection | None, float | None], Awaitable[TestRun]]
+"""Runs the tests of a tree: with an overlay, of a selection (None: all), within seconds (None: the bench's own)."""
+
+SLOWER = 4
+"""How many times the time of the undamaged tests a damaged run may take: a negated condition can loop for ever."""
+
+LEAST_SECONDS = 20.0
+"""What any damaged run may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How strict a proof is, as the configuration says: see `old_tests`, `tdd.damages` and `local_suite` there."""
+
+    damages: int = 20
+    old_tests: str = "justified"
+    local_suite: str = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A change with its runs so far. `pinned` are the base's versions of files that steer the run."""
+
+    change: Change
+    run: Run
+    rules: Rules = field(default_factory=Rules)
+    specification: Specification = field(default_factory=lambda: Specification(""))
+    pinned: Mapping[str, bytes | None] = field(default_factory=dict)
+    index: UnitIndex = field(default_factory=UnitIndex)
+
+    @classmethod
+    def of(
+        cls,
+        change: Change,
+        run: Run,
+        rules: Rules,
+        specification: Specification,
+        pinned: Mapping[str, bytes | None],
+    ) -> Subject:
+        """The subject of a change, with the index of its tests on both sides."""
+        index = UnitIndex(change.side(change.tests, head=True), change.support, change.old)
+        return cls(change, run, rules, specification, pinned, index)
+
+    async def head(
+        self,
+        files: Collection[str],
+        over: Mapping[str, bytes | None] | None = None,
+        tests: Collection[TestId] = (),
+        alone_seconds: float | None = None,
+    ) -> TestRun:
+        """The tests of `files` on the head with other files laid over it; of these only `tests`, where given.
+
+        `alone_seconds` is how long they take undamaged.
+        """
+        return await self.variant(files, over or {}, tests, alone_seconds)
+
+    async def variant(
+        self,
+        files: Collection[str],
+        over: Mapping[str, bytes | None],
+        tests: Collection[TestId] = (),
+        alone_seconds: float | None = None,
+        *,
+        on_base: bool = False,
+    ) -> TestRun:
+        """The same on the head, or `on_base`."""
+        limit = None if alone_seconds is None else max(LEAST_SECONDS, SLOWER * alone_seconds)
+        laid = Overlay({**self.pinned, **over})
+        tree = self.change.base if on_base else self.change.head
+        return await self.run(tree, laid, Selection(frozenset(files), frozenset(tests)), limit)

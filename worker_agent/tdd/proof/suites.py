@@ -1,0 +1,46 @@
+"""The suites of a repository: as configured, each with its runner; without configuration what is found at the top."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from worker_agent.policy import SuitePolicy
+from worker_agent.tdd.runners.runner import Read
+
+if TYPE_CHECKING:  # an agent that waits does not load the runners
+    from worker_agent.tdd.runners.registry import Suite
+
+RUNNER_FILES = [
+    "pyproject.toml",
+    "setup.cfg",
+    "tox.ini",
+    "pytest.ini",
+    "package.json",
+    "go.mod",
+    "Cargo.toml",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "composer.json",
+    "phpunit.xml",
+    "phpunit.xml.dist",
+    "Gemfile",
+    "Rakefile",
+    ".rspec",
+]
+"""What a test runner is detected by, besides paths; wherever they lie."""
+
+
+def chosen_suites(wanted: Sequence[SuitePolicy], paths: Collection[str], read: Read) -> tuple[Suite, ...]:
+    """The suites to run; raises `Misconfigured` with the sentence for the person when one cannot be run."""
+    return tuple(_chosen(suite, paths, read) for suite in wanted)
+
+
+def _chosen(wanted: SuitePolicy, paths: Collection[str], read: Read) -> Suite:
+    from worker_agent.tdd.runners.registry import Suite, choose
+
+    lead = f"{wanted.directory}/" if wanted.directory else ""
+    inside = [path.removeprefix(lead) for path in paths if path.startswith(lead)]
+    choice = choose(wanted.test_command, wanted.test_report, inside, lambda path: read(lead + path))
+    return Suite(wanted.directory, choice)

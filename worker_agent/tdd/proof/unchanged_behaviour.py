@@ -1,0 +1,97 @@
+"""Changes that ask for no new test: what holds the old behaviour in refactorings, documents, removals and the like."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shared.git.notes import ProofNote
+from shared.specification import Kind
+from worker_agent.tdd.judging.judge import judge_baseline
+from worker_agent.tdd.judging.kept import judge_kept
+from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, Verdict, listed
+from worker_agent.tdd.proof import old_tests, stability
+from worker_agent.tdd.proof.affected import readers_of
+from worker_agent.tdd.proof.examination import Green
+from worker_agent.tdd.proof.execution import Overlay
+from worker_agent.tdd.proof.old_tests import OldTests
+from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.runners.report import TestRun
+
+
+async def examined(subject: Subject, baseline: TestRun) -> Green:
+    """Whether every test that passed on the base still does, and what else the kind of the specification asks for."""
+    old = old_tests.compared(subject)
+    if wrong := (*old.refusals, *_out_of_kind(subject)):
+        return Green(TestRun(), GreenVerdict(ErrorType.REGRESSION, listed(wrong)))
+    run = await subject.run(subject.change.head, Overlay(dict(subject.pinned)), None, None)
+    old = await old_tests.on_head(subject, old, TestRun(), run)
+    verdict, flipped = await _kept(subject, baseline, run, old)
+    proof = ProofNote(
+        changed_tests=old.changed,
+        removed_tests=listed(old.removed),
+        unstable=listed(flipped),
+        pinned=listed(sorted(subject.pinned)),
+        remarks=(f"The specification is of the kind {subject.specification.kind}: no new test is asked for.",),
+    )
+    if verdict.ok and old.refusals:
+        verdict = Verdict(ErrorType.REGRESSION, listed(old.refusals))
+    green = Green(run, GreenVerdict(verdict.error, verdict.details), proof)
+    return await _moved(subject, baseline, green) if verdict.ok else green
+
+
+async def _kept(subject: Subject, baseline: TestRun, run: TestRun, old: OldTests) -> tuple[Verdict, tuple[str, ...]]:
+    """Whether the old tests hold; what fails is run again, alone, before anybody is blamed."""
+    sound = judge_baseline(run)
+    if not sound.ok:
+        return Verdict(ErrorType.IMPLEMENTATION_FAILED, sound.details), ()
+    gone = {test for test in baseline.passed if subject.index.of(baseline.results[test]) in old.gone}
+    before = replace(baseline, results={t: r for t, r in baseline.results.items() if t not in gone})
+    verdict = judge_kept(before, run)
+    lost = before.passed - run.passed
+    if verdict.ok or not lost:
+        return verdict, ()
+    still = await stability.failing_again(subject, run, lost)
+    flipped = tuple(sorted(lost - still))
+    stable = replace(before, results={t: r for t, r in before.results.items() if t not in flipped})
+    return judge_kept(stable, run), flipped
+
+
+async def _moved(subject: Subject, baseline: TestRun, green: Green) -> Green:
+    """Of a refactoring: tests that failed with the code of the base gone still do with that of the head gone."""
+    if subject.specification.kind is not Kind.REFACTORING:
+        return green
+    from worker_agent.tdd.damage.selection import of_file
+
+    change = subject.change
+    code = change.side(change.code, head=True)
+    tests = frozenset(result.file for result in baseline.results.values())
+    readers = readers_of(change, code) & tests or tests
+    proven = subject.index.grouped(
+        green.run, [test for test in green.run.passed if green.run.results[test].file in readers]
+    )
+    blind = []
+    for path in sorted(code):
+        loud = of_file({}, code, path)
+        if loud is None:
+            continue
+        run = await subject.head(readers, {path: loud.content})
+        if run.finished and not run.broken_files and not (run.failed & {t for ts in proven.values() for t in ts}):
+            blind.append(path)
+    remarks = tuple(f"No test fails when the moved code of `{path}` raises." for path in blind)
+    return replace(green, proof=replace(green.proof, remarks=(*green.proof.remarks, *remarks)))
+
+
+def _out_of_kind(subject: Subject) -> tuple[str, ...]:
+    """Code in a change that is said to hold none."""
+    kind, change = subject.specification.kind, subject.change
+    if kind not in {Kind.DOCUMENTATION, Kind.CONFIGURATION}:
+        return ()
+    from worker_agent.tdd.damage.code_changes import changes
+
+    found = changes(change.side(change.code, head=False), change.side(change.code, head=True))
+    names = [f"{one.path}:{function.name}" for one in found for function in one.functions]
+    return tuple(
+        f"{name}: a change of the kind {kind} leaves code as it is. Take this out, or let the specification say "
+        "another kind (feature, refactoring, removal)."
+        for name in names
+    )

@@ -1,0 +1,79 @@
+"""Whether a changed old test notices less than before: its old and its new version on the same damaged code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from worker_agent.tdd.comparison.model import Entry
+from worker_agent.tdd.damage.model import Damage
+from worker_agent.tdd.proof.change import Change
+from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.runners.report import TestRun
+
+DAMAGES = 6
+"""Damages of the code that the changed tests run, tried on both versions; of code that the change leaves, too."""
+
+SOFTER = "{}: it notices less than before: {} in {}:{} turned the old version red and leaves the new one green. {}"
+FEWER = "{}: it checks less than before. {}"
+REMEDY = "Keep what it expected, or let the specification list `{}` under Tests that may change."
+
+
+async def sentences(
+    subject: Subject,
+    entries: Sequence[Entry],
+    old: Mapping[str, bytes],
+    *,
+    on_base: bool = False,
+    alone_seconds: float | None = None,
+) -> list[str]:
+    """One sentence for each of `entries` that has become weaker; `old` are their old versions, by path.
+
+    They are compared on the damaged head, or `on_base` on the damaged base where the old ones fail on the head.
+    Where nothing that was damaged is noticed by the old version either, the number of its checks decides.
+    `alone_seconds` is how long they take on undamaged code: a damage with which they loop says nothing.
+    """
+    if not entries:
+        return []
+    change, files = subject.change, {entry.path for entry in entries}
+    before_it = {} if on_base else old
+    after_it = change.side(change.tests, head=True) if on_base else {}
+    names = {name for entry in entries for name in (entry.name, entry.now or entry.name)}
+    run = partial(subject.variant, files, tests=names, alone_seconds=alone_seconds, on_base=on_base)
+    found: dict[str, str] = {}
+    noticed: set[str] = set()
+    for damage in _damages(change, entries, on_base=on_base):
+        before = await run(over={**before_it, damage.path: damage.content})
+        if before.broken_files or before.timed_out or not before.results:
+            continue
+        after = await run(over={**after_it, damage.path: damage.content})
+        if after.timed_out:
+            continue
+        for entry in entries:
+            if not _fails(subject, before, entry.name):
+                continue
+            noticed.add(entry.name)
+            if not _fails(subject, after, entry.now or entry.name):
+                told = SOFTER.format(entry.name, damage.what, damage.path, damage.line, REMEDY.format(entry.name))
+                found.setdefault(entry.name, told)
+    for entry in entries:
+        if entry.fewer_checks and entry.name not in noticed:
+            found[entry.name] = FEWER.format(entry.name, REMEDY.format(entry.name))
+    return list(found.values())
+
+
+def _damages(change: Change, entries: Sequence[Entry], *, on_base: bool) -> Iterator[Damage]:
+    """Of the changed code, then of other code that the tests name: of functions that they call, where there are any."""
+    from worker_agent.tdd.damage.code import damages
+    from worker_agent.tdd.damage.selection import chosen
+
+    words = {word for entry in entries for word in re.findall(r"\w+", entry.before)}
+    for code in (change.side(change.code, head=not on_base), change.reached):
+        made = damages({}, code)
+        called = [damage for damage in made if damage.function.rpartition(".")[2] in words]
+        yield from chosen(called or made, DAMAGES)
+
+
+def _fails(subject: Subject, run: TestRun, name: str) -> bool:
+    return any(subject.index.of(run.results[test]) == name for test in run.failed)

@@ -1,0 +1,72 @@
+"""The evidence's lines about what was tried against the tests, and about old tests that changed (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from shared.git.notes import ChangedTest, ProofNote
+from shared.text import neutralise, printable
+from worker_agent.tdd.inert_markdown import code, mixed
+
+ENTRIES = 5
+"""So many entries of a list stand on its line."""
+
+CHANGED = 20
+DIFFS_CHARS = 7_000
+"""So many changed tests are listed, and so many characters of their differences shown."""
+
+FENCE_CHARS = 50
+"""Tildes in a row with which a difference is not shown: no longer fence is read by everybody."""
+
+
+def tried(proof: ProofNote) -> Iterator[str]:
+    """A line for each thing that there is to say."""
+    if proof.damages:
+        missed = f"; unnoticed: {', '.join(_first(proof.unnoticed, mixed))}" if proof.unnoticed else ""
+        yield f"- Damage to the changed code: noticed {proof.noticed} of {proof.damages} damages{missed}"
+    lists = {
+        "Removed tests": proof.removed_tests,
+        "Files that steer the test run, taken from the base": proof.pinned,
+        "Unstable tests, which decide nothing": proof.unstable,
+        "New tests that prove nothing, set aside": proof.weak,
+    }
+    for title, entries in lists.items():
+        if entries:
+            yield f"- {title}: {', '.join(_first(entries, code))}"
+    yield from (f"- To be decided by whoever merges: {doubt}" for doubt in _first(proof.doubts, mixed))
+    yield from (f"- {remark}" for remark in _first(proof.remarks, mixed))
+    if proof.suite_runs:
+        yield f"- Runs of the whole suite: {proof.suite_runs}"
+    if proof.local_suite == "changed":
+        yield "- The whole suite is left to CI (`local_suite: changed`)"
+
+
+def changed_expectations(proof: ProofNote) -> list[str]:
+    """Each old test of which something else is expected now, why that was allowed, and its folded difference."""
+    if not proof.changed_tests:
+        return []
+    lines, left = ["", "### Changed expectations", "", "Old tests that expect something else now:"], DIFFS_CHARS
+    for test in proof.changed_tests[:CHANGED]:
+        difference = _difference(test, left)
+        left -= len(difference)
+        why = f": {mixed(test.what)}" if test.what else ""
+        lines += ["", f"- {code(test.test)}{why}", *([difference] if difference else [])]
+    missing = len(proof.changed_tests) - CHANGED
+    return [*lines, "", f"- ... and {missing} more"] if missing > 0 else lines
+
+
+def _difference(test: ChangedTest, room: int) -> str:
+    """Folded, in a fence that nothing in it can close; nothing when there is no room for it."""
+    text = neutralise(printable(test.diff)).strip("\n")
+    longest = max((len(run) for run in re.findall("~+", text)), default=0)
+    if not text or len(text) > room or longest > FENCE_CHARS:
+        return ""
+    fence = "~" * max(3, longest + 1)
+    return f"\n<details><summary>Difference</summary>\n\n{fence}diff\n{text}\n{fence}\n\n</details>"
+
+
+def _first(entries: Sequence[str], spelled: Callable[[str], str]) -> list[str]:
+    shown = [spelled(entry) for entry in entries[:ENTRIES]]
+    missing = len(entries) - ENTRIES
+    return [*shown, f"and {missing} more"] if missing > 0 else shown

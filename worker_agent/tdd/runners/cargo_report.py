@@ -1,0 +1,164 @@
+"""What a run of cargo's tests says, as raw test cases: what its targets reported, and those that were not built."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from worker_agent.tdd.runners import project_text, rust_doctests
+from worker_agent.tdd.runners.cargo_script import DOCTESTS
+from worker_agent.tdd.runners.cargo_stream import Session, Stream, Target, names, taken_apart
+from worker_agent.tdd.runners.cargo_targets import Manifests, files_of, has_tests, module_file
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+from worker_agent.tdd.runners.rust_places import is_in_test
+
+NOT_RUN = "the test binary ended before its tests were through"
+IN_THE_TEST = "in the test, "
+"""How the message of a panic begins that the test itself raised."""
+
+_OUTCOMES = {"ok": Outcome.PASSED, "failed": Outcome.FAILED, "ignored": Outcome.SKIPPED, "timeout": Outcome.ERROR}
+_PANIC = re.compile(
+    r"^thread '(?P<thread>.*?)'(?: \(\d+\))? panicked at (?:'(?P<old>.*?)', )?(?P<file>[^\s:']+):(?P<line>\d+):\d+:?\n?"
+    r"(?P<said>[^\n]*)",
+    re.MULTILINE | re.DOTALL,
+)
+_PLACE = re.compile(r"^\s*(?:-->|:::) (\S+?\.rs):\d+", re.MULTILINE)
+
+
+def read(data: bytes, project: Project) -> Report:
+    """Read one stream; never raises for its content."""
+    if len(data) > REPORT_LIMIT:
+        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
+    if data.count(b"\n") > 10 * ELEMENT_LIMIT:
+        return Report(problem=f"the test report has more than {10 * ELEMENT_LIMIT} lines")
+    stream = taken_apart(data)
+    found: list[Case] = list(_not_built(stream, project))
+    problems: list[str] = []
+    for session in stream.sessions:
+        cases, problem = _session(session, stream, project)
+        found += cases
+        problems += [problem] if problem else []
+    return Report(tuple(found), "; ".join(problems))
+
+
+def _session(session: Session, stream: Stream, project: Project) -> tuple[list[Case], str]:
+    if session.binary == DOCTESTS:
+        cases, problem = rust_doctests.cases("\n".join(session.text), project)
+        return cases, problem
+    target = stream.binaries.get(session.binary)
+    if target is None:
+        return [], f"a test binary ran that was not built: {session.binary}"
+    root = project.below(target.source)
+    if target.name in stream.header.get("custom", ()):
+        return [_whole(session, root)], ""
+    if not session.ends:
+        return _cut_short(session, root, project), ""
+    cases = [case for event in session.events if (case := _case(event, root, project))]
+    return cases, _disagreement(session)
+
+
+def _whole(session: Session, root: str) -> Case:
+    """A target with a `main` of its own is one test: its exit code is all that is believed."""
+    text = "\n".join(session.text)[-MESSAGE_LIMIT:]
+    failed = session.code != 0
+    message = f"it ended with exit code {session.code}" if failed else ""
+    return Case("main", "", root, Outcome.FAILED if failed else Outcome.PASSED, message, text if failed else "")
+
+
+def _cut_short(session: Session, root: str, project: Project) -> list[Case]:
+    """The results until a binary ended early; a test that had begun has failed, and the file says that others lack."""
+    cases = [case for event in session.events if (case := _case(event, root, project))]
+    ended = {name for word in _OUTCOMES for name in names(session, word)}
+    begun = [name for name in names(session, "started") if name not in ended]
+    why = f"{NOT_RUN} (exit code {session.code})"
+    text = "\n".join(session.text)[-MESSAGE_LIMIT:]
+    for name in begun:
+        file, rest = module_file(root, name, project)
+        cases.append(Case(rest, "", file, Outcome.ERROR, why, text))
+    return [*cases, Case(root, "", root, Outcome.ERROR, why, text)]
+
+
+def _disagreement(session: Session) -> str:
+    """What is wrong with a report: its own sums, its lines and the exit code must say the same."""
+    end = session.ends[-1]
+    told = {word: end.get(word) for word in ("passed", "failed", "ignored")}
+    ends = {"passed": "ok", "failed": "failed", "ignored": "ignored"}
+    counted = {word: sum(1 for _ in names(session, event)) for word, event in ends.items()}
+    code = 0 if end.get("event") == "ok" else 101
+    if len(session.ends) > 1 or told != counted or session.code != code:
+        return f"{session.binary} told of {told} tests and named {counted}; its exit code is {session.code}"
+    return ""
+
+
+def _case(event: dict[str, Any], root: str, project: Project) -> Case | None:
+    outcome = _OUTCOMES.get(str(event.get("event"))) if event.get("type") == "test" else None
+    if outcome is None or outcome is Outcome.ERROR:
+        return None
+    name = str(event.get("name"))
+    file, rest = module_file(root, name, project)
+    if outcome is not Outcome.FAILED:
+        return Case(rest, "", file, outcome)
+    text = str(event.get("stdout") or "")
+    message = str(event.get("message") or event.get("reason") or "") or _error(name, text, file, project)
+    return Case(rest, "", file, outcome, message[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
+
+
+def _error(name: str, text: str, file: str, project: Project) -> str:
+    """Where it panicked, with what; the panic of the test's own thread rather than another one."""
+    panics = list(_PANIC.finditer(text))
+    panic = next((found for found in panics if found["thread"] == name), panics[0] if panics else None)
+    if panic is None:
+        return next((line.strip() for line in text.splitlines() if line.strip()), "failed without a word")
+    place = project.below(panic["file"])
+    said = (panic["old"] or panic["said"]).strip().partition("\n")[0]
+    lead = IN_THE_TEST if is_in_test(place, int(panic["line"]), file, project) else ""
+    return f"{lead}{place}:{panic['line']}: {said}"
+
+
+def _not_built(stream: Stream, project: Project) -> Iterator[Case]:
+    """Each test file of a target that was not built; those of targets that nobody began to build for its sake too."""
+    seen: set[str] = set()
+    everything = _shortened([text for texts in stream.errors.values() for text in texts])
+    for target, texts in stream.errors.items():
+        if not texts or target.source in stream.built:
+            continue
+        root, text = project.below(target.source), _shortened(texts)
+        named = {project.below(place) for place in _PLACE.findall(text)}
+        tested = {path for path in named & project.paths if has_tests(project_text.text(project, path))}
+        for file in sorted({*files_of(root, project), *tested} - seen):
+            seen.add(file)
+            yield Case(file, "", file, Outcome.ERROR, "", text)
+    if everything:
+        for root in sorted(_never_begun(stream, project) - seen):
+            yield Case(root, "", root, Outcome.ERROR, "", everything)
+
+
+def _never_begun(stream: Stream, project: Project) -> set[str]:
+    """The root files of targets that were to be built, and were not."""
+    manifests = Manifests(project)
+    built = {project.below(source) for source in stream.built}
+    ran = {str(PurePosixPath(project.below(path)).parent) for path in stream.manifests}
+    wanted = set(manifests.packages) if stream.header.get("every") else {"" if at == "." else at for at in ran}
+    roots = {root for package in wanted & set(manifests.packages) for root in manifests.roots(package)}
+    selected = set(stream.header.get("selected") or roots)
+    broken = {project.below(target.source) for target in _failed(stream)}
+    tested = {root for root in roots - built - broken if has_tests(project_text.text(project, root))}
+    return tested & selected
+
+
+def _failed(stream: Stream) -> list[Target]:
+    return [target for target, texts in stream.errors.items() if texts]
+
+
+def _shortened(texts: list[str]) -> str:
+    """The errors as the compiler shows them; only their heads and places, where they are too many."""
+    whole = "\n".join(text.strip("\n") for text in texts)
+    if len(whole) <= MESSAGE_LIMIT:
+        return whole
+    lines = (line for text in texts for line in text.splitlines())
+    short = [line for line in lines if re.match(r"error|\s*(?:-->|:::) |.*\^\^|.*defined here", line)]
+    return "\n".join(short)[:MESSAGE_LIMIT]

@@ -1,0 +1,218 @@
+"""Rust: how `cargo test` is called, and what becomes of what it says (pure but for sources of the checkout)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from shared.errors import Misconfigured
+from worker_agent.tdd.runners import cargo_report, cargo_script, command_line, control_rust, rust_build, rust_doctests
+from worker_agent.tdd.runners.cargo_targets import Manifests
+from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.stable_names import stable
+
+_TARGET = re.compile(r"--(?:lib|bins?|tests?|examples?|benche?s?|all-targets|doc)(?:=.*)?")
+_PACKAGE = re.compile(r"--(?:workspace|all|package|exclude)(?:=.*)?|-p.*")
+_LEFT_OUT = re.compile(r"--(?:no-fail-fast|no-run|message-format|quiet|verbose|target-dir|color)(?:=.*)?|-[qv]+")
+_TAKES_VALUE = re.compile(
+    r"--(?:bin|test|example|bench|package|exclude|message-format|target-dir|color|features|target|manifest-path|profile"
+    r"|jobs|config|lockfile-path)|-[pFjZ]"
+)
+_HARNESS_LEFT_OUT = re.compile(r"--(?:nocapture|no-capture|show-output|quiet|format|color|logfile)(?:=.*)?|-q|-Z.*")
+_HARNESS_VALUE = re.compile(r"--(?:format|color|logfile|skip|test-threads)|-Z")
+
+TESTS_LIMIT = 60
+"""Above so many tests no filter is given: the whole targets run."""
+
+
+@dataclass
+class _Words:
+    """The words after `cargo test`, by what they are for."""
+
+    options: list[str] = field(default_factory=list)
+    packages: list[str] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+
+
+class CargoRunner:
+    """Any command in which `cargo test` is called; nextest writes JUnit XML, which any command may."""
+
+    name = "cargo test"
+
+    def detect(self, paths: Collection[str], read: Read) -> str | None:
+        """A package or workspace at the root."""
+        return "cargo test" if "Cargo.toml" in paths else None
+
+    def runs(self, argv: Sequence[str]) -> bool:
+        """`cargo test`, also with a toolchain or behind `env`."""
+        return _position(argv) is not None
+
+    def is_test_file(self, path: str) -> bool:
+        """What lies in `tests`, and modules named like tests; inline tests are told by their file's content alone."""
+        file = PurePosixPath(path)
+        named = file.suffix == ".rs" and file.stem in {"test", "tests"}
+        return named or file.name.endswith(("_test.rs", "_tests.rs")) or "tests" in file.parts[:-1]
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
+        """`test_command` target by target, into `call.report`."""
+        argv = command_line.split(test_command)
+        called = _position(argv)
+        if called is None:
+            raise Misconfigured(f"test_command '{test_command}' does not call cargo test.")
+        words = _divided(argv[called + 1 :])
+        manifests = Manifests(call.project)
+        custom = sorted(manifests.without_harness)
+        every = manifests.is_virtual or not {"--workspace", "--all"}.isdisjoint(words.packages)
+        files = sorted(call.selection.files) if call.selection is not None else []
+        header = json.dumps({"selected": files, "custom": custom, "every": every and not files})
+        chosen = _chosen(call.selection, manifests)
+        plan = cargo_script.Call(
+            cargo=argv[:called],
+            options=words.options,
+            packages=() if chosen else words.packages,
+            targets=words.targets or ["--tests"],
+            arguments=[*words.arguments, *_filters(call.selection)],
+            chosen=chosen,
+            doctests=_doctests(call.selection, words),
+            without_harness=custom,
+        )
+        return ("/bin/sh", "-c", cargo_script.script(plan), str(call.report), header)
+
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """No network, the same words for each failure, and one target directory for all runs of an item."""
+        quiet = {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never", "RUST_BACKTRACE": "0"}
+        return quiet if call.caches is None else {**quiet, "CARGO_TARGET_DIR": str(call.caches / "cargo-target")}
+
+    def reports(self, where: Path) -> Sequence[Path]:
+        """None: `command` names the one report."""
+        return ()
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """What cargo and the test binaries wrote, one after another."""
+        return cargo_report.read(data, project)
+
+    def identify(self, case: Case) -> tuple[TestId, str]:
+        """`src/lib.rs::tests::adds`; a file of a target that was not built is its path."""
+        return (case.file if case.name == case.file else f"{case.file}::{stable(case.name)}"), case.file
+
+    def explain(self, case: Case) -> str:
+        """The line that names the error, then the end of the text."""
+        first = case.message or rust_build.first_line(case.text)
+        return "\n".join(part for part in (first, case.text) if part)
+
+    def classify(self, case: Case, project: Project) -> Kind:
+        """By the compiler's errors for what was not built, a documentation test among it."""
+        if case.name == case.file and not case.message:
+            return _why_not_built(case, project)
+        if case.message.startswith(cargo_report.NOT_RUN):
+            return Kind.COLLECTION if case.name == case.file else Kind.OTHER
+        if case.name.startswith(rust_doctests.PREFIX) and case.message.startswith("error"):
+            return _why_not_built(case, project)
+        return Kind.ASSERTION_OR_EXCEPTION
+
+    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
+        """0 with nothing that failed, or 1 with something; a binary that left with 0 is told by its own cases."""
+        failed = [case for case in cases if case.outcome in {Outcome.FAILED, Outcome.ERROR}]
+        if code == 0:
+            return all(case.message.startswith(cargo_report.NOT_RUN) for case in failed)
+        return code == 1 and bool(failed)
+
+    def asserted(self, case: Case) -> bool:
+        """An assertion failed, or the test itself panicked, or did not panic although it should."""
+        if case.outcome is not Outcome.FAILED:
+            return False
+        message = case.message
+        return message.startswith(cargo_report.IN_THE_TEST) or "assertion" in message or "did not panic" in message
+
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
+        """Functions among the tests of the file."""
+        return control_rust.control(path, content, names)
+
+
+def _why_not_built(case: Case, project: Project) -> Kind:
+    manifests = Manifests(project)
+    text = case.text.replace(f"{project.root}/", "").replace(f"{project.root.resolve()}/", "")
+    return rust_build.kind(text, rust_build.Own(manifests.crates, project.paths, manifests.declares))
+
+
+def _position(argv: Sequence[str]) -> int | None:
+    """Where the word `test` of `cargo test` stands."""
+    for index, word in enumerate(argv):
+        if PurePosixPath(word).name == "cargo":
+            rest = [at for at in range(index + 1, len(argv)) if not argv[at].startswith("+")]
+            return rest[0] if rest and argv[rest[0]] in {"test", "t"} else None
+        if index == 0 and PurePosixPath(word).name != "env":
+            return None
+    return None
+
+
+def _divided(words: Sequence[str]) -> _Words:
+    end = words.index("--") if "--" in words else len(words)
+    found = _Words(arguments=list(_kept(words[end + 1 :])))
+    rest = iter(words[:end])
+    for word in rest:
+        if not word.startswith("-"):
+            found.arguments.append(word)  # the name of a test, as cargo hands it on
+            continue
+        whole = [word, *_value(rest)] if _TAKES_VALUE.fullmatch(word) else [word]
+        if _TARGET.fullmatch(word):
+            found.targets += whole
+        elif _PACKAGE.fullmatch(word):
+            found.packages += whole
+        elif not _LEFT_OUT.fullmatch(word):
+            found.options += whole
+    return found
+
+
+def _kept(arguments: Sequence[str]) -> Iterator[str]:
+    """The arguments of the test binaries without those that change what they report."""
+    rest = iter(arguments)
+    for word in rest:
+        whole = [word, *_value(rest)] if _HARNESS_VALUE.fullmatch(word) else [word]
+        yield from () if _HARNESS_LEFT_OUT.fullmatch(word) else whole
+
+
+def _value(words: Iterator[str]) -> list[str]:
+    found = next(words, None)
+    return [] if found is None else [found]
+
+
+def _chosen(selection: Selection | None, manifests: Manifests) -> list[tuple[str, ...]]:
+    """The targets of a selection; none, and so all of them, where a file's target is not known."""
+    if selection is None:
+        return []
+    found = [manifests.targets(path) for path in sorted(selection.files) if path.endswith(".rs")]
+    if not all(found):
+        return []
+    return sorted({target for targets in found for target in targets or ()})
+
+
+def _filters(selection: Selection | None) -> list[str]:
+    """The last parts of the names of the selected tests: they may match more, never less."""
+    if selection is None:
+        return []
+    names = {_last(test) for test in selection.tests if f"::{rust_doctests.PREFIX}" not in test}
+    return sorted(names) if names and len(names) <= TESTS_LIMIT and all(re.fullmatch(r"\w+", n) for n in names) else []
+
+
+def _last(test: TestId) -> str:
+    return test.rpartition("::")[2]
+
+
+def _doctests(selection: Selection | None, words: _Words) -> list[str] | None:
+    """Words to choose the documentation's tests by; None where they do not run."""
+    if selection is None:
+        return [] if not words.targets or words.targets == ["--doc"] else None
+    if not selection.tests:
+        found = [path for path in sorted(selection.files) if path.endswith(".rs") and "tests" not in path.split("/")]
+        return [PurePosixPath(path).name for path in found] or None
+    asked = {test.partition("::")[0] for test in selection.tests if f"::{rust_doctests.PREFIX}" in test}
+    return [PurePosixPath(path).name for path in sorted(asked)] or None

@@ -1,0 +1,72 @@
+"""Control tests: the engine's own among a file's tests, some that must pass and some that must fail.
+
+A run that reports one of them otherwise, or not at all, is changed by what it tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One test file with control tests in it: its path, its whole text, and the names of those tests.
+
+    A name is what follows the last `::` of the test's id.
+    """
+
+    path: str
+    content: bytes
+    failing: frozenset[str]
+    passing: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All control tests."""
+        return self.failing | self.passing
+
+
+def watched(run: TestRun, control: Control | None) -> TestRun:
+    """The run without the control tests, and whether each of those ended as it must, those of other files included.
+
+    A file that others import has its tests reported as theirs; those are left out and say nothing.
+
+    `controlled` stays None when they prove nothing: not collected, skipped, or stopped by what every test of
+    their file needs. The exit code is that of the run without them: 0 when nothing else has failed.
+    """
+    if control is None:
+        return run
+    laid = [result for result in run.results.values() if name(result) in control.names]
+    own = {name(result): result for result in laid if result.file == control.path}
+    rest = {test: result for test, result in run.results.items() if name(result) not in control.names}
+    clean = replace(run, results=rest)
+    alone = any(result.outcome in _RED for result in laid) and not (clean.failed or clean.broken_files)
+    works = any(result.file == control.path and result.outcome is Outcome.PASSED for result in rest.values())
+    honest = {run.controlled, _honest(own, control, works)} - {None}
+    return replace(clean, controlled=all(honest) if honest else None, code=0 if alone and run.code > 0 else run.code)
+
+
+_RED = frozenset({Outcome.FAILED, Outcome.ERROR})
+
+
+def _honest(own: Mapping[str, TestResult], control: Control, works: bool) -> bool | None:
+    """`works` says whether any other test of the file passed, so that its common needs are met.
+
+    A passing control that never ran, because what ran before it ended everything (a panic), says nothing.
+    """
+    outcomes = {test: result.outcome for test, result in own.items()}
+    if any(outcomes.get(test) is Outcome.PASSED for test in control.failing):
+        return False
+    spoilt = [own[test] for test in control.passing if outcomes.get(test) in _RED]
+    if any(result.asserted or (works and result.kind is not Kind.OTHER) for result in spoilt):
+        return False
+    as_they_must = all(outcomes.get(test) in _RED for test in control.failing)
+    return True if as_they_must and all(outcomes.get(test) is Outcome.PASSED for test in control.passing) else None
+
+
+def name(result: TestResult) -> str:
+    """What follows the last `::` of a test's id."""
+    return result.id.rpartition("::")[2]

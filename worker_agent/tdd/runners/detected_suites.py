@@ -1,0 +1,93 @@
+"""The suites of a repository with several projects: each directory with a project file whose tests a runner finds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import PurePosixPath
+
+from shared.errors import Misconfigured
+from worker_agent.tdd.runners.registry import Choice, Suite, choose
+from worker_agent.tdd.runners.runner import Read
+
+PROJECT_FILES = frozenset(
+    {
+        *("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "package.json", "go.mod", "Cargo.toml"),
+        *("pom.xml", "build.gradle", "build.gradle.kts", "composer.json", "phpunit.xml", "phpunit.xml.dist"),
+        *("Gemfile", "Rakefile", ".rspec"),
+    }
+)
+"""A directory with one of these is a project."""
+
+_NOT_PROJECTS = frozenset(
+    {
+        *("node_modules", "vendor", "third_party", "test", "tests", "spec", "fixtures", "testdata", "__fixtures__"),
+        *("example", "examples", "docs", "templates", "dist", "build"),
+    }
+)
+"""Projects below these are others' or serve tests."""
+
+_DEPTH = 4
+"""Directories below each other in which projects are looked for."""
+
+_EACH_ON_ITS_OWN = frozenset({"go test"})
+"""Runners that leave out a project within a project."""
+
+
+def detected_suites(paths: Collection[str], read: Read) -> tuple[Suite, ...]:
+    """The suites that can be run without configuration, those with most test files first.
+
+    A project within one of the same runner belongs to it, unless the outer one has no test of its own.
+    """
+    found = {directory: choice for directory in _directories(paths) if (choice := _choice(directory, paths, read))}
+    for directory in sorted(found, key=len):
+        if not _own_tests(directory, found, paths) and _has_own_below(directory, found):
+            del found[directory]
+    kept = {directory: choice for directory, choice in found.items() if not _covered(directory, found)}
+    ordered = sorted(kept, key=lambda directory: (-_own_tests(directory, kept, paths), directory))
+    return tuple(Suite(directory, kept[directory]) for directory in ordered)
+
+
+def _directories(paths: Collection[str]) -> list[str]:
+    found = {""}
+    for path in paths:
+        file = PurePosixPath(path)
+        near = len(file.parts) <= _DEPTH + 1 and _NOT_PROJECTS.isdisjoint(file.parts[:-1])
+        if near and file.name in PROJECT_FILES:
+            found.add("" if str(file.parent) == "." else str(file.parent))
+    return sorted(found)
+
+
+def _choice(directory: str, paths: Collection[str], read: Read) -> Choice | None:
+    lead = f"{directory}/" if directory else ""
+    inside = [path.removeprefix(lead) for path in paths if path.startswith(lead)]
+    try:
+        return choose(None, None, inside, lambda path: read(lead + path))
+    except Misconfigured:
+        return None
+
+
+def _own_tests(directory: str, found: Mapping[str, Choice], paths: Collection[str]) -> int:
+    """How many test files a suite has that are in no suite of the same runner below it."""
+    runner = found[directory].runner
+    inner = tuple(f"{other}/" for other in found if _is_below(other, directory) and _same(found, other, directory))
+    lead = f"{directory}/" if directory else ""
+    return sum(path.startswith(lead) and not path.startswith(inner) and runner.is_test_file(path) for path in paths)
+
+
+def _has_own_below(directory: str, found: Mapping[str, Choice]) -> bool:
+    return any(_is_below(other, directory) and _same(found, other, directory) for other in found)
+
+
+def _covered(directory: str, found: Mapping[str, Choice]) -> bool:
+    """Whether a suite further up runs these tests as well."""
+    if found[directory].runner.name in _EACH_ON_ITS_OWN:
+        return False
+    return any(_is_below(directory, other) and _same(found, other, directory) for other in found)
+
+
+def _same(found: Mapping[str, Choice], one: str, other: str) -> bool:
+    return found[one].runner.name == found[other].runner.name
+
+
+def _is_below(directory: str, other: str) -> bool:
+    return directory != other and (not other or directory.startswith(f"{other}/"))

@@ -1,0 +1,168 @@
+"""`dotnet test` by its TRX logger, which every SDK has. Written by its documentation: no .NET was there to try it.
+
+A build that fails leaves no report: each test file is lost, with the compiler's lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from xml.etree import ElementTree
+
+from shared.errors import Misconfigured
+from worker_agent.tdd.runners import command_line, junit
+from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
+from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.stable_names import stable
+
+_SPACE = "{http://microsoft.com/schemas/VisualStudio/TeamTest/2010}"
+_RESULTS = "TestResults"
+_OUTCOMES = {"Passed": Outcome.PASSED, "Failed": Outcome.FAILED, "Error": Outcome.ERROR, "Timeout": Outcome.ERROR}
+"""Everything else (NotExecuted, Inconclusive ...) did not run."""
+
+_COMPILER = re.compile(r"^(.+?\.cs)\(\d+,\d+\): error (CS\d{4}): (.*?)(?: \[.*)?$", re.MULTILINE)
+_MISSING = frozenset({"CS0103", "CS0117", "CS0234", "CS0246", "CS1061", "CS1501", "CS1739", "CS7036"})
+"""A name, a member, a namespace, a type, a method, an overload or a parameter that is not there."""
+
+_ASSERTED = re.compile(r"^(?:Assert|Shouldly|Expected|Xunit\.Sdk|NUnit\.Framework\.Assert|\s*Expected )")
+
+
+class DotnetRunner:
+    """Any command with `dotnet test`."""
+
+    name = "dotnet test"
+
+    def detect(self, paths: Collection[str], read: Read) -> str | None:
+        """A solution or a project of tests."""
+        names = [PurePosixPath(path) for path in paths]
+        found = any(file.suffix in {".sln", ".slnx"} or _is_test_project(file) for file in names)
+        return "dotnet test" if found else None
+
+    def runs(self, argv: Sequence[str]) -> bool:
+        """`dotnet test`, also behind `env`."""
+        return _position(argv) is not None
+
+    def is_test_file(self, path: str) -> bool:
+        """C# and F# in a project whose name says that it is one of tests, or named like tests."""
+        file = PurePosixPath(path)
+        source = file.suffix in {".cs", ".fs", ".vb"}
+        return source and (bool(re.search(r"Tests?$", file.stem)) or any(map(_is_test_directory, file.parts[:-1])))
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
+        """The command with its report in the checkout, where `reports` finds it: one for each project."""
+        argv = command_line.split(test_command)
+        at = _position(argv)
+        if at is None:
+            raise Misconfigured(f"test_command '{test_command}' does not call dotnet test.")
+        chosen: tuple[str, ...] = ()
+        if call.selection is not None and "--filter" not in argv:
+            classes = sorted({PurePosixPath(path).stem for path in call.selection.files})
+            chosen = ("--filter", "|".join(f"FullyQualifiedName~{name}" for name in classes))
+        end = argv.index("--", at) if "--" in argv[at:] else len(argv)
+        return (*argv[:end], "--logger", "trx", "--results-directory", _RESULTS, "--nologo", *chosen, *argv[end:])
+
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """Nothing is sent, and no server of an earlier build answers."""
+        off = dict.fromkeys(("DOTNET_CLI_TELEMETRY_OPTOUT", "DOTNET_NOLOGO", "DOTNET_SKIP_FIRST_TIME_EXPERIENCE"), "1")
+        return {**off, "MSBUILDDISABLENODEREUSE": "1", "UseSharedCompilation": "false"}
+
+    def reports(self, where: Path) -> Sequence[Path]:
+        """The TRX files, which have names of their own: the logger cannot write to a pipe."""
+        return sorted(path for path in (where / _RESULTS).glob("*.trx") if path.is_file())
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """One TRX file; its tests have no file but the name of their class."""
+        problem = junit.inspected(data)
+        if problem:
+            return Report(problem=problem)
+        try:
+            root = ElementTree.fromstring(data)
+        except ElementTree.ParseError as error:
+            return Report(problem=f"the test report is not TRX: {error}")
+        return Report(tuple(_cases(root, project)))
+
+    def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
+        """The files of tests, when there is no report because something was not built."""
+        errors = list(_COMPILER.finditer(output_tail))
+        if reported or code == 0 or not errors:
+            return None
+        text = "\n".join(error[0] for error in errors)
+        files = call.selection.files if call.selection else filter(self.is_test_file, call.project.paths)
+        message = f"error {errors[0][2]}: {errors[0][3]}"
+        return Report(
+            tuple(
+                Case(path, "", path, Outcome.ERROR, message, text[:MESSAGE_LIMIT], errors[0][2])
+                for path in sorted(files)
+            )
+        )
+
+    def identify(self, case: Case) -> tuple[TestId, str]:
+        """`Tests/SumTests.cs::SumTests::Adds(a: 1)`."""
+        if case.name == case.file:
+            return case.file, case.file
+        scope = re.split(r"[.+]", case.classname)[-1]
+        return "::".join(part for part in (case.file, scope, stable(case.name)) if part), case.file
+
+    def explain(self, case: Case) -> str:
+        """The message, then the stack."""
+        return "\n".join(part for part in (case.message, case.text) if part)
+
+    def classify(self, case: Case, project: Project) -> Kind:
+        """The compiler's codes where something was not built."""
+        if case.name != case.file:
+            return Kind.ASSERTION_OR_EXCEPTION
+        if case.error in _MISSING:
+            return Kind.FIRST_PARTY_IMPORT
+        return Kind.SYNTAX if re.match(r"CS1\d{3}$", case.error) else Kind.COLLECTION
+
+    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
+        """It reported tests, and its exit code says the same."""
+        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        return bool(cases) and code == (1 if failed else 0)
+
+    def asserted(self, case: Case) -> bool:
+        """By the words of xUnit, NUnit, MSTest and what is built on them."""
+        return bool(_ASSERTED.match(case.message))
+
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
+        """None: which of the frameworks a file uses cannot be tried here."""
+        return None
+
+
+def _position(argv: Sequence[str]) -> int | None:
+    return next((at for at, word in enumerate(argv[:-1]) if word == "dotnet" and argv[at + 1] == "test"), None)
+
+
+def _is_test_project(file: PurePosixPath) -> bool:
+    return file.suffix in {".csproj", ".fsproj", ".vbproj"} and _is_test_directory(file.stem)
+
+
+def _is_test_directory(name: str) -> bool:
+    return bool(re.search(r"(?:^|[.\-_])tests?$|Tests?$", name, re.IGNORECASE))
+
+
+def _cases(root: ElementTree.Element, project: Project) -> Iterator[Case]:
+    classes = {
+        unit.get("id", ""): method.get("className", "").partition(",")[0]
+        for unit in root.iter(f"{_SPACE}UnitTest")
+        for method in unit.iter(f"{_SPACE}TestMethod")
+    }
+    for result in root.iter(f"{_SPACE}UnitTestResult"):
+        scope = classes.get(result.get("testId", ""), "")
+        name = result.get("testName", "").removeprefix(f"{scope}.")
+        error = result.find(f"{_SPACE}Output/{_SPACE}ErrorInfo")
+        message = "" if error is None else error.findtext(f"{_SPACE}Message") or ""
+        stack = "" if error is None else error.findtext(f"{_SPACE}StackTrace") or ""
+        outcome = _OUTCOMES.get(result.get("outcome", ""), Outcome.SKIPPED)
+        file = _file_of(re.split(r"[.+]", scope)[-1], project)
+        yield Case(name, scope, file, outcome, message[:MESSAGE_LIMIT], stack[-MESSAGE_LIMIT:])
+
+
+def _file_of(name: str, project: Project) -> str:
+    """The one file that is named like a class; empty where there is not one."""
+    found = [path for path in project.paths if PurePosixPath(path).stem == name]
+    return found[0] if len(found) == 1 else ""

@@ -1,0 +1,114 @@
+"""Packages of a Go checkout: which directory each one is, its test files, and the functions that these declare."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from worker_agent.tdd.runners import project_text
+from worker_agent.tdd.runners.project import Project
+
+_MODULE = re.compile(r'^\s*module\s+"?([^\s"]+)"?', re.MULTILINE)
+_FUNCTION = re.compile(r"^func ((?:Test|Example|Fuzz)\w*)\s*\(", re.MULTILINE)
+_IMPORT = re.compile(r'^\s*(?:import\s+)?(?:([\w.]+)\s+)?"([^"\s]+)"\s*(?:$|;|//|\))', re.MULTILINE)
+_IMPORT_BLOCK = re.compile(r"^import\s*(?:\(.*?\)|[^\n]*)", re.MULTILINE | re.DOTALL)
+_VERSION = re.compile(r"v\d+")
+_FOREIGN_SYSTEM = re.compile(
+    r"_(?:windows|darwin|freebsd|openbsd|netbsd|plan9|js|wasm|solaris|aix|android|ios|dragonfly|illumos)(?:_|\.|$)"
+)
+
+
+class Packages:
+    """The packages below a checkout's root, by the module paths of its `go.mod` files."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    @cached_property
+    def modules(self) -> dict[str, str]:
+        """Module path -> its directory, the longest path first."""
+        found: dict[str, str] = {}
+        for path in sorted(self._project.paths):
+            name = PurePosixPath(path)
+            if name.name == "go.mod" and "vendor" not in name.parts and "testdata" not in name.parts:
+                module = _MODULE.search(project_text.text(self._project, path))
+                if module:
+                    found.setdefault(module[1], _plain(str(name.parent)))
+        return dict(sorted(found.items(), key=lambda entry: -len(entry[0])))
+
+    def is_own(self, package: str) -> bool:
+        """Whether an import path belongs to one of the modules."""
+        return any(package == module or package.startswith(f"{module}/") for module in self.modules)
+
+    def every(self) -> set[str]:
+        """The import paths of all directories with Go files, by the outermost module."""
+        places = {_plain(str(PurePosixPath(path).parent)) for path in self._project.paths if path.endswith(".go")}
+        return {_joined(module, place) for place in places for module in list(self.modules)[-1:]}
+
+    def directory(self, package: str) -> str:
+        """Where the files of a package lie; empty for the root, and for packages that nobody knows."""
+        package = package.removesuffix(".test").removesuffix("_test") if not self.is_own(package) else package
+        for module, place in self.modules.items():
+            if package == module or package.startswith(f"{module}/"):
+                return _joined(place, package.removeprefix(module).strip("/"))
+        return ""
+
+    def test_files(self, package: str) -> tuple[str, ...]:
+        """The test files of a package; those that are made for another operating system last."""
+        return self._files.get(self.directory(package), ())
+
+    def functions(self, file: str) -> tuple[str, ...]:
+        """The test functions, examples and fuzz targets that a file declares."""
+        return tuple(_FUNCTION.findall(project_text.text(self._project, file)))
+
+    def declared(self, package: str) -> dict[str, str]:
+        """Test function -> its file, of one package."""
+        if package not in self._declared:
+            found: dict[str, str] = {}
+            for file in self.test_files(package):
+                for function in self.functions(file):
+                    found.setdefault(function, file)
+            self._declared[package] = found
+        return self._declared[package]
+
+    @cached_property
+    def _declared(self) -> dict[str, dict[str, str]]:
+        return {}
+
+    @cached_property
+    def _files(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self._project.paths):
+            if path.endswith("_test.go"):
+                found[_plain(str(PurePosixPath(path).parent))].append(path)
+        return {place: tuple(sorted(files, key=_is_foreign)) for place, files in found.items()}
+
+
+def imports(source: str) -> dict[str, str]:
+    """Name under which a file uses a package -> its import path, as far as the path tells the name."""
+    found: dict[str, str] = {}
+    for block in _IMPORT_BLOCK.findall(source):
+        for alias, path in _IMPORT.findall(block.replace("(", "\n").replace(";", "\n")):
+            found[alias or package_name(path)] = path
+    return found
+
+
+def package_name(path: str) -> str:
+    """The usual name of a package with this import path: `v2` at the end, `go-` and `.v3` are no part of it."""
+    parts = path.split("/")
+    name = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else parts[-1]
+    return name.partition(".")[0].removeprefix("go-").replace("-", "_")
+
+
+def _is_foreign(path: str) -> bool:
+    return bool(_FOREIGN_SYSTEM.search(PurePosixPath(path).name))
+
+
+def _plain(directory: str) -> str:
+    return "" if directory == "." else directory
+
+
+def _joined(directory: str, below: str) -> str:
+    return "/".join(part for part in (directory, below) if part)

@@ -1,0 +1,202 @@
+"""What `go test -json` writes, to raw test cases: events, and between them the lines of the compiler.
+
+Go before 1.24 writes the compiler's lines to stderr as they are, later ones make events of them; here both come
+mixed in one stream. Everything in it is made by untrusted tests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from worker_agent.tdd.runners.go_packages import Packages
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+
+IN_SUBTEST = "a subtest failed"
+"""The message of a test that failed only because one of its subtests did."""
+
+NOT_RUN = "the package ended before this test was through"
+
+_OUTCOMES = {"pass": Outcome.PASSED, "fail": Outcome.FAILED, "skip": Outcome.SKIPPED}
+_HEADING = re.compile(r"# (\S+)(?: \[(\S+)\.test\])?$")
+_NOT_BUILT = re.compile(r"FAIL\t(\S+) \[(?:build|setup) failed\]$")
+_FRAME = re.compile(r"\s*(?:=== (?:RUN|PAUSE|CONT|NAME)\b|--- (?:PASS|FAIL|SKIP): |PASS$|FAIL$)")
+_PANIC = re.compile(r"^\s*((?:panic|fatal error): .*)$", re.MULTILINE)
+_SAID = re.compile(r"^\s+(\S+\.go:\d+: ?.*)$", re.MULTILINE)
+_TESTIFY = re.compile(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
+
+
+@dataclass
+class _Test:
+    lines: list[str] = field(default_factory=list)
+    size: int = 0
+    outcomes: list[Outcome] = field(default_factory=list)
+
+
+@dataclass
+class _Package:
+    tests: dict[str, _Test] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+    end: str = ""
+    through: bool = False
+    """The test binary said itself that it was through: `PASS` or `FAIL` in a line."""
+    built: bool = True
+
+
+@dataclass
+class _Stream:
+    packages: dict[str, _Package] = field(default_factory=dict)
+    compiler: dict[str, list[str]] = field(default_factory=dict)
+    stray: list[str] = field(default_factory=list)
+    selected: frozenset[str] = frozenset()
+    heading: str = ""
+
+    def package(self, name: str) -> _Package:
+        return self.packages.setdefault(name, _Package())
+
+
+def header(tests: frozenset[str]) -> str:
+    """The first line of a report: which test functions the run is about, empty for all."""
+    return json.dumps({"selected": sorted(tests)})
+
+
+def read(data: bytes, project: Project) -> Report:
+    """Read one stream; never raises for its content."""
+    if len(data) > REPORT_LIMIT:
+        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
+    if data.count(b"\n") > 10 * ELEMENT_LIMIT:
+        return Report(problem=f"the test report has more than {10 * ELEMENT_LIMIT} lines")
+    stream = _Stream()
+    for line in data.decode("utf-8", "replace").splitlines():
+        _take(stream, line)
+    packages = Packages(project)
+    cases = [case for name, found in stream.packages.items() for case in _cases(stream, name, found, packages)]
+    if not stream.packages and (stream.stray or stream.compiler):
+        said = [*stream.stray, *(line for lines in stream.compiler.values() for line in lines)]
+        return Report(problem="go test ran no package: " + "\n".join(said)[:MESSAGE_LIMIT])
+    return Report(tuple(cases))
+
+
+def _take(stream: _Stream, line: str) -> None:
+    event = _event(line)
+    if event is None:
+        _text(stream, line)
+    elif event.get("Action") == "build-output":
+        for said in str(event.get("Output", "")).splitlines():
+            _text(stream, said)
+    elif isinstance(selected := event.get("selected"), list):
+        stream.selected = frozenset(map(str, selected))
+    elif isinstance(name := event.get("Package"), str):
+        _package_event(stream.package(name), event)
+
+
+def _event(line: str) -> dict[str, Any] | None:
+    if not line.startswith("{"):
+        return None
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def _text(stream: _Stream, line: str) -> None:
+    """A line of the compiler, or of go itself."""
+    heading, not_built = _HEADING.match(line), _NOT_BUILT.match(line)
+    if heading:
+        stream.heading = heading[2] or heading[1]
+    elif not_built:
+        stream.package(not_built[1]).built = False
+        stream.heading = ""
+    elif stream.heading:
+        stream.compiler.setdefault(stream.heading, []).append(line)
+    elif line.strip():
+        stream.stray.append(line)
+
+
+def _package_event(package: _Package, event: dict[str, Any]) -> None:
+    if package.end:
+        return  # the session of this package is over: whoever still writes is not the test binary
+    action, name, output = event.get("Action"), event.get("Test"), str(event.get("Output", ""))
+    if isinstance(name, str):
+        test = package.tests.setdefault(name, _Test())
+        if action in _OUTCOMES:
+            test.outcomes.append(_OUTCOMES[action])
+        elif action == "output" and test.size <= 4 * MESSAGE_LIMIT:
+            test.lines.append(output)
+            test.size += len(output)
+    if action == "output":
+        package.through = package.through or output in {"PASS\n", "FAIL\n"}
+        package.built = package.built and not _NOT_BUILT.match(output.strip("\n"))
+        package.said = [*package.said[-100:], output] if name is None else package.said
+    elif name is None and action in _OUTCOMES:
+        package.end = str(action)
+        package.built = package.built and "FailedBuild" not in event
+
+
+def _cases(stream: _Stream, name: str, package: _Package, packages: Packages) -> Iterator[Case]:
+    if not package.built:
+        yield from _not_built(stream, name, packages)
+        return
+    declared = packages.declared(name)
+    place = packages.directory(name)
+    for test, found in package.tests.items():
+        file = declared.get(test.partition("/")[0]) or f"{place}/{test.partition('/')[0]}".strip("/")
+        yield _case(test, found, file, package)
+    if not package.through and package.end != "skip":
+        yield from _missing(stream, package, declared)
+    elif package.end == "fail" and not any(Outcome.FAILED in test.outcomes for test in package.tests.values()):
+        text = "".join(package.said)[-MESSAGE_LIMIT:]
+        for file in packages.test_files(name):
+            yield Case(file, "", file, Outcome.ERROR, "the package failed, but none of its tests", text)
+
+
+def _not_built(stream: _Stream, name: str, packages: Packages) -> Iterator[Case]:
+    """Each test file of the package, with the lines on it or else, where a dependency failed, with all lines."""
+    lines = stream.compiler.get(name) or stream.compiler.get(f"{name}_test")
+    text = "\n".join(lines or [line for found in stream.compiler.values() for line in found] or stream.stray)
+    for file in packages.test_files(name):
+        yield Case(file, "", file, Outcome.ERROR, "", text[:MESSAGE_LIMIT])
+
+
+def _missing(stream: _Stream, package: _Package, declared: dict[str, str]) -> Iterator[Case]:
+    """The tests that a package declares and that have no result, because it ended before its tests were through."""
+    text = "".join(package.said)[-MESSAGE_LIMIT:]
+    for function, file in declared.items():
+        wanted = not stream.selected or function in stream.selected
+        never_runs = function == "TestMain" or function.startswith("Example")  # an example may be there to be compiled
+        if wanted and not never_runs and function not in package.tests:
+            yield Case(function, "", file, Outcome.ERROR, NOT_RUN, text)
+
+
+def _case(name: str, test: _Test, file: str, package: _Package) -> Case:
+    text = "".join(line for line in test.lines if not _FRAME.match(line))
+    outcome = max(test.outcomes, key=_severity) if test.outcomes else Outcome.ERROR
+    if outcome in {Outcome.PASSED, Outcome.SKIPPED}:
+        return Case(name, "", file, outcome)
+    message = _error(text) or (NOT_RUN if not test.outcomes else _child(name, package) or "failed without a word")
+    return Case(name, "", file, outcome, message, text[-MESSAGE_LIMIT:])
+
+
+def _severity(outcome: Outcome) -> int:
+    return (Outcome.PASSED, Outcome.SKIPPED, Outcome.FAILED).index(outcome)
+
+
+def _child(name: str, package: _Package) -> str:
+    below = (test for other, test in package.tests.items() if other.startswith(f"{name}/"))
+    return IN_SUBTEST if any(Outcome.FAILED in test.outcomes for test in below) else ""
+
+
+def _error(text: str) -> str:
+    """The line that says what went wrong: a panic, or else what the test said first."""
+    found = _PANIC.search(text) or _SAID.search(text)
+    if found is None:
+        return next((line.strip() for line in text.splitlines() if line.strip()), "")
+    said = found[1].strip().partition(" [recovered")[0]
+    more = _TESTIFY.search(text) if said.endswith(":") else None
+    return (f"{said} {more[1]}" if more else said)[:MESSAGE_LIMIT]

@@ -1,0 +1,160 @@
+"""Go: how `go test` is called, and what becomes of its events (pure but for sources of the checkout)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from shared.errors import Misconfigured
+from worker_agent.tdd.runners import command_line, control_go, go_build, go_report
+from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.stable_names import stable
+
+_OPTIONS = ("-json", "-count=1", "-vet=off")
+
+_SWITCH = re.compile(
+    r"a|asan|benchmem|c|cover|failfast|fullpath|i|json|linkshared|modcacherw|msan|n|race|short|trimpath|v|work|x"
+)
+"""Options of `go test` without a value; every other one takes the next word, unless it has a `=`."""
+
+_LEFT_OUT = frozenset({"json", "failfast", "v", "count", "vet", "c", "i", "n"})
+"""Options that would change the report or end the run early."""
+
+_INTO_REPORT = 'exec >"$0" 2>&1; printf "%s\\n" "$1"; shift; exec "$@"'
+"""A line of our own, then everything that go says: older versions tell of what they cannot build on stderr."""
+
+TESTS_LIMIT = 200
+"""Above so many test functions `-run` is left out: the whole packages run."""
+
+
+class GoRunner:
+    """Any command in which `go test` is called."""
+
+    name = "go test"
+
+    def detect(self, paths: Collection[str], read: Read) -> str | None:
+        """A module at the root, with tests or not."""
+        return "go test ./..." if "go.mod" in paths else None
+
+    def runs(self, argv: Sequence[str]) -> bool:
+        """`go test`, also behind `env`."""
+        return _position(argv) is not None
+
+    def is_test_file(self, path: str) -> bool:
+        """`*_test.go`, and what lies in `testdata`."""
+        file = PurePosixPath(path)
+        return file.name.endswith("_test.go") or "testdata" in file.parts[:-1]
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
+        """`test_command` as events, never from the cache; its output goes to `call.report` as a whole."""
+        argv = command_line.split(test_command)
+        called = _position(argv)
+        if called is None:
+            raise Misconfigured(f"test_command '{test_command}' does not call go test.")
+        end = next((at for at, word in enumerate(argv) if word in {"-args", "--args"}), len(argv))
+        options, packages = _divided(argv[called + 1 : end])
+        functions = _functions(call.selection)
+        if call.selection is not None:
+            packages = sorted({_package(path) for path in call.selection.files}) or packages
+        if functions:
+            options = [*options, "-run", f"^({'|'.join(sorted(functions))})$"]
+        go = (*argv[: called + 1], *_OPTIONS, *options, *packages, *argv[end:])
+        return ("/bin/sh", "-c", _INTO_REPORT, str(call.report), go_report.header(functions), *go)
+
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """No network, no other toolchain, and one build cache for all runs of an item."""
+        offline = {"GOPROXY": "off", "GOSUMDB": "off", "GOTOOLCHAIN": "local", "GOTELEMETRY": "off"}
+        return offline if call.caches is None else {**offline, "GOCACHE": str(call.caches / "go-build")}
+
+    def reports(self, where: Path) -> Sequence[Path]:
+        """None: `command` names the one report."""
+        return ()
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """The events of `go test -json`, and the compiler's lines between them."""
+        return go_report.read(data, project)
+
+    def identify(self, case: Case) -> tuple[TestId, str]:
+        """`path/x_test.go::TestName/sub`; a file of a package that was not built is its path."""
+        return (case.file if case.name == case.file else f"{case.file}::{stable(case.name)}"), case.file
+
+    def explain(self, case: Case) -> str:
+        """The line that names the error, then the end of the text."""
+        first = case.message or go_build.first_line(case.text)
+        return "\n".join(part for part in (first, case.text) if part)
+
+    def classify(self, case: Case, project: Project) -> Kind:
+        """By the compiler's lines for what was not built; a test that did not get its turn says nothing."""
+        if case.name == case.file:
+            return Kind.COLLECTION if case.message else go_build.kind(case.text, project)
+        if case.message.startswith("panic: test timed out"):
+            return Kind.TIMEOUT
+        return Kind.OTHER if case.message == go_report.NOT_RUN else Kind.ASSERTION_OR_EXCEPTION
+
+    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
+        """0 with nothing that failed, or 1 (2 of older versions, where something was not built) with something.
+
+        Tests whose package ended with 0 before they had run are told by their own cases.
+        """
+        failed = [case for case in cases if case.outcome in {Outcome.FAILED, Outcome.ERROR}]
+        if code == 0:
+            return all(case.message == go_report.NOT_RUN for case in failed)
+        return code in {1, 2} and bool(failed)
+
+    def asserted(self, case: Case) -> bool:
+        """The test called `t.Error` or its like, or an example printed something else: no panic."""
+        crashed = case.message.startswith(("panic: ", "fatal error: ")) or "race detected" in case.message
+        return case.outcome is Outcome.FAILED and not crashed and case.message != go_report.IN_SUBTEST
+
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
+        """Functions among those of the file."""
+        return control_go.control(path, content, names)
+
+
+def _position(argv: Sequence[str]) -> int | None:
+    """Where the word `test` of `go test` stands."""
+    for index, word in enumerate(argv[:-1]):
+        if PurePosixPath(word).name == "go" and argv[index + 1] == "test":
+            return index + 1
+        if index == 0 and PurePosixPath(word).name != "env":
+            return None
+    return None
+
+
+def _divided(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Options with their values, without those that are left out, and packages."""
+    options: list[str] = []
+    packages: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            packages.append(word)
+            continue
+        name, has_value, _ = word.lstrip("-").partition("=")
+        whole = [word] if has_value or _SWITCH.fullmatch(name) else [word, *_next(rest)]
+        options += [] if name.removeprefix("test.") in _LEFT_OUT else whole
+    return options, packages
+
+
+def _next(words: Iterator[str]) -> list[str]:
+    found = next(words, None)
+    return [] if found is None else [found]
+
+
+def _functions(selection: Selection | None) -> frozenset[str]:
+    """The test functions of the selected tests, empty where there are too many or none."""
+    tests = selection.tests if selection is not None else frozenset()
+    found = frozenset(test.partition("::")[2].partition("/")[0] for test in tests)
+    return found if len(found) <= TESTS_LIMIT and all(name.isidentifier() for name in found) else frozenset()
+
+
+def _package(path: str) -> str:
+    """The package of a test file; of what lies in `testdata`, that above it."""
+    parts = PurePosixPath(path).parts[:-1]
+    kept = parts[: parts.index("testdata")] if "testdata" in parts else parts
+    return "/".join((".", *kept))

@@ -1,0 +1,70 @@
+"""Test cases of the Java world, whoever ran them: their ids, and what their failures mean."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from worker_agent.tdd.runners import java_build
+from worker_agent.tdd.runners.java_sources import JavaSources
+from worker_agent.tdd.runners.junit import Case
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.stable_names import stable
+
+_PARAMETERS = re.compile(r"([\w$]+)\s*(?:\([^()]*\)|\{[^{}]*\})(\[.*\])?")
+"""`rows(int, String)[1]`, or with braces as Surefire 2 writes it: the types of parameters are no part of a name."""
+
+_TIMEOUT = re.compile(
+    r"(?:[\w.]*TestTimedOutException|[\w.]*TimeoutException: .* timed out after|test timed out after)"
+)
+_ASSERTED = re.compile(
+    r"(?:[\w$]+\.)*\w*(?:Assert\w*|ComparisonFailure|MultipleFailuresError|SpockComparisonFailure)\b"
+)
+_EXCEPTION = re.compile(r"(?:[\w$]+\.)+[\w$]*(?:Exception|Error|Throwable|Failure)\b")
+
+
+def placed(case: Case, module: str, sources: JavaSources) -> Case:
+    """A case with its file, its classes by simple names, and its name without types of parameters."""
+    file = sources.file_of(case.classname, module)
+    parts = _PARAMETERS.fullmatch(case.name)
+    name = f"{parts[1]}{parts[2] or ''}" if parts else case.name
+    scope = case.classname.rpartition(".")[2].replace("$", "::")
+    return replace(case, name=name or "class", classname=scope, file=file)
+
+
+def identify(case: Case) -> tuple[TestId, str]:
+    """`src/test/java/pkg/XTest.java::XTest::Inner::method[1]`; a file that was not compiled is its path."""
+    if case.name == case.file:
+        return case.file, case.file
+    return "::".join((case.file, case.classname, stable(case.name))), case.file
+
+
+def explain(case: Case) -> str:
+    """The line that names the error, then the end of the text."""
+    return "\n".join(part for part in (_error(case), case.text) if part)
+
+
+def classify(case: Case, project: Project) -> Kind:
+    """By the compiler's errors for what was not built."""
+    if case.name == case.file:
+        return java_build.kind(case.text, project)
+    return Kind.TIMEOUT if _TIMEOUT.search(_error(case)) else Kind.ASSERTION_OR_EXCEPTION
+
+
+def asserted(case: Case) -> bool:
+    """An AssertionError of whatever kind: the report's own word, unless it names another exception."""
+    if case.outcome is not Outcome.FAILED:
+        return False
+    named = (
+        _EXCEPTION.match(case.error) or _EXCEPTION.match(case.text.strip()) or _EXCEPTION.match(case.message.strip())
+    )
+    return named is None or bool(_ASSERTED.fullmatch(named[0]))
+
+
+def _error(case: Case) -> str:
+    lines = [line.strip() for line in (case.text if case.name != case.file else "").splitlines() if line.strip()]
+    if lines and not lines[0].startswith("at ") and (_EXCEPTION.match(lines[0]) or not case.message):
+        return lines[0]
+    first = case.message.strip().partition("\n")[0]
+    return first or case.text.strip().partition("\n")[0]

@@ -1,0 +1,104 @@
+"""Java's layout of a checkout: modules, source files by class, and which packages and classes are its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from worker_agent.tdd.runners import project_text
+from worker_agent.tdd.runners.project import Project
+
+SUFFIXES = (".java", ".kt", ".groovy", ".scala")
+_BUILD_FILES = frozenset({"pom.xml", "build.gradle", "build.gradle.kts"})
+_ROOT = re.compile(r"^(?:.*/)?src/\w+/(?:java|kotlin|groovy|scala)/")
+_TEST_ROOT = re.compile(r"(?:^|/)src/(?:test\w*|\w+Test|it)/")
+_TEST_NAME = re.compile(r"(?:Test\w*|\w*(?:Test|Tests|TestCase|IT|ITCase|Spec))\.(?:java|kt|groovy|scala)")
+_SHARED_SEGMENTS = 2
+"""So many first segments of a package say whose it is, as in `com.example`."""
+
+
+def is_test_file(path: str) -> bool:
+    """Everything below `src/test` and its like, and classes named like tests."""
+    return bool(_TEST_ROOT.search(path) or _TEST_NAME.fullmatch(PurePosixPath(path).name))
+
+
+def class_of(path: str) -> str:
+    """The full name of the class that a source file is named for."""
+    return re.sub(r"\.\w+$", "", _ROOT.sub("", path)).replace("/", ".")
+
+
+class JavaSources:
+    """The source files of a checkout."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The directories with a build file; empty for the root."""
+        files = (PurePosixPath(path) for path in self._project.paths)
+        return frozenset(_plain(file.parent) for file in files if file.name in _BUILD_FILES)
+
+    def module_of(self, path: str) -> str:
+        """The innermost module that a file belongs to."""
+        parents = (_plain(parent) for parent in PurePosixPath(path).parents)
+        return next((parent for parent in parents if parent in self.modules), "")
+
+    def test_files(self, module: str) -> tuple[str, ...]:
+        """The sources of a module's tests."""
+        return tuple(path for path in self._sources if is_test_file(path) and self.module_of(path) == module)
+
+    def file_of(self, name: str, module: str = "") -> str:
+        """The file of a class, in this module if it is there; made up from its name for one that is nowhere."""
+        outer = name.partition("$")[0]
+        wanted = tuple(f"/{outer.replace('.', '/')}{suffix}" for suffix in SUFFIXES)
+        found = [path for path in self._sources if f"/{path}".endswith(wanted)]
+        found = found or list(self._declaring(outer))
+        lead = f"{module}/" if module else ""
+        best = sorted(found, key=lambda path: (not path.startswith(lead), not is_test_file(path), path))
+        return best[0] if best else f"{lead}{outer.replace('.', '/')}.java"
+
+    def has_class(self, name: str) -> bool:
+        """Whether a class, by its full or simple name, has a file of its own here or is declared in one of them."""
+        plain = re.sub(r"[<\[].*", "", name).strip()
+        if not plain or plain.startswith(("java.", "javax.", "kotlin.")):
+            return False
+        wanted = tuple(f"/{plain.replace('.', '/')}{suffix}" for suffix in SUFFIXES)
+        return any(f"/{path}".endswith(wanted) for path in self._sources) or any(self._declaring(plain))
+
+    def has_package(self, name: str) -> bool:
+        """Whether a package is one of this checkout, or would lie beside one."""
+        parts = name.split(".")
+        for own in self._packages:
+            segments = own.split(".")
+            if parts[: len(segments)] == segments or (
+                len(segments) >= _SHARED_SEGMENTS and parts[:_SHARED_SEGMENTS] == segments[:_SHARED_SEGMENTS]
+            ):
+                return True
+        return False
+
+    @cached_property
+    def _sources(self) -> tuple[str, ...]:
+        return tuple(sorted(path for path in self._project.paths if path.endswith(SUFFIXES)))
+
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        classes = (class_of(path) for path in self._sources)
+        return frozenset(name.rpartition(".")[0] for name in classes if "." in name)
+
+    def _declaring(self, name: str) -> Iterator[str]:
+        """Files of the package of `name` that declare a class of its simple name."""
+        package, _, simple = name.rpartition(".")
+        declared = re.compile(rf"\b(?:class|interface|enum|record|object) {re.escape(simple)}\b")
+        for path in self._sources:
+            within = class_of(path).rpartition(".")[0]
+            if (not package or within == package or path.endswith(f"/{simple}.kt")) and declared.search(
+                project_text.text(self._project, path)
+            ):
+                yield path
+
+
+def _plain(directory: PurePosixPath) -> str:
+    return "" if str(directory) == "." else str(directory)

@@ -1,0 +1,212 @@
+"""Maven and Gradle: how they are called, and how single test classes are chosen (pure but for sources)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from shared.errors import Misconfigured
+from worker_agent.tdd.runners import command_line, control_java, gradle_report, java_cases, java_sources, maven_report
+from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.java_sources import JavaSources, class_of
+from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+
+TESTS_LIMIT = 60
+"""Above so many tests the whole classes run."""
+
+_MAVEN_OPTIONS = (
+    "-o",
+    "-B",
+    "-fae",
+    "-Dstyle.color=never",
+    "-Dmaven.test.failure.ignore=true",  # modules that need one with failing tests are tested too
+    "-Dmaven.test.redirectTestOutputToFile=true",  # the log is Maven's alone
+    "-Dsurefire.rerunFailingTestsCount=0",
+    "-Dsurefire.skipAfterFailureCount=0",
+    "-Dsurefire.printSummary=true",
+    "-DfailIfNoTests=false",
+    "-DfailIfNoSpecifiedTests=false",
+    "-Dsurefire.failIfNoSpecifiedTests=false",
+)
+_MAVEN_LEFT_OUT = frozenset({"-q", "--quiet", "-ff", "--fail-fast", "-fn", "--fail-never", "-X", "--debug"})
+_GRADLE_OPTIONS = ("--offline", "--no-daemon", "--continue", "--console=plain", "--no-build-cache")
+_GRADLE_LEFT_OUT = frozenset({"-q", "--quiet", "-d", "--debug", "--daemon", "--scan"})
+
+_MAVEN_SCRIPT = """printf '%s\\n' "$1" >"$0"; shift
+find . -path '*-reports/*' -name 'TEST-*.xml' -exec rm -f {} +
+{ "$@" 2>&1; echo $? >"$0.code"; } | tee "$0.log" "$0"
+code=$(cat "$0.code")
+if [ "$code" -eq 0 ] && grep -q 'There are test failures' "$0.log"; then code=1; fi
+find . -path '*-reports/*' -name 'TEST-*.xml' | sort | while read -r file; do
+printf '\\n=== report %s\\n' "$file"; cat "$file"; done >"$0"
+exit "$code"
+"""
+
+_GRADLE_SCRIPT = """printf '%s\\n' "$1" >"$0"; printf '%s' "$2" >"$0.gradle"; shift 2
+{ "$@" -I "$0.gradle" 2>&1; echo $? >"$0.code"; } | tee "$0.log"
+cat "$0.log" >"$0"; exit "$(cat "$0.code")"
+"""
+
+
+class _JavaRunner:
+    """What Maven and Gradle have in common."""
+
+    name: str
+    programs: Collection[str]
+
+    def runs(self, argv: Sequence[str]) -> bool:
+        """The program is called by its name or by its wrapper's, also behind `env`."""
+        return self._position(argv) is not None
+
+    def is_test_file(self, path: str) -> bool:
+        """Everything below `src/test`, and classes named like tests."""
+        return java_sources.is_test_file(path)
+
+    def reports(self, where: Path) -> Sequence[Path]:
+        """None: `command` puts everything into the one report."""
+        return ()
+
+    def identify(self, case: Case) -> tuple[TestId, str]:
+        """`src/test/java/pkg/XTest.java::XTest::method`."""
+        return java_cases.identify(case)
+
+    def explain(self, case: Case) -> str:
+        """The line that names the error, then the end of the text."""
+        return java_cases.explain(case)
+
+    def classify(self, case: Case, project: Project) -> Kind:
+        """By the compiler's errors for what was not built."""
+        return java_cases.classify(case, project)
+
+    def asserted(self, case: Case) -> bool:
+        """An AssertionError."""
+        return java_cases.asserted(case)
+
+    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
+        """0 with nothing that failed, or 1 with something."""
+        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        return code == int(failed)
+
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
+        """Methods among those of the class."""
+        return control_java.control(path, content, names)
+
+    def _position(self, argv: Sequence[str]) -> int | None:
+        for index, word in enumerate(argv):
+            if PurePosixPath(word).name in self.programs:
+                return index
+            if index == 0 and PurePosixPath(word).name not in {"env", "sh", "bash"}:
+                return None
+        return None
+
+    def _split(self, test_command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words to the program's name, and those after it."""
+        argv = command_line.split(test_command)
+        called = self._position(argv)
+        if called is None:
+            raise Misconfigured(f"test_command '{test_command}' does not call {self.name}.")
+        return argv[: called + 1], argv[called + 1 :]
+
+
+class MavenRunner(_JavaRunner):
+    """Any command in which Maven is called; Surefire runs the tests."""
+
+    name = "Maven"
+    programs = frozenset({"mvn", "mvnw", "mvnd"})
+
+    def detect(self, paths: Collection[str], read: Read) -> str | None:
+        """A `pom.xml` at the root."""
+        return "mvn test" if "pom.xml" in paths else None
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
+        """`test_command`, offline and to its end; Maven's log and Surefire's files go to `call.report`."""
+        program, words = self._split(test_command)
+        kept = [word for word in words if word not in _MAVEN_LEFT_OUT]
+        argv = (*program, *kept, *_MAVEN_OPTIONS, *_surefire(call.selection, call.project))
+        return ("/bin/sh", "-c", _MAVEN_SCRIPT, str(call.report), _header(call.selection), *argv)
+
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """None: where the local repository is, the set-up says."""
+        return {}
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """The log, then Surefire's files."""
+        return maven_report.read(data, project)
+
+
+class GradleRunner(_JavaRunner):
+    """Any command in which Gradle is called."""
+
+    name = "Gradle"
+    programs = frozenset({"gradle", "gradlew"})
+
+    def detect(self, paths: Collection[str], read: Read) -> str | None:
+        """A build script or settings at the root; the wrapper, where there is one."""
+        names = {"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}
+        if names.isdisjoint(paths):
+            return None
+        return "./gradlew test" if "gradlew" in paths else "gradle test"
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
+        """`test_command`, offline and to its end; Gradle itself tells each test to `call.report`, then its log."""
+        program, words = self._split(test_command)
+        kept = [word for word in words if word not in _GRADLE_LEFT_OUT]
+        patterns = json.dumps(list(_patterns(call.selection)))
+        script = gradle_report.INIT.replace("REPORT", json.dumps(str(call.report))).replace("PATTERNS", patterns)
+        argv = (*program, *kept, *_GRADLE_OPTIONS)
+        return ("/bin/sh", "-c", _GRADLE_SCRIPT, str(call.report), _header(call.selection), script, *argv)
+
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """One directory of Gradle for all runs of an item."""
+        return {} if call.caches is None else {"GRADLE_USER_HOME": str(call.caches / "gradle")}
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """Gradle's own lines, then its log."""
+        return gradle_report.read(data, project)
+
+
+def _header(selection: Selection | None) -> str:
+    return json.dumps({"selected": sorted(selection.files) if selection is not None else []})
+
+
+def _surefire(selection: Selection | None, project: Project) -> Iterator[str]:
+    """The options that let only the selected classes run, in their modules and what these need."""
+    if selection is None:
+        return
+    classes = _methods(selection)
+    chosen = []
+    for name, methods in sorted(classes.items()):
+        path = name.replace(".", "/")
+        chosen.append(f"{path}*#{'+'.join(f'{method}*' for method in sorted(methods))}" if methods else f"{path}*")
+    if chosen:
+        yield f"-Dtest={','.join(chosen)}"
+    sources = JavaSources(project)
+    modules = {sources.module_of(path) for path in selection.files}
+    if len(sources.modules) > 1 and modules and "" not in modules:
+        yield from ("-pl", ",".join(sorted(modules)), "-am")
+
+
+def _patterns(selection: Selection | None) -> Iterator[str]:
+    """The same for Gradle's filter."""
+    if selection is None:
+        return
+    for name, methods in sorted(_methods(selection).items()):
+        yield from (f"{name}.{method}*" for method in sorted(methods)) if methods else (f"{name}*",)
+
+
+def _methods(selection: Selection) -> dict[str, set[str]]:
+    """Class -> the methods that are asked for, none for all of them: where there are too many, or nested classes."""
+    tested = [path for path in selection.files if path.endswith(java_sources.SUFFIXES)]
+    found: dict[str, set[str]] = {class_of(path): set() for path in tested}
+    for test in selection.tests if len(selection.tests) <= TESTS_LIMIT else ():
+        file, _, name = test.partition("::")
+        method = name.rpartition("::")[2].partition("[")[0]
+        if name.count("::") > 1 or not re.fullmatch(r"\w+", method):
+            return {class_of(path): set() for path in tested}
+        found.setdefault(class_of(file), set()).add(method)
+    return found

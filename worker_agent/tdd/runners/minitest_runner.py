@@ -1,0 +1,170 @@
+"""minitest: run by `rake test`, `ruby -Itest`, `rails test`, through a reporter that Ruby loads first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from shared.errors import Misconfigured
+from worker_agent.tdd.runners import command_line, control_ruby, own_report, reporter_file, ruby_errors
+from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
+from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.stable_names import stable
+
+_REPORTER = """\
+require 'json'
+module EngineReport
+  PATH = ENV.fetch('ENGINE_TEST_REPORT')
+  class Reporter
+    def initialize = @cases = []
+    def start; end
+    def prerecord(*); end
+    def passed? = true
+    def record(result)
+      failure = result.failure
+      error = failure.respond_to?(:error) ? failure.error : failure
+      file = result.respond_to?(:source_location) ? result.source_location.first.to_s : ''
+      named = result.respond_to?(:klass) ? result.klass : result.class.name
+      @cases << {
+        file: file, scope: named.to_s.split('::'), name: result.name,
+        outcome: result.skipped? ? 'skipped' : result.error? ? 'error' : result.passed? ? 'passed' : 'failed',
+        error: error ? error.class.name.to_s : '', message: error ? error.message.to_s.scrub : '',
+        text: error ? ([error.message.to_s.scrub] + (error.backtrace || []).first(50)).join("\\n") : ''
+      }
+    end
+    def report
+      File.write(PATH, JSON.generate({ cases: @cases, ended: true })) unless @cases.empty?
+    end
+  end
+  def self.join(watch)
+    return unless ::Minitest.respond_to?(:extensions) && ::Minitest.extensions
+    watch.disable
+    ::Minitest.define_singleton_method(:plugin_engine_report_init) { |_options| reporter << Reporter.new }
+    ::Minitest.extensions << 'engine_report'
+  end
+end
+TracePoint.new(:end) { |point| EngineReport.join(point) if point.self.is_a?(Module) && point.self.name == 'Minitest' }
+          .tap(&:enable)
+"""
+
+
+class MinitestRunner:
+    """A command of rake, rails or ruby that runs tests."""
+
+    name = "minitest"
+
+    def detect(self, paths: Collection[str], read: Read) -> str | None:
+        """A Rakefile that speaks of tests, beside files named like them."""
+        tests = any(path.startswith("test/") and _is_named(path) for path in paths)
+        rake = tests and b"Test" in (read("Rakefile") or b"")
+        bundled = "bundle exec " if "Gemfile.lock" in paths else ""
+        return f"{bundled}rake test" if rake else None
+
+    def runs(self, argv: Sequence[str]) -> bool:
+        """`rake test`, `rails test`, `ruby -Itest ...`, also by `bundle exec`."""
+        return _position(argv) is not None
+
+    def is_test_file(self, path: str) -> bool:
+        """`*_test.rb`, `test_*.rb`, and what lies below `test`."""
+        return _is_named(path) or "test" in PurePosixPath(path).parts[:-1]
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
+        """The command as it is, or with the selected files; the reporter comes by the environment."""
+        argv = command_line.split(test_command)
+        at = _position(argv)
+        if at is None:
+            raise Misconfigured(f"test_command '{test_command}' does not run minitest.")
+        reporter_file.laid(call, "minitest_reporter.rb", _REPORTER)
+        if call.selection is None:
+            return argv
+        files = sorted(path for path in call.selection.files if path.endswith(".rb"))
+        if PurePosixPath(argv[at]).name == "rails":
+            return (*argv[: at + 2], *files)
+        required = "; ".join(f"require File.expand_path({_quoted(path)})" for path in files)
+        return (*argv[:at], "ruby", "-Itest", "-Ilib", "-e", required)
+
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """Ruby loads the reporter before anything else, in one order of tests."""
+        reporter = call.report.parent / "minitest_reporter.rb"
+        return {"ENGINE_TEST_REPORT": str(call.report), "RUBYOPT": f"-r{reporter}", "TESTOPTS": "--seed=1", "SEED": "1"}
+
+    def reports(self, where: Path) -> Sequence[Path]:
+        """None: the environment names the one report."""
+        return ()
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """What the reporter wrote."""
+        return own_report.read(data, project, "::")
+
+    def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
+        """All files, when one of them could not be loaded."""
+        begun = re.search(r"^.*(?:\w+Error\)|syntax error).*$", output_tail, re.MULTILINE)
+        if reported or code == 0 or begun is None:
+            return None
+        text = ruby_errors.steady(output_tail[begun.start() :])
+        files = call.selection.files if call.selection else filter(_is_named, call.project.paths)
+        return Report(
+            tuple(
+                Case(path, "", path, Outcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
+                for path in sorted(files)
+                if _is_named(path)
+            )
+        )
+
+    def identify(self, case: Case) -> tuple[TestId, str]:
+        """`test/sum_test.rb::SumTest::test_adds`."""
+        if case.name == case.file:
+            return case.file, case.file
+        return "::".join(part for part in (case.file, case.classname, stable(case.name)) if part), case.file
+
+    def explain(self, case: Case) -> str:
+        """The class and message of the error, then where it was raised."""
+        first = next((line.strip() for line in ruby_errors.steady(case.message).splitlines() if line.strip()), "")
+        return "\n".join(part for part in (f"{case.error}: {first}" if case.error else first, case.text) if part)
+
+    def classify(self, case: Case, project: Project) -> Kind:
+        """Own constants, methods and files that are missing, apart from gems."""
+        text = f"{case.error}: {case.message}"
+        if case.name == case.file:
+            return ruby_errors.while_loading(text, project)
+        return ruby_errors.in_a_test(text, project)
+
+    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
+        """It reported tests, and its exit code says the same."""
+        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        return bool(cases) and code == (1 if failed else 0)
+
+    def asserted(self, case: Case) -> bool:
+        """What minitest itself calls a failure."""
+        return case.outcome is Outcome.FAILED
+
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
+        """Methods among those of a class of the file."""
+        return control_ruby.minitest(path, content, names) if _is_named(path) else None
+
+
+def _position(argv: Sequence[str]) -> int | None:
+    """Where the program is that runs the tests."""
+    for at, word in enumerate(argv[:5]):
+        program, rest = PurePosixPath(word).name, argv[at + 1 :]
+        if program in {"rake", "rails"} and rest[:1] in (("test",), ["test"]):
+            return at
+        if program == "rake" and not rest:
+            return at
+        if program == "ruby" and any(re.search(r"test", argument) for argument in rest):
+            return at
+    return None
+
+
+def _is_named(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return name.endswith("_test.rb") or (bool(re.fullmatch(r"test_.*\.rb", name)) and name != "test_helper.rb")
+
+
+def _quoted(path: str) -> str:
+    escaped = path.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

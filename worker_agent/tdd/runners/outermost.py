@@ -1,0 +1,17 @@
+"""The fewest paths that cover everything but some files (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import PurePosixPath
+
+
+def beside(wanted: Collection[str], paths: Collection[str], counts: Callable[[PurePosixPath], bool]) -> frozenset[str]:
+    """Of the paths that count, all but the `wanted` ones: directories as a whole where none of these is below."""
+    kept = {str(parent) for file in wanted for parent in PurePosixPath(file).parents} | {"."}
+    found: set[str] = set()
+    for path in paths:
+        file = PurePosixPath(path)
+        if path not in wanted and counts(file):
+            found.add(next((str(p) for p in reversed(file.parents) if str(p) not in kept), path))
+    return frozenset(found)

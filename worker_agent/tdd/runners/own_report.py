@@ -1,0 +1,54 @@
+"""The report that reporters of the engine's own write, to raw test cases; tests in the same process may have made it.
+
+One JSON document: `{"cases": [{"file", "scope", "name", "outcome", "error", "message", "text"}], "ended": true}`.
+"""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+
+
+class _Case(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    file: str
+    scope: list[str] = []
+    name: str
+    outcome: str
+    error: str = ""
+    message: str = ""
+    text: str = ""
+
+
+class _Whole(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    cases: list[_Case] = Field(max_length=ELEMENT_LIMIT)
+    ended: bool
+
+
+def read(data: bytes, project: Project, between: str) -> Report:
+    """Read one report; `between` joins the names of a test's scopes. Never raises for its content."""
+    if len(data) > REPORT_LIMIT:
+        return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
+    try:
+        whole = _Whole.model_validate(json.loads(data.decode("utf-8", "replace")))
+        cases = tuple(_case(case, project, between) for case in whole.cases)
+    except ValidationError as error:
+        return Report(problem=f"the test report is not that of the engine's reporter: {error.errors()[0]['msg']}")
+    except (ValueError, RecursionError) as error:
+        return Report(problem=f"the test report is not JSON: {error}")
+    return Report(cases) if whole.ended else Report(problem="the test run did not come to its end")
+
+
+def _case(case: _Case, project: Project, between: str) -> Case:
+    file = project.below(case.file.removeprefix("file://")) if case.file else ""
+    name = file if case.name == case.file else case.name
+    message, text = case.message[:MESSAGE_LIMIT], case.text[-MESSAGE_LIMIT:]
+    return Case(name, between.join(case.scope), file, Outcome(case.outcome), message, text, case.error[:MESSAGE_LIMIT])

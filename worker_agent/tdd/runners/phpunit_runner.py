@@ -1,0 +1,195 @@
+"""PHPUnit: how it is called, and what its JUnit report means (tried with 9.6; from 10 on by its documentation).
+
+A file that cannot be loaded ends the whole run before there is a report: each test file of it is lost.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from shared.errors import Misconfigured
+from worker_agent.tdd.runners import command_line, control_php, junit, project_text
+from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
+from worker_agent.tdd.runners.runner import Invocation, Read, Selection
+from worker_agent.tdd.runners.stable_names import stable
+
+_OPTIONS = ("--colors=never", "--order-by=default", "--do-not-cache-result", "--no-coverage")
+NAMES_LIMIT = 200
+"""Above so many tests `--filter` names only their classes."""
+
+_FATAL = re.compile(r"^(?:PHP )?(?:Fatal|Parse) error: .*|^An error occurred inside PHPUnit\.?.*", re.MULTILINE)
+_NO_CLASS = re.compile(r"(?:Class|Interface|Trait|Enum) ['\"]([\w\\]+)['\"] not found")
+_NO_NAME = re.compile(
+    r"Call to undefined (?:method|function)|[Uu]ndefined (?:class )?constant|Undefined property|Unknown named parameter"
+)
+_SYNTAX = re.compile(r"ParseError|Parse error|syntax error")
+_PROVIDER = re.compile(r"data provider specified for (?:[\w\\]+\\)?(\w+)::(\w+) is invalid")
+_DOUBTED = re.compile(r"Risky|(?<!\\Error\\)Warning")
+"""What PHPUnit itself doubts; `PHPUnit\\Framework\\Error\\Warning` is a warning of PHP in the code, and a failure."""
+_PASSED_WITH_DOUBT = Outcome.SKIPPED
+_FAILED = frozenset({1, 2})
+"""The exit codes with failures and with errors."""
+_CRASHED = 255
+
+
+class PhpunitRunner:
+    """Any command in which phpunit is called by its name."""
+
+    name = "phpunit"
+
+    def detect(self, paths: Collection[str], read: Read) -> str | None:
+        """Its configuration, or its package in composer.json."""
+        composed = b"phpunit/phpunit" in (read("composer.json") or b"")
+        configured = not {"phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"}.isdisjoint(paths)
+        return ("vendor/bin/phpunit" if composed else "phpunit") if composed or configured else None
+
+    def runs(self, argv: Sequence[str]) -> bool:
+        """`phpunit`, `vendor/bin/phpunit`, `php phpunit.phar`."""
+        return _position(argv) is not None
+
+    def is_test_file(self, path: str) -> bool:
+        """`*Test.php`, `*.phpt`, and PHP in a directory of tests."""
+        file = PurePosixPath(path)
+        below = not {"test", "tests", "Test", "Tests"}.isdisjoint(file.parts[:-1])
+        return file.name.endswith("Test.php") or file.suffix == ".phpt" or below
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
+        """`test_command` with the report, in one order, never from a cache."""
+        argv = command_line.split(test_command)
+        at = _position(argv)
+        if at is None:
+            raise Misconfigured(f"test_command '{test_command}' does not call phpunit.")
+        filtered = any(word == "--filter" or word.startswith("--filter=") for word in argv)
+        chosen = ("--filter", _filter(call.selection)) if call.selection and not filtered else ()
+        return (*argv[: at + 1], "--log-junit", str(call.report), *_OPTIONS, *chosen, *argv[at + 1 :])
+
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """None."""
+        return {}
+
+    def reports(self, where: Path) -> Sequence[Path]:
+        """None: `command` names the one report."""
+        return ()
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """JUnit XML; a test that PHPUnit calls risky proves nothing."""
+        report = junit.read(data, project)
+        return replace(report, cases=tuple(map(_clear, report.cases)))
+
+    def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
+        """All files, when one of them could not be loaded."""
+        fatal = _FATAL.search(output_tail)
+        if reported or fatal is None or code not in {2, _CRASHED}:
+            return None
+        text = output_tail[fatal.start() :]
+        files = call.selection.files if call.selection else filter(self.is_test_file, call.project.paths)
+        return Report(
+            tuple(
+                Case(path, "", path, Outcome.ERROR, text[:MESSAGE_LIMIT], text[:MESSAGE_LIMIT])
+                for path in sorted(files)
+                if path.endswith("Test.php")
+            )
+        )
+
+    def identify(self, case: Case) -> tuple[TestId, str]:
+        """`tests/SumTest.php::SumTest::testAdds with data set "one"`."""
+        if case.name == case.file:
+            return case.file, case.file
+        scope = re.split(r"[\\.]", case.classname)[-1]
+        return "::".join(part for part in (case.file, scope, stable(case.name)) if part), case.file
+
+    def explain(self, case: Case) -> str:
+        """The line that names the error, then the text."""
+        return "\n".join(part for part in (_error(case), case.text) if part)
+
+    def classify(self, case: Case, project: Project) -> Kind:
+        """Own classes, functions and constants that are missing, apart from those of packages."""
+        error = _error(case)
+        missing = _NO_CLASS.search(error)
+        if missing:
+            return Kind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else Kind.THIRD_PARTY_IMPORT
+        if case.name != case.file:
+            return Kind.ASSERTION_OR_EXCEPTION
+        if _NO_NAME.search(error):
+            return Kind.FIRST_PARTY_IMPORT
+        return Kind.SYNTAX if _SYNTAX.search(error) else Kind.COLLECTION
+
+    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
+        """It reported tests, and its exit code says the same; a risky test may be what it failed for."""
+        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        if failed:
+            return code in _FAILED or (code == _CRASHED and all(case.name == case.file for case in cases))
+        doubted = any(_DOUBTED.search(case.error) for case in cases)
+        nothing = not cases and "No tests executed" in output_tail
+        return (bool(cases) and (code == 0 or (code in _FAILED and doubted))) or (nothing and code in {0, 1})
+
+    def asserted(self, case: Case) -> bool:
+        """What PHPUnit itself calls a failure."""
+        return case.outcome is Outcome.FAILED
+
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
+        """Methods among those of a class of the file."""
+        return control_php.control(path, content, names)
+
+
+def _position(argv: Sequence[str]) -> int | None:
+    """The program comes first, or after what only starts it."""
+    for at, word in enumerate(argv):
+        if re.fullmatch(r"(?:simple-)?phpunit(?:[-.\d]*)(?:\.phar)?", PurePosixPath(word).name):
+            return at
+        if not re.fullmatch(r"env|php[\d.]*|-.*|\w+=.*|\w+", PurePosixPath(word).name):
+            return None
+    return None
+
+
+def _filter(selection: Selection) -> str:
+    """The classes are named like their files; single tests where not too many are asked for."""
+    classes = "|".join(sorted({re.escape(PurePosixPath(path).stem) for path in selection.files})) or "(?!)"
+    names = {test.rpartition("::")[2].partition(" with data set ")[0] for test in selection.tests}
+    single = names and len(names) <= NAMES_LIMIT and all(re.fullmatch(r"\w+", name) for name in names)
+    tests = f"(?:{'|'.join(sorted(names))})(?: with data set .*)?$" if single else ""
+    return f"/(?:^|\\\\)(?:{classes})::{tests}/s"
+
+
+def _clear(case: Case) -> Case:
+    """A case under the name of its test: a provider that fails has none, a risky test has not passed."""
+    provider = _PROVIDER.search(case.text)
+    if provider:
+        return replace(case, classname=provider[1], name=provider[2], outcome=Outcome.ERROR)
+    if case.outcome is Outcome.ERROR and _DOUBTED.search(case.error):
+        return replace(case, outcome=_PASSED_WITH_DOUBT)
+    return case
+
+
+def _error(case: Case) -> str:
+    """The error as PHP says it: the first line is the test's name."""
+    lines = [line.strip() for line in (case.message or case.text).splitlines() if line.strip()]
+    if case.name == case.file:
+        telling = (line for line in lines if _NO_CLASS.search(line) or _NO_NAME.search(line) or _SYNTAX.search(line))
+        return next(telling, lines[0] if lines else "")
+    told = [line for line in lines if not line.endswith(f"::{case.name}") and not _PROVIDER.search(line)]
+    told = [line for line in told if not re.match(r"[\w\\]+::\w+(?: with data set .*)?$|Error$", line)]
+    return told[0] if told else ""
+
+
+def _is_own(name: str, project: Project) -> bool:
+    """A class in a namespace that composer.json maps to a directory; without such a map all that is not installed."""
+    known = _namespaces(project)
+    return "\\" not in name or not known or any(name.startswith(prefix) for prefix in known)
+
+
+def _namespaces(project: Project) -> set[str]:
+    try:
+        composer = json.loads(project_text.text(project, "composer.json") or "{}")
+        return {
+            prefix for part in ("autoload", "autoload-dev") for prefix in (composer.get(part) or {}).get("psr-4") or ()
+        }
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return set()

@@ -1,0 +1,92 @@
+"""The report of a run, read while it is written: a named pipe gives each byte once, so nothing changes it later."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from worker_agent.tdd.runners.junit import REPORT_LIMIT
+
+_PART = 2**16
+_AFTERWARDS = 2**20
+"""Bytes that are still read when the run has ended: more than a pipe holds, so whoever writes then goes unheard."""
+
+
+_WRITE_ONLY = 0o200
+"""Whoever reads every file it finds is refused here, where it would otherwise wait for ever (root alone is not)."""
+
+
+class ReportPipe:
+    """Collects what a run writes to its report; of more than the limit so much is kept that readers see it."""
+
+    def __init__(self, path: Path) -> None:
+        os.mkfifo(path)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        path.chmod(_WRITE_ONLY)
+        self._ended, self._end = os.pipe()
+        self._data = bytearray()
+        self._thread = threading.Thread(target=self._collect, daemon=True)
+
+    @property
+    def data(self) -> bytes:
+        """Everything that was written, up to one byte above the limit."""
+        return bytes(self._data)
+
+    def start(self) -> None:
+        """Read from now on, in a thread of its own."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """The run has ended: read what is left, and close."""
+        os.close(self._end)
+        self._thread.join()
+        os.close(self._descriptor)
+        os.close(self._ended)
+
+    def _collect(self) -> None:
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        poll.register(self._ended, select.POLLIN)
+        while True:
+            events = dict(poll.poll())
+            if self._ended in events:
+                break
+            if events[self._descriptor] & select.POLLIN:
+                self._take()
+            else:
+                self._wait_for_the_next_writer()
+        left = _AFTERWARDS
+        while left > 0 and (part := self._take()):
+            left -= part
+
+    def _wait_for_the_next_writer(self) -> None:
+        """Nobody has the pipe open any more, which poll would tell again and again: look now and then instead."""
+        only = select.poll()
+        only.register(self._ended, select.POLLIN)
+        only.poll(20)
+
+    def _take(self) -> int:
+        """Read once; how many bytes there were."""
+        try:
+            part = os.read(self._descriptor, _PART)
+        except BlockingIOError:  # somebody else has the pipe open, and may have taken what was there
+            return 0
+        self._data += part[: REPORT_LIMIT + 1 - len(self._data)]
+        return len(part)
+
+
+@contextmanager
+def report_pipe(path: Path) -> Iterator[ReportPipe]:
+    """A pipe at `path` that is read until the block ends; afterwards nothing is there."""
+    pipe = ReportPipe(path)
+    pipe.start()
+    try:
+        yield pipe
+    finally:
+        pipe.stop()
+        with suppress(OSError):  # tests may have put a directory there; whoever made the room removes it
+            path.unlink()

@@ -1,0 +1,181 @@
+"""RSpec: how it is called, and what its JSON report means (pure).
+
+A file that cannot be loaded ends the whole run: the report then has no example, only the message.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from shared.errors import Misconfigured
+from worker_agent.tdd.runners import command_line, control_ruby, ruby_errors
+from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
+from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.stable_names import stable
+
+_OUTCOMES = {"passed": Outcome.PASSED, "failed": Outcome.FAILED, "pending": Outcome.SKIPPED}
+_LOADING = re.compile(r"An error occurred while loading (\S+?)\.(?:\s|$)")
+_ASSERTED = re.compile(r"ExpectationNotMetError|MultipleExpectationsNotMet|MockExpectationError|Assertion")
+_FAILED = 1
+"""The exit code where a test failed; `--failure-exit-code` changes it, so it is given."""
+
+
+class _Exception(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    class_: str = Field("", alias="class")
+    message: str | None = None
+    backtrace: list[str] | None = None
+
+
+class _Example(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    full_description: str
+    status: str | None = None
+    file_path: str
+    id: str = ""
+    """The file that was run and the place in it; shared examples have the path of another file."""
+    exception: _Exception | None = None
+
+
+class _Summary(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    errors_outside_of_examples_count: int = 0
+
+
+class _Whole(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    examples: list[_Example] = Field(max_length=ELEMENT_LIMIT)
+    messages: list[str] = []
+    summary: _Summary
+
+
+class RspecRunner:
+    """Any command in which rspec is called by its name."""
+
+    name = "rspec"
+
+    def detect(self, paths: Collection[str], read: Read) -> str | None:
+        """`.rspec`, or files named like its own; through Bundler where there is a Gemfile that names it."""
+        found = ".rspec" in paths or any(path.startswith("spec/") and path.endswith("_spec.rb") for path in paths)
+        bundled = b"rspec" in (read("Gemfile") or b"") or "Gemfile.lock" in paths
+        return ("bundle exec rspec" if bundled else "rspec") if found else None
+
+    def runs(self, argv: Sequence[str]) -> bool:
+        """`rspec`, `bundle exec rspec`, `bin/rspec`."""
+        return _position(argv) is not None
+
+    def is_test_file(self, path: str) -> bool:
+        """`*_spec.rb`, and what lies below `spec`."""
+        file = PurePosixPath(path)
+        return file.name.endswith("_spec.rb") or file.name == ".rspec" or "spec" in file.parts[:-1]
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
+        """`test_command` with the report, in one order, never stopped at the first failure."""
+        argv = command_line.split(test_command)
+        at = _position(argv)
+        if at is None:
+            raise Misconfigured(f"test_command '{test_command}' does not call rspec.")
+        ours = ("--format", "json", "--out", str(call.report), "--no-fail-fast", "--no-color", "--order", "defined")
+        exits = ("--failure-exit-code", str(_FAILED))
+        if call.selection is None:
+            return (*argv, *ours, *exits)
+        options = [word for word in argv[at + 1 :] if not re.search(r"_spec\.rb|^(?:\./)?spec(?:/|$)", word)]
+        files = sorted(path for path in call.selection.files if path.endswith(".rb"))
+        return (*argv[: at + 1], *options, *ours, *exits, *files)
+
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """Options of the account that runs it are left out."""
+        return {"SPEC_OPTS": ""}
+
+    def reports(self, where: Path) -> Sequence[Path]:
+        """None: `command` names the one report."""
+        return ()
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """RSpec's JSON; files that were not loaded are told by its messages."""
+        if len(data) > REPORT_LIMIT:
+            return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
+        try:
+            whole = _Whole.model_validate(json.loads(data.decode("utf-8", "replace")))
+        except ValidationError as error:
+            return Report(problem=f"the test report is not RSpec's: {error.errors()[0]['msg']}")
+        except (ValueError, RecursionError) as error:
+            return Report(problem=f"the test report is not JSON: {error}")
+        if any(example.status not in _OUTCOMES for example in whole.examples):
+            return Report(problem="the test run ended before its last example")
+        examples = tuple(_case(example, project) for example in whole.examples)
+        return Report((*examples, *_not_loaded(whole, project)))
+
+    def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
+        """The other files of a run in which one could not be loaded: they were not run either."""
+        lost = [case for case in reported if case.name == case.file]
+        if not lost or len(lost) != len(reported) or call.selection is None:
+            return None
+        named = {case.file for case in lost}
+        others = sorted(path for path in call.selection.files if path.endswith("_spec.rb") and path not in named)
+        first = lost[0]
+        return Report(tuple(Case(path, "", path, Outcome.ERROR, first.message, first.text) for path in others))
+
+    def identify(self, case: Case) -> tuple[TestId, str]:
+        """`spec/sum_spec.rb::Sum adds two numbers`."""
+        return (case.file if case.name == case.file else f"{case.file}::{stable(case.name)}"), case.file
+
+    def explain(self, case: Case) -> str:
+        """The class and message of the error, then where it was raised."""
+        first = next((line.strip() for line in case.message.splitlines() if line.strip()), "")
+        return "\n".join(part for part in (f"{case.error}: {first}" if case.error else first, case.text) if part)
+
+    def classify(self, case: Case, project: Project) -> Kind:
+        """Own constants, methods and files that are missing, apart from gems."""
+        text = f"{case.error}: {case.message}"
+        if case.name == case.file:
+            return ruby_errors.while_loading(text, project)
+        return ruby_errors.in_a_test(text, project)
+
+    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
+        """It reported examples, and its exit code says the same."""
+        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        return code == (_FAILED if failed else 0)
+
+    def asserted(self, case: Case) -> bool:
+        """An expectation that was not met."""
+        return bool(_ASSERTED.search(case.error))
+
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
+        """Groups among those of the file."""
+        return control_ruby.rspec(path, content, names) if path.endswith("_spec.rb") else None
+
+
+def _position(argv: Sequence[str]) -> int | None:
+    return next((at for at, word in enumerate(argv[:5]) if PurePosixPath(word).name == "rspec"), None)
+
+
+def _case(example: _Example, project: Project) -> Case:
+    error = example.exception or _Exception.model_validate({})
+    message = ruby_errors.steady(error.message or "").strip()
+    text = "\n".join([message, *(error.backtrace or ())[:50]])
+    outcome = _OUTCOMES[example.status or ""]
+    file, name = project.below(example.id.partition("[")[0] or example.file_path), example.full_description
+    return Case(name, "", file, outcome, message[:MESSAGE_LIMIT], text[:MESSAGE_LIMIT], error.class_)
+
+
+def _not_loaded(whole: _Whole, project: Project) -> Iterator[Case]:
+    for message in whole.messages if whole.summary.errors_outside_of_examples_count else ():
+        found = _LOADING.search(message)
+        if found:
+            path, text = project.below(found[1]), ruby_errors.steady(message)
+            named = re.search(r"^(\w+(?:::\w+)*(?:Error|Exception)):\s*\n\s*(.*)$", text, re.MULTILINE)
+            first = f"{named[1]}: {named[2]}\n" if named else ""
+            yield Case(path, "", path, Outcome.ERROR, f"{first}{text.strip()}"[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])

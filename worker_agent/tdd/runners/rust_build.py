@@ -1,0 +1,138 @@
+"""What the Rust compiler says of a target that it cannot build, as it shows it to people: whose names are missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from worker_agent.tdd.runners.report import Kind
+
+_ERROR = re.compile(r"^error(?:\[(E\d+)\])?: (.+)$", re.MULTILINE)
+_ABOUT_OTHERS = re.compile(r"aborting due to |could not compile|Couldn't compile|test failed|doctest failed")
+_PLACE = re.compile(r"^\s*(?:-->|:::) (\S+?):\d+", re.MULTILINE)
+_SYNTAX = re.compile(
+    r"expected |unexpected |unclosed|mismatched closing|unterminated|unknown start of token|this file contains"
+    r"|missing (?!lifetime)|unmatched|invalid suffix|prefix `|unknown prefix|leading `|`?\w+`? is not a valid"
+)
+_SHAPE = frozenset({"E0061", "E0107", "E0308", "E0277", "E0599", "E0027", "E0026", "E0023", "E0369", "E0271", "E0053"})
+"""Another shape than the test wants: own, where the compiler also shows a place in the code of the repository."""
+
+_OWN_MISSING = frozenset(
+    {
+        "E0425",
+        "E0412",
+        "E0422",
+        "E0423",
+        "E0405",
+        "E0560",
+        "E0609",
+        "E0610",
+        "E0616",
+        "E0603",
+        "E0624",
+        "E0531",
+        "E0532",
+    }
+    | {
+        "E0407",
+        "E0437",
+        "E0438",
+        "E0046",
+        "E0063",
+        "E0583",
+        "E0451",
+        "E0433",
+        "E0432",
+        "E0574",
+        "E0573",
+        "E0576",
+        "E0408",
+    }
+)
+"""A name is missing, or not public; whose, the first segment of its path says where it is shown."""
+
+_FOLLOWS = frozenset({"E0282", "E0283", "E0284"})
+"""A type that cannot be inferred: what follows when the name that would tell it is missing."""
+
+_UNRESOLVED = re.compile(r"unresolved imports? `([\w:{}, ]+?)`")
+_NO_CRATE = re.compile(
+    r"use of (?:unresolved module or unlinked crate|undeclared crate or module|unresolved module) `(\w+)`"
+    r"|can't find crate for `(\w+)`|maybe a missing crate `(\w+)`|cannot find module or crate `(\w+)`"
+)
+_IN = re.compile(r"(?:in (?:crate|module|enum|trait|struct) |could not find `\w+` in )`([\w:]+)`")
+_TYPE = re.compile(r"[`:&<(, ]([A-Z]\w*)(?=[`<>,); ])")
+_STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
+_SELF = frozenset({"crate", "self", "super"})
+_OWN_TOOLS = re.compile(
+    r"cannot find macro|environment variable `CARGO_BIN_EXE_|`main` function not found|couldn't read"
+)
+
+
+def first_line(text: str) -> str:
+    """The first error, with its code."""
+    found = _ERROR.search(text)
+    return found[0] if found else next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What belongs to the repository: its crates, its files, and whether it declares a type of some name."""
+
+    crates: Collection[str]
+    paths: Collection[str]
+    declares: Callable[[str], bool]
+
+    def has(self, name: str) -> bool:
+        """A crate of the repository, or a module or crate that is announced for it."""
+        spelled = {name, name.replace("_", "-")}
+        ends = tuple(f"/{part}{end}" for part in spelled for end in (".rs", "/mod.rs", "/Cargo.toml", "/src/lib.rs"))
+        return name in self.crates or (bool(name) and any(f"/{path}".endswith(ends) for path in self.paths))
+
+
+def kind(text: str, own: Own) -> Kind:
+    """Why a target was not built: the worst of its errors."""
+    found = {_kind(*error, own) for error in _errors(text)}
+    order = (Kind.SYNTAX, Kind.COLLECTION, Kind.THIRD_PARTY_IMPORT, Kind.FIRST_PARTY_IMPORT)
+    return next((worst for worst in order if worst in found), Kind.COLLECTION)
+
+
+def _errors(text: str) -> list[tuple[str, str]]:
+    """Code, and the whole text of each error but those that follow from others."""
+    starts = [found for found in _ERROR.finditer(text) if not _ABOUT_OTHERS.match(found[2])]
+    ends = [found.start() for found in starts[1:]] + [len(text)]
+    whole = [(found[1] or "", text[found.start() : end]) for found, end in zip(starts, ends, strict=True)]
+    return [error for error in whole if error[0] not in _FOLLOWS] or whole
+
+
+def _kind(code: str, text: str, own: Own) -> Kind:
+    said = text.partition(": ")[2]
+    missing = _NO_CRATE.search(text)
+    if missing or code == "E0463":
+        name = next(filter(None, missing.groups()), "") if missing else ""
+        return Kind.FIRST_PARTY_IMPORT if own.has(name) else Kind.THIRD_PARTY_IMPORT
+    if code in _OWN_MISSING:
+        return _of_name(said, own)
+    if code in _SHAPE:
+        return Kind.FIRST_PARTY_IMPORT if _shows_own(text, own) else Kind.COLLECTION
+    if not code and _OWN_TOOLS.match(said):
+        return Kind.FIRST_PARTY_IMPORT
+    return Kind.SYNTAX if not code and _SYNTAX.match(said) else Kind.COLLECTION
+
+
+def _of_name(said: str, own: Own) -> Kind:
+    unresolved, inside = _UNRESOLVED.search(said), _IN.search(said)
+    path = unresolved[1] if unresolved else inside[1] if inside else ""
+    first = path.partition("::")[0]
+    if not path or first in _SELF or own.has(first) or (inside and first[:1].isupper()):
+        return Kind.FIRST_PARTY_IMPORT
+    return Kind.COLLECTION if first in _STANDARD else Kind.THIRD_PARTY_IMPORT
+
+
+def _shows_own(text: str, own: Own) -> bool:
+    """The error is about a type or function of the repository: it names the one, or shows the other's place."""
+    places = {place.removeprefix("./") for place in _PLACE.findall(text)}
+    if any(place.startswith("/") for place in places):
+        return False
+    types = _TYPE.findall(text.partition("\n")[0])
+    return any(map(own.declares, types)) or len(places & set(own.paths)) > 1 or "defined here" in text

@@ -1,0 +1,67 @@
+"""The tests in Rust documentation, by the plain text that rustdoc prints: their ids must not hold line numbers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from worker_agent.tdd.runners import project_text
+from worker_agent.tdd.runners.junit import Case
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+
+PREFIX = "doctest"
+
+_RESULT = re.compile(
+    r"^test (?P<file>\S+\.\w+) - (?P<item>.*?)\s*\(line (?P<line>\d+)\)(?P<how>(?: - [\w ]+)?) \.\.\. "
+    r"(?P<end>ok|FAILED|ignored)",
+    re.MULTILINE,
+)
+_SUM = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE)
+_OUTCOMES = {"ok": Outcome.PASSED, "FAILED": Outcome.FAILED, "ignored": Outcome.SKIPPED}
+_PANIC = re.compile(r"panicked at (\S+:\d+):\d+:\n(.*)|panicked at '(.*?)', \S+:\d+", re.DOTALL)
+
+
+def cases(text: str, project: Project) -> tuple[list[Case], str]:
+    """The cases of one run of rustdoc, and what is wrong with it: its sums must be those of its lines."""
+    found: list[Case] = []
+    seen: Counter[str] = Counter()
+    results = sorted(_RESULT.finditer(text), key=lambda result: (result["file"], int(result["line"])))
+    for result in results:
+        file = _file(result, project)
+        name = f"{PREFIX} {result['item']}".strip()
+        seen[f"{file} {name}"] += 1
+        number = seen[f"{file} {name}"]
+        said = _said(text, result) if result["end"] == "FAILED" else ""
+        case = Case(f"{name} #{number}" if number > 1 else name, "", file, _OUTCOMES[result["end"]], _error(said), said)
+        found.append(case)
+    told = sum(int(count) for sums in _SUM.findall(text) for count in sums)
+    return found, "" if told == len(found) else f"rustdoc told of {told} tests, but named {len(found)}"
+
+
+def _file(result: re.Match[str], project: Project) -> str:
+    """The file of a test: older versions name it relative to its package, which they do not name."""
+    file, line = project.below(result["file"]), int(result["line"])
+    if file in project.paths:
+        return file
+    for path in sorted(path for path in project.paths if path.endswith(f"/{file}")):
+        lines = project_text.text(project, path).splitlines()
+        if line <= len(lines) and "```" in lines[line - 1]:
+            return path
+    return file
+
+
+def _said(text: str, result: re.Match[str]) -> str:
+    """The block of a failure."""
+    item = f"{result['item']} " if result["item"] else ""
+    head = f"---- {result['file']} - {item}(line {result['line']})"
+    _, _, rest = text.partition(head)
+    return rest.partition("\n")[2].partition("\n---- ")[0].partition("\nfailures:")[0].strip("\n")[:MESSAGE_LIMIT]
+
+
+def _error(said: str) -> str:
+    panic = _PANIC.search(said)
+    if panic:
+        return (panic[2] or panic[3]).strip().partition("\n")[0]
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return next((line for line in lines if line.startswith("error")), lines[0] if lines else "")

@@ -1,0 +1,213 @@
+"""`python -m unittest`: called through a reporter of a few lines, because it has none that a program can read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from shared.errors import Misconfigured
+from worker_agent.tdd.runners import command_line, control_python, own_report, python_errors, reporter_file
+from worker_agent.tdd.runners.control import Control
+from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.project import Project
+from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.stable_names import stable
+
+_REPORTER = """\
+import json, os, sys, traceback, unittest
+
+REPORT, WANTED = sys.argv[1], json.loads(sys.argv[2])
+del sys.argv[1:3]
+sys.argv[0] = "python -m unittest"
+sys.path[0] = os.getcwd()
+dumps, open_report = json.dumps, open
+
+
+def file_of(test):
+    failed = getattr(test, "_exception", None) is not None
+    if failed or type(test).__module__ == "unittest.suite":
+        return ""
+    found = getattr(sys.modules.get(type(test).__module__), "__file__", None) or ""
+    return os.path.abspath(found) if found else ""
+
+
+def wanted(test):
+    file = file_of(test)
+    if file:
+        return os.path.relpath(file, os.getcwd()) in WANTED
+    named = test.id().rpartition(".")[2] if hasattr(test, "_exception") else ""
+    return any(path[:-3].replace("/", ".").endswith(getattr(test, "_testMethodName", named)) for path in WANTED)
+
+
+def each(suite):
+    for test in suite:
+        if hasattr(test, "__iter__"):
+            yield from each(test)
+        else:
+            yield test
+
+
+class Result(unittest.TextTestResult):
+    def __init__(self, *given, **named):
+        super().__init__(*given, **named)
+        self.cases = []
+
+    def tell(self, test, outcome, error=None):
+        name = getattr(test, "_testMethodName", None) or test.id()
+        kind = "" if error is None else error[0].__name__
+        text = "" if error is None else "".join(traceback.format_exception(*error))
+        message = "" if error is None else "".join(traceback.format_exception_only(*error[:2]))
+        loaded = type(test).__module__ != "unittest.loader"
+        scope = type(test).__qualname__.split(".") if loaded else ["unittest.loader"]
+        self.cases.append(dict(file=file_of(test), scope=scope, name=name, outcome=outcome, error=kind,
+                               message=message, text=text))
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.tell(test, "passed")
+
+    def addFailure(self, test, error):
+        super().addFailure(test, error)
+        self.tell(test, "failed", error)
+
+    def addError(self, test, error):
+        super().addError(test, error)
+        self.tell(test, "error", error)
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.tell(test, "skipped")
+
+    def addExpectedFailure(self, test, error):
+        super().addExpectedFailure(test, error)
+        self.tell(test, "skipped")
+
+    def addUnexpectedSuccess(self, test):
+        super().addUnexpectedSuccess(test)
+        self.tell(test, "failed")
+
+    def addSubTest(self, test, subtest, error):
+        super().addSubTest(test, subtest, error)
+        if error is not None:
+            self.tell(test, "failed" if issubclass(error[0], test.failureException) else "error", error)
+
+    def stopTestRun(self):
+        super().stopTestRun()
+        with open_report(REPORT, "w") as report:
+            report.write(dumps({"cases": self.cases, "ended": True}))
+
+
+class Runner(unittest.TextTestRunner):
+    resultclass = Result
+
+    def run(self, test):
+        self.failfast = False
+        chosen = test if WANTED is None else unittest.TestSuite(one for one in each(test) if wanted(one))
+        return super().run(chosen)
+
+
+unittest.main(module=None, testRunner=Runner)
+"""
+_LOADER = "unittest.loader"
+_TEST_FILE = re.compile(r"test.*\.py|.*_tests?\.py")
+_NO_TESTS = 5
+"""The exit code of a run without tests, from Python 3.12 on."""
+
+
+class UnittestRunner:
+    """Any command with `-m unittest`."""
+
+    name = "unittest"
+
+    def detect(self, paths: Collection[str], read: Read) -> str | None:
+        """Never: pytest runs such tests too, and nothing tells that a project does without it."""
+        return None
+
+    def runs(self, argv: Sequence[str]) -> bool:
+        """`python -m unittest`, also behind `uv run` and `coverage run`."""
+        return _position(argv) is not None
+
+    def is_test_file(self, path: str) -> bool:
+        """`test*.py` and `*_test.py`."""
+        return bool(_TEST_FILE.fullmatch(PurePosixPath(path).name))
+
+    def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
+        """Our reporter in place of `-m unittest`, with the same arguments."""
+        argv = command_line.split(test_command)
+        at = _position(argv)
+        if at is None:
+            raise Misconfigured(f"test_command '{test_command}' does not call python -m unittest.")
+        reporter = reporter_file.laid(call, "unittest_reporter.py", _REPORTER)
+        wanted = sorted(call.selection.files) if call.selection else None
+        return (*argv[:at], str(reporter), str(call.report), json.dumps(wanted), *argv[at + 2 :])
+
+    def environment(self, call: Invocation) -> Mapping[str, str]:
+        """None."""
+        return {}
+
+    def reports(self, where: Path) -> Sequence[Path]:
+        """None: `command` names the one report."""
+        return ()
+
+    def read(self, data: bytes, project: Project) -> Report:
+        """What the reporter wrote; a module that could not be loaded is its file."""
+        report = own_report.read(data, project, "::")
+        return replace(report, cases=tuple(_located(case, project.paths) for case in report.cases))
+
+    def identify(self, case: Case) -> tuple[TestId, str]:
+        """`tests/test_a.py::TestClass::test_name`."""
+        if case.name == case.file:
+            return case.file, case.file
+        return "::".join(part for part in (case.file, case.classname, stable(case.name)) if part), case.file
+
+    def explain(self, case: Case) -> str:
+        """The line that names the error, then the end of the traceback."""
+        return "\n".join(part for part in (_error(case), case.text) if part)
+
+    def classify(self, case: Case, project: Project) -> Kind:
+        """As pytest's errors."""
+        error = _error(case)
+        missing = python_errors.missing_import(error, project.modules)
+        if missing or case.name != case.file:
+            return missing or Kind.ASSERTION_OR_EXCEPTION
+        return python_errors.while_collecting(error, project.modules)
+
+    def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
+        """The report is written at the end of the run, and the exit code says the same."""
+        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        return code == 1 if failed else code == 0 or (code == _NO_TESTS and not cases)
+
+    def asserted(self, case: Case) -> bool:
+        """What unittest itself calls a failure."""
+        return case.outcome is Outcome.FAILED or python_errors.asserted(_error(case))
+
+    def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
+        """Methods of the file's classes."""
+        return control_python.control(path, content, names, methods_only=True)
+
+
+def _position(argv: Sequence[str]) -> int | None:
+    """Where `-m unittest` is."""
+    return next((at for at in range(len(argv) - 1) if argv[at] == "-m" and argv[at + 1] == "unittest"), None)
+
+
+def _located(case: Case, paths: Collection[str]) -> Case:
+    """A module that could not be loaded has only its dotted name."""
+    if case.classname != _LOADER:
+        return case
+    ending = f"{case.name.replace('.', '/')}.py"
+    found = sorted(path for path in paths if path == ending or path.endswith(f"/{ending}"))
+    file = found[0] if found else ending
+    return replace(case, name=file, classname="", file=file, outcome=Outcome.ERROR)
+
+
+def _error(case: Case) -> str:
+    """The line that names the error: of a module that could not be loaded the last one of its traceback."""
+    lines = [line.strip() for line in (case.message or case.text).splitlines() if line.strip()]
+    if case.name != case.file:
+        return lines[0] if lines else ""
+    return next((line for line in reversed(lines) if re.match(r"[A-Za-z_.]+(?:Error|Exception)\b", line)), "")

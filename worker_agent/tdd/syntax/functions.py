@@ -1,0 +1,246 @@
+"""The functions of a source file, each with its own text, and the statements outside of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from worker_agent.tdd.syntax.function_names import bound_name, class_name, joined, own_name
+from worker_agent.tdd.syntax.node_types import COMMENTS, NODE_TYPES, words
+from worker_agent.tdd.syntax.source import Language, Source
+
+_TYPED_ONLY = re.compile(r"(typing\.|t\.)?TYPE_CHECKING|import\.meta\.vitest( !== undefined)?")
+_RUST_TEST = re.compile(r"#\[\s*(cfg\s*\(\s*(test|all\s*\(\s*test)|([a-z_]+::)?test\b|rstest\b|bench\b)")
+_DECLARED = re.compile(r"\b(overload|abstractmethod|abstractproperty|abstractclassmethod|singledispatch)\b")
+_STATEMENT_PLACES = words(
+    "module program source_file compilation_unit block class_body declaration_list statement_block"
+    " body_statement enum_body enum_member_declaration_list enum_declaration_list enum_body_declarations"
+)
+_THROUGH = words(
+    "decorated_definition export_statement namespace_definition namespace_declaration"
+    " file_scoped_namespace_declaration expression_statement"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function with a name: `name` is qualified by its classes and functions, `body` is None for Ruby's empty ones.
+
+    `nested` are the functions with a name inside; `text` is what it does: its tokens without theirs, and without
+    comments, documentation and annotations.
+    """
+
+    name: str
+    node: Node
+    body: Node | None
+    nested: tuple[Node, ...]
+    text: str
+
+    @property
+    def owner(self) -> str:
+        """The name without its last part: the class, or the function, in which it stands."""
+        return self.name.rpartition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of a module or a class, outside of functions; `text` as for `Function`."""
+
+    node: Node
+    nested: tuple[Node, ...]
+    text: str
+
+
+def functions(source: Source) -> tuple[Function, ...]:
+    """The functions with a name and a body in the order of the text, without tests inside Rust code."""
+    found = []
+    for name, node in _named(source):
+        body = node.child_by_field_name("body")
+        if body is None and source.language is Language.CSHARP:
+            body = node.child_by_field_name("value")
+        if body is None and source.language is not Language.RUBY:
+            continue
+        inside = nested(source, node)
+        found.append(Function(name, node, body, inside, text_without(source, node, inside)))
+    return tuple(found)
+
+
+def statements(source: Source) -> tuple[Statement, ...]:
+    """What stands in modules and classes beside their functions, in the order of the text."""
+    found = []
+    pending = [source.root]
+    while pending:
+        node = pending.pop()
+        for child in node.named_children:
+            if child.type in COMMENTS or is_unit(source, child) or is_left_out(source, child):
+                continue
+            inner = _place(source, child)
+            if inner is not None:
+                pending.append(inner)
+                if child.type not in _THROUGH and child.type not in NODE_TYPES[source.language].classes:
+                    continue
+                head = _header(source, child, inner)
+                found.extend(head)
+                continue
+            inside = nested(source, child)
+            found.append(Statement(child, inside, text_without(source, child, inside)))
+    return tuple(sorted(found, key=lambda statement: statement.node.start_byte))
+
+
+def is_unit(source: Source, node: Node) -> bool:
+    """Whether a node is a function that has a name of its own, or is known by what it is given to."""
+    kinds = NODE_TYPES[source.language]
+    if node.type in kinds.functions:
+        return True
+    return node.type in kinds.closures and bool(bound_name(source, node))
+
+
+def is_left_out(source: Source, node: Node) -> bool:
+    """Whether a node never counts: code for type checkers only, tests inside code, declarations without a body."""
+    if source.language is Language.RUST:
+        return node.type in ("mod_item", "function_item") and _is_rust_test(source, node)
+    if node.type != "if_statement":
+        return False
+    condition = node.child_by_field_name("condition")
+    return condition is not None and _TYPED_ONLY.fullmatch(source.text(condition).strip("()")) is not None
+
+
+def is_documentation(source: Source, node: Node) -> bool:
+    """Whether a node is a statement of nothing but a string: documentation, or a directive such as "use strict"."""
+    if node.type != "expression_statement" or node.named_child_count != 1:
+        return False
+    only = node.named_children[0].type
+    return only in NODE_TYPES[source.language].strings or only == "concatenated_string"
+
+
+def is_declared_only(source: Source, node: Node) -> bool:
+    """Whether a Python function stands for others: an overload, an abstract method, one of a protocol."""
+    if source.language is not Language.PYTHON:
+        return False
+    above = node.parent
+    if above is not None and above.type == "decorated_definition":
+        decorators = (child for child in above.named_children if child.type == "decorator")
+        if any(_DECLARED.search(source.text(child)) for child in decorators):
+            return True
+        above = above.parent
+    owner = above.parent if above is not None else None
+    if owner is None or owner.type != "class_definition":
+        return False
+    bases = owner.child_by_field_name("superclasses")
+    return bases is not None and re.search(r"\bProtocol\b", source.text(bases)) is not None
+
+
+def own(source: Source, node: Node, nested: tuple[Node, ...] = ()) -> Iterator[Node]:
+    """A node and what is below it in the order of the text, without `nested`, comments, documentation and types.
+
+    Strings of Python and PHP are not looked into: what stands in their gaps cannot be changed freely.
+    """
+    left_out = {inner.id for inner in nested}
+    kinds = NODE_TYPES[source.language]
+    closed = kinds.strings if source.language in (Language.PYTHON, Language.PHP) else frozenset()
+    pending = [node]
+    while pending:
+        found = pending.pop()
+        if found.id in left_out or found.type in COMMENTS or found.type in kinds.ignored:
+            continue
+        if is_documentation(source, found) or is_left_out(source, found):
+            continue
+        yield found
+        if found.type not in closed:
+            pending.extend(reversed(found.children))
+
+
+def nested(source: Source, node: Node) -> tuple[Node, ...]:
+    """The outermost functions with a name below a node."""
+    found = []
+    pending = list(reversed(node.children))
+    while pending:
+        child = pending.pop()
+        if is_unit(source, child):
+            found.append(child)
+        else:
+            pending.extend(reversed(child.children))
+    return tuple(found)
+
+
+def text_without(source: Source, node: Node, inside: tuple[Node, ...]) -> str:
+    """The tokens of a node joined by blanks, with a mark for each of the functions `inside`."""
+    left_out = {inner.id for inner in inside}
+    kinds = NODE_TYPES[source.language]
+    tokens = []
+    pending = [node]
+    while pending:
+        found = pending.pop()
+        if found.id in left_out:
+            tokens.append(f"<function {own_name(source, found)}>")
+        elif is_unread(source, found):
+            continue
+        elif found.child_count == 0 or found.type in kinds.strings:
+            tokens.append(source.text(found))
+        else:
+            pending.extend(reversed(found.children))
+    return " ".join(tokens)
+
+
+def is_unread(source: Source, node: Node) -> bool:
+    """Whether a node says nothing to the machine: a comment, documentation, an annotation with its sign."""
+    unread = NODE_TYPES[source.language].unread
+    if node.type in COMMENTS or node.type in unread or is_documentation(source, node):
+        return True
+    after = node.next_sibling if node.type in (":", "->") else None
+    return after is not None and after.type in unread
+
+
+def _named(source: Source) -> Iterator[tuple[str, Node]]:
+    """Each function that is a unit, with its qualified name."""
+    kinds = NODE_TYPES[source.language]
+    pending: list[tuple[str, Node]] = [("", source.root)]
+    while pending:
+        above, node = pending.pop()
+        if is_left_out(source, node):
+            continue
+        name = above
+        if is_unit(source, node):
+            name = joined(above, own_name(source, node))
+            yield name, node
+        elif node.type in kinds.classes:
+            name = joined(above, class_name(source, node))
+        pending.extend((name, child) for child in reversed(node.named_children))
+
+
+def _is_rust_test(source: Source, node: Node) -> bool:
+    before = node.prev_named_sibling
+    while before is not None and before.type in ("attribute_item", *COMMENTS):
+        if before.type == "attribute_item" and _RUST_TEST.match(source.text(before)):
+            return True
+        before = before.prev_named_sibling
+    return False
+
+
+def _place(source: Source, node: Node) -> Node | None:
+    """The node whose children are statements again, for a class, a namespace, or what only wraps one."""
+    kinds = NODE_TYPES[source.language]
+    if node.type in _STATEMENT_PLACES:
+        return node
+    body = node.child_by_field_name("body")
+    if node.type in kinds.classes or "namespace" in node.type:
+        return body
+    if node.type in _THROUGH:
+        wrapped = [child for child in node.named_children if child.type in (*kinds.classes, *kinds.functions)]
+        return node if wrapped else None
+    return None
+
+
+def _header(source: Source, node: Node, inner: Node) -> list[Statement]:
+    """The parts of a class beside its body: decorators and arguments of its bases."""
+    if inner.id == node.id:
+        return []
+    named = [child for child in node.named_children if child.id != inner.id and child.type not in COMMENTS]
+    return [
+        Statement(child, (), text_without(source, child, ()))
+        for child in named
+        if child.type in ("argument_list", "superclass", "class_heritage")
+    ]

@@ -1,0 +1,60 @@
+"""Tests that stand in files of code: told apart from the code, and laid into an older version of the file (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from worker_agent.tdd.syntax.source import Language, Source
+
+Range = tuple[int, int]
+
+
+def test_ranges(source: Source) -> tuple[Range, ...]:
+    """The byte ranges of a file of code that are tests: in Rust what stands under `#[cfg(test)]` or `#[test]`."""
+    return tuple(_rust(source)) if source.language is Language.RUST else ()
+
+
+test_ranges.__test__ = False  # type: ignore[attr-defined]  # pytest takes every function named test* for a test
+
+
+def code_only(source: Source) -> bytes:
+    """The file without its tests."""
+    kept, at = [], 0
+    for start, end in test_ranges(source):
+        kept.append(source.content[at:start])
+        at = end
+    return b"".join([*kept, source.content[at:]])
+
+
+def with_tests_of(base: Source | None, head: Source) -> bytes | None:
+    """The base's file with the tests of the head in place of its own; None where neither has any.
+
+    A file that the base does not have is its tests alone: nothing includes it there.
+    """
+    own = test_ranges(base) if base is not None else ()
+    others = test_ranges(head)
+    if not own and not others:
+        return None
+    laid = b"\n".join(head.content[start:end] for start, end in others)
+    return b"" if base is None else b"\n".join([code_only(base).rstrip(b"\n"), b"", laid, b""])
+
+
+def _rust(source: Source) -> Iterator[Range]:
+    """Items of the file with such an attribute, the attributes included."""
+    attributes: list[Node] = []
+    for node in source.root.named_children:
+        if node.type == "attribute_item":
+            attributes.append(node)
+            continue
+        if "comment" in node.type:
+            continue
+        if any(_is_test(source.text(attribute)) for attribute in attributes):
+            yield attributes[0].start_byte, node.end_byte
+        attributes = []
+
+
+def _is_test(attribute: str) -> bool:
+    plain = "".join(attribute.split())
+    return plain.startswith(("#[cfg(test", "#[cfg(all(test", "#[test]", "#[tokio::test", "#[cfg(any(test"))

@@ -1,0 +1,147 @@
+"""One source file as a syntax tree, whatever its language; grammars are loaded when a file of theirs is read."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import PurePosixPath
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser, Tree
+
+SIZE_LIMIT = 2 * 2**20
+"""Bytes of a source file that is parsed; larger ones are generated or data."""
+
+
+class Language(StrEnum):
+    """The languages whose trees are understood."""
+
+    PYTHON = "Python"
+    JAVASCRIPT = "JavaScript"
+    TYPESCRIPT = "TypeScript"
+    TSX = "TSX"
+    GO = "Go"
+    RUST = "Rust"
+    JAVA = "Java"
+    PHP = "PHP"
+    RUBY = "Ruby"
+    CSHARP = "C#"
+
+
+_SUFFIXES = {
+    ".py": Language.PYTHON,
+    ".pyi": Language.PYTHON,
+    ".js": Language.JAVASCRIPT,
+    ".mjs": Language.JAVASCRIPT,
+    ".cjs": Language.JAVASCRIPT,
+    ".jsx": Language.JAVASCRIPT,
+    ".ts": Language.TYPESCRIPT,
+    ".mts": Language.TYPESCRIPT,
+    ".cts": Language.TYPESCRIPT,
+    ".tsx": Language.TSX,
+    ".go": Language.GO,
+    ".rs": Language.RUST,
+    ".java": Language.JAVA,
+    ".php": Language.PHP,
+    ".rb": Language.RUBY,
+    ".cs": Language.CSHARP,
+}
+
+_GRAMMARS = {
+    Language.PYTHON: ("tree_sitter_python", "language"),
+    Language.JAVASCRIPT: ("tree_sitter_javascript", "language"),
+    Language.TYPESCRIPT: ("tree_sitter_typescript", "language_typescript"),
+    Language.TSX: ("tree_sitter_typescript", "language_tsx"),
+    Language.GO: ("tree_sitter_go", "language"),
+    Language.RUST: ("tree_sitter_rust", "language"),
+    Language.JAVA: ("tree_sitter_java", "language"),
+    Language.PHP: ("tree_sitter_php", "language_php"),
+    Language.RUBY: ("tree_sitter_ruby", "language"),
+    Language.CSHARP: ("tree_sitter_c_sharp", "language"),
+}
+"""Module and function of each grammar; the modules are separate packages, so that none is fetched at run time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A parsed file: `path` relative to the repository, its bytes, and the tree over them."""
+
+    path: str
+    language: Language
+    content: bytes
+    tree: Tree
+
+    @property
+    def root(self) -> Node:
+        """The node of the whole file."""
+        return self.tree.root_node
+
+    def text(self, node: Node) -> str:
+        """The source text of a node."""
+        return self.content[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def language_of(path: str) -> Language | None:
+    """The language of a file, by its name; None for one that is not understood."""
+    return _SUFFIXES.get(PurePosixPath(path).suffix.lower())
+
+
+def parse(path: str, content: bytes) -> Source | None:
+    """The file as a tree; None for another language, a file above `SIZE_LIMIT`, and one with syntax errors."""
+    language = language_of(path)
+    if language is None or len(content) > SIZE_LIMIT:
+        return None
+    tree = _parser(language).parse(content)
+    return None if tree.root_node.has_error else Source(path, language, content, tree)
+
+
+def edited(source: Source, start: int, end: int, by: bytes) -> Source | None:
+    """The file with the bytes from `start` to `end` replaced; None if it has syntax errors then.
+
+    Only what an edit touches is parsed again, which is far quicker than `parse` for large files.
+    """
+    content = replaced(source.content, start, end, by)
+    tree = source.tree.copy()
+    tree.edit(
+        start,
+        end,
+        start + len(by),
+        _point(source.content, start),
+        _point(source.content, end),
+        _point(content, start + len(by)),
+    )
+    again = _parser(source.language).parse(content, tree)
+    return None if again.root_node.has_error else Source(source.path, source.language, content, again)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and everything below it, in the order of the text; never recursive, so any depth is fine."""
+    pending = [node]
+    while pending:
+        found = pending.pop()
+        yield found
+        pending.extend(reversed(found.children))
+
+
+def line_of(node: Node) -> int:
+    """The line where a node begins, from 1."""
+    return int(node.start_point[0]) + 1
+
+
+def replaced(content: bytes, start: int, end: int, by: bytes) -> bytes:
+    """The bytes of a file with the range from `start` to `end` replaced."""
+    return content[:start] + by + content[end:]
+
+
+def _point(content: bytes, at: int) -> tuple[int, int]:
+    """Row and column of a byte, both from 0."""
+    return content.count(b"\n", 0, at), at - content.rfind(b"\n", 0, at) - 1
+
+
+@cache
+def _parser(language: Language) -> Parser:
+    module, function = _GRAMMARS[language]
+    return Parser(Grammar(getattr(importlib.import_module(module), function)()))

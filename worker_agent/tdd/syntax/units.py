@@ -1,0 +1,177 @@
+"""The tests of one source file: their names as runners report them, their meaning, what they reach and check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tree_sitter import Node
+
+from worker_agent.tdd.syntax import (
+    units_classes,
+    units_go,
+    units_javascript,
+    units_python,
+    units_ruby,
+    units_rust,
+)
+from worker_agent.tdd.syntax.source import Language, Source, line_of, walk
+from worker_agent.tdd.syntax.units_checks import checks_in, is_check
+from worker_agent.tdd.syntax.units_found import Found, child, inside, statements
+from worker_agent.tdd.syntax.units_meaning import digest, hashed
+from worker_agent.tdd.syntax.units_reach import Definitions, definitions, reached, uses
+
+
+@dataclass(frozen=True, slots=True)
+class TestUnit:
+    """One test function, method or block.
+
+    `digest` is its meaning without cases and marks for skipping, `support` the meaning of all that it reaches,
+    `reaches` the same by name, `body` its meaning without what is written around it. `expectations` and `statements`
+    are digests of its own checks and of the statements of its body; a statement that is a check begins with `check`.
+    `checks` counts those of its helpers as well. `dynamic` is a regular expression for names at run time.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    name: str
+    start: int
+    end: int
+    line: int
+    digest: str
+    support: str
+    cases: tuple[str, ...] = ()
+    skipped: str = ""
+    checks: int = 0
+    dynamic: str = ""
+    reaches: tuple[tuple[str, str], ...] = ()
+    expectations: tuple[str, ...] = ()
+    statements: tuple[str, ...] = ()
+    body: str = ""
+
+
+_READERS: dict[Language, Callable[[Source], Iterator[Found]]] = {
+    Language.PYTHON: units_python.found_in,
+    Language.JAVASCRIPT: units_javascript.found_in,
+    Language.TYPESCRIPT: units_javascript.found_in,
+    Language.TSX: units_javascript.found_in,
+    Language.GO: units_go.found_in,
+    Language.RUST: units_rust.found_in,
+    Language.JAVA: units_classes.found_in,
+    Language.PHP: units_classes.found_in,
+    Language.CSHARP: units_classes.found_in,
+    Language.RUBY: units_ruby.found_in,
+}
+
+
+def found_in(source: Source) -> tuple[Found, ...]:
+    """The tests as nodes of the tree."""
+    reader = _READERS.get(source.language)
+    return tuple(reader(source)) if reader is not None else ()
+
+
+def tests_in(source: Source, elsewhere: Mapping[str, str] | None = None) -> tuple[TestUnit, ...]:  # noqa: PT028 - no test
+    """The tests in the order of the file.
+
+    `elsewhere` has the meaning of names that other files define for this one: fixtures of `conftest.py`, helpers that
+    it imports. A name that is defined in the file itself wins, an import does not.
+    """
+    every = found_in(source)
+    return units_of(source, every, definitions(source, [found.node for found in every]), elsewhere or {})
+
+
+tests_in.__test__ = False  # type: ignore[attr-defined]  # pytest takes every function named test* for a test
+
+
+def units_of(
+    source: Source, every: Iterable[Found], known: Definitions, elsewhere: Mapping[str, str]
+) -> tuple[TestUnit, ...]:
+    """`tests_in` for a file whose tests and definitions are known."""
+    return tuple(_unit(source, found, known, elsewhere) for found in every)
+
+
+def unit_of(test_id_name: str, units: Iterable[TestUnit]) -> TestUnit | None:
+    """The test of a name at run time, given without its file; the most exact one where several could be meant."""
+    listed = list(units)
+    for name in _spellings(test_id_name):
+        for unit in listed:
+            if unit.name == name or unit.name == name.replace("::", " > "):
+                return unit
+        fitting = [unit for unit in listed if unit.dynamic and _fits(unit.dynamic, name)]
+        if fitting:
+            return max(fitting, key=lambda unit: len(unit.dynamic))
+    return _ending(test_id_name, listed)
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """A name as reported, then without what tells cases apart."""
+    yield name
+    for mark in ("[", " with data set ", "(", "/", " > "):
+        position = name.rfind(mark) if mark == " > " else name.find(mark)
+        if position > 0:
+            yield name[:position].rstrip()
+    if re.search(r"::test_\d{4}_", name):  # the blocks of minitest
+        yield re.sub(r"::test_\d{4}_|::", " ", name)
+
+
+def _fits(pattern: str, name: str) -> bool:
+    return re.fullmatch(pattern, name, re.DOTALL) is not None or (
+        "::" in name and re.fullmatch(pattern, name.replace("::", " > "), re.DOTALL) is not None
+    )
+
+
+def _ending(name: str, units: Sequence[TestUnit]) -> TestUnit | None:
+    """A test whose name ends the reported one: runners of Rust, Java and C# put the crate or package in front."""
+    for spelled in (re.sub(r"[.$+\\]+", "::", spelling) for spelling in _spellings(name)):
+        fitting = [unit for unit in units if spelled == unit.name or spelled.endswith(f"::{unit.name}")]
+        if fitting:
+            return max(fitting, key=lambda unit: len(unit.name))
+    within = [unit for unit in units if unit.name.endswith(f" > {name}")]  # blocks of another runner are not told
+    return within[0] if len(within) == 1 else None
+
+
+def _unit(source: Source, found: Found, known: Definitions, elsewhere: Mapping[str, str]) -> TestUnit:
+    nodes = (*found.parts, *found.around, *(case.node for case in found.cases))
+    reaches = reached({name for node in nodes for name in uses(source, node)}, known, elsewhere)
+    around = [digest(source, node) for node in found.around]
+    own = [check for part in found.parts for check in checks_in(source, part)]
+    helpers = {definition.node.start_byte: definition.checks for name in reaches for definition in known.get(name, ())}
+    return TestUnit(
+        found.name,
+        found.node.start_byte,
+        found.node.end_byte,
+        line_of(found.node),
+        hashed(digest(source, *_without(part, found.tables)) for part in found.parts),
+        hashed([*around, *(f"{name} {meaning}" for name, meaning in sorted(reaches.items()))]),
+        tuple(f"{case.key} {digest(source, case.node)}" for case in found.cases),
+        found.skipped,
+        len(own) + sum(helpers.values()),
+        found.dynamic,
+        tuple(sorted(reaches.items())),
+        tuple(digest(source, check) for check in own),
+        tuple(_statement(source, statement) for statement in statements(found.body)),
+        "" if found.body is None else digest(source, found.body),
+    )
+
+
+def bodies_in(source: Source) -> frozenset[str]:
+    """The meaning of every body in a file, of tests or not: as `TestUnit.body` has it."""
+    bodies = (child(node, "body") for node in walk(source.root))
+    return frozenset(digest(source, body) for body in bodies if body is not None)
+
+
+def _statement(source: Source, statement: Node) -> str:
+    inner = statement.named_children[0] if len(statement.named_children) == 1 else statement
+    is_plain = is_check(source, statement) or (statement.type == "expression_statement" and is_check(source, inner))
+    return f"{'check ' if is_plain else ''}{digest(source, statement)}"
+
+
+def _without(node: Node, tables: Sequence[Node]) -> list[Node]:
+    """A node in pieces that leave out some of what lies within it."""
+    if not any(inside(table, node) for table in tables):
+        return [node]
+    if node in tables:
+        return []
+    return [piece for found in node.children for piece in _without(found, tables)]

@@ -1,0 +1,80 @@
+"""What a language's reader finds of one test, before its meaning is told; the words that all readers share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from worker_agent.tdd.syntax.source import Source
+
+_CONDITIONAL = re.compile(
+    r"\b(?:skipif|skipIf|skipUnless|importorskip|runIf|Enabled\w*|Disabled(?:On|If|For)\w*|Requires\w*|needs_\w+)\b"
+)
+_ALWAYS = re.compile(
+    r"\b(?:skipif|skipIf)\(\s*(?:True|true|1|not False|['\"](?:True|1)['\"])\s*[,)]|skipUnless\(\s*False\b"
+)
+
+
+def is_conditional(skipped: str) -> bool:
+    """Whether a reason for skipping holds only in some places; only a run tells whether the test is skipped there."""
+    return _CONDITIONAL.search(skipped) is not None and _ALWAYS.search(skipped) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One set of values that a test runs with: `key` says which table it belongs to."""
+
+    key: str
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A test as nodes: `node` with all that belongs to it, `parts` that make its meaning, `body` that runs.
+
+    `around` is what else acts on it: set-up of its class or block. `owner` are the classes around it, for calls of
+    its own helper methods. `tables` are nodes inside of `parts` whose elements are its cases.
+    """
+
+    name: str
+    node: Node
+    parts: tuple[Node, ...]
+    body: Node | None
+    around: tuple[Node, ...] = ()
+    owner: tuple[Node, ...] = ()
+    cases: tuple[Case, ...] = ()
+    tables: tuple[Node, ...] = ()
+    skipped: str = ""
+    dynamic: str = ""
+    bases: tuple[str, ...] = field(default=())
+
+
+def child(node: Node | None, name: str) -> Node | None:
+    """The child in a field, of a node that may be missing."""
+    return None if node is None else node.child_by_field_name(name)
+
+
+def field_text(source: Source, node: Node | None, name: str) -> str:
+    """The text of the child in a field; empty where there is none."""
+    found = child(node, name)
+    return "" if found is None else source.text(found)
+
+
+def inside(node: Node, ancestor: Node) -> bool:
+    """Whether a node lies within another, or is it."""
+    return ancestor.start_byte <= node.start_byte and node.end_byte <= ancestor.end_byte
+
+
+def statements(block: Node | None) -> Iterator[Node]:
+    """The statements of a block, without comments."""
+    if block is not None:
+        yield from (found for found in block.named_children if "comment" not in found.type)
+
+
+def arguments(call: Node) -> list[Node]:
+    """The arguments of a call, without comments."""
+    listed = call.child_by_field_name("arguments")
+    return [] if listed is None else list(statements(listed))

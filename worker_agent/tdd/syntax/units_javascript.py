@@ -1,0 +1,245 @@
+"""Tests of a JavaScript or TypeScript file: vitest, jest, mocha, node:test, tap and their like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from worker_agent.tdd.syntax.source import Source
+from worker_agent.tdd.syntax.units_found import Case, Found, arguments, child, field_text, statements
+from worker_agent.tdd.syntax.units_javascript_titles import FUNCTIONS, title_of
+
+TESTS = frozenset(["it", "test", "specify", "fit", "xit", "ftest", "xtest", "xspecify"])
+BLOCKS = frozenset(["describe", "context", "suite", "fdescribe", "xdescribe", "xcontext"])
+_HOOKS = frozenset(["before", "beforeEach", "beforeAll", "after", "afterEach", "afterAll", "setup", "teardown"])
+_OBJECTS = frozenset({"Deno", "QUnit"})
+_OFF = frozenset({"skip", "todo", "failing", "fails", "skipIf", "runIf"})
+_ALIAS = re.compile(
+    rb"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:[^;{}\n?]+\?\s*[\w.]+\s*:\s*)?(it|test|describe)"
+    rb"(?:\.\w+)?(?:\.(?:extend|skipIf|runIf)\(|\s*[;\n?])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call such as `it.skip.each(table)(title, body)`: its first word, the words after it, tables in between."""
+
+    root: str
+    words: tuple[str, ...]
+    tables: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    titles: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    around: tuple[Node, ...] = ()
+    cases: tuple[Case, ...] = ()
+    skipped: str = ""
+    focused: bool = False
+
+
+def found_in(source: Source) -> Iterator[Found]:
+    """The tests, in the order of the file; where one is focused, the others count as skipped."""
+    every = list(_tests(source, source.root, _Scope(around=_hooks(source, source.root))))
+    any_focused = any(focused for _, focused in every)
+    for found, focused in every:
+        if any_focused and not focused and not found.skipped:
+            yield replace(found, skipped="another test is focused with only")
+        else:
+            yield found
+
+
+def call_of(source: Source, node: Node) -> Call:
+    """The words of a call's function, from its first."""
+    words: list[str] = []
+    tables: list[Node] = []
+    function = child(node, "function")
+    while function is not None:
+        if function.type == "member_expression":
+            words.append(field_text(source, function, "property"))
+            function = child(function, "object")
+        elif function.type == "call_expression":
+            tables.append(function)
+            function = child(function, "function")
+        else:
+            break
+    root = source.text(function) if function is not None and function.type == "identifier" else ""
+    root = _aliases(source).get(root, root)
+    if root in _OBJECTS and words:
+        root = "describe" if words.pop() == "module" else "test"
+    if root == "test" and words and words[-1] in BLOCKS | _HOOKS:
+        root = words.pop()
+    return Call(root, tuple(reversed(words)), tuple(reversed(tables)))
+
+
+@lru_cache(maxsize=4)
+def _aliases(source: Source) -> dict[str, str]:
+    """Names of the file for a function that makes tests: `const posixTest = isWindows ? test.skip : test`."""
+    found: dict[str, str] = {}
+    for match in _ALIAS.finditer(source.content):
+        found[match[1].decode()] = match[2].decode()
+    return found
+
+
+def callback(call: Node) -> Node | None:
+    """The last function among the arguments of a call."""
+    return next((found for found in reversed(arguments(call)) if found.type in FUNCTIONS), None)
+
+
+def is_test(source: Source, node: Node) -> bool:
+    """Whether a node is a call that makes a test."""
+    if node.type != "call_expression":
+        return False
+    call = call_of(source, node)
+    given = arguments(node)
+    has_body = callback(node) is not None or "todo" in call.words or (len(given) > 1 and given[-1].type == "identifier")
+    return call.root in TESTS and bool(given) and has_body
+
+
+def _is_block(source: Source, node: Node) -> bool:
+    return node.type == "call_expression" and call_of(source, node).root in BLOCKS and callback(node) is not None
+
+
+def _tests(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[Found, bool]]:
+    pending = [(found, scope) for found in reversed(node.named_children)]
+    while pending:
+        found, around = pending.pop()
+        if is_test(source, found):
+            yield _test(source, found, around)
+            continue
+        inner = _looped(source, found, around)
+        if _is_block(source, found):
+            inner = _block(source, found, around)
+        pending.extend((each, inner) for each in reversed(found.named_children))
+
+
+def _looped(source: Source, node: Node, scope: _Scope) -> _Scope:
+    """The scope within a loop: what it runs over are cases, one by one where they are written down."""
+    if node.type == "for_in_statement":
+        over = child(node, "right")
+    elif node.type == "call_expression" and field_text(source, child(node, "function"), "property") == "forEach":
+        over = child(child(node, "function"), "object")
+    else:
+        return scope
+    return scope if over is None else replace(scope, cases=(*scope.cases, *_elements(source, over)))
+
+
+def _elements(source: Source, node: Node) -> Iterator[Case]:
+    values = _array(source, node)
+    yield from (Case("", found) for found in (statements(values) if values is not None else [node]))
+
+
+def _array(source: Source, node: Node) -> Node | None:
+    """The array that an expression is or, as the name of a constant of the file, stands for."""
+    while node.type in {"as_expression", "satisfies_expression", "parenthesized_expression"}:
+        node = node.named_children[0]
+    if node.type == "array":
+        return node
+    if node.type == "identifier":
+        for statement in statements(source.root):
+            for found in statement.named_children:
+                if found.type == "variable_declarator" and field_text(source, found, "name") == source.text(node):
+                    value = child(found, "value")
+                    return value if value is not None and value.type == "array" else None
+    return None
+
+
+def _block(source: Source, node: Node, scope: _Scope) -> _Scope:
+    call = call_of(source, node)
+    body = child(callback(node), "body")
+    shown, pattern = title_of(source, node, is_table=_has_table(call))
+    return _Scope(
+        (*scope.titles, shown),
+        (*scope.patterns, pattern),
+        (*scope.around, *(_hooks(source, body) if body is not None else ())),
+        (*scope.cases, *(case for table in call.tables for case in _table(source, table))),
+        _skip(source, node, call) or scope.skipped,
+        scope.focused or _is_focused(call),
+    )
+
+
+def _hooks(source: Source, block: Node) -> tuple[Node, ...]:
+    """Calls of `beforeEach` and the like directly in a block."""
+    found = []
+    for statement in statements(block):
+        call = statement.named_children[0] if statement.type == "expression_statement" else statement
+        if call.type == "call_expression" and call_of(source, call).root in _HOOKS:
+            found.append(statement)
+    return tuple(found)
+
+
+def _test(source: Source, node: Node, scope: _Scope) -> tuple[Found, bool]:
+    call = call_of(source, node)
+    function = callback(node)
+    body = child(function, "body")
+    shown, pattern = title_of(source, node, is_table=_has_table(call))
+    titles, patterns = (*scope.titles, shown), (*scope.patterns, pattern)
+    is_dynamic = any(re.escape(title) != pattern for title, pattern in zip(titles, patterns, strict=True))
+    given = [
+        found for found in (child(function, "parameters"), child(function, "parameter"), body) if found is not None
+    ]
+    parts = given or [found for found in arguments(node)[1:] if found.type == "identifier"]
+    own = tuple(case for table in call.tables for case in _table(source, table))
+    parent = node.parent
+    whole = parent if parent is not None and parent.type == "expression_statement" else node
+    found = Found(
+        " > ".join(titles),
+        whole,
+        tuple(parts),
+        body,
+        scope.around,
+        cases=(*scope.cases, *own),
+        skipped=_skip(source, node, call) or _skips_first(source, body) or scope.skipped,
+        dynamic=" > ".join(patterns) if is_dynamic else "",
+    )
+    return found, scope.focused or _is_focused(call)
+
+
+def _has_table(call: Call) -> bool:
+    return bool(call.tables) or not {"each", "for"}.isdisjoint(call.words)
+
+
+def _is_focused(call: Call) -> bool:
+    return "only" in call.words or call.root in {"fit", "fdescribe", "ftest"}
+
+
+def _skip(source: Source, node: Node, call: Call) -> str:
+    for word in call.words:
+        if word in _OFF:
+            return f".{word}"
+    if call.root.startswith("x"):
+        return call.root
+    for found in arguments(node):
+        if found.type == "object":
+            option = re.search(r"\b(?:skip|todo|fails)\s*:(?!\s*false\b)[^,}]*", source.text(found))
+            if option:
+                return option[0].strip()
+    return ""
+
+
+def _skips_first(source: Source, body: Node | None) -> str:
+    for statement in list(statements(body))[:1]:
+        text = source.text(statement)
+        if re.match(r"(?:return\s+)?(?:\w+\.)?(?:skip|pending|todo)\(", text) or re.match(r"return\s*;?$", text):
+            return text.splitlines()[0]
+    return ""
+
+
+def _table(source: Source, table: Node) -> Iterator[Case]:
+    """The rows of `.each(...)` and of each`...`."""
+    given = child(table, "arguments")
+    if given is None:
+        return
+    if given.type == "template_string":
+        header = source.text(given).strip("`").strip().splitlines()[:1]
+        width = (header[0].count("|") + 1) if header else 1
+        cells = [found for found in given.named_children if found.type == "template_substitution"]
+        yield from (Case(f"{index % width}", cell) for index, cell in enumerate(cells))
+        return
+    for found in statements(given):
+        yield from _elements(source, found)

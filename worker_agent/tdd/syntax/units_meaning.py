@@ -1,0 +1,114 @@
+"""Digests of code by meaning: comments, layout, docstrings and the style of quotes do not count."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+
+from tree_sitter import Node
+
+from worker_agent.tdd.syntax.source import Language, Source
+
+_LAYOUT = frozenset({",", ";", "(", ")", "[", "]", "{", "}", ":", "\n", "`", '"', "'", "|"})
+"""Tokens that say nothing beside the tree that they are in."""
+
+_TRANSPARENT = frozenset({"parenthesized_expression", "formal_parameters", "parenthesized_statements"})
+"""Nodes that stand for what they enclose."""
+
+_STRINGS = frozenset({"string", "string_literal", "interpreted_string_literal", "encapsed_string", "template_string"})
+_TEXTS = frozenset(
+    {
+        "string_content",
+        "string_fragment",
+        "string_literal_content",
+        "interpreted_string_literal_content",
+        "escape_sequence",
+    }
+)
+_INSIDE = _TEXTS | {"string_start", "string_end"}
+_VERBATIM = frozenset({"token_tree"})
+"""Nodes inside which punctuation has a meaning of its own: the arguments of Rust's macros."""
+
+_QUOTE = re.compile(r"""\\(["'])""")
+_PREFIX = re.compile(rb"[A-Za-z]*")
+
+
+_DIGESTS: dict[tuple[Language, str, bytes], str] = {}
+"""Digests of code that was seen before: most of a file is the same on both sides of a change."""
+
+_DIGESTS_LIMIT = 50_000
+
+
+def digest(source: Source, *nodes: Node) -> str:
+    """A short hash of the meaning of some code."""
+    return _digest(source, nodes[0]) if len(nodes) == 1 else hashed(_digest(source, node) for node in nodes)
+
+
+def _digest(source: Source, node: Node) -> str:
+    key = (source.language, node.type, source.content[node.start_byte : node.end_byte])
+    if key not in _DIGESTS:
+        if len(_DIGESTS) > _DIGESTS_LIMIT:
+            _DIGESTS.clear()
+        _DIGESTS[key] = hashed(tokens(source, node))
+    return _DIGESTS[key]
+
+
+def hashed(parts: Iterable[str]) -> str:
+    """A short hash of texts in their order."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part.encode("utf-8", "replace") + b"\0")
+    return found.hexdigest()[:20]
+
+
+def tokens(source: Source, node: Node) -> Iterator[str]:
+    """What code says, in order: kinds of nodes, names, values and operators."""
+    pending: list[Node | str] = [node]
+    while pending:
+        found = pending.pop()
+        if isinstance(found, str):
+            yield found
+        elif _is_silent(found, source.language):
+            continue
+        elif (text := _plain_string(source, found)) is not None:
+            yield f"string {text}"
+        elif not found.children:
+            yield source.text(found)
+        elif found.type in _TRANSPARENT:
+            pending.extend(reversed(found.children))
+        else:
+            pending.append("end")
+            pending.extend(reversed(found.children))
+            yield found.type
+
+
+def docstring(node: Node) -> Node | None:
+    """The docstring that a block of Python starts with."""
+    first = next((child for child in node.named_children if child.type != "comment"), None)
+    if first is None or first.type != "expression_statement" or len(first.named_children) != 1:
+        return None
+    return first.named_children[0] if first.named_children[0].type == "string" else None
+
+
+def _is_silent(node: Node, language: Language) -> bool:
+    if "comment" in node.type:
+        return True
+    if not node.is_named:
+        parent = node.parent
+        return node.type in _LAYOUT and not (parent is not None and parent.type in _VERBATIM and node.type != ",")
+    if language is Language.PYTHON and node.type == "expression_statement":
+        parent = node.parent
+        if parent is not None and parent.type in {"block", "module"} and node.named_children:
+            return docstring(parent) == node.named_children[0]
+    return False
+
+
+def _plain_string(source: Source, node: Node) -> str | None:
+    """The text of a string without anything computed in it, the marks around it apart."""
+    if node.type not in _STRINGS or any(child.type not in _INSIDE for child in node.named_children):
+        return None
+    text = "".join(source.text(child) for child in node.named_children if child.type in _TEXTS)
+    prefix = _PREFIX.match(source.content[node.start_byte : node.end_byte])
+    letters = "".join(sorted((prefix[0] if prefix else b"").decode().lower().replace("u", "")))
+    return f"{letters} {text}" if letters else _QUOTE.sub(r"\1", text)

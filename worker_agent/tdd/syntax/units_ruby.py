@@ -1,0 +1,187 @@
+"""Tests of a Ruby file: RSpec's examples with their full description, minitest's methods and blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from tree_sitter import Node
+
+from worker_agent.tdd.syntax.source import Source
+from worker_agent.tdd.syntax.units_found import Case, Found, child, field_text, statements
+
+_GROUPS = frozenset(["describe", "context", "feature", "xdescribe", "xcontext", "fdescribe", "fcontext"])
+_EXAMPLES = frozenset(
+    [
+        "it",
+        "specify",
+        "example",
+        "scenario",
+        "xit",
+        "xspecify",
+        "xexample",
+        "fit",
+        "fspecify",
+        "fexample",
+        "pending",
+        "skip",
+        "its",
+    ]
+)
+_HOOKS = frozenset(["before", "after", "around", "setup", "teardown", "let!", "subject", "subject!", "include_context"])
+_TEST_CLASS = re.compile(r"Test\b|TestCase\b|Spec\b")
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    titles: tuple[tuple[str, str], ...] = ()
+    around: tuple[Node, ...] = ()
+    cases: tuple[Case, ...] = ()
+    skipped: str = ""
+    focused: bool = False
+
+
+def found_in(source: Source) -> Iterator[Found]:
+    """The tests, in the order of the file; where one is focused, the others count as skipped."""
+    every = list(_tests(source, source.root, _Scope()))
+    any_focused = any(focused for _, focused in every)
+    for found, focused in every:
+        hidden = any_focused and not focused and not found.skipped
+        yield replace(found, skipped="another test is focused") if hidden else found
+
+
+def block_of(call: Node) -> Node | None:
+    """The body of the block that a call is given."""
+    return child(child(call, "block"), "body")
+
+
+def arguments_of(call: Node) -> list[Node]:
+    """The arguments of a call."""
+    return list(statements(child(call, "arguments")))
+
+
+def _tests(source: Source, block: Node, scope: _Scope) -> Iterator[tuple[Found, bool]]:
+    for node in statements(block):
+        if node.type == "call":
+            yield from _call(source, node, scope)
+        elif node.type == "class":
+            yield from _class(source, node, scope)
+        elif node.type in {"module", "if", "unless", "body_statement", "then", "else", "begin"}:
+            yield from _tests(source, child(node, "body") or node, scope)
+
+
+def _call(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[Found, bool]]:
+    method, receiver = field_text(source, node, "method"), child(node, "receiver")
+    has_block = child(node, "block") is not None
+    if method in _GROUPS and has_block and (receiver is None or source.text(receiver) == "RSpec"):
+        yield from _tests(source, block_of(node) or node, _group(source, node, scope))
+    elif receiver is None and (method in _EXAMPLES or method == "test") and (has_block or arguments_of(node)):
+        if scope.titles or method == "test":
+            yield _example(source, node, scope)
+    elif has_block and (body := block_of(node)) is not None:
+        cases = () if receiver is None else tuple(_elements(receiver))
+        yield from _tests(source, body, replace(scope, cases=(*scope.cases, *cases)))
+
+
+def _elements(receiver: Node) -> Iterator[Case]:
+    listed = list(statements(receiver)) if receiver.type in {"array", "hash"} else [receiver]
+    yield from (Case("", found) for found in listed)
+
+
+def _group(source: Source, node: Node, scope: _Scope) -> _Scope:
+    hooks = [found for found in statements(block_of(node)) if field_text(source, found, "method") in _HOOKS]
+    method = field_text(source, node, "method")
+    return _Scope(
+        (*scope.titles, *(_title(source, found) for found in arguments_of(node) if not _is_option(found))),
+        (*scope.around, *hooks),
+        scope.cases,
+        _skip(source, node) or scope.skipped,
+        scope.focused or (method.startswith("f") and method != "feature") or _is_focused(source, node),
+    )
+
+
+def _example(source: Source, node: Node, scope: _Scope) -> tuple[Found, bool]:
+    titles = [_title(source, found) for found in arguments_of(node)[:1] if not _is_option(found)]
+    body, method = block_of(node), field_text(source, node, "method")
+    name, pattern = _joined([*scope.titles, *titles])
+    if not titles:
+        pattern += r"( .*)?"
+    if method == "test" and scope.titles:
+        name = f"{scope.titles[-1][0]}::test_{re.sub(r'[^0-9A-Za-z_]', '_', titles[0][0])}" if titles else name
+    found = Found(
+        name,
+        node,
+        () if body is None else (body,),
+        body,
+        scope.around,
+        cases=scope.cases,
+        skipped=_skip(source, node) or _skips_first(source, body) or scope.skipped,
+        dynamic=pattern if pattern != re.escape(name) and method != "test" else "",
+    )
+    return found, scope.focused or method in {"fit", "fspecify", "fexample"} or _is_focused(source, node)
+
+
+def _joined(titles: list[tuple[str, str]]) -> tuple[str, str]:
+    """As RSpec joins descriptions: blanks between, but none before `#sum`, `.sum` and `::Sum`."""
+    name, pattern = "", ""
+    for text, shape in titles:
+        gap = "" if not name or re.match(r"#|::|\.", text) else " "
+        name, pattern = f"{name}{gap}{text}", f"{pattern}{re.escape(gap)}{shape}"
+    return name, pattern
+
+
+def _title(source: Source, node: Node) -> tuple[str, str]:
+    if node.type == "string":
+        pieces = [(source.text(n), re.escape(source.text(n))) for n in node.named_children if n.type != "interpolation"]
+        if len(pieces) == len(node.named_children):
+            return "".join(text for text, _ in pieces), "".join(shape for _, shape in pieces)
+        shapes = [".*" if n.type == "interpolation" else re.escape(source.text(n)) for n in node.named_children]
+        return source.text(node)[1:-1], "".join(shapes)
+    text = source.text(node).lstrip(":")
+    is_plain = node.type in {"constant", "scope_resolution", "simple_symbol"}
+    return text, re.escape(text) if is_plain else ".*"
+
+
+def _is_option(node: Node) -> bool:
+    return node.type == "pair" or (node.type == "simple_symbol" and node.prev_named_sibling is not None)
+
+
+def _is_focused(source: Source, node: Node) -> bool:
+    return any(re.match(r":(?:focus|fit)$|focus:\s*true", source.text(found)) for found in arguments_of(node))
+
+
+def _skip(source: Source, node: Node) -> str:
+    method = field_text(source, node, "method")
+    if method.startswith("x") or method in {"pending", "skip"} or child(node, "block") is None:
+        return method
+    for found in arguments_of(node):
+        text = source.text(found)
+        if re.match(r":(?:skip|pending)$|(?:skip|pending):(?!\s*false)", text):
+            return text
+    return ""
+
+
+def _skips_first(source: Source, body: Node | None) -> str:
+    first = next(statements(body), None)
+    text = "" if first is None else source.text(first)
+    return text.splitlines()[0] if re.match(r"(?:skip|pending|return)\b", text) else ""
+
+
+def _class(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[Found, bool]]:
+    """minitest: methods of a class whose parent is a test case."""
+    name, body = field_text(source, node, "name"), child(node, "body")
+    is_test = bool(_TEST_CLASS.search(field_text(source, node, "superclass") + name))
+    setup = [found for found in statements(body) if field_text(source, found, "name") in {"setup", "teardown"}]
+    setup += [found for found in statements(body) if field_text(source, found, "method") in _HOOKS]
+    inner = replace(scope, titles=(*scope.titles, (name, re.escape(name))), around=(*scope.around, *setup))
+    names = "::".join(text for text, _ in inner.titles)
+    for found in statements(body):
+        method = field_text(source, found, "name")
+        if found.type == "method" and method.startswith("test") and is_test:
+            inside = child(found, "body")
+            parts = () if inside is None else (inside,)
+            skipped = _skips_first(source, inside)
+            yield Found(f"{names}::{method}", found, parts, inside, inner.around, (node,), skipped=skipped), False
+    if body is not None:
+        yield from _tests(source, body, inner)

@@ -1,0 +1,51 @@
+"""Whether what people read in a pull request and its issue is what was claimed: both can be edited by hand (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shared.lock.record import Fence
+from shared.models import Issue
+from shared.proof_claim import Claim
+from shared.specification import body_sha256
+from shared.text import one_line
+from worker_agent.tdd.inert_markdown import ID_CHARS, code
+from worker_agent.verify.compare import Falsehood
+
+_HEADER = re.compile(r"^\| (?:Criterion \| )?New test \| On the base ", re.MULTILINE)
+_ROW = re.compile(r"^\| (?:[^|`]*\| )?(?P<test>`(?:\\\||[^|])*`) \|[^\n]*\| (?P<head>[^|]*) \|$", re.MULTILINE)
+
+
+def edited_table(body: str, claim: Claim) -> Iterator[Falsehood]:
+    """Rows of the visible table that the claim does not have, and claimed tests that have no row there."""
+    header = _HEADER.search(body)
+    if header is None:
+        if claim.tests:
+            yield Falsehood("table", "The table of new tests is not there any more.")
+        return
+    shown = {row["test"]: row["head"].strip() for row in _ROW.finditer(_table(body[header.start() :]))}
+    claimed = {code(one_line(test, ID_CHARS)): test for test in claim.tests}
+    for test, head in shown.items():
+        if test not in claimed and len(claim.tests) == claim.count:
+            yield Falsehood("table", f"The table has a row for {test.strip('`')}, of which the claim says nothing.")
+        elif head != "passed":
+            yield Falsehood("table", f"The table says '{head}' of {test.strip('`')} on the head; the claim: passed.")
+    if "... and" not in _table(body[header.start() :]):
+        missing = [test for shown_as, test in claimed.items() if shown_as not in shown]
+        for test in missing:
+            yield Falsehood("table", f"The table has no row for {test}, which the claim has.")
+
+
+def edited_issue(issue: Issue, fence: Fence | None) -> Iterator[Falsehood]:
+    """An issue whose text is not the one that the work was begun with."""
+    if fence is None or not fence.body_sha256:
+        return
+    if body_sha256(issue.title, issue.body) != fence.body_sha256:
+        told = f"The text of #{issue.number} was edited after the work began; the tests stand for the earlier text."
+        yield Falsehood("issue", told)
+
+
+def _table(text: str) -> str:
+    """The lines of the table that a text begins with."""
+    return text.partition("\n\n")[0]
