@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from branch_scene import move, push, tip, work_branch
 from engine import OWNER, REPOSITORY, Engine
+from quick_clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, fence, labels, pulls, status
 
 from lab.ci.moods import GREEN, NEVER
+from shared.reconcile.sweep import DOUBT_SECONDS
 from shared.workflow import Role
 
 GOOD = TESTS + CODE + REVIEW
@@ -163,7 +165,9 @@ async def pull_request_opened_again(engine: Engine) -> int:
 
 
 async def looked_at_again(engine: Engine) -> None:
-    """Worker and reviewer on another machine, until each has seen what people did."""
+    """Worker and reviewer on another machine, until each has seen twice what people did."""
+    engine.clock = clock = QuickClock()
     async with engine.agent(Role.WORKER, state="third") as worker, engine.agent(Role.REVIEWER, state="third") as other:
         for _ in range(3):
             await engine.tick(worker, other)
+            clock.skip(DOUBT_SECONDS)
