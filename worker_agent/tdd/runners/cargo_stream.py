@@ -5,13 +5,13 @@ Test binaries write into the same stream: what they tell is checked against thei
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from worker_agent.tdd.runners.cargo_script import DOCTESTS
+from worker_agent.tdd.runners.json_lines import json_object, lines
 
 _EVENT = '{ "type": "'
 """How an event of the test harness begins; what a child process printed may stand before it in its line."""
@@ -61,8 +61,8 @@ class Stream:
 def taken_apart(data: bytes) -> Stream:
     """Read a stream; never raises for its content."""
     stream = Stream()
-    for line in data.decode("utf-8", "replace").splitlines():
-        found = _object(line)
+    for line in lines(data):
+        found = json_object(line)
         if not stream.header and "selected" in found:
             stream.header = found
         elif isinstance(found.get("reason"), str):
@@ -104,21 +104,11 @@ def _framed(stream: Stream, binary: str, frame: dict[str, Any]) -> None:
 
 def _told(session: Session, line: str) -> None:
     at = line.find(_EVENT)
-    event = _object(line[at:]) if at >= 0 and session.binary != DOCTESTS else {}
+    event = json_object(line[at:]) if at >= 0 and session.binary != DOCTESTS else {}
     if event:
         session.events.append(event)
     else:
         session.text.append(line)
-
-
-def _object(line: str) -> dict[str, Any]:
-    if not line.startswith("{"):
-        return {}
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def names(session: Session, event: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from worker_agent.tdd.runners.go_packages import Packages
+from worker_agent.tdd.runners.json_lines import json_object, lines
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
@@ -72,7 +73,7 @@ def read(data: bytes, project: Project) -> Report:
     if data.count(b"\n") > 10 * ELEMENT_LIMIT:
         return Report(problem=f"the test report has more than {10 * ELEMENT_LIMIT} lines")
     stream = _Stream()
-    for line in data.decode("utf-8", "replace").splitlines():
+    for line in lines(data):
         _take(stream, line)
     packages = Packages(project)
     cases = [case for name, found in stream.packages.items() for case in _cases(stream, name, found, packages)]
@@ -83,8 +84,8 @@ def read(data: bytes, project: Project) -> Report:
 
 
 def _take(stream: _Stream, line: str) -> None:
-    event = _event(line)
-    if event is None:
+    event = json_object(line)
+    if not event:
         _text(stream, line)
     elif event.get("Action") == "build-output":
         for said in str(event.get("Output", "")).splitlines():
@@ -93,16 +94,6 @@ def _take(stream: _Stream, line: str) -> None:
         stream.selected = frozenset(map(str, selected))
     elif isinstance(name := event.get("Package"), str):
         _package_event(stream.package(name), event)
-
-
-def _event(line: str) -> dict[str, Any] | None:
-    if not line.startswith("{"):
-        return None
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) else None
 
 
 def _text(stream: _Stream, line: str) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 from worker_agent.tdd.runners import java_build, java_cases
 from worker_agent.tdd.runners.java_sources import JavaSources
+from worker_agent.tdd.runners.json_lines import json_object, lines
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
 from worker_agent.tdd.runners.maven_report import selected_files
 from worker_agent.tdd.runners.project import Project
@@ -39,14 +39,14 @@ def read(data: bytes, project: Project) -> Report:
     """Read one report; never raises for its content."""
     if len(data) > REPORT_LIMIT or data.count(b"\n") > 10 * ELEMENT_LIMIT:
         return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
-    lines = data.decode("utf-8", "replace").splitlines()
-    events = [event for line in lines if (event := _event(line))]
-    log = "\n".join(line for line in lines if not line.startswith("{"))
+    told = lines(data)
+    events = [event for line in told if (event := json_object(line))]
+    log = "\n".join(line for line in told if not line.startswith("{"))
     sources = JavaSources(project)
     cases = [_case(event, project, sources) for event in events if isinstance(event.get("end"), str)]
     modules = frozenset(_module(event, project) for event in events if isinstance(event.get("end"), str))
     problem = _problem(log, events, len(cases))
-    selected = frozenset(map(str, selected_files(lines[0] if lines else "")))
+    selected = frozenset(map(str, selected_files(told[0] if told else "")))
     return Report((*cases, *java_build.not_built(log, project, modules, selected)), problem)
 
 
@@ -73,13 +73,3 @@ def _problem(log: str, events: list[dict[str, Any]], cases: int) -> str:
     if begun != ended or counted != cases:
         return f"Gradle began {begun} and ended {ended} with {counted} tests, {cases} of them were told"
     return ""
-
-
-def _event(line: str) -> dict[str, Any]:
-    if not line.startswith("{"):
-        return {}
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

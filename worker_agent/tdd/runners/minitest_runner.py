@@ -123,15 +123,11 @@ class MinitestRunner:
 
     def explain(self, case: Case) -> str:
         """The class and message of the error, then where it was raised."""
-        first = next((line.strip() for line in ruby_errors.steady(case.message).splitlines() if line.strip()), "")
-        return "\n".join(part for part in (f"{case.error}: {first}" if case.error else first, case.text) if part)
+        return ruby_errors.explained(case)
 
     def classify(self, case: Case, project: Project) -> Kind:
         """Own constants, methods and files that are missing, apart from gems."""
-        text = f"{case.error}: {case.message}"
-        if case.name == case.file:
-            return ruby_errors.while_loading(text, project)
-        return ruby_errors.in_a_test(text, project)
+        return ruby_errors.kind(case, project)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """It reported tests, and its exit code says the same."""

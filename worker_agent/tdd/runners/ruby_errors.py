@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from worker_agent.tdd.runners.junit import Case
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind
 
@@ -13,7 +14,19 @@ _SYNTAX = re.compile(r"SyntaxError|syntax error[s,]")
 _ADDRESS = re.compile(r"0x[0-9a-f]{8,}")
 
 
-def while_loading(text: str, project: Project) -> Kind:
+def explained(case: Case) -> str:
+    """The class and message of the error, then where it was raised."""
+    first = next((line.strip() for line in steady(case.message).splitlines() if line.strip()), "")
+    return "\n".join(part for part in (f"{case.error}: {first}" if case.error else first, case.text) if part)
+
+
+def kind(case: Case, project: Project) -> Kind:
+    """Why a test, or a whole file in its place, failed."""
+    text = f"{case.error}: {case.message}"
+    return _while_loading(text, project) if case.name == case.file else _in_a_test(text, project)
+
+
+def _while_loading(text: str, project: Project) -> Kind:
     """Why a file could not be loaded: own files have a path, gems a bare name."""
     missing = _NOT_LOADED.search(text)
     if missing:
@@ -23,7 +36,7 @@ def while_loading(text: str, project: Project) -> Kind:
     return Kind.FIRST_PARTY_IMPORT if _NO_CONSTANT.search(text) else Kind.COLLECTION
 
 
-def in_a_test(text: str, project: Project) -> Kind:
+def _in_a_test(text: str, project: Project) -> Kind:
     """Why a test failed: whatever it raised, except that a gem is not there."""
     missing = _NOT_LOADED.search(text)
     if missing is None:
