@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -43,7 +44,7 @@ class Cast:
     async def play(self, name: str, module: str) -> None:
         """Run one agent for ever, until cancelled; raises `NeverStarted` when it keeps dying at once."""
         quick = 0
-        argv = (sys.executable, "-m", module, "--config", str(self.stage.config), "--agent-id", name)
+        argv = self._argv(name, module)
         while quick < QUICK_DEATHS:
             began = self.clock.boot()
             async with process.started(
@@ -59,6 +60,12 @@ class Cast:
             await self.clock.sleep(RESTART_SECONDS)
         last = (await anyio.Path(self.stage.log(name)).read_text(encoding="utf-8", errors="replace")).strip()[-500:]
         raise NeverStarted(f"{name} does not start: {last}")
+
+    def _argv(self, name: str, module: str) -> tuple[str, ...]:
+        """The agent's command, which Linux ends when the demonstration is killed: nobody else would."""
+        ended_with_us = shutil.which("setpriv", path=self.variables.get("PATH"))
+        held = (ended_with_us, "--pdeathsig", "TERM", "--") if ended_with_us else ()
+        return (*held, sys.executable, "-m", module, "--config", str(self.stage.config), "--agent-id", name)
 
     async def kill_at_random(self, every_seconds: float) -> None:
         """SIGKILL some agent, again and again."""
