@@ -114,6 +114,8 @@ _NEXT = {
     Hindrance.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded or not at `{reviewing}`.",
     Hindrance.EDITED: "It is not merged: its issue, by somebody without write access, was edited after its text was "
     "approved. It goes on when the text is as it was; set `{changes}` here to have the new one worked on.",
+    Hindrance.BLOCKED: "It is not merged while its issue is blocked by another one that is open; it is merged as "
+    "soon as that is closed, or the relationship is taken off.",
     Hindrance.COOLING: "It is merged at {until}, if nothing speaks against it then; `/merge` does so at once.",
 }
 

@@ -19,6 +19,7 @@ from reviewer_agent.review.opinion import Reader, standing_approvals, standing_r
 from shared.ci.presence import Presence
 from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import Verdict, fold
+from shared.dependencies import holding, written
 from shared.errors import Gone
 from shared.labels import HOLDING_OF_ISSUE, Flag
 from shared.lock.record import Fence
@@ -132,7 +133,16 @@ class Observer:
         issue = await self._issue(number)
         barred = excluded(issue.labels, self._policy.barring) if issue is not None else ""
         held_up = await self._held_up(issue, s.pull_request)
-        return replace(s, barred=barred, held_up=held_up or self._flagged(issue))
+        return replace(s, barred=barred, held_up=held_up or self._flagged(issue) or await self._blocked(issue))
+
+    async def _blocked(self, issue: Issue | None) -> Hindrance | None:
+        """Whether people named a blocker after the hand-over; the issue says how many relationships it has."""
+        if issue is None:
+            return None
+        if issue.blocked_by and holding(issue, await self._forge.issues.blocked_by(issue.number)):
+            return Hindrance.BLOCKED
+        named = [await self._issue(number) for number in written(issue)]
+        return Hindrance.BLOCKED if any(one is not None and one.open for one in named) else None
 
     def _flagged(self, issue: Issue | None) -> Hindrance | None:
         flags = self._policy.names.read(issue.labels).flags if issue is not None else frozenset()

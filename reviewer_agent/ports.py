@@ -15,6 +15,7 @@ from shared.labels import Flag
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.models import (
+    Blocker,
     Check,
     Comment,
     Finding,
@@ -55,6 +56,8 @@ class Issues(Protocol):
     """Single issues, and pull requests as issues, read before acting."""
 
     async def issue(self, number: int) -> Issue: ...
+
+    async def blocked_by(self, number: int) -> tuple[Blocker, ...]: ...
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
 

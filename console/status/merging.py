@@ -28,6 +28,7 @@ _TOLD: Mapping[Hindrance, Waiting] = {
     Hindrance.CHECKS_MISSING: Waiting(Whom.PERSON, "it has no checks"),
     Hindrance.STOPPED: Waiting(Whom.PERSON, "its issue was stopped"),
     Hindrance.EDITED: Waiting(Whom.PERSON, "its issue was edited"),
+    Hindrance.BLOCKED: Waiting(Whom.ITEM, "what blocks its issue"),
     Hindrance.REQUIRED: Waiting(Whom.PERSON, "what its base branch requires"),
     Hindrance.CONFLICT: Waiting(Whom.PERSON, "merge its base into it"),
     Hindrance.REFUSED: Waiting(Whom.PERSON, "GitHub refused the merge"),

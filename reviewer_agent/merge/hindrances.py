@@ -38,6 +38,7 @@ class Hindrance(StrEnum):
     QUEUED = "it waits in GitHub's merge queue"
     STOPPED = "its issue was closed, paused or taken back"
     EDITED = "its issue was edited after its text was approved"
+    BLOCKED = "its issue is blocked by another one that is open"
     COOLING = "people are given time to object"
 
 
@@ -78,6 +79,7 @@ UNANNOUNCED = PASSING | {
     Hindrance.BASE_RED,
     Hindrance.STOPPED,
     Hindrance.EDITED,
+    Hindrance.BLOCKED,
 }
 """What can change without GitHub showing the pull request as changed."""
 
@@ -89,6 +91,7 @@ TOLD_ANEW = frozenset(
         Hindrance.CHECKS_RED,
         Hindrance.CHECKS_MISSING,
         Hindrance.EDITED,
+        Hindrance.BLOCKED,
         Hindrance.REQUIRED,
         Hindrance.CONFLICT,
     }

@@ -19,6 +19,7 @@ from shared.labels import Flag
 from shared.lock.hold import Held
 from shared.lock.port import RefUpdate
 from shared.models import (
+    Blocker,
     Check,
     Comment,
     Finding,
@@ -68,6 +69,10 @@ class FakeHub:
         if number != ISSUE:
             raise Gone
         return self.world.issue
+
+    async def blocked_by(self, number: int) -> tuple[Blocker, ...]:
+        self.world.meet("blockers")
+        return ()
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
         self.world.meet("events")

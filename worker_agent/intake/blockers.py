@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from shared.dependencies import holding, written
 from shared.errors import Gone
 from shared.models import Blocker, Issue
-from shared.specification import read
 
 MOST_WATCHED = 20
 """So many blockers are looked at for one poll; where there are more, the others come with the next ones."""
@@ -65,13 +65,11 @@ class Blockers:
 
     async def of(self, issue: Issue) -> tuple[Wait, ...]:
         """Everything that an issue may wait for, its text first; of GitHub's relationships only what is open."""
-        wanted = read(issue.body)
-        own = {issue.number, wanted.part_of}
-        found = {number: Wait(number) for number in wanted.depends_on if number not in own}
+        found = {number: Wait(number) for number in written(issue)}
         if not issue.blocked_by:  # the issue itself says how many there are: nothing is asked where there are none
             return tuple(found.values())
-        blockers = [one for one in await self._issues.blocked_by(issue.number) if one.open]
-        here = [one for one in blockers if not one.repository and one.number not in {*own, *found}]
+        blockers = holding(issue, await self._issues.blocked_by(issue.number))
+        here = [one for one in blockers if not one.repository and one.number not in found]
         elsewhere = [one for one in blockers if one.repository]
         named = (Wait(one.number, one.repository, written=False) for one in (*here, *elsewhere))
         return (*found.values(), *named)

@@ -111,6 +111,31 @@ async def test_a_strangers_issue_that_is_edited_under_review_is_neither_reviewed
     assert (calls(engine, "review"), merged(engine)) == (1, True)
 
 
+@pytest.mark.parametrize("where", ["text", "relationship"])
+async def test_a_blocker_that_is_named_under_review_holds_the_merge_until_it_is_closed(
+    engine: Engine, where: str
+) -> None:
+    number = engine.ready("Greet people")
+    pull = await handed_over(engine)
+    engine.lab.clock.advance(2)
+    blocker = engine.lab.issue(REPOSITORY, "Ask whether people want that", author=OWNER).number
+    if where == "text":
+        engine.lab.at(REPOSITORY).issues.edit(number, OWNER, body=f"Depends on #{blocker}")
+    else:
+        engine.lab.block(REPOSITORY, number, by=blocker, actor=OWNER)
+    await reviewed(engine)
+    assert (calls(engine, "review"), merged(engine)) == (1, False)
+    assert "It is not merged while its issue is blocked by another one that is open" in status(engine, pull.number)
+    said = len(comments(engine, pull.number))
+    engine.lab.clock.advance(301)
+    await reviewed(engine)
+    assert (calls(engine, "review"), merged(engine), len(comments(engine, pull.number))) == (1, False, said)
+    engine.lab.close(REPOSITORY, blocker, actor=OWNER)
+    engine.lab.clock.advance(301)
+    await reviewed(engine)
+    assert (calls(engine, "review"), merged(engine)) == (1, True)
+
+
 def say(engine: Engine, sha: str, state: str) -> None:
     """A check of somebody else's ends, late."""
     engine.lab.clock.advance(2)

@@ -126,6 +126,7 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
         ({"base_checks": Verdict.RED}, Hindrance.BASE_RED, Action.HAND_OVER),
         ({"held_up": Hindrance.STOPPED}, Hindrance.STOPPED, Action.HAND_OVER),
         ({"held_up": Hindrance.EDITED}, Hindrance.EDITED, Action.HAND_OVER),
+        ({"held_up": Hindrance.BLOCKED}, Hindrance.BLOCKED, Action.HAND_OVER),
         ({"barred": "it carries the label"}, Hindrance.BARRED, Action.HAND_OVER),
         ({"opinion": replace(opinion(), lines=801)}, Hindrance.LARGE, Action.PARK),
         ({"opinion": replace(opinion(), lines=None)}, Hindrance.LARGE, Action.PARK),
