@@ -25,7 +25,7 @@ from shared.llm.cli.coder import CliCoder, Impossible
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import LINE_CAP, Event
-from shared.llm.codex_arguments import FIXED, permissions, provider, reading, signed_in
+from shared.llm.codex_arguments import FIXED, permissions, provider, reading, searching, signed_in
 from shared.llm.codex_events import Transcript, verdict
 from shared.llm.codex_program import native, package
 from shared.llm.endpoint import Endpoint
@@ -207,7 +207,7 @@ class CodexSession:
         request, base_url, login = self._request, self._endpoint.base_url, self._endpoint.file
         secret = () if login is None else codex_lent.concealed(self._home, login)
         yield from provider(base_url or VENDOR, KEY) if login is None else signed_in(base_url)
-        yield from FIXED
+        yield from (*FIXED, *searching(self._endpoint.tools))
         for feature in self._cli.disabled:
             yield from ("--disable", feature)
         if request.model:
