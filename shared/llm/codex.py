@@ -33,6 +33,7 @@ from shared.llm.port import Ending, Outcome, Request, Usage
 from shared.llm.prices import Prices
 from shared.llm.setup import Setup
 from shared.llm.structured import as_text, fitted, strict
+from shared.named_times import later
 
 log = structlog.get_logger()
 
@@ -159,9 +160,8 @@ class CodexSession:
         return Outcome(found.ending, found.text, answer, usage, self._again(found.wait_seconds), found.notes)
 
     def _again(self, seconds: float | None) -> datetime | None:
-        if seconds is None:
-            return None
-        return datetime.fromtimestamp(self._cli.launcher.clock.now() + seconds, UTC)
+        now = datetime.fromtimestamp(self._cli.launcher.clock.now(), UTC)
+        return None if seconds is None else later(now, seconds)
 
     def spent(self) -> Outcome:
         """What is known of a run that we ended."""
