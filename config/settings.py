@@ -127,6 +127,8 @@ class LLMSettings(Section):
     """Directory into which every exchange is recorded: prompts, answers, changed files; secrets are left out."""
     scenario: UserPath | None = None
     """The file, or the directory of recordings, from which the `scripted` backend answers."""
+    vendor_tools: tuple[Literal["web_search", "web_fetch"], ...] = ()
+    """Tools that the model's vendor runs and that a run with a key may use; each sends words of it elsewhere."""
 
 
 class SandboxLimits(Section):

@@ -45,3 +45,5 @@ class PriceSettings(Section):
     """Length of a prompt in tokens beyond which `times` holds; null means that there is none."""
     times: float = Field(1, ge=1)
     """How many times as much a request with a longer prompt costs."""
+    search: float = Field(10, ge=0)
+    """A thousand searches that the vendor makes for it, where `llm.vendor_tools` allows them."""

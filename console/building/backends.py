@@ -25,6 +25,7 @@ from shared.llm.port import Call, Coder
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.metered import Metered
 from shared.llm.proxy.server import ModelProxy
+from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import OFFICIAL, Upstream, Vendor
 from shared.llm.recorder import Recorder
 from shared.sandbox.confinement import Confinement
@@ -122,7 +123,8 @@ def _endpoints(process: Process, name: str) -> Endpoints:
     url = own.base_url or OFFICIAL[vendor]
     upstream = Upstream(vendor, url, own.token, proxy_for(url, process.environment))
     sockets = process.settings.state_dir / "sockets" if process.settings.sandbox == "bubblewrap" else None
-    return ModelProxy([upstream], _prices(process.settings), process.clock, sockets)
+    tools = frozenset(map(VendorTool, process.settings.llm.vendor_tools))
+    return ModelProxy([upstream], _prices(process.settings), process.clock, sockets, tools)
 
 
 UNPRICED = "Their price is not known: each run counts as `budgets.unknown_run`, until `prices` lists them."

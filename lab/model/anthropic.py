@@ -51,7 +51,8 @@ def asked(body: Mapping[str, Any]) -> Asked:
 
 def message(turn: Turn, number: int, model: str) -> dict[str, Any]:
     """The whole answer."""
-    content: list[dict[str, Any]] = [{"type": "text", "text": turn.say}] if turn.say else []
+    content = [part for search in range(turn.usage.searches) for part in _searched(f"srvtoolu_{number}_{search}")]
+    content += [{"type": "text", "text": turn.say}] if turn.say else []
     calls = [(tool.name, tool.input) for tool in turn.tools]
     if turn.answer is not None:
         calls.append((ANSWER_TOOL, turn.answer))
@@ -79,7 +80,7 @@ def events(turn: Turn, number: int, model: str) -> Iterator[bytes]:
     for index, block in enumerate(whole["content"]):
         yield from _block(index, block)
     delta = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-    usage = {"output_tokens": turn.usage.output}
+    usage = whole["usage"] if turn.usage.searches else {"output_tokens": turn.usage.output}
     yield _event({"type": "message_delta", "delta": delta, "usage": usage})
     yield _event({"type": "message_stop"})
 
@@ -90,6 +91,10 @@ def error(status: int, kind: str | None, text: str) -> dict[str, Any]:
 
 
 def _block(index: int, block: Mapping[str, Any]) -> Iterator[bytes]:
+    if block["type"] == "web_search_tool_result":
+        yield _event({"type": "content_block_start", "index": index, "content_block": block})
+        yield _event({"type": "content_block_stop", "index": index})
+        return
     if block["type"] == "text":
         empty: dict[str, Any] = {"type": "text", "text": ""}
         delta = {"type": "text_delta", "text": block["text"]}
@@ -119,8 +124,23 @@ def _usage(turn: Turn) -> dict[str, Any]:
         "cache_creation_input_tokens": turn.usage.written,
         "cache_read_input_tokens": turn.usage.cached,
         "output_tokens": turn.usage.output,
+        "server_tool_use": {"web_search_requests": turn.usage.searches} if turn.usage.searches else None,
         "service_tier": "standard",
     }
+
+
+def _searched(name: str) -> list[dict[str, Any]]:
+    """One search that the vendor has made, and what it found."""
+    found = {
+        "type": "web_search_result",
+        "url": "https://docs.example",
+        "title": "Docs",
+        "encrypted_content": "Zm91bmQ=",
+    }
+    return [
+        {"type": "server_tool_use", "id": name, "name": "web_search", "input": {"query": "docs"}},
+        {"type": "web_search_tool_result", "tool_use_id": name, "content": [found]},
+    ]
 
 
 def _blocks(content: object) -> list[dict[str, Any]]:

@@ -73,7 +73,8 @@ def error(status: int, kind: str | None, text: str) -> dict[str, Any]:
 
 def _items(turn: Turn, number: int) -> list[dict[str, Any]]:
     text = json.dumps(turn.answer) if turn.answer is not None else turn.say
-    items: list[dict[str, Any]] = []
+    search = {"action": {"type": "search", "query": "docs"}}
+    items = [_item("web_search_call", number, 200 + index, **search) for index in range(turn.usage.searches)]
     if text:
         part = {"type": "refusal", "refusal": text} if turn.refuses else _said(text)
         items.append(_item("message", number, 99, role="assistant", content=[part]))

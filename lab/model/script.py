@@ -63,12 +63,13 @@ class Trouble(_Part):
 
 
 class Tokens(_Part):
-    """What an answer is said to have used."""
+    """What an answer is said to have used; `searches` are the vendor's own, made while it was written."""
 
     input: int = 1000
     cached: int = 300
     written: int = 200
     output: int = 50
+    searches: int = 0
 
 
 class Tool(_Part):

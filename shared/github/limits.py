@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from shared.errors import Transient
 from shared.github.errors import Limited
-from shared.github.server_time import ServerTime, http_date
+from shared.github.server_time import ServerTime
+from shared.named_times import bounded, http_date, later, since_1970
 
 RESERVE = 0.1
 """Fraction of the hourly budget that only urgent requests may use, so that leases stay alive."""
@@ -56,16 +58,15 @@ class Limits:
         return self._budgets.get(RESOURCE)
 
     def note(self, headers: Mapping[str, str]) -> None:
-        """Take over the budget of an answer that has just arrived."""
+        """Take over the budget of an answer that has just arrived, whose `Date` is known already."""
         try:
-            budget = Budget(
-                int(headers["x-ratelimit-limit"]),
-                int(headers["x-ratelimit-remaining"]),
-                datetime.fromtimestamp(int(headers["x-ratelimit-reset"]), UTC),
-            )
-        except (KeyError, ValueError, OverflowError):
+            limit, remaining = int(headers["x-ratelimit-limit"]), int(headers["x-ratelimit-remaining"])
+            reset, now = since_1970(int(headers["x-ratelimit-reset"])), self._server.now()
+        except (KeyError, ValueError, Transient):
             return  # not every answer carries them: GHES may have limits switched off
-        self._budgets[headers.get("x-ratelimit-resource", RESOURCE)] = budget
+        if reset is not None:
+            budget = Budget(limit, remaining, bounded(reset, now))
+            self._budgets[headers.get("x-ratelimit-resource", RESOURCE)] = budget
 
     def admit(self, *, urgent: bool) -> None:
         """Raise `Limited`, without sending anything, while GitHub would refuse or the reserve is touched."""
@@ -107,7 +108,6 @@ class Limits:
 
 
 def _retry_after(value: str, now: datetime) -> datetime:
-    """`Retry-After` in seconds or as a date; at least one second from now."""
-    seconds = float(value) if value.isdecimal() else None
-    until = http_date(value) if seconds is None else now + timedelta(seconds=seconds)
-    return max(until or now + timedelta(seconds=SECONDARY_SECONDS), now + timedelta(seconds=1))
+    """`Retry-After` in seconds or as a date; at least one second from now, and at most the longest wait."""
+    until = later(now, float(value)) if value.isdecimal() else http_date(value)
+    return bounded(max(until or now + timedelta(seconds=SECONDARY_SECONDS), now + timedelta(seconds=1)), now)

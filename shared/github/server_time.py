@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 
 import structlog
 
 from shared.clock import Clock
 from shared.errors import Transient
+from shared.named_times import http_date
 
 log = structlog.get_logger()
 
@@ -47,12 +47,3 @@ class ServerTime:
         elif self._apart and not apart:
             log.info("clock_agrees", ahead_seconds=round(ahead_seconds))
         self._apart = apart
-
-
-def http_date(text: str) -> datetime | None:
-    """An HTTP date in UTC, or None when it is not one."""
-    try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.llm.port import Ending, Outcome
+from shared.named_times import bounded
 
 
 class Category(StrEnum):
@@ -48,9 +49,6 @@ UNKNOWN_REPEATS = 1
 
 RATE_CAP_SECONDS = 900
 """The longest pause after a rate limit that names no time."""
-
-LONGEST = timedelta(days=7)
-"""The longest wait that is believed of anybody else: then it is tried, and asked, again."""
 
 KEPT_SECONDS = 900
 """A wait up to this keeps its lease; a longer one releases it."""
@@ -143,7 +141,7 @@ def after(category: Category, history: History, *, now: datetime, reset: datetim
         return GiveUp(1)
     if category in {Category.LIMIT, Category.CREDIT}:
         if reset is not None and reset > now:
-            return Pause(category, min(reset, now + LONGEST), history)
+            return Pause(category, bounded(reset, now), history)
         category = Category.RATE  # a reset that has passed already says nothing
     known = history.plus(category)
     seconds = _seconds(category, history)

@@ -159,13 +159,18 @@ class ClaudeSession:
         yield from (*self._cli.flags, "--setting-sources=", "--strict-mcp-config")
         yield from ("--disable-slash-commands", "--no-session-persistence")
         turns = limits.max_turns
+        searching = ("WebSearch",) if "web_search" in self._endpoint.tools else ()
         if request.call.edits:
-            yield from ("--tools", "Bash,Read,Edit,Write,Glob,Grep", "--permission-mode", "acceptEdits")
-            yield from ("--allowedTools", "Bash")
+            tools = ("Bash", "Read", "Edit", "Write", "Glob", "Grep", *searching)
+            yield from ("--tools", ",".join(tools), "--permission-mode", "acceptEdits")
+            yield from ("--allowedTools", ",".join(("Bash", *searching)))
             if request.protected:
                 yield from ("--disallowedTools", ",".join(f"Edit({pattern})" for pattern in request.protected))
         else:
-            yield from ("--tools", "Read,Glob,Grep" if request.tree else "", "--permission-mode", "dontAsk")
+            tools = ("Read", "Glob", "Grep", *searching) if request.tree else ()
+            yield from ("--tools", ",".join(tools), "--permission-mode", "dontAsk")
+            if tools and searching:
+                yield from ("--allowedTools", *searching)
         if request.schema is not None:
             yield from ("--json-schema", _argument(as_text(strict(request.schema))))
             turns += 1  # the answer itself takes one

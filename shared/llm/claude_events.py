@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from shared.llm.cli.stream import Event
 from shared.llm.port import DISABLED, Ending, Usage, money
 from shared.llm.prices import MOST_TOKENS
+from shared.named_times import since_1970
 
 SOURCE = "claude"
 """Who says what a run has cost: the CLI itself, from its own list of prices."""
@@ -81,7 +82,7 @@ class Transcript:
             case {"type": "stream_event", "event": {"type": "message_delta", "usage": dict(usage)}}:
                 self._add({"output_tokens": usage.get("output_tokens")}, output=True)
             case {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": int(at)}}:
-                self.resets_at = _time(at)
+                self.resets_at = since_1970(at)
             case _:
                 return  # of no consequence, or of a newer version
 
@@ -162,7 +163,7 @@ def _failed(transcript: Transcript, result: Event, text: str) -> Verdict:
     status = result.get("api_error_status")
     status = status if isinstance(status, int) else None
     reset = _RESET.search(text)
-    resets_at = transcript.resets_at if reset is None else _time(int(reset[1]))
+    resets_at = transcript.resets_at if reset is None else since_1970(int(reset[1]))
     if resets_at is not None or _LIMIT_REACHED.search(text):
         return Verdict(Ending.USAGE_LIMIT, text, retry_at=resets_at)
     if _DISABLED.search(text):
@@ -189,13 +190,6 @@ def _denials(result: Event) -> tuple[str, ...]:
     """A run goes on after a tool call was denied; that it was says why something may be missing."""
     tools = [str(one.get("tool_name", "?")) for one in _list(result.get("permission_denials")) if isinstance(one, dict)]
     return (f"denied tool calls: {', '.join(sorted(set(tools)))}",) if tools else ()
-
-
-def _time(seconds: float) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def _count(part: Mapping[str, Any], key: str) -> int:

@@ -25,7 +25,7 @@ from shared.llm.cli.coder import CliCoder, Impossible
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import LINE_CAP, Event
-from shared.llm.codex_arguments import FIXED, permissions, provider, reading, signed_in
+from shared.llm.codex_arguments import FIXED, permissions, provider, reading, searching, signed_in
 from shared.llm.codex_events import Transcript, verdict
 from shared.llm.codex_program import native, package
 from shared.llm.endpoint import Endpoint
@@ -33,6 +33,7 @@ from shared.llm.port import Ending, Outcome, Request, Usage
 from shared.llm.prices import Prices
 from shared.llm.setup import Setup
 from shared.llm.structured import as_text, fitted, strict
+from shared.named_times import later
 
 log = structlog.get_logger()
 
@@ -159,9 +160,8 @@ class CodexSession:
         return Outcome(found.ending, found.text, answer, usage, self._again(found.wait_seconds), found.notes)
 
     def _again(self, seconds: float | None) -> datetime | None:
-        if seconds is None:
-            return None
-        return datetime.fromtimestamp(self._cli.launcher.clock.now() + seconds, UTC)
+        now = datetime.fromtimestamp(self._cli.launcher.clock.now(), UTC)
+        return None if seconds is None else later(now, seconds)
 
     def spent(self) -> Outcome:
         """What is known of a run that we ended."""
@@ -207,7 +207,7 @@ class CodexSession:
         request, base_url, login = self._request, self._endpoint.base_url, self._endpoint.file
         secret = () if login is None else codex_lent.concealed(self._home, login)
         yield from provider(base_url or VENDOR, KEY) if login is None else signed_in(base_url)
-        yield from FIXED
+        yield from (*FIXED, *searching(self._endpoint.tools))
         for feature in self._cli.disabled:
             yield from ("--disable", feature)
         if request.model:

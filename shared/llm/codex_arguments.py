@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 REQUEST_RETRIES = 4
@@ -21,7 +21,6 @@ _SETTINGS = (
     "model_providers.engine.stream_idle_timeout_ms=300000",
     "analytics.enabled=false",
     "check_for_update_on_startup=false",
-    'web_search="disabled"',
     "project_doc_max_bytes=0",
     "skills.include_instructions=false",
     "allow_login_shell=false",
@@ -49,6 +48,11 @@ def signed_in(base_url: str | None) -> Iterator[str]:
     known = f"{_table({'name': 'engine', 'base_url': f'{backend}/codex', 'wire_api': 'responses'})[:-1]}"
     yield from ("-c", f"model_providers.engine={known},requires_openai_auth=true}}")
     yield from ("-c", f"chatgpt_base_url={json.dumps(backend)}", "-c", 'cli_auth_credentials_store="file"')
+
+
+def searching(tools: Set[str]) -> Iterator[str]:
+    """Whether the vendor may search the web for a run: only where the proxy lets that through."""
+    yield from ("-c", f"web_search={json.dumps('live' if 'web_search' in tools else 'disabled')}")
 
 
 def permissions(protected: Sequence[str], unreadable: Sequence[Path] = ()) -> Iterator[str]:

@@ -17,7 +17,7 @@ class Endpoint:
 
     `login` says that `token` is the token of a subscription and not an API key, and `file` is where the
     program keeps that login, of which each call gets a copy. `socket` is a unix socket that answers as
-    `base_url` does, where there is one.
+    `base_url` does, where there is one. `tools` are those of the vendor that are let through and metered.
     """
 
     base_url: str | None
@@ -25,6 +25,7 @@ class Endpoint:
     login: bool = False
     socket: Path | None = None
     file: Path | None = None
+    tools: frozenset[str] = frozenset()
 
 
 class Endpoints(Protocol):

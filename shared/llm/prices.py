@@ -22,7 +22,10 @@ _SUFFIX = re.compile(r"(?:-latest|-\d{8}|-\d{4}-\d{2}-\d{2})?(?:\[[^\]]*\])?")
 
 
 class Price(BaseModel):
-    """US dollars per million tokens of one model; `above` and `times` raise all of them for long prompts."""
+    """US dollars per million tokens of one model; `above` and `times` raise all of them for long prompts.
+
+    `search` is for a thousand searches that the vendor makes.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -33,6 +36,7 @@ class Price(BaseModel):
     written_hour: float | None = Field(None, ge=0)
     above: int | None = Field(None, ge=1)
     times: float = Field(1, ge=1)
+    search: float = Field(10, ge=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class Tokens:
     cached: int = 0
     written: int = 0
     written_hour: int = 0
+    searches: int = 0
     estimated: bool = False
 
     @property
@@ -90,7 +95,7 @@ def _cost(price: Price, tokens: Tokens) -> float:
     found = tokens.input * price.input + tokens.output * price.output + tokens.cached * price.cached
     found += tokens.written * price.written + tokens.written_hour * hour
     long = price.above is not None and tokens.prompt > price.above
-    return found * (price.times if long else 1.0) / MILLION
+    return found * (price.times if long else 1.0) / MILLION + tokens.searches * price.search / 1000
 
 
 def _plain(model: str) -> str:

@@ -1,7 +1,8 @@
 """What may be asked of a vendor in the name of a run: everything that is not listed here is refused (pure).
 
 A run may ask a model for text and for calls of tools that run here. It may not let the vendor fetch, run, store or
-look up anything elsewhere, because nobody could see or meter that, and a prompt could be sent away by it.
+look up anything elsewhere, because nobody could see that, and a prompt could be sent away by it: unless the
+configuration allows one of `vendor_tools`, which are bounded and metered.
 https://docs.anthropic.com/en/api/messages https://platform.openai.com/docs/api-reference/responses/create
 """
 
@@ -10,11 +11,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
+from shared.llm.proxy import vendor_tools
 from shared.llm.proxy.metering import LARGEST_OUTPUT, Asked
-from shared.llm.proxy.vendors import Vendor
+from shared.llm.proxy.vendor_tools import VendorTool
+from shared.llm.proxy.vendors import Refused, Vendor
 
 MOST_VALUES = 500_000
 """Values in one request: each takes some 60 bytes of memory, whatever it takes in JSON."""
@@ -52,10 +55,6 @@ _SOURCES = frozenset({"base64", "text", "content"})
 _BLOCKS_ELSEWHERE = re.compile(r"server_tool_use|mcp_\w+|container_upload|web_\w+|code_execution\w*|bash_code_\w+")
 
 
-class Refused(Exception):
-    """A request that is not sent on; the message says why."""
-
-
 def parsed(body: bytes) -> dict[str, Any]:
     """The request; raises `Refused` for what two readers could read differently, or what takes too much memory."""
     if sum(body.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
@@ -69,8 +68,13 @@ def parsed(body: bytes) -> dict[str, Any]:
     return found
 
 
-def checked(vendor: Vendor, body: Mapping[str, Any], size: int, knows: Callable[[str], bool]) -> Asked:
-    """The most that a request of `size` bytes can take; raises `Refused`. `knows` says which models may be asked."""
+def checked(
+    vendor: Vendor, body: Mapping[str, Any], size: int, knows: Callable[[str], bool], tools: Set[VendorTool]
+) -> Asked:
+    """The most that a request of `size` bytes can take; raises `Refused`.
+
+    `knows` says which models may be asked; `tools` are those of the vendor that are allowed.
+    """
     model = body.get("model")
     if not isinstance(model, str) or not model:
         raise Refused("The request names no model.")
@@ -78,16 +82,18 @@ def checked(vendor: Vendor, body: Mapping[str, Any], size: int, knows: Callable[
         raise Refused(f"The model '{model[:80]}' is neither configured nor priced: name its price under `prices`.")
     _check_tier(body)
     check = _anthropic if vendor is Vendor.ANTHROPIC else _openai
-    check(body)
-    _check_tools(vendor, body.get("tools"))
+    check(body, tools)
+    _check_tools(vendor, body.get("tools"), tools)
+    uses, searches = vendor_tools.uses(vendor, body, tools)
     output = body.get("max_tokens" if vendor is Vendor.ANTHROPIC else "max_output_tokens")
     known = isinstance(output, int) and not isinstance(output, bool) and 0 < output <= LARGEST_OUTPUT
     pdfs = sum(part.get("media_type") == "application/pdf" for part in _parts(body))
-    return Asked(model, size + pdfs * PDF_TOKENS, int(output) if known and output else LARGEST_OUTPUT)
+    most = int(output) if known and output else LARGEST_OUTPUT
+    return Asked(model, size + pdfs * PDF_TOKENS, most, uses, searches)
 
 
-def headers(given: Mapping[str, str]) -> dict[str, str]:
-    """The headers that are passed on, of those given in lower case; raises `Refused`."""
+def headers(given: Mapping[str, str], tools: Set[VendorTool]) -> dict[str, str]:
+    """The headers that are passed on, of those given in lower case; raises `Refused`. `tools` as for `checked`."""
     for name in given:
         if ACCOUNTS.fullmatch(name):
             raise Refused(f"The header {name} is not passed on.")
@@ -96,7 +102,8 @@ def headers(given: Mapping[str, str]) -> dict[str, str]:
     found = {name: value for name, value in given.items() if HEADERS.fullmatch(name)}
     if "anthropic-beta" in found:
         words = [word.strip() for word in found["anthropic-beta"].split(",")]
-        found["anthropic-beta"] = ",".join(word for word in words if word and not BETAS.search(word))
+        kept = (word for word in words if not BETAS.search(word) or vendor_tools.is_beta(word, tools))
+        found["anthropic-beta"] = ",".join(word for word in kept if word)
     return {name: value for name, value in found.items() if value}
 
 
@@ -109,7 +116,7 @@ def _check_tier(body: Mapping[str, Any]) -> None:
         raise Refused("A region of its own costs more than the list says.")
 
 
-def _anthropic(body: Mapping[str, Any]) -> None:
+def _anthropic(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
     for key in ("mcp_servers", "container", "fallback", "fallbacks"):
         if body.get(key):
             raise Refused(f"'{key}' lets the vendor do what nobody here sees: it is not passed on.")
@@ -117,12 +124,13 @@ def _anthropic(body: Mapping[str, Any]) -> None:
         source, kind = part.get("source"), part.get("type")
         if isinstance(source, dict) and source.get("type") not in _SOURCES:
             raise Refused("Images and files are passed on only with their content, not by address or number.")
-        if isinstance(kind, str) and (_BLOCKS_ELSEWHERE.fullmatch(kind) or _is_tool_elsewhere(kind)):
-            raise Refused(f"A part of the type '{kind[:40]}' belongs to a tool that runs elsewhere.")
+        elsewhere = isinstance(kind, str) and (_BLOCKS_ELSEWHERE.fullmatch(kind) or _is_tool_elsewhere(kind))
+        if elsewhere and not vendor_tools.is_result(part, tools):
+            raise Refused(f"A part of the type '{str(kind)[:40]}' belongs to a tool that runs elsewhere.")
         _check_tools(Vendor.ANTHROPIC, part.get("tools"))
 
 
-def _openai(body: Mapping[str, Any]) -> None:
+def _openai(body: Mapping[str, Any], _: Set[VendorTool]) -> None:
     if body.get("background"):
         raise Refused("Background answers are not forwarded.")
     for key in _STATELESS:
@@ -145,14 +153,15 @@ def _is_data(address: str) -> bool:
     return address[:5].lower() == "data:"
 
 
-def _check_tools(vendor: Vendor, tools: object) -> None:
+def _check_tools(vendor: Vendor, tools: object, allowed: Set[VendorTool] = frozenset()) -> None:
     if tools is None:
         return
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
         raise Refused("'tools' is not a list of objects.")
     for tool in tools:
         kind = tool.get("type", "custom" if vendor is Vendor.ANTHROPIC else None)
-        if not isinstance(kind, str) or not _HERE[vendor].fullmatch(kind):
+        here = isinstance(kind, str) and _HERE[vendor].fullmatch(kind)
+        if not here and vendor_tools.named(vendor, kind) not in allowed:
             raise Refused(f"A tool of the type '{str(kind)[:40]}' runs elsewhere: it is not passed on.")
         environment = tool.get("environment")
         if isinstance(environment, dict) and environment.get("type") != "local":
@@ -168,7 +177,8 @@ def _parts(value: object) -> Iterator[Mapping[str, Any]]:
         one = waiting.pop()
         if isinstance(one, dict):
             yield one
-            left_out = {"input"} if one.get("type") == "tool_use" else {"input_schema", "parameters"}
+            is_call = one.get("type") in {"tool_use", "server_tool_use"}
+            left_out = {"input"} if is_call else {"input_schema", "parameters"}
             waiting += [part for key, part in one.items() if key not in left_out]
         elif isinstance(one, list):
             waiting += one

@@ -19,6 +19,9 @@ BYTES_PER_TOKEN = 3
 LARGEST_OUTPUT = 128_000
 """Tokens of one answer, reasoning included: no listed model gives more."""
 
+LARGEST_PROMPT = 1_100_000
+"""Tokens that a model reads at a time: no listed one reads more."""
+
 LONGEST_LINE = 16 * 2**20
 """A longer line, or plain answer, is not read: nothing that counts is so long."""
 
@@ -28,11 +31,27 @@ FINAL = frozenset({"response.completed", "response.incomplete", "response.failed
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The most that one request can take: `prompt` and `output` in tokens."""
+    """The most that one request can take: `prompt` and `output` in tokens.
+
+    `uses` of the vendor's own tools make as many rounds more, of which each may read and answer the most;
+    `searches` of them cost by their number.
+    """
 
     model: str
     prompt: int
     output: int = LARGEST_OUTPUT
+    uses: int = 0
+    searches: int = 0
+
+    @property
+    def most_prompt(self) -> int:
+        """Tokens read in all rounds together: nobody bounds what a tool of the vendor finds."""
+        return (self.uses + 1) * max(LARGEST_PROMPT, self.prompt) if self.uses else self.prompt
+
+    @property
+    def most_output(self) -> int:
+        """Tokens answered in all rounds together."""
+        return (self.uses + 1) * self.output
 
 
 class Meter:
@@ -48,6 +67,7 @@ class Meter:
         self._skipping = False
         self._said = 0
         self._begun = False
+        self._used = 0
         self._whole = False
         self.failed = False
         """Whether the vendor said inside of the answer that it cannot be completed."""
@@ -76,8 +96,13 @@ class Meter:
 
     @property
     def whole(self) -> bool:
-        """Whether the vendor has said what all of it took: cutting it now would save nothing."""
+        """Whether the vendor has said what all of it took."""
         return self._whole
+
+    @property
+    def worth_cutting(self) -> bool:
+        """Whether an end of it now may save something: a cut answer never says what tools of the vendor took."""
+        return not self._whole and not self._asked.uses
 
     @property
     def total(self) -> Tokens:
@@ -87,17 +112,20 @@ class Meter:
             return found
         if not self._begun:
             found = replace(found, input=self._asked.prompt // BYTES_PER_TOKEN)
-        return replace(found, output=max(found.output, self._said // BYTES_PER_TOKEN), estimated=True)
+        said = max(found.output, self._said // BYTES_PER_TOKEN)
+        return replace(found, output=said, searches=min(self._used, self._asked.searches), estimated=True)
 
     @property
     def most(self) -> tuple[Tokens, ...]:
         """What it can have taken at most, as one of these: it is not known what the prompt's tokens count as."""
         if self._whole:
             return (self._tokens,)
-        found = replace(self._tokens, output=max(self._tokens.output, self._asked.output), estimated=True)
-        if self._begun:
+        asked = self._asked
+        output = max(self._tokens.output, asked.most_output)
+        found = replace(self._tokens, output=output, searches=asked.searches, estimated=True)
+        if self._begun and not asked.uses:
             return (found,)
-        return replace(found, input=self._asked.prompt), replace(found, written_hour=self._asked.prompt)
+        return replace(found, input=asked.most_prompt), replace(found, written_hour=asked.most_prompt)
 
     def _collect(self, part: bytes) -> None:
         if len(self._line) + len(part) > LONGEST_LINE:
@@ -130,6 +158,7 @@ class Meter:
         except (ValueError, RecursionError):
             return
         if isinstance(event, dict):
+            self._used += _uses(event)
             self._note(event)
 
     def _note(self, event: Mapping[str, Any]) -> None:
@@ -138,17 +167,18 @@ class Meter:
                 self._anthropic(usage, message.get("model"))
             case {"type": "message_delta", "usage": dict(usage)}:
                 self._anthropic(usage, None)
-                self._whole = self._begun and _says(usage, "output_tokens")
+                known = not self._used or _says(usage, "input_tokens")  # the first count is that of the first round
+                self._whole = self._begun and known and _says(usage, "output_tokens")
             case {"type": "message", "usage": dict(usage), **message}:
                 self._anthropic(usage, message.get("model"))
                 self._whole = _says(usage, "input_tokens", "output_tokens")
             case {"type": str(kind), "response": {"usage": dict(usage), **response}} if kind in FINAL:
                 self.failed |= kind == "response.failed"
-                self._openai(usage, response.get("model"))
+                self._openai(usage, response)
             case {"type": "error" | "response.failed"}:
                 self.failed = True
             case {"object": "response", "usage": dict(usage), **response}:
-                self._openai(usage, response.get("model"))
+                self._openai(usage, response)
             case {"delta": str(delta)}:
                 self._said += len(delta.encode())
             case {"delta": dict(delta)}:
@@ -169,11 +199,20 @@ class Meter:
             cached=_count(usage, "cache_read_input_tokens", old.cached),
             written=max(written - hour, 0),
             written_hour=hour,
+            searches=self._searches(usage),
         )
         self._begun = self._begun or _says(usage, "input_tokens")
 
-    def _openai(self, usage: Mapping[str, Any], model: object) -> None:
-        """Its input includes what was cached; its output includes the reasoning."""
+    def _searches(self, usage: Mapping[str, Any]) -> int:
+        """As the vendor counts them; the most if it does not, but for an answer in which nothing was used."""
+        told = usage.get("server_tool_use")
+        unknown = self._asked.searches if self._used else 0
+        return _count(told if isinstance(told, dict) else {}, "web_search_requests", unknown)
+
+    def _openai(self, usage: Mapping[str, Any], response: Mapping[Any, Any]) -> None:
+        """Its input includes what was cached; its output includes the reasoning, and lists the searches."""
+        model, items = response.get("model"), response.get("output")
+        searches = max(self._used, _listed(items, "web_search_call"))
         details = usage.get("input_tokens_details")
         details = details if isinstance(details, dict) else {}
         cached, written = _count(details, "cached_tokens", 0), _count(details, "cache_write_tokens", 0)
@@ -185,8 +224,27 @@ class Meter:
             output=_count(usage, "output_tokens", 0),
             cached=cached,
             written=written,
+            searches=searches if isinstance(items, list) else max(searches, self._asked.searches),
         )
         self._begun = self._whole = True
+
+
+def _uses(event: Mapping[str, Any]) -> int:
+    """How many uses of a vendor's tool an event, or a plain answer of Anthropic's, tells of."""
+    match event:
+        case {"type": "content_block_start", "content_block": {"type": "server_tool_use"}}:
+            return 1
+        case {"type": "response.output_item.done", "item": {"type": "web_search_call"}}:
+            return 1
+        case {"type": "message", "content": list(content)}:
+            return _listed(content, "server_tool_use")
+        case _:
+            return 0
+
+
+def _listed(items: object, kind: str) -> int:
+    """How many of the `items` are of that kind."""
+    return sum(isinstance(one, dict) and one.get("type") == kind for one in items) if isinstance(items, list) else 0
 
 
 def _says(usage: Mapping[str, Any], *keys: str) -> bool:

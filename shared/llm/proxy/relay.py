@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Set
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,13 +16,13 @@ from aiohttp import web
 from yarl import URL
 
 from shared.clock import Clock
-from shared.llm.proxy import allowed
+from shared.llm.proxy import allowed, vendor_tools
 from shared.llm.proxy.account import Account
-from shared.llm.proxy.allowed import Refused
 from shared.llm.proxy.door import Door
 from shared.llm.proxy.metering import Asked, Meter
 from shared.llm.proxy.resets import resets_at
-from shared.llm.proxy.vendors import LOOPBACK, OUT_OF_BUDGET, PATHS, Upstream, Vendor, worded
+from shared.llm.proxy.vendor_tools import VendorTool
+from shared.llm.proxy.vendors import LOOPBACK, OUT_OF_BUDGET, PATHS, Refused, Upstream, Vendor, worded
 
 LARGEST_BODY = 32 * 2**20
 """Bytes of one request; vendors take no more."""
@@ -61,7 +61,10 @@ _NOT_BACK = frozenset(
 
 @dataclass(slots=True)
 class Relay:
-    """The requests of one run, which carry `token`; `model` is the one that the run asked for, if any."""
+    """The requests of one run, which carry `token`; `model` is the one that the run asked for, if any.
+
+    `tools` are those of the vendor that are allowed.
+    """
 
     upstreams: Mapping[Vendor, Upstream]
     account: Account
@@ -69,6 +72,7 @@ class Relay:
     clock: Clock
     token: str = field(repr=False)
     model: str | None = None
+    tools: Set[VendorTool] = frozenset()
     door: Door = field(default_factory=Door)
     _open: int = 0
     _held: int = 0
@@ -155,10 +159,11 @@ class Relay:
         self, request: web.Request, upstream: Upstream, body: bytes, *, costs: bool
     ) -> web.StreamResponse:
         """Forward what may be asked; raises `Refused`."""
-        headers = {**allowed.headers(_lower(request.headers)), **upstream.authorization, "accept-encoding": "identity"}
+        passed = allowed.headers(_lower(request.headers), self.tools)
+        headers = {**passed, **upstream.authorization, "accept-encoding": "identity"}
         if request.content_type != "application/json":
             raise Refused("The request is not JSON.")
-        asked = await self._read(upstream.vendor, body)
+        asked, body = await self._read(upstream.vendor, body)
         if not costs:
             return await self._forward(request, upstream, body, headers, None)
         barred = self._barred(upstream.vendor, costs=True) if self.account.used_up else None
@@ -169,9 +174,13 @@ class Relay:
             return _error(upstream.vendor, 429, "rate_limit_error", waits)
         return await self._forward(request, upstream, body, headers, self.account.opened(asked))
 
-    async def _read(self, vendor: Vendor, body: bytes) -> Asked:
-        def read() -> Asked:
-            return allowed.checked(vendor, allowed.parsed(body), len(body), self._knows)
+    async def _read(self, vendor: Vendor, body: bytes) -> tuple[Asked, bytes]:
+        """What is asked for at most, and what is sent on."""
+
+        def read() -> tuple[Asked, bytes]:
+            found = allowed.parsed(body)
+            asked = allowed.checked(vendor, found, len(body), self._knows, self.tools)
+            return asked, vendor_tools.bounded(vendor, found, body) if asked.uses else body
 
         return read() if len(body) < _INLINE else await anyio.to_thread.run_sync(read)
 
@@ -223,7 +232,7 @@ class Relay:
         async for chunk in answer.content.iter_any():
             if meter is not None:
                 meter.feed(chunk)
-                if self.account.used_up and not meter.whole:
+                if self.account.used_up and meter.worth_cutting:
                     self.account.refused = True
                     return False
             async with asyncio.timeout(STALLED_SECONDS):

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+
+from shared.named_times import http_date, since_1970
 
 LIMITING = frozenset({429, 503, 529})
 """Statuses that ask for a later try."""
@@ -29,11 +30,11 @@ def resets_at(status: int, headers: Mapping[str, str], now: datetime) -> datetim
     """
     if status not in LIMITING:
         return None
-    served = _date(headers.get("date", "")) or now
+    served = http_date(headers.get("date", "")) or now
     found = _after(headers.get("retry-after", ""), served)
     if found is None:
         found = max((at for at in _limits(headers, served) if at is not None), default=None)
-    return found if found is not None and served < found <= served + LONGEST else None
+    return found if found is not None and timedelta(0) < found - served <= LONGEST else None
 
 
 def _limits(headers: Mapping[str, str], served: datetime) -> list[datetime | None]:
@@ -49,7 +50,7 @@ def _after(text: str, served: datetime) -> datetime | None:
     text = text.strip()
     if re.fullmatch(r"\d{1,13}(?:\.\d+)?", text):
         seconds = float(text)
-        return datetime.fromtimestamp(seconds, UTC) if seconds > 1e9 and seconds < 1e11 else _later(served, seconds)
+        return since_1970(seconds) if seconds > 1e9 and seconds < 1e11 else _later(served, seconds)
     span = _SPAN.fullmatch(text)
     if text and span:
         days, hours, minutes, seconds, millis = (float(part or 0) for part in span.groups())
@@ -57,17 +58,12 @@ def _after(text: str, served: datetime) -> datetime | None:
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        return _date(text)
+        return http_date(text)
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _later(served: datetime, seconds: float) -> datetime | None:
-    return served + timedelta(seconds=seconds) if seconds <= LONGEST.total_seconds() else None
-
-
-def _date(text: str) -> datetime | None:
     try:
-        at = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
+        return served + timedelta(seconds=seconds)
+    except OverflowError:
         return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -20,6 +20,7 @@ from shared.llm.endpoint import Endpoint
 from shared.llm.port import Request
 from shared.llm.prices import Prices
 from shared.llm.proxy.account import Account, Reading
+from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import Upstream
 
 if TYPE_CHECKING:
@@ -51,16 +52,22 @@ class ModelProxy:
     """Gives each run an endpoint of its own; satisfies `shared.llm.endpoint.Endpoints`.
 
     With `sockets`, a directory, each run's proxy listens on a unix socket there as well, for a
-    sandbox that has no network.
+    sandbox that has no network. `tools` of the vendor are refused unless they are named.
     """
 
     def __init__(
-        self, upstreams: Iterable[Upstream], prices: Prices, clock: Clock, sockets: Path | None = None
+        self,
+        upstreams: Iterable[Upstream],
+        prices: Prices,
+        clock: Clock,
+        sockets: Path | None = None,
+        tools: frozenset[VendorTool] = frozenset(),
     ) -> None:
         self._upstreams = {upstream.vendor: upstream for upstream in upstreams}
         self._prices = prices
         self._clock = clock
         self._sockets = sockets
+        self._tools = tools
         self._accounts: dict[str, Account] = {}
 
     def seen(self, run: str) -> Reading | None:
@@ -83,10 +90,10 @@ class ModelProxy:
         token = f"run-{secrets.token_hex(16)}"
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         session = aiohttp.ClientSession(timeout=timeout, auto_decompress=False)
-        relay = Relay(self._upstreams, account, session, self._clock, token, request.model)
+        relay = Relay(self._upstreams, account, session, self._clock, token, request.model, self._tools)
         try:
             async with _served(relay, self._socket()) as (url, path):
-                yield Endpoint(url, token, socket=path)
+                yield Endpoint(url, token, socket=path, tools=frozenset(self._tools))
         finally:
             with anyio.CancelScope(shield=True):
                 await session.close()

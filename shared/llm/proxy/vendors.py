@@ -13,6 +13,10 @@ from shared.errors import Misconfigured
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
+class Refused(Exception):
+    """A request that is not sent on; the message says why."""
+
+
 class Vendor(StrEnum):
     """Whose interface it is."""
 

@@ -210,6 +210,27 @@ async def test_the_configured_program_is_built_bounded_and_runs(shop: Shop) -> N
     assert TOKEN not in given
 
 
+@pytest.mark.parametrize(("tools", "searches"), [([], False), (["web_search"], True), (["web_fetch"], False)])
+async def test_the_program_is_given_a_tool_of_the_vendor_only_if_it_is_configured(
+    shop: Shop, tools: list[str], searches: bool
+) -> None:
+    path = str(shop.program("pathlib.Path('argv').write_text(json.dumps(sys.argv)); result()"))
+    environment = {"PATH": os.defpath, "ANTHROPIC_API_KEY": TOKEN}
+    coder = await built(shop, environment, claude_cli=path, llm={"vendor_tools": tools})
+    tree = shop.root / "state" / "workspaces" / "tree"
+    tree.mkdir(parents=True)
+    assert (await coder.run(shop.request(tree=tree))).ending is Ending.COMPLETED
+    argv = json.loads((tree / "argv").read_text())
+    assert ["WebSearch" in argv[argv.index(flag) + 1].split(",") for flag in ("--tools", "--allowedTools")] == [
+        searches,
+        searches,
+    ]
+    environment = {"PATH": os.defpath, "CLAUDE_CODE_OAUTH_TOKEN": "login-c4n4ry"}
+    coder = await built(shop, environment, claude_cli=path, llm={"vendor_tools": tools})
+    assert (await coder.run(shop.request(tree=tree))).ending is Ending.COMPLETED
+    assert "WebSearch" not in (tree / "argv").read_text(), "with a login nobody meters it"
+
+
 @pytest.mark.fault(22)
 async def test_a_start_without_program_or_key_is_refused(shop: Shop) -> None:
     path = str(shop.program("result()"))

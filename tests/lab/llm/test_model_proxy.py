@@ -24,6 +24,7 @@ from shared.llm.port import Call, Limits, Request
 from shared.llm.prices import Price, Prices
 from shared.llm.proxy.account import ESTIMATED, METERED, Reading
 from shared.llm.proxy.server import ModelProxy
+from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop import RealClock
 
@@ -57,11 +58,12 @@ class Desk:
 
     url: str
     sockets: Path | None = None
+    tools: frozenset[VendorTool] = frozenset()
     proxy: ModelProxy = field(init=False)
 
     def __post_init__(self) -> None:
         upstreams = [Upstream(vendor, self.url, KEY) for vendor in Vendor]
-        self.proxy = ModelProxy(upstreams, PRICES, RealClock(), self.sockets)
+        self.proxy = ModelProxy(upstreams, PRICES, RealClock(), self.sockets, self.tools)
 
     @asynccontextmanager
     async def run(self, *, run: str = "r1", budget: float = 5.0) -> AsyncIterator[Client]:

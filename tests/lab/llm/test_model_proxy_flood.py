@@ -20,7 +20,7 @@ from test_model_proxy import MESSAGES, Client, Desk, vendor
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
 from shared.llm.endpoint import Endpoint
-from shared.llm.proxy import relay
+from shared.llm.proxy import door, relay
 from shared.llm.proxy.door import MOST_CONNECTIONS
 from shared.llm.proxy.relay import LARGEST_BODY, LARGEST_HELD, MOST_AT_ONCE
 from shared.llm.proxy.server import BACKLOG
@@ -162,6 +162,40 @@ async def test_a_head_has_its_bounds(server: ModelServer, head: str) -> None:
         writer.close()
         assert b" 400 " in answer
         assert (await client.post("/v1/messages", MESSAGES))[0] == 200
+
+
+async def test_a_connection_without_the_token_is_soon_over_and_one_with_it_stays(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door, "FIRST_SECONDS", 0.5)
+    async with Desk(server.url).run() as client:
+        assert (await client.post("/v1/messages", MESSAGES))[0] == 200
+        address = ("127.0.0.1", int((client.endpoint.base_url or "").rpartition(":")[2]))
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(b"POST /v1/messages HTTP/1.1\r\n")  # and never the rest
+        with suppress(ConnectionResetError):
+            assert await asyncio.wait_for(reader.read(), 20) == b""
+        writer.close()
+        assert (await client.post("/v1/messages", MESSAGES))[0] == 200
+        connector = client.session.connector
+        assert connector is not None
+        assert len(connector._conns) == 1, "the control: the same connection, kept open for as long"
+    assert len(server.journal) == 2
+
+
+async def test_a_body_that_does_not_arrive_is_not_waited_for(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "BODY_SECONDS", 0.3)
+    async with Desk(server.url).run() as client:
+        address = ("127.0.0.1", int((client.endpoint.base_url or "").rpartition(":")[2]))
+        reader, writer = await asyncio.open_connection(*address)
+        head = f"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nx-api-key: {client.endpoint.token}\r\n"
+        writer.write(f"{head}content-type: application/json\r\nContent-Length: 100\r\n\r\n{{".encode())
+        assert b" 408 " in await asyncio.wait_for(reader.readline(), 20)
+        writer.close()
+        assert (await client.post("/v1/messages", MESSAGES))[0] == 200
+    assert len(server.journal) == 1
 
 
 async def test_a_reader_that_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:

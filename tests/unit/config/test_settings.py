@@ -115,7 +115,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
         },
         "roles": {},
         "phases": {},
-        "llm": {"record": None, "scenario": None},
+        "llm": {"record": None, "scenario": None, "vendor_tools": []},
         "stop_seconds": 28,
         "telemetry": {"otlp_endpoint": None},
         "notify": {

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shared.llm.proxy.allowed import MOST_VALUES, PDF_TOKENS, Refused, checked, headers, parsed
+from shared.llm.proxy.allowed import MOST_VALUES, PDF_TOKENS, checked, headers, parsed
 from shared.llm.proxy.metering import LARGEST_OUTPUT, Asked
-from shared.llm.proxy.vendors import Vendor
+from shared.llm.proxy.vendors import Refused, Vendor
 
 MESSAGES: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
 RESPONSES: dict[str, Any] = {"model": "m", "max_output_tokens": 50, "input": [{"role": "user", "content": "Go."}]}
@@ -17,7 +17,7 @@ RESPONSES: dict[str, Any] = {"model": "m", "max_output_tokens": 50, "input": [{"
 
 def asked(vendor: Vendor, body: dict[str, Any]) -> Asked:
     text = json.dumps(body).encode()
-    return checked(vendor, parsed(text), 1000, lambda model: model == "m")
+    return checked(vendor, parsed(text), 1000, lambda model: model == "m", frozenset())
 
 
 def said(*content: dict[str, Any]) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def test_only_listed_headers_are_passed_on() -> None:
         "authorization": "Bearer run-1",
         "connection": "keep-alive",
     }
-    found = headers(given)
+    found = headers(given, frozenset())
     assert sorted(found) == ["anthropic-beta", "anthropic-version", "content-type", "session-id", "x-stainless-os"]
     assert found["anthropic-beta"] == "claude-code-20250219,context-1m-2025-08-07"
 
@@ -182,4 +182,4 @@ def test_only_listed_headers_are_passed_on() -> None:
 @pytest.mark.parametrize("name", ["openai-organization", "openai-project", "chatgpt-account-id", "content-encoding"])
 def test_headers_of_another_account_are_refused(name: str) -> None:
     with pytest.raises(Refused):
-        headers({name: "x"})
+        headers({name: "x"}, frozenset())

@@ -128,7 +128,7 @@ def test_the_example_shows_every_key() -> None:
     shown = set(re.findall(r"^[\s#-]*(\w+):", text, re.MULTILINE))
     rows = re.findall(r"^\| `(\w+)` \|", reference(), re.MULTILINE)
     of_an_app_or_role = {"id", "private_key_file", "backend", "model", "budget", "timeout_minutes"}
-    of_a_price = {"input", "output", "cached", "written", "written_hour", "above", "times"}
+    of_a_price = {"input", "output", "cached", "written", "written_hour", "above", "times", "search"}
     assert set(rows) - of_an_app_or_role - of_a_price <= shown
 
 

@@ -1,0 +1,90 @@
+"""Tools that a vendor runs itself and that the configuration may allow: their names, and their bound (pure).
+
+Each use begins another round inside of the request, which reads the whole prompt and what was found once more.
+https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-search-tool
+https://platform.openai.com/docs/guides/tools-web-search
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Set
+from enum import StrEnum
+from typing import Any
+
+from shared.llm.proxy.vendors import Refused, Vendor
+
+MOST_USES = 8
+"""Uses of such tools in one request; Claude Code asks for as many."""
+
+
+class VendorTool(StrEnum):
+    """What may be configured."""
+
+    WEB_SEARCH = "web_search"
+    WEB_FETCH = "web_fetch"
+
+
+_TYPES: Mapping[Vendor, Mapping[str, VendorTool]] = {
+    Vendor.ANTHROPIC: {
+        "web_search_20250305": VendorTool.WEB_SEARCH,
+        "web_fetch_20250910": VendorTool.WEB_FETCH,
+    },
+    Vendor.OPENAI: {
+        "web_search": VendorTool.WEB_SEARCH,
+        "web_search_2025_08_26": VendorTool.WEB_SEARCH,
+    },
+}
+"""Later versions run code at the vendor as well, and previews have other prices: they are none of these."""
+
+_BOUND = {Vendor.ANTHROPIC: "max_uses", Vendor.OPENAI: "max_tool_calls"}
+
+_BLOCKS = re.compile(r"(web_search|web_fetch)_(?:tool_)?result(?:_location|_error)?")
+
+
+def named(vendor: Vendor, kind: object) -> VendorTool | None:
+    """The tool that a type names; None for every other type."""
+    return _TYPES[vendor].get(kind) if isinstance(kind, str) else None
+
+
+def is_result(part: Mapping[str, Any], allowed: Set[VendorTool]) -> bool:
+    """Whether a part of a conversation is of the use of an allowed tool, in an earlier answer of Anthropic's."""
+    kind = part.get("type")
+    if kind == "server_tool_use":
+        return part.get("name") in allowed
+    found = _BLOCKS.fullmatch(kind) if isinstance(kind, str) else None
+    return found is not None and found[1] in allowed
+
+
+def is_beta(word: str, allowed: Set[VendorTool]) -> bool:
+    """Whether a word in `anthropic-beta` switches on an allowed tool, and nothing else."""
+    return any(re.fullmatch(rf"{tool.replace('_', '-')}-\d{{4}}-\d\d-\d\d", word) for tool in allowed)
+
+
+def uses(vendor: Vendor, body: Mapping[str, Any], allowed: Set[VendorTool]) -> tuple[int, int]:
+    """How often a request may use such tools, and how often those that cost by number; raises `Refused`."""
+    tools = body.get("tools")
+    listed = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    found = [(tool, kind) for tool in listed if (kind := named(vendor, tool.get("type"))) in allowed]
+    if not found:
+        return 0, 0
+    if vendor is Vendor.OPENAI:
+        most = _number(vendor, body.get("max_tool_calls", MOST_USES))
+        return most, most
+    counts = [(_number(vendor, tool.get("max_uses")), kind) for tool, kind in found]
+    total = _number(vendor, sum(count for count, _ in counts))
+    return total, sum(count for count, kind in counts if kind is VendorTool.WEB_SEARCH)
+
+
+def bounded(vendor: Vendor, body: Mapping[str, Any], text: bytes) -> bytes:
+    """The `text` of a request with the bound that it needs: OpenAI's is added where there is none."""
+    if vendor is not Vendor.OPENAI or "max_tool_calls" in body:
+        return text
+    head, brace, rest = text.partition(b"{")
+    return head + brace + f'"max_tool_calls":{MOST_USES},'.encode() + rest
+
+
+def _number(vendor: Vendor, value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_USES:
+        return value
+    raise Refused(f"A tool that the vendor runs needs '{_BOUND[vendor]}' from 1 to {MOST_USES}, all tools together.")
