@@ -76,7 +76,7 @@ class Worker:
     role = Role.WORKER
 
     def __init__(self, forge: Forge, port: Port, claimant: Claimant, workshop: Workshop, policy: Policy) -> None:
-        self._noted = NotedStatus(forge.status)
+        self._noted = NotedStatus(forge.status, workshop.unshown)
         self._forge = forge = replace(forge, status=self._noted)
         self._claims = Claims(Role.WORKER, port, claimant)
         self._workshop = workshop

@@ -115,7 +115,7 @@ def tests_written(
 ) -> Status:
     """The red phase is done, of one `criterion` or of all; `left_out` says of each test that was not taken why.
 
-    `pictures` are the images of the issue, which no coder was shown.
+    `pictures` counts the images of the issue that no coder was shown.
     """
     count = len(new_tests)
     names = ", ".join(f"`{one_line(name, 120)}`" for name in new_tests[:5])
