@@ -19,6 +19,7 @@ from lab.ci.moods import Mood, Wish
 from lab.clock import LabClock
 from lab.durable import keeping
 from lab.http import signed
+from lab.http.attachments import Attachments
 from lab.http.exchanges import Exchanges
 from lab.http.host import Host
 from lab.http.service import Service
@@ -66,6 +67,7 @@ class Lab(Acts):
         super().__init__(World(Registrar(self.clock), limit=limit))
         self.faults = Faults()
         self.exchanges = Exchanges()
+        self.attachments = Attachments()
         self.interludes = Interludes()
         self.lag = Lag(self.clock.now)
         self.admin_token = secrets.token_hex(16)
@@ -113,6 +115,10 @@ class Lab(Acts):
     def git_url(self, full_name: str) -> str:
         """Where git clones a repository from and pushes to."""
         return f"{self.url}/{full_name}.git"
+
+    def attach(self, content: bytes, *, leads_to: str = "") -> str:
+        """Somebody drops a file into a comment; its address. With `leads_to` a browser is sent there for it."""
+        return f"{self.url}{self.attachments.add(content, leads_to=leads_to)}"
 
     def save(self) -> None:
         """Write the world to `world.json`."""
@@ -227,7 +233,7 @@ class Lab(Acts):
         app = web.Application(middlewares=layers, client_max_size=LARGEST_BODY)
         app.add_routes(GitHttp(self._bare, self.world.authorise_git).routes())
         admin = Admin(self.admin_token, self.faults, self.clock, self.ci_mood, self.lag)
-        app.add_routes([*admin.routes(), web.get(signed.PATH, log)])
+        app.add_routes([*admin.routes(), web.get(signed.PATH, log), *self.attachments.routes()])
         service.mount(app.router, [*OPERATIONS, *BESIDE_REST])
         return app
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from planner_agent.approval import Approval
 from planner_agent.overlap import overlaps
@@ -13,16 +13,22 @@ from shared.github.status import Status
 from shared.governance.repair import shown
 from shared.governance.rulings import offered
 from shared.lock.record import Fence
-from shared.specification import Kind
+from shared.markdown import fold_logs
+from shared.specification import LINKED, Kind
 from shared.text import neutralise, one_line
 from shared.workflow import Track
 
 
-def plan(planned: Plan, revision: int, approval: Approval = Approval.COMMENT) -> str:
-    """A plan for people to decide on, and how to decide. The text of the model is made harmless."""
+def plan(
+    planned: Plan, revision: int, approval: Approval = Approval.COMMENT, *, links: Collection[str] = frozenset()
+) -> str:
+    """A plan for people to decide on, and how to decide. The text of the model is made harmless.
+
+    In its prose links to the hosts `links` work, and pasted logs are folded.
+    """
     parts = [
         f"## Plan, version {revision}",
-        neutralise(planned.summary),
+        _prose(planned.summary, links),
         f"Complexity {planned.complexity}, about {planned.estimate_hours:g} hours of work, "
         f"{_count(len(planned.specifications), 'specification')}.",
         *_section("Questions", _questions(planned), numbered=True),
@@ -30,12 +36,16 @@ def plan(planned: Plan, revision: int, approval: Approval = Approval.COMMENT) ->
         *_section("Design options", _options(planned)),
         *_section("Assumptions", _assumptions(planned)),
         "### Specifications",
-        *(_specification(number, one) for number, one in enumerate(planned.specifications, 1)),
+        *(_specification(number, one, links) for number, one in enumerate(planned.specifications, 1)),
         *_ordered(planned),
         "---",
         _how_to_decide(planned, approval),
     ]
     return "\n\n".join(parts)
+
+
+def _prose(text: str, links: Collection[str]) -> str:
+    return fold_logs(neutralise(text, LINKED | set(links)))
 
 
 def _section(title: str, entries: Iterator[str], *, numbered: bool = False) -> Iterator[str]:
@@ -85,9 +95,9 @@ def _options(planned: Plan) -> Iterator[str]:
         yield f"**{neutralise(one.title)}**{chosen}: {neutralise(one.tradeoff)}"
 
 
-def _specification(number: int, one: PlannedSpecification) -> str:
-    lines = [f"**{number}. {neutralise(one.title)}** (`{one.key}`)", "", neutralise(one.goal), ""]
-    lines += [f"- {neutralise(criterion)}" for criterion in one.criteria]
+def _specification(number: int, one: PlannedSpecification, links: Collection[str]) -> str:
+    lines = [f"**{number}. {neutralise(one.title)}** (`{one.key}`)", "", _prose(one.goal, links), ""]
+    lines += [f"- {neutralise(criterion, LINKED | set(links))}" for criterion in one.criteria]
     facts = {
         "Kind": "" if one.kind is Kind.FEATURE else str(one.kind),
         "Files": _paths(one.files),

@@ -19,6 +19,7 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import Comment, Issue
 from shared.reconcile.beginning import Beginning
+from shared.text import hosts
 from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
 
 CONFIGURATION = "the configuration"
@@ -73,7 +74,7 @@ class Handover:
         number, revision = snapshot.issue.number, held.fence.attempt
         body = posted.write(
             plan,
-            posted.Binding(number, revision, snapshot.story),
+            posted.Binding(number, revision, snapshot.story, hosts(snapshot.issue.body)),
             keys=held.claimant.keys,
             approval=self._policy.approval,
         )

@@ -34,11 +34,15 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What a plan comment belongs to: version `revision` for story `number` with the hash `story`."""
+    """What a plan comment belongs to: version `revision` for story `number` with the hash `story`.
+
+    `links` are the hosts to which the story's own links lead: links to those work in the plan too.
+    """
 
     number: int
     revision: int
     story: str
+    links: frozenset[str] = frozenset()
 
 
 def write(planned: Plan, binding: Binding, *, keys: Keyring, approval: Approval) -> str:
@@ -46,7 +50,7 @@ def write(planned: Plan, binding: Binding, *, keys: Keyring, approval: Approval)
     data = plan.dump(planned)
     marker = marks.render(MARK, {"sha": plan.sha256(data), "rev": str(binding.revision), "story": binding.story})
     programs = ["<details><summary>For programs</summary>", "", _OPENING, data, _CLOSING, "", "</details>"]
-    body = "\n".join([marker, comments.plan(planned, binding.revision, approval), "", *programs])
+    body = "\n".join([marker, comments.plan(planned, binding.revision, approval, links=binding.links), "", *programs])
     return keys.sign(PURPOSE, binding.number, body)
 
 

@@ -15,8 +15,8 @@ from shared.lock.hold import Held
 from shared.marks import Keyring
 from shared.models import Issue
 from shared.order import urgency
-from shared.specification import Criterion, Specification, Trailer, read, write
-from shared.text import neutralise, one_line
+from shared.specification import LINKED, Criterion, Specification, Trailer, read, write
+from shared.text import hosts, neutralise, one_line
 from shared.workflow import Event, Stage, Track, move
 
 _UNDER_WAY = frozenset({Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING})
@@ -76,7 +76,8 @@ class Specifications:
             if number is None:
                 waits_for = (*(created[other].number for other in blockers(plan, planned)), *behind)
                 specification = specified(planned, story.number, waits_for, plan.assumptions)
-                body = write(specification, keys=self._keys, parent=story.number, key=key, plan_sha=sha)
+                links = LINKED | hosts(story.body)
+                body = write(specification, keys=self._keys, parent=story.number, key=key, plan_sha=sha, links=links)
                 number = (await self._forge.issues.create(title, body, labels, held)).number
             created[planned.key] = Created(key, number, title, behind)
         self._listed[story.number, held.fence.attempt] = {one.key: one.number for one in created.values()}

@@ -101,6 +101,8 @@ _NEXT = {
     Hindrance.NO_CI: "This repository has no CI: comment `/merge`, or merge it yourself; with `ci.none_is_green: true` "
     "no checks count as green.",
     Hindrance.CHECKS_RUNNING: "Its checks have not finished; it is merged when they are green.",
+    Hindrance.CHECKS_AWAITED: "`{base}` requires checks that nobody has reported for this commit: {missing}. "
+    "It is merged when they are there and green. What nothing reports any more has to go from what `{base}` requires.",
     Hindrance.BASE_RED: "It is not merged while the checks of the base branch are red.",
     Hindrance.BASE_RUNNING: "The checks of the base branch have not finished since the last merge; it is merged then.",
     Hindrance.REQUIRED: "It waits for {missing}, as `{base}` requires; it is merged as soon as that is there.",

@@ -95,6 +95,7 @@ class Snapshot:
     `barred` is a label that keeps it from being merged. `repairable`: its checks are red, and our worker handed it over
     before they were.
     `no_ci`: it has no checks because the repository has no CI at all.
+    `awaited` are required checks that nobody has reported, where that is all that its checks lack.
     `base_tip` is the commit of the base branch that `base_checks` are about; `settling`: the last merge made it
     and its checks have not ended. `updatable`: it cannot be merged before its base is merged into it, and our worker
     can do that. `unmet`: what its base branch requires and it lacks. `queue`: GitHub's merge queue merges.
@@ -114,6 +115,7 @@ class Snapshot:
     barred: str = ""
     repairable: bool = False
     checks: Verdict = Verdict.NONE
+    awaited: tuple[str, ...] = ()
     no_ci: bool = False
     base_checks: Verdict = Verdict.NONE
     base_tip: str = ""
@@ -124,6 +126,11 @@ class Snapshot:
     queue: bool = False
     merge: Merge = Merge.NEVER
     bounds: Bounds = field(default_factory=Bounds)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What its base branch requires that somebody else has to bring: checks, or else what GitHub asks for."""
+        return self.awaited or self.unmet
 
     @property
     def head_moved(self) -> bool:
@@ -269,7 +276,7 @@ def _ci(s: Snapshot) -> Hindrance | None:
     if s.checks is Verdict.RED:
         return Hindrance.CHECKS_RED
     if s.checks in {Verdict.RUNNING, Verdict.UNKNOWN}:
-        return Hindrance.CHECKS_RUNNING
+        return Hindrance.CHECKS_AWAITED if s.awaited else Hindrance.CHECKS_RUNNING
     if not is_green(s.checks, none_is_green=s.bounds.none_is_green):
         if not s.no_ci:
             return Hindrance.CHECKS_MISSING

@@ -141,7 +141,7 @@ class Gate:
 
     async def _has_told(self, seen: Snapshot, reason: Hindrance) -> bool:
         number, head, why = seen.fence.key.number, seen.fence.work_head, reason.name.casefold()
-        return await self._observer.has_told(number, head, why, seen.unmet)
+        return await self._observer.has_told(number, head, why, seen.missing)
 
     async def _asked(self, wish: Intent, pull_request: PullRequest, view: View) -> Intent | None:
         """A review costs money: one that would begin, or go on with other commits, has to be asked for."""

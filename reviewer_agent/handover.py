@@ -159,7 +159,8 @@ class Handover:
 
     async def wait(self, held: Held, seen: Snapshot) -> Rest:
         """Approved, and merged soon: say what for, and keep the lease."""
-        return Rest("ci" if await self._announce(held, seen) is Hindrance.CHECKS_RUNNING else "review")
+        of_ci = {Hindrance.CHECKS_RUNNING, Hindrance.CHECKS_AWAITED}
+        return Rest("ci" if await self._announce(held, seen) in of_ci else "review")
 
     async def _announce(self, held: Held, seen: Snapshot) -> Hindrance:
         reason = hindrance(seen)
@@ -167,7 +168,7 @@ class Handover:
             raise AssertionError("what can be merged is merged")
         lines, blockers = (seen.opinion.lines, seen.opinion.blockers) if seen.opinion else (None, ())
         facts = comments.Facts(lines, seen.bounds.lines, seen.barred, blockers=blockers)
-        facts = replace(facts, base=seen.pull_request.base_branch, missing=seen.unmet)
+        facts = replace(facts, base=seen.pull_request.base_branch, missing=seen.missing)
         status = comments.approved(held.fence, reason, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, status, held)
         return reason

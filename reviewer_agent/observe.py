@@ -18,7 +18,7 @@ from reviewer_agent.review.material import Subject
 from reviewer_agent.review.opinion import Reader, standing_approvals, standing_requests
 from shared.ci.presence import Presence
 from shared.ci.round import UNCHECKED_RED
-from shared.ci.verdict import Verdict, fold
+from shared.ci.verdict import Verdict, fold, missing
 from shared.dependencies import holding, written
 from shared.errors import Gone
 from shared.labels import HOLDING_OF_ISSUE, Flag
@@ -73,8 +73,8 @@ class Observer:
         late = s.fence.stage is Stage.APPROVED and s.pull_request.behind
         if late or s.pull_request.mergeable is False:
             return await self._with_tip(replace(s, updatable=True))
-        checks = await self._checks(s.fence.work_head, s.pull_request.base_branch)
-        return replace(s, checks=checks, repairable=checks is Verdict.RED)
+        s = await self._with_checks(s)
+        return replace(s, repairable=s.checks is Verdict.RED)
 
     async def is_repairable(self, pull_request: PullRequest) -> bool:
         """Whether our worker can repair its CI: the head is its own, was not handed over red, and nobody stopped it."""
@@ -94,7 +94,7 @@ class Observer:
         if s.pull_request.out_of_step:  # where it conflicts, GitHub runs no checks
             s = await self._with_tip(s)
             return replace(s, updatable=await self.is_repairable(s.pull_request))
-        s = replace(s, checks=await self._checks(s.fence.work_head, s.pull_request.base_branch))
+        s = await self._with_checks(s)
         if s.checks is Verdict.RED:
             return replace(s, repairable=await self.is_repairable(s.pull_request))
         if s.checks in {Verdict.RUNNING, Verdict.UNKNOWN}:
@@ -165,15 +165,20 @@ class Observer:
             await self._forge.rules.of(self._policy.base_branch)
         self._begun = True
 
-    async def _checks(self, sha: str, base: str) -> Verdict:
-        """What is required is asked only where it can matter: nothing failed and nothing runs."""
+    async def _with_checks(self, s: Snapshot) -> Snapshot:
+        checks, awaited = await self._checks(s.fence.work_head, s.pull_request.base_branch)
+        return replace(s, checks=checks, awaited=awaited)
+
+    async def _checks(self, sha: str, base: str) -> tuple[Verdict, tuple[str, ...]]:
+        """The verdict, and which required checks are missing: asked only where nothing failed and nothing runs."""
         checks = await self._forge.checks.of(sha)
         if not checks and self._policy.bounds.none_is_green:  # none may be a CI that could not start
             checks = await self._forge.checks.unstarted(sha)
         verdict = fold(checks)
         if verdict not in {Verdict.GREEN, Verdict.NONE}:
-            return verdict
-        return fold(checks, await self._forge.checks.required(base))
+            return verdict, ()
+        required = await self._forge.checks.required(base)
+        return fold(checks, required), missing(checks, required)
 
     async def requests(self, number: int, reviews: Sequence[Review]) -> tuple[Review, ...]:
         """The standing requests for changes by people with write, of whichever commit. Raises `Transient`."""
@@ -223,7 +228,7 @@ class Observer:
 
     async def is_red(self, fence: Fence, pull_request: PullRequest) -> bool:
         """Whether the checks of the fence's commit are red; raises `Transient`."""
-        return await self._checks(fence.work_head, pull_request.base_branch) is Verdict.RED
+        return (await self._checks(fence.work_head, pull_request.base_branch))[0] is Verdict.RED
 
     async def has_told(self, number: int, head: str, why: str, what: Sequence[str] = ()) -> bool:
         """Whether the status comment gives this reason, with `what` is missing, of this very commit.

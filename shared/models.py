@@ -164,6 +164,8 @@ class CheckOutcome(StrEnum):
     NEUTRAL = "neutral"
     UNKNOWN = "unknown"
     """It ended without saying either: a person has to let it go on."""
+    STALE = "stale"
+    """It never ended, and GitHub has given it up: as good as never reported."""
 
 
 @dataclass(frozen=True, slots=True)

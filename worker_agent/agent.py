@@ -25,6 +25,7 @@ from shared.reconcile.lost import Item, LostLabels
 from shared.sightings import Sightings
 from shared.workflow import Event, Role, Stage
 from worker_agent.aborts import Aborted, CiGivenUp
+from worker_agent.branch.remaining import Remaining
 from worker_agent.ci.watch import Watch
 from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide
 from worker_agent.feedback.reading import Ears, Feedback
@@ -76,13 +77,14 @@ class Worker:
     role = Role.WORKER
 
     def __init__(self, forge: Forge, port: Port, claimant: Claimant, workshop: Workshop, policy: Policy) -> None:
-        self._noted = NotedStatus(forge.status)
+        self._noted = NotedStatus(forge.status, workshop.unshown)
         self._forge = forge = replace(forge, status=self._noted)
         self._claims = Claims(Role.WORKER, port, claimant)
         self._workshop = workshop
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
-        self._handover = Handover(forge, policy, Tries(workshop.worksite.mirror, workshop.worksite.keys))
+        mirror = workshop.worksite.mirror
+        self._handover = Handover(forge, policy, Tries(mirror, workshop.worksite.keys), Remaining(mirror))
         self._watch = Watch(forge.checks, workshop.worksite.mirror, policy, port.boot)
         self._observer = Observer(forge, workshop.worksite.history, self._watch, policy)
         writers = Writers(forge.people, claimant.accounts, claimant.siblings)

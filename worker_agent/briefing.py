@@ -24,13 +24,16 @@ def bounded(limits: Limits, wanted: Settings) -> Limits:
     return limits
 
 
-_IMAGE = re.compile(r"!\[[^\]\n]*\]\(|!\[[^\]\n]*\]\[|<img\b", re.IGNORECASE)
+_IMAGE = re.compile(
+    r"""!\[[^\]\n]*\](?:\(\s*<?(?P<inline>[^\s()<>]*)|\[)|<img\b(?:[^<>]*?\ssrc\s*=\s*["']?(?P<html>[^\s"'<>]*))?""",
+    re.IGNORECASE,
+)
 
 
-def images(text: str) -> int:
-    """How many images a text shows; what stands in a code fence is shown as it is written."""
+def images(text: str) -> tuple[str, ...]:
+    """The address of each image that a text shows, empty where it stands elsewhere; what is shown as code has none."""
     shown = "\n".join(line.text for line in lines(text) if not line.fenced)
-    return len(_IMAGE.findall(shown))
+    return tuple(found["inline"] or found["html"] or "" for found in _IMAGE.finditer(shown))
 
 
 def unseen(count: int) -> str:

@@ -23,6 +23,7 @@ from worker_agent.decide import Bounds
 from worker_agent.feedback.reading import Ears
 from worker_agent.intake.unusable import Unusable
 from worker_agent.intake.writers import Writers
+from worker_agent.pictures import Gallery
 from worker_agent.policy import REPAIR, Policy, suites_of
 from worker_agent.ports import Forge
 from worker_agent.tdd.proof.remembered import BaseRuns
@@ -65,6 +66,7 @@ def build(parts: Parts) -> Agent:
     ears = Ears(Writers(parts.people, claimant.accounts, claimant.siblings), policy.bots)
     listening = Listening(parts.comments, ears)
     workshop = Workshop(worksite, parts.coder, bench, Prompts(PROMPTS), policy, base_runs).listens(listening)
+    workshop.shows(Gallery(parts.attachments, ears, parts.clock.boot))
     return attended(parts, Worker(forge, parts.port, parts.claimant, workshop, policy), forge.inbox)
 
 

@@ -115,7 +115,7 @@ def tests_written(
 ) -> Status:
     """The red phase is done, of one `criterion` or of all; `left_out` says of each test that was not taken why.
 
-    `pictures` are the images of the issue, which no coder was shown.
+    `pictures` counts the images of the issue that no coder was shown.
     """
     count = len(new_tests)
     names = ", ".join(f"`{one_line(name, 120)}`" for name in new_tests[:5])
@@ -230,10 +230,16 @@ def paused(fence: Fence) -> Status:
     return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))
 
 
-def withdrawn(fence: Fence, reason: str, names: Labels, *, pull_request: PullRequest | None = None) -> Status:
-    """A person stopped it; how to go on depends on whether its pull request is still open."""
+def withdrawn(
+    fence: Fence, reason: str, names: Labels, *, pull_request: PullRequest | None = None, remains: bool | None = None
+) -> Status:
+    """A person stopped it; how to go on depends on whether its pull request is still open.
+
+    `remains`: whether its branch is still there, None when that is not known.
+    """
     notes = f"**What to do:** {_afterwards(fence, names, pull_request)}"
-    return Status(f"Stopped: {reason}. The branch is kept.", _where(fence), _data(fence), notes)
+    kept = f" The branch `{branch(fence)}` is kept." if remains else ""
+    return Status(f"Stopped: {reason}.{kept}", _where(fence), _data(fence), notes)
 
 
 def ready_in_vain(fence: Fence, names: Labels, pull_request: PullRequest) -> Status:
@@ -256,17 +262,25 @@ def _afterwards(fence: Fence, names: Labels, pull_request: PullRequest | None) -
     return f"{ready} to start again."
 
 
-def pull_request_closed(fence: Fence, names: Labels) -> Status:
-    """A person closed the pull request without merging it; nothing is reopened, and it is asked how to go on."""
+def pull_request_closed(fence: Fence, names: Labels, *, remains: bool | None = True) -> Status:
+    """A person closed the pull request without merging it; nothing is reopened, and it is asked how to go on.
+
+    `remains`: whether its branch is still there, None when that is not known. GitHub reopens nothing without it.
+    """
     where = branch(fence)
     changes, ready = names.of(Stage.CHANGES_REQUESTED), names.of(Stage.READY)
+    kept = f" The branch `{where}` is kept." if remains else ""
+    restored = ""
+    if remains is False:
+        kept = f" The branch `{where}` was deleted."
+        restored = f"restore the branch `{where}` (#{fence.pr} has a button for it), then "
     steps = (
-        f"reopen #{fence.pr} and set `{changes}` on it to have it changed, or `{names.of(Stage.REVIEWING)}` to have it "
-        f"reviewed; or set `{ready}` on this issue to start over; "
+        f"{restored}reopen #{fence.pr} and set `{changes}` on it to have it changed, or "
+        f"`{names.of(Stage.REVIEWING)}` to have it reviewed; or set `{ready}` on this issue to start over; "
         "or close this issue if it is not wanted any more."
     )
     return Status(
-        f"Stopped: #{fence.pr} was closed without being merged. The branch `{where}` is kept.",
+        f"Stopped: #{fence.pr} was closed without being merged.{kept}",
         _where(fence),
         _data(fence, waiting={"why": "pull request closed"}),
         f"**What to do:** {steps}",

@@ -20,6 +20,7 @@ from shared.models import Issue, PullRequest
 from shared.reconcile.beginning import Beginning
 from shared.workflow import HALTED, Event, Stage, Track, move
 from worker_agent import comments
+from worker_agent.branch.remaining import Remaining
 from worker_agent.ci import words
 from worker_agent.decide import HANDS_OVER, LATE, UNCHECKED, WORKING, Action, Phase, Snapshot
 from worker_agent.feedback.told import Ignored, with_ignored
@@ -36,10 +37,11 @@ log = structlog.get_logger()
 class Handover:
     """The worker's effects on issues and pull requests; every one is convergent."""
 
-    def __init__(self, forge: Forge, policy: Policy, tries: Tries) -> None:
+    def __init__(self, forge: Forge, policy: Policy, tries: Tries, remaining: Remaining) -> None:
         self._forge = forge
         self._policy = policy
         self._tries = tries
+        self._remaining = remaining
         self._beginning = Beginning(forge.issues, forge.labels, policy.names)
         self.ignored: dict[int, Ignored] = {}
         self.titles = Titles(forge.issues, shown=policy.title_attempts)
@@ -176,7 +178,13 @@ class Handover:
     async def withdraw(self, held: Held, seen: Snapshot, reason: str) -> Ended:
         """A person ended it: the fence remembers, the branch stays."""
         names = self._policy.names
-        told = comments.withdrawn(_withdrawn(held), reason, names, pull_request=seen.pull_request)
+        told = comments.withdrawn(
+            _withdrawn(held),
+            reason,
+            names,
+            pull_request=seen.pull_request,
+            remains=await self._remaining.of(held.fence),
+        )
         await self.titles.show(held, seen.issue)
         return await self._withdraw(held, seen, told, reason)
 
@@ -184,7 +192,8 @@ class Handover:
         """What it is about was closed. Where that is only the pull request, people are asked how to go on."""
         if not seen.issue.open or seen.issue.locked:
             return await self.withdraw(held, seen, "the issue was closed or locked")
-        told = comments.pull_request_closed(_withdrawn(held), self._policy.names)
+        remains = await self._remaining.of(held.fence)
+        told = comments.pull_request_closed(_withdrawn(held), self._policy.names, remains=remains)
         return await self._withdraw(held, seen, told, f"pull request #{held.fence.pr} was closed without being merged")
 
     async def _withdraw(self, held: Held, seen: Snapshot, told: Status, reason: str) -> Ended:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from shared.github.attachments import Image
 from shared.github.status import Status
 from shared.items import Skip
 from shared.labels import Flag
@@ -171,6 +172,16 @@ class Unusable(Protocol):
     def end(self) -> None: ...
 
     def skip(self, number: int, wish: Intent) -> Skip | None: ...
+
+
+class Attachments(Protocol):
+    """The images that people have put into issues."""
+
+    def covers(self, address: str) -> bool: ...
+
+    async def image(self, address: str) -> Image:
+        """Raises `NotFetched`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,8 +21,9 @@ from shared.lock.hold import Held
 from shared.models import Issue
 from shared.prompts import Prompts, Untrusted
 from shared.specification import Criterion, Specification, read
-from worker_agent.briefing import bounded, images, unseen
+from worker_agent.briefing import bounded
 from worker_agent.keepsake import Last, below_state, keep_last
+from worker_agent.pictures import NO_PICTURES, Gallery, Pictures, none_shown
 from worker_agent.policy import Policy
 from worker_agent.tdd.judging.files import is_test_file
 from worker_agent.tdd.proof.change import load
@@ -77,16 +78,13 @@ class Job:
     topic: str = ""
     discussion: Discussion = NOTHING_SAID
     """What people with write access have said on the issue."""
+    pictures: Pictures = NO_PICTURES
+    """The images of both."""
 
     @property
     def text(self) -> str:
         """What a coder is told of the item: the issue's text, then what was said below it."""
-        return "\n\n".join(filter(None, (self.issue.body, self.discussion.text(), unseen(self.pictures))))
-
-    @property
-    def pictures(self) -> int:
-        """How many images the issue and its comments show, of which a coder sees none."""
-        return images(self.issue.body) + sum(images(one.body) for one in self.discussion.said)
+        return "\n\n".join(filter(None, (self.issue.body, self.discussion.text(), self.pictures.text())))
 
     @property
     def choice(self) -> Choice:
@@ -136,6 +134,7 @@ class Workshop:
     ) -> None:
         """Without `base_runs` the suite of a base commit is run once for each process."""
         self._listening: Listening | None = None
+        self._gallery: Gallery | None = None
         self._base_runs = base_runs or BaseRuns(None)
         self.worksite = worksite
         self._coder = coder
@@ -153,6 +152,15 @@ class Workshop:
         self._listening = listening
         return self
 
+    def shows(self, gallery: Gallery) -> Self:
+        """The same, with coders that are shown what images of an issue `gallery` can fetch."""
+        self._gallery = gallery
+        return self
+
+    def unshown(self, issue: Issue) -> int:
+        """How many images of an issue's text no coder is shown, as far as that is known by now."""
+        return none_shown(issue, NOTHING_SAID).unseen if self._gallery is None else self._gallery.without(issue)
+
     async def open(self, held: Held, issue: Issue) -> Job:
         """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
         base = held.fence.base or await self.worksite.base(self.policy.base_branch, held.fence)
@@ -165,7 +173,12 @@ class Workshop:
         )
         said = await self._listening.of(issue) if self._listening is not None else NOTHING_SAID
         job = Job(held, issue, read(issue.body), space, base, suites, conventions[:CONVENTIONS_CHARS])
-        return replace(job, discussion=said)
+        return replace(job, discussion=said, pictures=await self._pictures(job, said, paths))
+
+    async def _pictures(self, job: Job, said: Discussion, paths: Sequence[str]) -> Pictures:
+        if self._gallery is None:
+            return none_shown(job.issue, said)
+        return await self._gallery.of(job.issue, said, job.space.root / "images", paths)
 
     def prompt(self, name: str, job: Job, **variables: str | Untrusted) -> str:
         """A prompt of this agent; what strangers wrote goes in as `Untrusted`."""
@@ -186,7 +199,8 @@ class Workshop:
         await begin_run(job.held, more=recorded(job.held.fence, job.discussion))
         where = await job.space.reset_tree(start)
         installed = await self.bench_of(job).equip(where, job.suites[0].directory)
-        request = replace(self._request(job, call, turn, prompt, where), readable=installed.readable)
+        shown = await job.pictures.lay(where)
+        request = replace(self._request(job, call, turn, prompt, where), readable=installed.readable, images=shown)
         if job.allowed:  # the patch policy keeps the rest of what is protected
             request = replace(request, protected=())
         outcome = await self._run(job, request, start, installed)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from config.repository import RepositorySettings
 from console.building.sign_in import SignedIn
 from shared.errors import Misconfigured
+from shared.github.attachments import Attachments
 from shared.github.checks import Checks
 from shared.github.comments import Comments
 from shared.github.issues import Issues
@@ -37,6 +38,7 @@ class Hub:
     people: People
     rules: BranchRules
     merge_queue: MergeQueue
+    attachments: Attachments
 
 
 async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
@@ -59,4 +61,5 @@ async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
         people=people,
         rules=BranchRules(github, name),
         merge_queue=MergeQueue(github),
+        attachments=Attachments(github),
     )

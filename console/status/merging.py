@@ -26,6 +26,7 @@ _TOLD: Mapping[Hindrance, Waiting] = {
     Hindrance.OWN_ORDER: Waiting(Whom.PERSON, "/merge by somebody else"),
     Hindrance.REQUESTED: Waiting(Whom.PERSON, "a request for changes stands"),
     Hindrance.CHECKS_MISSING: Waiting(Whom.PERSON, "it has no checks"),
+    Hindrance.CHECKS_AWAITED: Waiting(Whom.PERSON, "a required check"),
     Hindrance.STOPPED: Waiting(Whom.PERSON, "its issue was stopped"),
     Hindrance.EDITED: Waiting(Whom.PERSON, "its issue was edited"),
     Hindrance.BLOCKED: Waiting(Whom.ITEM, "what blocks its issue"),
@@ -38,6 +39,9 @@ _TOLD: Mapping[Hindrance, Waiting] = {
 }
 """What the reviewer's word says; labels and checks are looked at here."""
 
+
+_NAMED = {Hindrance.REQUIRED.name.casefold(): "", Hindrance.CHECKS_AWAITED.name.casefold(): "the required check "}
+"""Reasons that name what is missing, and what stands before the names."""
 
 UNASKED = frozenset({HEAD_MOVED, FORK_MOVED})
 """Commits that nobody has asked to have reviewed, in the words of the status comment."""
@@ -52,8 +56,8 @@ def merging(configured: str, barred: str, ci: Verdict | None, word: Mapping[str,
     why = word.get("why")
     told = next((waiting for reason, waiting in _TOLD.items() if reason.name.casefold() == why), None)
     missing = word.get("for")
-    if why == Hindrance.REQUIRED.name.casefold() and isinstance(missing, list):
-        return Waiting(Whom.PERSON, " and ".join(map(str, missing)))
+    if why in _NAMED and isinstance(missing, list):
+        return Waiting(Whom.PERSON, _NAMED[str(why)] + " and ".join(map(str, missing)))
     if told is not None:
         return told
     if configured == "auto" and ci in {Verdict.RED, Verdict.RUNNING, Verdict.UNKNOWN}:

@@ -12,6 +12,7 @@ from aiohttp.typedefs import Handler
 
 from lab.http import rendering
 from lab.http.admission import ENTERPRISE, Admission, Caller, inside
+from lab.http.attachments import PREFIX
 from lab.http.call import REPOSITORY, Call, Operation, Reply
 from lab.http.exchanges import Exchange, Exchanges
 from lab.http.refusals import Moved, Refusal, not_found, redirected
@@ -65,7 +66,8 @@ class Service:
         response.headers.setdefault("Date", formatdate(self.site.world.registrar.precise(), usegmt=True))
         response.headers["x-github-request-id"] = f"LAB:{self._serial:08X}"
         response.headers["x-github-media-type"] = "github.v3; format=json"
-        told = request.method != "HEAD" and not request.path.startswith("/_")  # no description has HEAD
+        beside = request.path.startswith(("/_", PREFIX))  # the site's, and our own
+        told = request.method != "HEAD" and not beside  # no description has HEAD
         if told and not is_git(request.path):
             self._exchanges.add(_exchange(request, body, response))
         return response

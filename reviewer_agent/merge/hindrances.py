@@ -29,6 +29,7 @@ class Hindrance(StrEnum):
     CHECKS_MISSING = "it has no checks"
     NO_CI = "the repository has no CI, so a person merges"
     CHECKS_RUNNING = "its checks have not finished"
+    CHECKS_AWAITED = "nobody has reported a check that its base branch requires"
     BASE_RED = "the checks of the base branch are red"
     BASE_RUNNING = "the checks of the base branch have not finished since the last merge"
     REQUIRED = "its base branch requires more than it has"
@@ -63,7 +64,7 @@ ON_ORDER = frozenset(
 )
 """What a person's `/merge` clears."""
 
-PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING, Hindrance.BASE_RUNNING})
+PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING, Hindrance.CHECKS_AWAITED, Hindrance.BASE_RUNNING})
 """What is worth waiting for with the lease kept."""
 
 UNANNOUNCED = PASSING | {
@@ -90,6 +91,7 @@ TOLD_ANEW = frozenset(
         Hindrance.RESOLVED,
         Hindrance.CHECKS_RED,
         Hindrance.CHECKS_MISSING,
+        Hindrance.CHECKS_AWAITED,
         Hindrance.EDITED,
         Hindrance.BLOCKED,
         Hindrance.REQUIRED,

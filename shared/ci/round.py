@@ -169,4 +169,4 @@ class Rerun:
     def _replaces(self, check: Check) -> bool:
         old = check.run_id is not None and check.job_id is not None and check.job_id <= self.after
         refused = self.refused and (not self.only or check.run_id in self.only)
-        return old and check.outcome is CheckOutcome.FAILED and not refused
+        return old and check.outcome in {CheckOutcome.FAILED, CheckOutcome.STALE} and not refused

@@ -22,7 +22,8 @@ class Verdict(StrEnum):
 def fold(checks: Iterable[Check], required: Collection[str] = ()) -> Verdict:
     """One failed check is red at once; no checks at all is `NONE`, which is not green.
 
-    What the branch requires and nobody has reported yet counts as running: GitHub expects it.
+    What the branch requires and nobody has reported yet counts as running: GitHub expects it. So does what went
+    stale, where nothing else has passed.
     """
     found = tuple(checks)
     outcomes = {check.outcome for check in found}
@@ -34,12 +35,15 @@ def fold(checks: Iterable[Check], required: Collection[str] = ()) -> Verdict:
         return Verdict.UNKNOWN
     if missing(found, required):
         return Verdict.RUNNING
-    return Verdict.GREEN if required or CheckOutcome.PASSED in outcomes else Verdict.NONE
+    if required or CheckOutcome.PASSED in outcomes:
+        return Verdict.GREEN
+    return Verdict.RUNNING if CheckOutcome.STALE in outcomes else Verdict.NONE
 
 
 def missing(checks: Iterable[Check], required: Collection[str]) -> tuple[str, ...]:
-    """The required checks that nobody has reported, by name."""
-    return tuple(sorted(set(required) - {check.name for check in checks}))
+    """The required checks that nobody has reported, or that went stale, by name."""
+    reported = {check.name for check in checks if check.outcome is not CheckOutcome.STALE}
+    return tuple(sorted(set(required) - reported))
 
 
 def failed(checks: Iterable[Check]) -> tuple[Check, ...]:
@@ -50,7 +54,8 @@ def failed(checks: Iterable[Check]) -> tuple[Check, ...]:
 def unfinished(checks: Sequence[Check], required: Collection[str] = ()) -> tuple[str, ...]:
     """What a commit that is not red still waits for, by name: running, awaited by a person, or not yet reported."""
     waiting = {c.name for c in checks if c.outcome in {CheckOutcome.RUNNING, CheckOutcome.UNKNOWN}}
-    return tuple(sorted(waiting | set(missing(checks, required))))
+    found = waiting | set(missing(checks, required))
+    return tuple(sorted(found or {c.name for c in checks if c.outcome is CheckOutcome.STALE}))
 
 
 def is_green(verdict: Verdict, *, none_is_green: bool) -> bool:

@@ -17,9 +17,13 @@ from shared.git.output import fields, joined
 from shared.git.patch_policy import GITLINK, SYMLINK, PatchRefused, Refusal
 from shared.process import CommandFailed
 
+ISSUE_IMAGES = ".issue-images"
+"""Where in a tree the engine lays the images of an issue for its coder: never a part of the change."""
+
 EXCLUDED = (
     *(".venv", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "*.pyc", ".env*"),
     *("*.egg-info", ".coverage", "coverage.xml", "junit*.xml"),
+    f"/{ISSUE_IMAGES}",
 )
 """New files of these names are never taken, whatever the repository says: environments, caches, secrets, reports."""
 

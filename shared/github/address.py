@@ -31,6 +31,12 @@ class ApiRoot:
         """Whether it is https."""
         return self._parts.scheme == "https"
 
+    @property
+    def site(self) -> str:
+        """The root of the server's web pages: https://github.com for https://api.github.com."""
+        host = "github.com" if self._parts.netloc == "api.github.com" else self._parts.netloc
+        return f"{self._parts.scheme}://{host}"
+
     def url(self, path: str) -> str:
         """The URL of a path that begins with a slash; GraphQL has its own place on an Enterprise server."""
         root = self.root.removesuffix("/v3") if path == GRAPHQL else self.root

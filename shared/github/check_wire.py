@@ -13,6 +13,7 @@ _CONCLUDED = {
     "neutral": CheckOutcome.NEUTRAL,
     "skipped": CheckOutcome.NEUTRAL,
     "action_required": CheckOutcome.UNKNOWN,
+    "stale": CheckOutcome.STALE,
 }
 """What a conclusion says; every other one is a failure."""
 

@@ -192,6 +192,18 @@ class GitHub:
         """
         return await self._reads.text(path, accept)
 
+    @property
+    def site(self) -> str:
+        """The root of the server's web pages, without a final slash."""
+        return self._root.site
+
+    async def elsewhere(self, url: str, most_bytes: int) -> Answer:
+        """What an address outside of the API answers, redirections too; it is not shown the token. Raises `Transient`.
+
+        Of a body longer than `most_bytes` one byte more comes back. Whether it may be asked, the caller knows.
+        """
+        return await self._transport.beginning_elsewhere(url, most_bytes)
+
     async def write(self, method: str, path: str, body: Any, warrant: Warrant, *, urgent: bool = False) -> Any:
         """Send one change and return GitHub's reply (None for 204).
 

@@ -154,6 +154,14 @@ class Transport(GitHubAPI):
         async with self._opened("GET", url, headers, patience=_DOWNLOAD) as response:
             return Answer(response.status, response.headers, await _tail(response))
 
+    async def beginning_elsewhere(self, url: str, most_bytes: int) -> Answer:
+        """Read an address without showing it our token: no redirection is followed.
+
+        Of a body longer than `most_bytes` one byte more comes back, by which it is told.
+        """
+        async with self._opened("GET", url, {"user-agent": self.requester}, patience=_DOWNLOAD) as response:
+            return Answer(response.status, response.headers, await _head(response, most_bytes + 1))
+
     async def sleep(self, seconds: float) -> None:
         """Let `seconds` pass."""
         await self.clock.sleep(seconds)
@@ -249,3 +257,12 @@ async def _tail(response: ClientResponse) -> bytes:
         if len(kept) > 2 * TEXT_CAP:
             del kept[:-TEXT_CAP]
     return bytes(kept[-TEXT_CAP:])
+
+
+async def _head(response: ClientResponse, most_bytes: int) -> bytes:
+    kept = bytearray()
+    async for chunk in response.content.iter_chunked(2**16):
+        kept += chunk
+        if len(kept) >= most_bytes:
+            break
+    return bytes(kept[:most_bytes])

@@ -8,6 +8,7 @@ proxy bound a run.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -70,6 +71,7 @@ class Codex:
     prices: Prices
     login: Path | None = None
     version: str = field(default="", init=False)
+    takes_images: bool = field(default=False, init=False)
     disabled: tuple[str, ...] = field(default=(), init=False)
 
     @property
@@ -92,6 +94,7 @@ class Codex:
                     f"Codex {found[1]} ({self.program}) is too old: it does not know {', '.join(missing)}. "
                     f"Run `workflow-engine install-cli codex`."
                 )
+            self.takes_images = "--image " in text
             features = {line.split()[0] for line in (await self._says(call, "features", "list")).splitlines() if line}
             await codex_sandbox.tried(self.program, self.launcher, call, self.login)
         self.disabled = tuple(name for name in _DISABLED if name in features)
@@ -215,7 +218,9 @@ class CodexSession:
         yield from permissions(self._protected, secret) if request.call.edits else reading(secret)
         if request.schema is not None:
             yield from ("--output-schema", str(self._schema))
-        yield from ("-o", str(self._last), "-C", str(self._tree))
+        for image in request.images if self._cli.takes_images else ():  # it would split a path at a comma
+            yield from ("--image", os.path.relpath(image, self._tree))
+        yield from ("-o", str(self._last), "-C", str(self._tree))  # after images: those take every word up to an option
 
 
 def _places(patterns: Sequence[str]) -> tuple[str, ...]:

@@ -83,7 +83,8 @@ class Request:
     `model` is the backend's own word for one, None its default; `protected` are patterns of paths in
     the tree that the backend's own editing tools refuse. `run` names the call in the ledger, empty when
     nobody counts it; `account` is the issue that it is counted to, empty when that is `item` itself.
-    `readable` is what a sandbox shows besides the tree: what was set up for it.
+    `readable` is what a sandbox shows besides the tree: what was set up for it. `images` are files in the tree that
+    the prompt names; a backend whose program takes images by itself hands them over.
     """
 
     call: Call
@@ -103,6 +104,7 @@ class Request:
     run: str = ""
     account: str = ""
     readable: tuple[Path, ...] = ()
+    images: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

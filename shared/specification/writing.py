@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 
 from shared import marks
@@ -13,6 +13,9 @@ from shared.specification.kind import Kind
 from shared.specification.layout import MARK, PURPOSE, Part, content_sha256, escape, trailer_of
 from shared.specification.model import BODY_LIMIT, Settings, Specification
 from shared.text import neutralise
+
+LINKED = frozenset({"github.com"})
+"""The hosts that every specification may link to."""
 
 
 class Provenance(StrEnum):
@@ -27,13 +30,21 @@ class TooLong(Blocked):
     """The specification is longer than GitHub accepts: split it."""
 
 
-def write(specification: Specification, *, keys: Keyring, parent: int, key: str, plan_sha: str) -> str:
-    """The body of a specification issue, signed for the story `parent`.
+def write(
+    specification: Specification,
+    *,
+    keys: Keyring,
+    parent: int,
+    key: str,
+    plan_sha: str,
+    links: Collection[str] = LINKED,
+) -> str:
+    """The body of a specification issue, signed for the story `parent`; links to the hosts `links` work in it.
 
     `key` names the specification in its plan (`12-2`), `plan_sha` is the plan's hash in hex, of
     which 8 digits are written. Raises `TooLong` above GitHub's 65,536 characters.
     """
-    text = content(specification)
+    text = content(specification, links)
     fields = {"parent": str(parent), "key": key, "plan": plan_sha[:8], "body": content_sha256(text)}
     body = keys.sign(PURPOSE, parent, f"{text}\n\n{marks.render(MARK, fields)}")
     if len(body) > BODY_LIMIT:
@@ -43,9 +54,9 @@ def write(specification: Specification, *, keys: Keyring, parent: int, key: str,
     return body
 
 
-def content(specification: Specification) -> str:
+def content(specification: Specification, links: Collection[str] = LINKED) -> str:
     """The text of a body above its last line; reading it gives the same specification."""
-    return "\n\n".join(_blocks(specification))
+    return "\n\n".join(_blocks(specification, links))
 
 
 def authentic(body: str, keys: Keyring) -> Provenance:
@@ -64,9 +75,9 @@ def _authentic(body: str, keys: Keyring) -> Provenance:
     return Provenance.ENGINE if unchanged and signed else Provenance.EDITED
 
 
-def _blocks(specification: Specification) -> Iterator[str]:
+def _blocks(specification: Specification, links: Collection[str]) -> Iterator[str]:
     yield f"## {Part.GOAL}"
-    yield _harmless(specification.goal)
+    yield _harmless(specification.goal, links)
     criteria = [f"[ ] {c.id}: {c.text}" for c in specification.criteria if not c.implied]
     sections = {
         Part.CRITERIA: criteria,
@@ -77,7 +88,7 @@ def _blocks(specification: Specification) -> Iterator[str]:
     for part, entries in sections.items():
         if entries:
             yield f"## {part}"
-            yield "\n".join(_harmless(f"- {entry}") for entry in entries)
+            yield "\n".join(_harmless(f"- {entry}", links) for entry in entries)
     relations = [] if specification.kind is Kind.FEATURE else [f"Kind: {specification.kind}"]
     relations += [f"Depends on #{number}" for number in specification.depends_on]
     if specification.part_of is not None:
@@ -88,9 +99,9 @@ def _blocks(specification: Specification) -> Iterator[str]:
         yield _settings(specification.settings)
 
 
-def _harmless(text: str) -> str:
+def _harmless(text: str, links: Collection[str]) -> str:
     """Text that is neither structure nor ours, and does nothing; reading takes off what is added here."""
-    return neutralise(escape(text))
+    return neutralise(escape(text), links)
 
 
 def _settings(settings: Settings) -> str:

@@ -164,6 +164,26 @@ async def pull_request_opened_again(engine: Engine) -> int:
     return number
 
 
+async def branch_restored_and_pull_request_opened_again(engine: Engine) -> int:
+    """A person deletes the branch, which closes the pull request; then thinks again and follows the advice."""
+    number = engine.ready("Greet people")
+    await worked(engine)
+    (pull,) = pulls(engine)
+    head, bare = pull.head_sha, engine.lab.at(REPOSITORY).bare
+    async with bare.changing(OWNER):
+        await bare.git.run("update-ref", "-d", f"refs/heads/{work_branch(number)}")
+    await looked_at_again(engine)
+    told = status(engine, number)
+    assert f"The branch `{work_branch(number)}` was deleted." in told
+    assert "is kept" not in told
+    assert f"restore the branch `{work_branch(number)}` (#{pull.number} has a button for it), then reopen" in told
+    async with bare.changing(OWNER):
+        await bare.git.run("update-ref", f"refs/heads/{work_branch(number)}", head)
+    engine.lab.reopen(REPOSITORY, pull.number, actor=OWNER)
+    label(engine, pull.number, "status:reviewing")
+    return number
+
+
 async def looked_at_again(engine: Engine) -> None:
     """Worker and reviewer on another machine, until each has seen twice what people did."""
     engine.clock = clock = QuickClock()

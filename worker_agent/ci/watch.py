@@ -14,7 +14,7 @@ from shared.ci.verdict import Verdict, failed, fold
 from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
-from shared.models import Check
+from shared.models import Check, CheckOutcome
 from worker_agent.ci import reruns
 from worker_agent.ci.logs import failures
 from worker_agent.decide import RED_BASE
@@ -81,7 +81,7 @@ class Watch:
         if not checks and self._policy.bounds.none_is_green:  # none may be a CI that could not start
             checks = await self._checks.unstarted(fence.work_head)
         rerun = Rerun.read(fence.phase)
-        checks = rerun.awaited(checks) if rerun else checks
+        checks = rerun.awaited(checks) if rerun else tuple(map(_once_more, checks))
         reading = Reading(checks)
         if reading.verdict in {Verdict.GREEN, Verdict.NONE}:
             reading = Reading(checks, await self._checks.required(self._policy.base_branch))
@@ -140,6 +140,11 @@ class Watch:
         recent = 10 * max(self._policy.ci_interval_seconds, 60.0)
         self._last = {other: last for other, last in self._last.items() if now - last[0] < recent}
         self._last[sha] = now, reading
+
+
+def _once_more(check: Check) -> Check:
+    """What went stale is run once more, as what failed for no reason of the change; only then it counts as missing."""
+    return replace(check, outcome=CheckOutcome.FAILED) if check.outcome is CheckOutcome.STALE else check
 
 
 def explained(reading: Reading) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from shared.ci.round import Reading
 from shared.ci.triage import Cause
-from shared.ci.verdict import failed, unfinished
+from shared.ci.verdict import failed, missing, unfinished
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.text import neutralise, one_line
@@ -55,9 +55,13 @@ def overdue(fence: Fence, reading: Reading) -> Status:
             "person, or `/merge` once it is approved; with `ci.none_is_green: true` no checks count as green."
         )
         return progress(fence, sentence, waiting={"why": "no ci"})
-    waits = unfinished(reading.checks, reading.required)
+    never = missing(reading.checks, reading.required)
+    waits = [name for name in unfinished(reading.checks, reading.required) if name not in never]
     red_ones = tuple(check.name for check in failed(reading.checks))
     told = f"CI has not finished in time ({_names(waits)})" if waits else "CI has not finished in time"
+    if never:
+        also = f", and {_names(waits)} did not finish" if waits else ""
+        told = f"Nobody has reported in time what the base branch requires ({_names(never)}){also}"
     if red_ones:
         told = f"CI did not turn green in time, for reasons outside this change ({_names(red_ones)})"
     sentence = f"{told}; #{fence.pr} goes to review **without a green CI** and is not merged before it."

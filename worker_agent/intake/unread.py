@@ -1,12 +1,12 @@
 """What of an issue was not understood or seen, lines that name another one and images: said where its status stands.
 
-"Hängt von #12 ab" holds nothing up, and no coder sees a picture. Whoever wrote it is told, in the comment that is
-written anyway.
+"Hängt von #12 ab" holds nothing up, and a coder sees no picture that lies elsewhere. Whoever wrote it is told, in the
+comment that is written anyway.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,15 +25,17 @@ TOLD, LINE_CHARS = 3, 160
 class NotedStatus:
     """A status board whose every word about an issue ends with what was not understood of its text."""
 
-    def __init__(self, board: StatusBoard) -> None:
+    def __init__(self, board: StatusBoard, without: Callable[[Issue], int]) -> None:
+        """`without` counts the images of an issue that no coder is shown, as far as that is known."""
         self._board = board
-        self._notes: dict[int, str] = {}
+        self._without = without
+        self._noted: dict[int, Issue] = {}
 
     def seen(self, issue: Issue) -> None:
-        """Remember what was not understood of an issue as it is now."""
-        self._notes.pop(issue.number, None)
-        if note := told(issue):
-            self._notes[issue.number] = note
+        """Remember an issue as it is now, if there may be something to tell of it."""
+        self._noted.pop(issue.number, None)
+        if told(issue, len(images(issue.body))):
+            self._noted[issue.number] = issue
 
     async def data(self, number: int) -> Mapping[str, Any]:
         """What the comment says for programs."""
@@ -41,21 +43,25 @@ class NotedStatus:
 
     async def show(self, number: int, status: Status, warrant: Warrant) -> None:
         """Post or edit it, with the note."""
-        note = self._notes.get(number)
+        issue = self._noted.get(number)
+        note = told(issue, self._without(issue)) if issue is not None else ""
         whole = "\n\n".join(part for part in (status.notes, note) if part)
         await self._board.show(number, replace(status, notes=whole) if note else status, warrant)
 
 
-def told(issue: Issue) -> str:
-    """What is said of both; empty when everything was understood and there is no image."""
-    return "\n\n".join(filter(None, (_lines(issue), _images(issue))))
+def told(issue: Issue, without: int) -> str:
+    """What is said of both; empty when everything was understood and every image is shown."""
+    return "\n\n".join(filter(None, (_lines(issue), _images(issue, without))))
 
 
-def _images(issue: Issue) -> str:
-    count = images(issue.body)
-    if not count:
+def _images(issue: Issue, without: int) -> str:
+    if not without:
         return ""
-    which = "The image of this issue was" if count == 1 else f"The {count} images of this issue were"
+    count = len(images(issue.body))
+    if without < count:
+        which = f"{without} of the {count} images of this issue {'was' if without == 1 else 'were'}"
+    else:
+        which = "The image of this issue was" if count == 1 else f"The {count} images of this issue were"
     return f"**{which} not shown to any coder:** put into words what matters in it."
 
 

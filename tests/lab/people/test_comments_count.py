@@ -61,6 +61,43 @@ async def test_the_coder_hears_the_maintainers_and_nobody_else(engine: Engine) -
     assert "**The image of this issue was not shown to any coder:** put into words" in status(engine, number)
 
 
+async def test_attached_images_are_shown_to_the_coder_and_are_no_part_of_the_change(engine: Engine) -> None:
+    picture, private = b"\x89PNG\r\n\x1a\n a form", b"\x89PNG\r\n\x1a\n what is behind the wall"
+    first, second, strange = (engine.lab.attach(one) for one in (picture, picture, picture))
+    led = engine.lab.attach(private, leads_to="http://169.254.169.254/latest/meta-data/")
+    body = f"Say hello.\n\n![form]({first})\n![]({led})\n![](http://169.254.169.254/x.png)"
+    number = engine.ready("Greet people", body)
+    say(engine, number, f'<img width="40" src="{second}">')
+    say(engine, number, f"![]({strange})", by="mallory")
+    await once(engine, number)
+    (prompt,) = prompts(engine, "write_tests")
+    assert f"- `.issue-images/1.png`: {first}" in prompt
+    assert f"- `.issue-images/2.png`: {second}" in prompt
+    assert "2 images of this text are not shown to you" in prompt
+    (tree,) = engine.directory.glob("machine-1/workspaces/*/*/tree")
+    assert [one.read_bytes() for one in sorted((tree / ".issue-images").iterdir())] == [picture, picture]
+    bare = engine.lab.at(REPOSITORY).bare
+    (pull,) = pulls(engine)
+    changed = await bare.git.check("diff", "--name-only", f"main...{pull.head_sha}")
+    assert changed.stdout.decode().split() == ["directory/greeting.py", "tests/test_greeting.py"]
+    assert "**2 of the 3 images of this issue were not shown to any coder:**" in status(engine, number)
+    asked = [path for path, _ in engine.lab.attachments.asked]
+    assert len(asked) == len(set(asked)) == 5, "each once: two with their storage, and one that leads elsewhere"
+    assert not any(token for _, token in engine.lab.attachments.asked)
+    assert not any(strange.endswith(path) for path in asked), "nobody's image but a writer's is fetched"
+
+
+async def test_an_image_that_is_gone_costs_nothing_but_a_sentence(engine: Engine) -> None:
+    address = engine.lab.attach(b"\x89PNG\r\n\x1a\n")
+    engine.lab.attachments.remove(address.removeprefix(engine.lab.url))
+    number = engine.ready("Greet people", f"Say hello.\n\n![form]({address})")
+    worker = await once(engine, number)
+    assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
+    assert (await fence(engine, number)).attempt == 1, "no attempt is spent on it"
+    assert "**The image of this issue was not shown to any coder:**" in status(engine, number)
+    assert len(engine.lab.attachments.asked) == 1, "positive control: it was asked for, once"
+
+
 async def test_what_is_said_after_the_last_call_is_named_with_the_way_on(engine: Engine) -> None:
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:

@@ -250,7 +250,11 @@ STORIES: Mapping[str, tuple[Story, ...]] = {
     "worker_agent.comments.refactoring_waits": (refactoring_waits,),
     "worker_agent.comments.withdrawn": (stopped_by_a_label, advice_stories.stopped_and_reviewed_as_it_is),
     "worker_agent.comments.ready_in_vain": (stopped_with_a_pull_request,),
-    "worker_agent.comments.pull_request_closed": (pull_request_closed, advice_stories.pull_request_opened_again),
+    "worker_agent.comments.pull_request_closed": (
+        pull_request_closed,
+        advice_stories.pull_request_opened_again,
+        advice_stories.branch_restored_and_pull_request_opened_again,
+    ),
     "worker_agent.comments.unusable": (configuration_holds_everything, program_is_not_there),
     "worker_agent.aborts.CycleAborted": (base_cannot_be_tested,),
     "worker_agent.aborts.BranchTaken": (branch_was_rewritten,),

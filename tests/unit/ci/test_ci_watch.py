@@ -100,6 +100,20 @@ async def test_within_the_interval_nothing_is_asked() -> None:
 
 
 @pytest.mark.fault(42)
+async def test_what_went_stale_is_run_once_more_and_then_counts_as_missing() -> None:
+    stale = replace(JOB, outcome=CheckOutcome.STALE, conclusion="stale")
+    ci = Ci({HEAD: (stale,)}, needed=frozenset({JOB.name}))
+    assert (await red(ci)).verdict is Verdict.RED
+    again = replace(FENCE, phase=str(Rerun(JOB.job_id or 0)))
+    assert (await ci.watch().read(again)).running, "the rerun is awaited"
+    refused = replace(FENCE, phase=str(Rerun(JOB.job_id or 0, refused=True)))
+    for checks in ((stale,), (stale, Check("lint", CheckOutcome.PASSED))):
+        ci.checks[HEAD] = checks
+        reading = await ci.watch().read(refused)
+        assert (reading.verdict, reading.running) == (Verdict.RUNNING, False), "nothing is repaired"
+
+
+@pytest.mark.fault(42)
 async def test_what_is_required_is_asked_only_where_it_can_matter() -> None:
     for check, verdict in ((PASSED, Verdict.RUNNING), (RUNNING, Verdict.RUNNING), (JOB, Verdict.RED)):
         ci = Ci({HEAD: (check,)}, needed=frozenset({"security"}))

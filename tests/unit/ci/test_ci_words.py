@@ -49,10 +49,17 @@ def test_only_the_checks_that_the_base_fails_are_waited_for() -> None:
     [
         (Reading(), "CI has not finished in time; #57"),
         (Reading((Check("docs", CheckOutcome.RUNNING),)), "CI has not finished in time (docs); #57"),
-        (Reading((Check("a", CheckOutcome.PASSED),), frozenset({"a", "b"})), "CI has not finished in time (b); #57"),
+        (
+            Reading((Check("a", CheckOutcome.PASSED),), frozenset({"a", "b"})),
+            "Nobody has reported in time what the base branch requires (b); #57",
+        ),
+        (
+            Reading((Check("a", CheckOutcome.UNKNOWN), Check("b", CheckOutcome.STALE)), frozenset({"b"})),
+            "Nobody has reported in time what the base branch requires (b), and a did not finish; #57",
+        ),
         (READING, "CI did not turn green in time, for reasons outside this change (lint, test (3.11)); #57"),
     ],
-    ids=["none", "running", "required missing", "red"],
+    ids=["none", "running", "required missing", "stale", "red"],
 )
 def test_a_hand_over_with_a_warning_names_what_is_missing(reading: Reading, begins: str) -> None:
     told = words.overdue(FENCE, reading)

@@ -7,7 +7,7 @@ import pytest
 from shared.ci.verdict import Verdict, failed, fold, unfinished
 from shared.models import Check, CheckOutcome
 
-RUNNING, PASSED, FAILED, NEUTRAL, UNKNOWN = CheckOutcome
+RUNNING, PASSED, FAILED, NEUTRAL, UNKNOWN, STALE = CheckOutcome
 
 
 def checks(*outcomes: CheckOutcome) -> list[Check]:
@@ -53,6 +53,11 @@ def test_the_failed_ones_come_by_name() -> None:
         ((UNKNOWN, RUNNING), (), Verdict.RUNNING),
         ((UNKNOWN, FAILED), (), Verdict.RED),
         ((UNKNOWN,), {"check-9"}, Verdict.UNKNOWN),
+        ((STALE,), (), Verdict.RUNNING),
+        ((STALE, PASSED), (), Verdict.GREEN),
+        ((STALE, PASSED), {"check-8"}, Verdict.GREEN),
+        ((STALE, PASSED), {"check-9"}, Verdict.RUNNING),
+        ((STALE, FAILED), (), Verdict.RED),
     ],
 )
 def test_a_required_check_that_is_missing_keeps_a_commit_from_being_green(
@@ -63,3 +68,6 @@ def test_a_required_check_that_is_missing_keeps_a_commit_from_being_green(
 
 def test_what_is_waited_for_has_a_name() -> None:
     assert unfinished(checks(PASSED, RUNNING, UNKNOWN), {"check-9", "z"}) == ("check-7", "check-8", "z")
+    assert unfinished(checks(STALE, PASSED), {"check-9"}) == ("check-9",), "what went stale was never reported"
+    assert unfinished(checks(STALE)) == ("check-9",)
+    assert unfinished(checks(STALE, RUNNING)) == ("check-8",)

@@ -145,6 +145,11 @@ def test_a_merge_waits_for_checks_that_are_not_green(ci: Verdict | None, expecte
     assert merging("approve", "", ci, {}) == person("/merge")
 
 
+def test_a_required_check_that_nobody_reports_is_named() -> None:
+    word = {"why": "checks_awaited", "for": ["security", "e2e"]}
+    assert merging("auto", "", Verdict.RUNNING, word) == person("the required check security and e2e")
+
+
 @pytest.mark.parametrize("reason", sorted(ON_ORDER - {Hindrance.NOT_ORDERED, Hindrance.OWN_ORDER}))
 def test_what_only_an_order_merges_waits_for_that(reason: Hindrance) -> None:
     assert merging("auto", "", Verdict.GREEN, {"why": reason.name.casefold()}) == person("/merge")

@@ -59,6 +59,22 @@ def test_a_plan_shows_what_is_to_be_decided() -> None:
     assert "`/approve` goes on with the assumptions" in text
 
 
+def test_links_of_the_story_work_and_logs_are_folded() -> None:
+    trace = "\n".join(["~~~", *(f"line {number}" for number in range(30)), "~~~"])
+    one = plan()["specifications"][1] | {
+        "goal": f"As https://docs.example/search says, not https://evil.example/.\n\n{trace}",
+        "criteria": ["It does what https://docs.example/ac says."],
+    }
+    planned = read(json.dumps(plan(specifications=[one])))
+    text = comments.plan(planned, 1, links={"docs.example"})
+    assert "As https://docs.example/search says" in text
+    assert "what https://docs.example/ac says" in text
+    assert "https://evil.example" not in text, "a model's own link stays text"
+    assert "https://docs.example" not in comments.plan(planned, 1)
+    section = text.partition("<details><summary>32 lines</summary>")[2].partition("</details>")[0]
+    assert trace in section
+
+
 def test_a_specification_that_is_no_feature_says_what_it_is() -> None:
     moved = plan()["specifications"][1] | {"kind": "removal", "may_change": ["tests/test_a.py::test_search"]}
     text = comments.plan(read(json.dumps(plan(specifications=[moved]))), 1)

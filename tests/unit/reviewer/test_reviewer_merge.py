@@ -86,7 +86,11 @@ async def test_nothing_is_merged_while_a_required_check_is_missing() -> None:
         await loop.tick()
         await loop.quiet()
         assert merges(world) == []
-        assert "checks have not finished" in world.statuses[-1].sentence
+        told = [status.sentence for status in world.statuses]
+        assert "`main` requires checks that nobody has reported for this commit: security." in told[-1]
+        await loop.tick()
+        await loop.quiet()
+        assert [status.sentence for status in world.statuses] == told, "it is told once"
         world.required = frozenset({"ci"})
         await loop.tick()
         await loop.quiet()

@@ -87,6 +87,17 @@ def test_reading_what_was_written_gives_the_same(specification: Specification) -
     assert authentic(body, KEYS) is Provenance.ENGINE
 
 
+def test_links_to_named_hosts_work_and_the_issue_is_still_ours() -> None:
+    goal = "See https://docs.example/a and https://evil.example/b."
+    specification = Specification(goal, (Criterion("AC1", "Done."),))
+    body = write(specification, keys=KEYS, parent=12, key="12-2", plan_sha=PLAN, links={"docs.example"})
+    assert "See https://docs.example/a and" in body
+    assert "https://evil.example" not in body
+    assert read(body).goal == specification.goal, "a coder reads both as they were meant"
+    assert authentic(body, KEYS) is Provenance.ENGINE
+    assert "https://docs.example" not in written(specification)
+
+
 @settings(deadline=None)
 @given(texts | st.text())
 @pytest.mark.fault(19)

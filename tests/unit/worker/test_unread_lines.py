@@ -32,15 +32,15 @@ class Board:
 
 
 def test_a_line_that_was_not_understood_is_quoted_with_what_to_write() -> None:
-    said = told(issue("Hängt von #12 ab.\nDepends on #3"))
+    said = told(issue("Hängt von #12 ab.\nDepends on #3"), 0)
     assert said.startswith("**Nothing waits for the issues that these lines name.**")
     assert "`Depends on #`" in said
     assert said.endswith("\n\n> Hängt von #12 ab.")
-    assert told(issue("Depends on #3")) == ""
+    assert told(issue("Depends on #3"), 0) == ""
 
 
 def test_long_texts_are_told_shortly_and_do_nothing() -> None:
-    said = told(issue("\n".join(f"Nach #{number} @ada {'x' * 500}" for number in range(1, 9))))
+    said = told(issue("\n".join(f"Nach #{number} @ada {'x' * 500}" for number in range(1, 9))), 0)
     assert "@ada" not in said
     assert said.count("\n> Nach") == TOLD
     assert said.endswith(f"> and {8 - TOLD} more")
@@ -49,7 +49,7 @@ def test_long_texts_are_told_shortly_and_do_nothing() -> None:
 
 async def test_every_word_about_the_issue_ends_with_it_until_the_text_is_another_one() -> None:
     board = Board()
-    noted, notice = NotedStatus(board), Notice(1, "test")
+    noted, notice = NotedStatus(board, lambda issue: 0), Notice(1, "test")
     noted.seen(issue("Hängt von #12 ab."))
     await noted.show(1, Status("Working.", notes="- one"), notice)
     assert board.notes.startswith("- one\n\n**Nothing waits")
@@ -60,10 +60,19 @@ async def test_every_word_about_the_issue_ends_with_it_until_the_text_is_another
     assert (board.notes, await noted.data(1)) == ("", {"number": 1})
 
 
-def test_images_are_told_of_because_no_coder_sees_them() -> None:
-    one = told(issue("![a form](https://example.org/form.png)"))
+async def test_images_are_told_of_as_far_as_no_coder_sees_them() -> None:
+    one = told(issue("![a form](https://example.org/form.png)"), 1)
     assert one == "**The image of this issue was not shown to any coder:** put into words what matters in it."
-    both = told(issue("Hängt von #12 ab.\n\n![a](b)\n<img src='c'>"))
-    assert both.startswith("**Nothing waits for the issues")
-    assert "\n\n**The 2 images of this issue were not shown" in both
-    assert told(issue("```\n![a](b)\n```")) == "", "what is shown as code is no image"
+    two = issue("Hängt von #12 ab.\n\n![a](b)\n<img src='c'>")
+    assert told(two, 2).startswith("**Nothing waits for the issues")
+    assert "\n\n**The 2 images of this issue were not shown" in told(two, 2)
+    assert "\n\n**1 of the 2 images of this issue was not shown" in told(two, 1)
+    assert "image" not in told(two, 0)
+    board, shown = Board(), {1: 1}
+    noted = NotedStatus(board, lambda issue: shown[issue.number])
+    noted.seen(issue("![a](b)"))
+    await noted.show(1, Status("Working."), Notice(1, "test"))
+    assert "not shown to any coder" in board.notes
+    shown[1] = 0
+    await noted.show(1, Status("Working."), Notice(1, "test"))
+    assert board.notes == "", "it is told as it is then"

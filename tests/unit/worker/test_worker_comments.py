@@ -160,6 +160,11 @@ def test_the_base_has_the_work_already() -> None:
 def test_a_pull_request_that_was_closed_is_asked_about() -> None:
     status = comments.pull_request_closed(replace(FENCE, pr=57), Labels(status_prefix="s/"))
     assert status.sentence == "Stopped: #57 was closed without being merged. The branch `auto/issue-42` is kept."
+    deleted = comments.pull_request_closed(replace(FENCE, pr=57), Labels(), remains=False)
+    assert deleted.sentence.endswith("The branch `auto/issue-42` was deleted.")
+    assert "restore the branch `auto/issue-42` (#57 has a button for it), then reopen #57" in deleted.notes
+    unknown = comments.pull_request_closed(replace(FENCE, pr=57), Labels(), remains=None)
+    assert unknown.sentence == "Stopped: #57 was closed without being merged."
     for step in ("reopen #57 and set `s/changes-requested`", "`s/reviewing`", "`s/ready`"):
         assert step in status.notes
     assert status.data["waiting"] == {"why": "pull request closed"}
@@ -167,12 +172,16 @@ def test_a_pull_request_that_was_closed_is_asked_about() -> None:
 
 def test_paused_and_withdrawn() -> None:
     assert comments.paused(FENCE) == Status("Paused by a label; goes on when it is taken off.", ROWS, DATA)
-    assert comments.withdrawn(FENCE, "the issue was closed", Labels(status_prefix="s/")) == Status(
-        "Stopped: the issue was closed. The branch is kept.",
+    there = comments.withdrawn(FENCE, "the issue was closed", Labels(status_prefix="s/"), remains=True)
+    assert there == Status(
+        "Stopped: the issue was closed. The branch `auto/issue-42` is kept.",
         ROWS,
         DATA,
         "**What to do:** set `s/ready` on this issue to start again.",
     )
+    for remains in (False, None):
+        told = comments.withdrawn(FENCE, "the issue was closed", Labels(), remains=remains)
+        assert told.sentence == "Stopped: the issue was closed.", "nothing is said to be kept that is not"
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ class RedPhase:
         to = {"phase": decide.Phase.GREEN, "base": item.base, **left_out.forgotten(held.fence)}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
         told = comments.tests_written(
-            held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test, job.pictures
+            held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test, job.pictures.unseen
         )
         await self._status.show(job.issue.number, told, held)
 

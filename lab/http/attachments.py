@@ -1,0 +1,65 @@
+"""Files that people drop into a comment on the site: an address of its own, from which a browser is sent to storage."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Mapping
+
+from aiohttp import web
+
+PREFIX = "/user-attachments/assets/"
+
+STORAGE = "/_storage/"
+
+_GONE = "Not Found"
+
+
+class Attachments:
+    """What was attached; forgotten when the lab ends. `asked` is each path with whether a token came along."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, bytes] = {}
+        self._keys: dict[str, str] = {}
+        self._elsewhere: dict[str, str] = {}
+        self.asked: list[tuple[str, bool]] = []
+
+    def add(self, content: bytes, *, leads_to: str = "") -> str:
+        """The path of a new attachment; with `leads_to` a browser is sent there instead of to storage."""
+        name, key = str(uuid.UUID(bytes=secrets.token_bytes(16))), secrets.token_hex(16)
+        self._files[key], self._keys[name], self._elsewhere[name] = content, key, leads_to
+        return f"{PREFIX}{name}"
+
+    def remove(self, path: str) -> None:
+        """Somebody deleted it."""
+        del self._keys[path.removeprefix(PREFIX)]
+
+    def routes(self) -> list[web.RouteDef]:
+        """The site's address and storage's."""
+        return [web.get(f"{PREFIX}{{name}}", self._address), web.get(f"{STORAGE}{{key}}", self._stored)]
+
+    async def _address(self, request: web.Request) -> web.Response:
+        self._note(request)
+        name = request.match_info["name"]
+        key = self._keys.get(name)
+        if key is None:
+            return web.Response(status=404, text=_GONE)
+        return _sent_to(self._elsewhere[name] or f"{STORAGE}{key}")
+
+    async def _stored(self, request: web.Request) -> web.Response:
+        self._note(request)
+        content = self._files.get(request.match_info["key"])
+        if content is None:
+            return web.Response(status=404, text=_GONE)
+        return web.Response(body=content, content_type="application/octet-stream")
+
+    def _note(self, request: web.Request) -> None:
+        self.asked.append((request.path, _has_token(request.headers)))
+
+
+def _sent_to(address: str) -> web.Response:
+    return web.Response(status=302, headers={"Location": address})
+
+
+def _has_token(headers: Mapping[str, str]) -> bool:
+    return "Authorization" in headers or "Cookie" in headers

@@ -1,0 +1,34 @@
+"""Whether a work branch is on GitHub when an item is put away: people delete branches, and early there is none."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import structlog
+
+from shared.errors import Transient
+from shared.lock.record import Fence
+from worker_agent.comments import branch
+
+log = structlog.get_logger()
+
+
+class Source(Protocol):
+    """The repository's refs; a mirror is one."""
+
+    async def refresh(self, ref: str) -> str | None: ...
+
+
+class Remaining:
+    """Looks up the work branches of one repository."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    async def of(self, fence: Fence) -> bool | None:
+        """Whether the branch is there now; None when the git server does not say."""
+        try:
+            return await self._source.refresh(f"refs/heads/{branch(fence)}") is not None
+        except Transient as error:
+            log.info("branch_not_looked_up", outcome="skipped", error=str(error))
+            return None
