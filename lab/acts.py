@@ -22,9 +22,9 @@ class Acts:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    def account(self, login: str, *, bot: bool = False) -> AccountRecord:
-        """The account of that login, made if it does not exist; `bot` makes it an App's."""
-        return self.world.account(login, bot=bot)
+    def account(self, login: str, *, bot: bool = False, email: str = "") -> AccountRecord:
+        """The account of that login, made if it does not exist; `bot` makes it an App's, `email` tells its address."""
+        return self.world.account(login, bot=bot, email=email)
 
     def token(self, login: str, permissions: Mapping[str, str]) -> str:
         """A new token; permissions as GitHub names them (`{"issues": "write"}`)."""
