@@ -13,7 +13,7 @@ from lab.world.comments import CommentRecord
 from lab.world.hub import World
 from lab.world.issues import IssueRecord
 from lab.world.pulls import PullRecord, ReviewRecord
-from lab.world.repository import RepositoryRecord
+from lab.world.repository import Hook, RepositoryRecord
 
 
 class Acts:
@@ -22,9 +22,9 @@ class Acts:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    def account(self, login: str, *, bot: bool = False) -> AccountRecord:
-        """The account of that login, made if it does not exist; `bot` makes it an App's."""
-        return self.world.account(login, bot=bot)
+    def account(self, login: str, *, bot: bool = False, email: str = "") -> AccountRecord:
+        """The account of that login, made if it does not exist; `bot` makes it an App's, `email` tells its address."""
+        return self.world.account(login, bot=bot, email=email)
 
     def token(self, login: str, permissions: Mapping[str, str]) -> str:
         """A new token; permissions as GitHub names them (`{"issues": "write"}`)."""
@@ -42,6 +42,11 @@ class Acts:
         repository = self.at(full_name)
         repository.facts = replace(repository.facts, **facts)
         return repository
+
+    def hook(self, full_name: str, url: str, secret: str = "", *, events: tuple[str, ...] = ()) -> None:
+        """A maintainer adds a webhook in the settings: what happens is sent to `url`, signed by `secret`."""
+        hooks = self.at(full_name).facts.hooks
+        self.configure(full_name, hooks=(*hooks, Hook(url, secret, events)))
 
     def rename(self, full_name: str, new_name: str) -> RepositoryRecord:
         """Give a repository another name; the old one answers 301 from now on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.repositories.branch_moves import show_head
+from lab.repositories.pull_refs import show_head
 from lab.world.pulls import PullRecord
 from lab.world.repository import RepositoryRecord
 

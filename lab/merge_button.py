@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lab.http.refusals import Refusal
 from lab.merge_requirements import QUEUE, is_behind, missing, passed
 from lab.repositories import merging
+from lab.repositories.pull_refs import hide_merge, try_merge
 from lab.world.accounts import AccountRecord
 from lab.world.pulls import PullRecord
 from lab.world.repository import RepositoryRecord
@@ -57,6 +58,7 @@ async def complete(repository: RepositoryRecord, pull: PullRecord, order: MergeO
     repository.pulls.merge(pull.number, actor.login, sha)
     if pull.base_branch == repository.facts.default_branch:
         _close_issues(repository, pull, actor.login, sha)
+    await hide_merge(repository, pull.number)
     return sha
 
 
@@ -76,13 +78,7 @@ async def bring_up_to_date(repository: RepositoryRecord, pull: PullRecord, actor
 
 async def mergeable(repository: RepositoryRecord, pull: PullRecord) -> bool:
     """Whether head merges into base now; remembered until either moves."""
-    if pull.mergeable is not None:
-        return pull.mergeable
-    found = await repository.bare.mergeable(pull.base_branch, pull.head_sha)
-    current = repository.pulls.require(pull.number)
-    if current.head_sha == pull.head_sha and current.merged_at is None:
-        repository.pulls.records.change(pull.number, mergeable=found)
-    return found
+    return await try_merge(repository, pull) if pull.mergeable is None else pull.mergeable
 
 
 async def state(repository: RepositoryRecord, pull: PullRecord) -> str:

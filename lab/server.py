@@ -32,6 +32,7 @@ from lab.trouble.interludes import Interludes
 from lab.trouble.lag import Lag
 from lab.trouble.mishaps import Mishaps
 from lab.trouble.spoil import Spoiler
+from lab.webhooks.sending import Webhooks
 from lab.wire.site import Site
 from lab.world import store
 from lab.world.hub import CORE_LIMIT, World
@@ -70,6 +71,7 @@ class Lab(Acts):
         self.attachments = Attachments()
         self.interludes = Interludes()
         self.lag = Lag(self.clock.now)
+        self.webhooks = Webhooks(lambda: Site(self.url, self.world))
         self.admin_token = secrets.token_hex(16)
         self.ci: dict[int, Ci] = {}
         self._state_dir = state_dir.absolute()  # git runs elsewhere
@@ -98,6 +100,7 @@ class Lab(Acts):
             await self._host.stop()
         for ci in self.ci.values():
             await ci.close()
+        await self.webhooks.close()
         self.save()
 
     @property
@@ -207,9 +210,11 @@ class Lab(Acts):
             await follow(repository, ref, new)
             if new is not None and ref.startswith("refs/heads/"):
                 self.lag.pushed(new)
+            self.webhooks.pushed(repository, ref, old, new)
             await ci.pushed(ref, old, new)
 
         repository.bare.on_update = moved
+        self.webhooks.follow(repository)
 
     def _ci_of(self, full_name: str) -> Ci:
         return self.ci[self.at(full_name).facts.id]

@@ -9,14 +9,12 @@ from aiohttp import web
 
 from lab.http import app_jwt
 from lab.http.call import Operation
+from lab.http.entrance import ENTERPRISE, came_to
 from lab.http.refusals import Refusal, no_rights, not_accessible, not_found, redirected
 from lab.wire.site import Site
 from lab.world.accounts import AccountRecord, TokenRecord
 from lab.world.apps import AppRecord
 from lab.world.repository import RepositoryRecord
-
-ENTERPRISE = "/api/v3"
-"""The beginning of every API path on a GitHub Enterprise Server: programs use it for any host but github.com."""
 
 _CREDENTIALS = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
 
@@ -65,7 +63,7 @@ class Admission:
             name = f"{match['owner']}/{match['repo']}"
             found, moved = world.repository(name), world.moved(name)
             if found is None and moved is not None:
-                there = f"{self._site.root}/repositories/{moved.facts.id}"
+                there = f"{came_to(request, self._site.root)}/repositories/{moved.facts.id}"
                 raise redirected(request.method, there + inside(request.rel_url.raw_path_qs))
         else:
             return None

@@ -52,7 +52,10 @@ def patch(text: str) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One authenticated, permitted request. `path` is what follows the repository's own path."""
+    """One authenticated, permitted request. `path` is what follows the repository's own path.
+
+    `root` is the API's root as the caller came to it: pages are turned along the same way.
+    """
 
     site: Site
     account: AccountRecord
@@ -62,6 +65,7 @@ class Call:
     query: Mapping[str, str]
     body: Any
     accept: str
+    root: str
     stale: Staleness | None = None
     app: AppRecord | None = None
 
@@ -171,7 +175,7 @@ class Call:
 
     def _url(self, page: int) -> str:
         home = "" if self.home is None else f"/repositories/{self.home.facts.id}"
-        return f"{self.site.root}{home}{self.path}?{urlencode({**self.query, 'page': page})}"
+        return f"{self.root}{home}{self.path}?{urlencode({**self.query, 'page': page})}"
 
 
 Function = Callable[[Call], Awaitable[Reply]]

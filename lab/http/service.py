@@ -11,9 +11,10 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from lab.http import rendering
-from lab.http.admission import ENTERPRISE, Admission, Caller, inside
+from lab.http.admission import Admission, Caller, inside
 from lab.http.attachments import PREFIX
 from lab.http.call import REPOSITORY, Call, Operation, Reply
+from lab.http.entrance import ENTERPRISE, came_to
 from lab.http.exchanges import Exchange, Exchanges
 from lab.http.refusals import Moved, Refusal, not_found, redirected
 from lab.repositories.bare import called_by
@@ -115,13 +116,14 @@ class Service:
             query=dict(request.query),
             body=rendering.parsed(await request.read()),
             accept=request.headers.get("Accept", ""),
+            root=came_to(request, self.site.root),
             stale=staleness(request[FAULTS]),
         )
 
     def _new_address(self, moved: Moved, request: web.Request) -> str:
         """Where a transferred issue is, with what followed the issue in the path."""
         rest = re.sub(r"^/\w+/\d+", "", inside(request.rel_url.raw_path_qs))
-        return f"{self.site.root}{moved.path}{rest}"
+        return f"{came_to(request, self.site.root)}{moved.path}{rest}"
 
     def _limits(self, login: str, *, charge: bool) -> dict[str, str]:
         world = self.site.world

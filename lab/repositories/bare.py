@@ -6,7 +6,7 @@ Whatever changes a ref does so inside `changing`, so that no change goes untold.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -124,6 +124,12 @@ class Bare:
         commits = head if base is None else f"{base}..{head}"
         arguments = ("-z", f"--max-count={limit}", changes.LOG_FORMAT, "--end-of-options", commits, "--")
         return changes.commits((await self.git.check("log", *arguments)).stdout)
+
+    async def commits(self, shas: Iterable[str]) -> dict[str, CommitInfo]:
+        """The commits of these ids that are there, by id."""
+        arguments = ("-z", "--no-walk=unsorted", "--ignore-missing", changes.LOG_FORMAT, "--stdin")
+        finished = await self.git.check("log", *arguments, stdin="".join(f"{sha}\n" for sha in shas).encode())
+        return {info.sha: info for info in changes.commits(finished.stdout)}
 
     async def merge_base(self, a: str, b: str) -> str | None:
         """The best common ancestor, or None for unrelated histories."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from lab.repositories import diff_lines
 from lab.repositories.bare import pushed_by
+from lab.repositories.pull_refs import hide_merge, show_head
 from lab.world.pulls import InlineRecord, PullRecord
 from lab.world.repository import RepositoryRecord
 
@@ -36,15 +37,11 @@ async def catch_up(repository: RepositoryRecord) -> None:
             await follow(repository, ref, head)
 
 
-async def show_head(repository: RepositoryRecord, pull: PullRecord) -> None:
-    """Keep the pull request's head as a ref that whoever clones can fetch: `refs/pull/N/head`."""
-    await repository.bare.update_ref(f"refs/pull/{pull.number}/head", pull.head_sha)
-
-
 async def _head_moved(repository: RepositoryRecord, pull: PullRecord, new: str | None, actor: str) -> None:
     if new is None:
         repository.issues.record(pull.number, "head_ref_deleted", actor)
         repository.issues.close(pull.number, actor)
+        await hide_merge(repository, pull.number)
         return
     base = await repository.bare.sha(pull.base_branch) or pull.base_sha
     moved = repository.pulls.move_head(pull.number, new, base, actor)
@@ -70,12 +67,14 @@ def _dismiss_stale(repository: RepositoryRecord, pull: PullRecord, actor: str) -
 
 
 async def _base_moved(repository: RepositoryRecord, pull: PullRecord, new: str | None, actor: str) -> None:
+    if new is not None and await repository.bare.merge_base(new, pull.head_sha) != pull.head_sha:
+        repository.pulls.forget_mergeable(pull.number)
+        return
     if new is None:
         repository.issues.close(pull.number, actor)
-    elif await repository.bare.merge_base(new, pull.head_sha) == pull.head_sha:
-        repository.pulls.merge(pull.number, actor, new)
     else:
-        repository.pulls.forget_mergeable(pull.number)
+        repository.pulls.merge(pull.number, actor, new)
+    await hide_merge(repository, pull.number)
 
 
 async def _outdate(repository: RepositoryRecord, pull: PullRecord, remarks: list[InlineRecord]) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lab.ci.moods import STARTUP
 from lab.http import signed
 from lab.http.call import Call, Operations, Reply
 from lab.http.refusals import Refusal, not_found
+from lab.repositories.changes import CommitInfo
 from lab.wire import checks as wire
+from lab.wire.site import Json
 from lab.world.checks import FAILED, RunRecord
 
 routes = Operations()
@@ -45,13 +49,16 @@ async def list_runs(call: Call) -> Reply:
         and event in {None, wire.EVENT}
         and status in {None, *checks.conclusion(run)}
     ]
-    return call.page(found[::-1], lambda run: wire.run(call.site, call.repository, run), key="workflow_runs")
+    heads = await call.repository.bare.commits({run.head_sha for run in found})
+    newest_first = found[::-1]
+    return call.page(newest_first, lambda one: _shown(call, one, heads), key="workflow_runs")
 
 
 @routes.get("/actions/runs/{run_id}", "actions")
 async def get_run(call: Call) -> Reply:
     """One workflow run."""
-    return Reply(body=wire.run(call.site, call.repository, _run(call)))
+    run = _run(call)
+    return Reply(body=_shown(call, run, await call.repository.bare.commits([run.head_sha])))
 
 
 @routes.get("/actions/runs/{run_id}/logs", "actions")
@@ -82,7 +89,7 @@ async def rerun_failed_jobs(call: Call) -> Reply:
     if status != "completed" or conclusion in {"success", STARTUP} or rerun is None:
         raise Refusal(403, "This workflow run cannot be retried")
     failed = [job.name for job in checks.jobs(run) if job.conclusion in FAILED]
-    checks.rerun(run)
+    checks.rerun(run, call.login)
     rerun(run.head_sha, failed)
     return Reply(201, {})
 
@@ -97,7 +104,7 @@ async def rerun_workflow(call: Call) -> Reply:
     if conclusion == STARTUP or rerun is None:
         raise Refusal(403, "This workflow run cannot be retried")
     names = [job.name for job in checks.jobs(run)]
-    checks.rerun(run)
+    checks.rerun(run, call.login)
     rerun(run.head_sha, names)
     return Reply(201, {})
 
@@ -105,6 +112,10 @@ async def rerun_workflow(call: Call) -> Reply:
 def _download(call: Call, what: str) -> Reply:
     where = signed.address(call.site.world, call.site.downloads, call.repository.facts.id, what)
     return Reply(302, headers={"Location": where}, content=b"", content_type="text/html;charset=utf-8")
+
+
+def _shown(call: Call, run: RunRecord, heads: Mapping[str, CommitInfo]) -> Json:
+    return wire.run(call.site, call.repository, run, heads.get(run.head_sha))
 
 
 def _run(call: Call) -> RunRecord:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lab.http.call import Call, Operations, Reply
 from lab.http.refusals import Refusal, invalid, no_rights
+from lab.repositories.pull_refs import hide_merge
 from lab.routes.assignees import assignable, spelled
 from lab.wire import threads as wire
 from lab.world.issues import IssueRecord, check_labels
@@ -81,11 +82,17 @@ async def update_issue(call: Call) -> Reply:
         gone = [login for login in issues.require(number).assignees if login not in assignees]
         issues.unassign(number, gone, call.login)
         issues.assign(number, assignees, call.login)
-    if state == "closed":
-        issues.close(number, call.login, reason)
-    elif state == "open":
-        issues.reopen(number, call.login)
+    if state is not None:
+        await _open_or_close(call, number, state, reason)
     return _shown(call, number)
+
+
+async def _open_or_close(call: Call, number: int, state: str, reason: str | None) -> None:
+    issues = call.repository.issues
+    if state == "closed" and issues.close(number, call.login, reason).is_pull:
+        await hide_merge(call.repository, number)
+    elif state == "open" and issues.reopen(number, call.login).is_pull:
+        call.repository.pulls.forget_mergeable(number)
 
 
 def _state(call: Call) -> tuple[str | None, str | None]:

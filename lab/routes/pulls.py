@@ -5,7 +5,7 @@ from __future__ import annotations
 from lab.http.call import Call, Operations, Reply, diff, patch
 from lab.http.refusals import custom, invalid, no_rights
 from lab.merge_button import COMMITS_READ, mergeable, state
-from lab.repositories.branch_moves import show_head
+from lab.repositories.pull_refs import hide_merge, show_head
 from lab.wire import commits as commit_wire
 from lab.wire import pulls as wire
 from lab.world.pulls import PullRecord
@@ -85,6 +85,7 @@ async def update_pull(call: Call) -> Reply:
         call.repository.pulls.forget_mergeable(pull.number)
     if wanted == "closed":
         issues.close(pull.number, call.login)
+        await hide_merge(call.repository, pull.number)
     elif wanted == "open":
         await _reopen(call, pull)
     return await _shown(call, call.repository.pulls.require(pull.number))

@@ -151,8 +151,8 @@ def job(site: Site, repository: RepositoryRecord, check: CheckRecord) -> Json:
     }
 
 
-def run(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
-    """One workflow run."""
+def run(site: Site, repository: RepositoryRecord, record: RunRecord, head: CommitInfo | None) -> Json:
+    """One workflow run; `head` is its commit, if that is still there."""
     state, conclusion = repository.checks.conclusion(record)
     home = repositories.repository(site, repository)
     return {
@@ -169,15 +169,29 @@ def run(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
         "event": EVENT,
         "head_branch": record.head_branch,
         "head_sha": record.head_sha,
-        "head_commit": None,
+        "head_commit": None if head is None else commits.simple(head),
+        **_run_attempt(site, repository, record),
         "status": state,
         "conclusion": conclusion,
         **_run_urls(site, repository, record),
         "created_at": stamp(record.created_at),
         "updated_at": stamp(record.created_at),
-        "pull_requests": [],
+        "pull_requests": _pulls_at(site, repository, record.head_sha),
+        "referenced_workflows": [],
         "repository": home,
         "head_repository": home,
+    }
+
+
+def _run_attempt(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
+    """Who began the run and its newest attempt, when, and where the attempt before is; a schedule is the owner's."""
+    pushed_by = record.pushed_by or repository.facts.owner
+    before = f"{site.api(repository)}/actions/runs/{record.id}/attempts/{record.attempt - 1}"
+    return {
+        "actor": site.actor(pushed_by),
+        "triggering_actor": site.actor(record.rerun_by or pushed_by),
+        "run_started_at": stamp(record.rerun_at or record.created_at),
+        "previous_attempt_url": before if record.attempt > 1 else None,
     }
 
 

@@ -13,7 +13,7 @@ from lab.world.repository import RepositoryRecord
 
 
 def commit(site: Site, repository: RepositoryRecord, info: CommitInfo) -> Json:
-    """One commit. Its people are linked to accounts by the address that GitHub gives its users."""
+    """One commit. Its people are linked to the accounts that their addresses belong to."""
     url = f"{site.api(repository)}/commits/{info.sha}"
     git = f"{site.api(repository)}/git"
     return {
@@ -31,8 +31,8 @@ def commit(site: Site, repository: RepositoryRecord, info: CommitInfo) -> Json:
             "comment_count": 0,
             "verification": _unsigned(),
         },
-        "author": _account(site, info.author),
-        "committer": _account(site, info.committer),
+        "author": site.writer(info.author.email),
+        "committer": site.writer(info.committer.email),
         "parents": [_parent(site, repository, sha) for sha in info.parents],
     }
 
@@ -176,11 +176,6 @@ def _relation(ahead: int, behind: int) -> str:
 
 def _person(signature: Signature) -> Json:
     return {"name": signature.name, "email": signature.email, "date": f"{signature.date:%Y-%m-%dT%H:%M:%SZ}"}
-
-
-def _account(site: Site, signature: Signature) -> Json | None:
-    user, _, host = signature.email.partition("@")
-    return site.user(user.partition("+")[2] or user) if host == "users.noreply.github.com" else None
 
 
 def _parent(site: Site, repository: RepositoryRecord, sha: str) -> Json:

@@ -58,13 +58,27 @@ _FLAGS = {
     "has_discussions": False,
     "disabled": False,
     "allow_forking": True,
-    "allow_squash_merge": True,
-    "allow_merge_commit": True,
-    "allow_rebase_merge": True,
     "allow_auto_merge": False,
+    "allow_update_branch": False,
+    "use_squash_pr_title_as_default": True,
     "delete_branch_on_merge": False,
     "web_commit_signoff_required": False,
 }
+
+
+_MERGE_TEXTS = {
+    "squash_merge_commit_title": "PR_TITLE",
+    "squash_merge_commit_message": "BLANK",
+    "merge_commit_title": "MERGE_MESSAGE",
+    "merge_commit_message": "PR_TITLE",
+}
+"""How a merge is worded, unless its caller words it."""
+
+_OPEN_DOORS = (
+    *("required_linear_history", "allow_force_pushes", "allow_deletions", "block_creations"),
+    *("lock_branch", "allow_fork_syncing"),
+)
+"""What else GitHub can be told of a branch; in the lab none of it is ever on."""
 
 
 def repository(site: Site, record: RepositoryRecord, *, viewer: str | None = None) -> Json:
@@ -84,6 +98,10 @@ def repository(site: Site, record: RepositoryRecord, *, viewer: str | None = Non
         **nothing,
         **dict.fromkeys(_COUNTS, 0),
         **_FLAGS,
+        **_MERGE_TEXTS,
+        "allow_squash_merge": "squash" in facts.merge_methods,
+        "allow_merge_commit": "merge" in facts.merge_methods,
+        "allow_rebase_merge": "rebase" in facts.merge_methods,
         "archived": facts.archived,
         "topics": [],
         "default_branch": facts.default_branch,
@@ -159,7 +177,9 @@ def protection(site: Site, record: RepositoryRecord, name: str, rules: Protectio
         "url": url,
         **({"required_status_checks": required_checks(site, record, name, rules)} if rules.checks else {}),
         **({"required_pull_request_reviews": reviews} if rules.reviews else {}),
+        "required_signatures": {"url": f"{url}/required_signatures", "enabled": False},
         "required_conversation_resolution": {"enabled": rules.conversations},
+        **{name: {"enabled": False} for name in _OPEN_DOORS},
         "enforce_admins": {"url": f"{url}/enforce_admins", "enabled": True},
     }
 

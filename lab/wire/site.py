@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+from lab.repositories.git_command import GITHUB
 from lab.world.accounts import AccountRecord, Allowance
 from lab.world.hub import World
 from lab.world.repository import RepositoryRecord
@@ -27,6 +28,12 @@ _USER_URLS = {
 
 GHOST = AccountRecord(10137, "ghost", bot=False, created_at=0)
 """Who stands in GitHub's events for a deleted account."""
+
+WEB_FLOW = AccountRecord(19864447, "web-flow", bot=False, created_at=0)
+"""Who commits what GitHub itself commits: merges, and edits on its pages."""
+
+_PRIVATE = "@users.noreply.github.com"
+"""The end of the address that GitHub gives to everybody: `ID+LOGIN@...`, in older commits `LOGIN@...`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,16 @@ class Site:
     def actor(self, login: str) -> Json:
         """Like `user`, but a deleted account shows as the ghost."""
         return self.user(login) or self.person(GHOST)
+
+    def writer(self, address: str) -> Json | None:
+        """The account that an address in a commit belongs to; None when nobody's is known to be it."""
+        if address == GITHUB[1]:
+            return self.person(WEB_FLOW)
+        if address.endswith(_PRIVATE):
+            before = address.removesuffix(_PRIVATE)
+            return self.user(before.partition("+")[2] or before)
+        known = (one for one in self.world.accounts.values() if one.email and one.email == address.lower())
+        return next((self.person(one) for one in known), None)
 
     def person(self, account: AccountRecord) -> Json:
         """GitHub's simple user."""

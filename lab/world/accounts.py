@@ -13,12 +13,13 @@ HOUR = 3600
 
 @dataclass(frozen=True, slots=True)
 class AccountRecord:
-    """A person, a machine user or (with `bot`) an App."""
+    """A person, a machine user or (with `bot`) an App; `email` is known of few, in small letters."""
 
     id: int
     login: str
     bot: bool
     created_at: int
+    email: str = ""
 
 
 @dataclass(frozen=True, slots=True)

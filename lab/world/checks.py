@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.http.refusals import not_found
+from lab.repositories.bare import pushed_by
 from lab.world.registrar import Registrar
 from lab.world.shelf import Shelf
 
@@ -62,7 +63,8 @@ class CheckRecord:
 class RunRecord:
     """One check suite: what one App reports on one commit. That of Actions is a workflow run, with attempts.
 
-    `conclusion` is set when it ended without any job.
+    `conclusion` is set when it ended without any job. `pushed_by` is whose push began it, empty where nobody's did;
+    `rerun_by` and `rerun_at` are who began the newest attempt, and when, if it is not the first.
     """
 
     id: int
@@ -73,6 +75,9 @@ class RunRecord:
     attempt: int = 1
     app: str = ACTIONS
     conclusion: str | None = None
+    pushed_by: str = ""
+    rerun_by: str = ""
+    rerun_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +188,9 @@ class Checks:
         found = {job.conclusion for job in jobs}
         return "completed", next((conclusion for conclusion in FAILED if conclusion in found), "success")
 
-    def rerun(self, run: RunRecord) -> RunRecord:
-        """Count a further attempt; jobs that start from now on belong to it."""
-        return self.runs.change(run.id, attempt=run.attempt + 1)
+    def rerun(self, run: RunRecord, actor: str) -> RunRecord:
+        """`actor` begins a further attempt; jobs that start from now on belong to it."""
+        return self.runs.change(run.id, attempt=run.attempt + 1, rerun_by=actor, rerun_at=self._registrar.now())
 
     def fail_to_start(self, sha: str, branch: str, conclusion: str) -> RunRecord:
         """The workflow run of a commit ends before it has any job."""
@@ -206,5 +211,6 @@ class Checks:
         return list({status.context: status for status in found}.values())
 
     def _run(self, sha: str, branch: str, app: str) -> RunRecord:
-        run = RunRecord(self._registrar.new_id(), len(self.runs) + 1, sha, branch, self._registrar.now(), app=app)
+        made, number, now = self._registrar.new_id(), len(self.runs) + 1, self._registrar.now()
+        run = RunRecord(made, number, sha, branch, now, app=app, pushed_by=pushed_by.get() or "")
         return self.runs.put(run.id, run)

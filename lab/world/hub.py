@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lab.http.refusals import Refusal
 from lab.world.accounts import AccountRecord, Meter, TokenRecord
@@ -30,12 +31,14 @@ class World:
         self.pace = Pace()
         self.secret = secrets.token_bytes(16)
 
-    def account(self, login: str, *, bot: bool = False) -> AccountRecord:
-        """The account of that login, made if it does not exist."""
+    def account(self, login: str, *, bot: bool = False, email: str = "") -> AccountRecord:
+        """The account of that login, made if it does not exist; with `email`, that is its address from now on."""
         found = self.find_account(login)
         if found is None:
             found = AccountRecord(self.registrar.new_id(), login, bot, self.registrar.now())
-            self.accounts[login.lower()] = found
+        if email:
+            found = replace(found, email=email.lower())
+        self.accounts[login.lower()] = found
         return found
 
     def find_account(self, login: str) -> AccountRecord | None:

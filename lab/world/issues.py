@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lab.http.refusals import Moved, Refusal, custom, invalid, not_found
@@ -64,6 +64,7 @@ class Issues:
         self.events: list[EventRecord] = []
         self.deleted: set[int] = set()
         self.moved: dict[int, tuple[int, int]] = {}
+        self.on_event: Callable[[EventRecord], None] | None = None
 
     def require(self, number: int, stale: Staleness | None = None) -> IssueRecord:
         """The thread; 410 if it was deleted, 301 if it was transferred, 404 if it never was."""
@@ -200,6 +201,8 @@ class Issues:
         """Note an event in the thread."""
         record = EventRecord(self._registrar.new_id(), number, event, actor, self._registrar.now(), detail or {})
         self.events.append(record)
+        if self.on_event is not None:
+            self.on_event(record)
         return record
 
 

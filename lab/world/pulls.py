@@ -23,7 +23,8 @@ class PullRecord:
 
     `mergeable` is None until it was computed; `asked` tells that somebody has looked since it
     became unknown, which is what makes GitHub compute it. `pushed_by` moved its head last, empty where that
-    was before it was opened; `queued_at` is when it was put into the merge queue.
+    was before it was opened; `queued_at` is when it was put into the merge queue. `test_merge_sha` is the merge
+    that GitHub has tried, while the pull request is not merged: it is of an older head or base until it is tried again.
     """
 
     number: int
@@ -38,6 +39,7 @@ class PullRecord:
     merged_at: int | None = None
     merged_by: str | None = None
     merge_sha: str | None = None
+    test_merge_sha: str | None = None
     requested: tuple[str, ...] = ()
     pushed_by: str = ""
     queued_at: int | None = None

@@ -47,6 +47,15 @@ class Protection:
 
 
 @dataclass(frozen=True, slots=True)
+class Hook:
+    """A webhook in a repository's settings: where to, signed by which secret, and of which events (none: of all)."""
+
+    url: str
+    secret: str = ""
+    events: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RepositoryFacts:
     """What a repository is, apart from what happens in it.
 
@@ -64,6 +73,7 @@ class RepositoryFacts:
     protections: Mapping[str, Protection] = field(default_factory=dict)
     merge_methods: tuple[str, ...] = MERGE_METHODS
     apps: tuple[str, ...] = ()
+    hooks: tuple[Hook, ...] = ()
 
     @property
     def owner(self) -> str:

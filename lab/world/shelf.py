@@ -29,12 +29,16 @@ class Staleness:
 
 
 class Shelf(Generic[K, R]):
-    """Keeps the present record of each key, in the order of first arrival, and its recent past."""
+    """Keeps the present record of each key, in the order of first arrival, and its recent past.
+
+    `on_put` is told of each record that is put, and whether it is the first of its key.
+    """
 
     def __init__(self, registrar: Registrar) -> None:
         self._registrar = registrar
         self._present: dict[K, R] = {}
         self._past: dict[K, list[tuple[float, R | None]]] = {}
+        self.on_put: Callable[[R, bool], None] | None = None
 
     def __len__(self) -> int:
         return len(self._present)
@@ -52,8 +56,11 @@ class Shelf(Generic[K, R]):
 
     def put(self, key: K, record: R) -> R:
         """Add or replace the record of `key`."""
+        new = key not in self._present
         self._present[key] = record
         self._remember(key, record)
+        if self.on_put is not None:
+            self.on_put(record, new)
         return record
 
     def change(self, key: K, **changes: Any) -> R:

@@ -71,14 +71,23 @@ async def test_a_body_comes_from_standard_input(here: tuple[Scene, Desk]) -> Non
     assert await api(ada, f"{THING}/issues/1/comments") == []
 
 
-async def test_pages_are_followed_to_the_last(here: tuple[Scene, Desk]) -> None:
+@pytest.mark.parametrize("host", ["github.com", "github.example.org"])
+async def test_pages_are_followed_to_the_last(here: tuple[Scene, Desk], host: str) -> None:
+    """With the token of that host alone: the next page is where the first one was."""
     scene, ada = here
+    if host != "github.com":
+        ada = given(ada, GH_HOST=host, GH_TOKEN="", GH_ENTERPRISE_TOKEN=scene.tokens["ada"])
     for number in range(1, 8):
         scene.lab.issue(NAME, f"Issue {number}", author="bob")
-    ada = given(ada, GH_ENTERPRISE_TOKEN=scene.tokens["ada"])  # links lead to 127.0.0.1, which is not github.com
     wanted = ("--paginate", "-X", "GET", f"{THING}/issues", "-F", "per_page=3", "-f", "direction=asc")
     assert await ada.ok("gh", "api", *wanted, "--jq", ".[].number") == "1\n2\n3\n4\n5\n6\n7"
     assert await ada.ok("gh", "api", f"{THING}/issues?per_page=3", "--jq", "length") == "3"
+
+
+async def test_what_was_renamed_is_followed_to_where_it_is(here: tuple[Scene, Desk]) -> None:
+    scene, ada = here
+    scene.lab.rename(NAME, "octo/other")
+    assert await ada.ok("gh", "api", THING, "--jq", ".full_name") == "octo/other"
 
 
 async def test_what_has_not_changed_is_a_304_that_costs_nothing_and_ends_with_1(here: tuple[Scene, Desk]) -> None:

@@ -129,3 +129,8 @@ async def test_the_same_over_a_unix_socket(socketed: tuple[Scene, Desk]) -> None
     await hub(ada, "issue", "create", "-m", "Through the socket")
     assert await hub(ada, "issue", "-f", "%I %t %au%n") == "1 Through the socket ada"
     assert scene.repository.issues.require(1).author == "ada"
+    await hub(ada, "issue", "create", "-m", "The second")
+    pages = await hub(ada, "api", "--paginate", "--flat", "repos/{owner}/{repo}/issues?per_page=1&direction=asc")
+    assert [line for line in pages.splitlines() if line.startswith(".[0].number")] == [
+        f".[0].number\t{first}" for first in (1, 2)
+    ]

@@ -15,6 +15,9 @@ from planner_agent.pending import register
 
 _PART = re.compile(r"<!-- engine-spec/1 (parent=\d+ key=\S+)")
 _MARK = re.compile(r"<!-- (engine-[a-z]+/\d+(?: kind=[a-z]+)?)")
+_PASSING = re.compile(r"refs/ack/|refs/pull/\d+/merge$")
+"""What is compared otherwise, and what GitHub makes whenever somebody looks."""
+
 _STATUS = re.compile(r"<!-- engine-status/\d+ kind=([a-z]+)")
 _SHOWN = re.compile(r"^\| Stage \| (\S+) \|$", re.MULTILINE)
 
@@ -29,7 +32,7 @@ async def picture(life: Life) -> Picture:
     repository = life.repository
     threads = repository.issues.records.values()
     fences = await locks.fences(repository)
-    refs = {ref: oid for ref, oid in (await repository.bare.refs("refs/")).items() if not ref.startswith("refs/ack/")}
+    refs = {ref: oid for ref, oid in (await repository.bare.refs("refs/")).items() if not _PASSING.match(ref)}
     written = repository.comments.records.values()
     comments = Counter((one.number, _kind(one.body)) for one in written)
     return {

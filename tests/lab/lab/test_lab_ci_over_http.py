@@ -118,6 +118,26 @@ async def test_statuses_stand_beside_check_runs(scene: Scene) -> None:
     assert (states, combined["statuses"][0]["context"]) == (["pending", "failure"], "ci/outside")
 
 
+async def test_a_run_names_its_commit_who_pushed_it_and_who_ran_it_again(scene: Scene) -> None:
+    scene.lab.ci_jobs(NAME, {"test": "exit 1"})
+    sha = await scene.commit("work", {"new.txt": "new\n"})
+    await scene.lab.idle()
+    (first,) = (await scene.get(f"actions/runs?head_sha={sha}"))["workflow_runs"]
+    assert first["head_commit"]["id"] == sha
+    assert first["head_commit"]["author"] == {"name": "Ada", "email": "ada@example.org"}
+    assert {first["actor"]["login"], first["triggering_actor"]["login"]} == {"ada"}
+    assert (first["run_started_at"], first["previous_attempt_url"]) == (first["created_at"], None)
+    assert first["referenced_workflows"] == []
+    scene.lab.clock.advance(60)
+    assert (await scene.ask("POST", f"actions/runs/{first['id']}/rerun", by="octo")).status == 201
+    await scene.lab.idle()
+    again = await scene.get(f"actions/runs/{first['id']}")
+    assert (again["actor"]["login"], again["triggering_actor"]["login"], again["run_attempt"]) == ("ada", "octo", 2)
+    assert again["run_started_at"] > first["run_started_at"]
+    assert again["previous_attempt_url"] == f"{again['url']}/attempts/1"
+    assert again["head_commit"] == first["head_commit"]
+
+
 async def test_the_base_itself_may_be_red(scene: Scene) -> None:
     scene.lab.ci_jobs(NAME, {"test": "true"})
     scene.lab.ci_mood(NAME, moods.RED, branch="main")

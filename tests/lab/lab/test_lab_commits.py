@@ -40,6 +40,23 @@ async def test_bad_refs_are_refused(scene: Scene, ref: str, sha: str | None, mes
     assert (refused.status, refused.body["message"]) == (422, message)
 
 
+async def test_a_commit_is_linked_to_the_account_whose_address_it_bears(scene: Scene) -> None:
+    await scene.commit("work", {"x.txt": "x\n"})
+    unknown = await scene.get("commits/work")
+    scene.lab.account("ada", email="Ada@Example.org")
+    known = await scene.get("commits/work")
+    assert (unknown["author"], unknown["committer"]) == (None, None)
+    assert (known["author"]["login"], known["committer"]["login"]) == ("ada", "ada")
+    assert (await scene.get("commits/main"))["author"]["login"] == "web-flow", "GitHub's own"
+
+
+async def test_the_repository_says_how_it_may_be_merged(scene: Scene) -> None:
+    scene.lab.configure(NAME, merge_methods=("squash",))
+    shown = await scene.get("")
+    assert [shown[f"allow_{how}"] for how in ("squash_merge", "merge_commit", "rebase_merge")] == [True, False, False]
+    assert (shown["squash_merge_commit_title"], shown["squash_merge_commit_message"]) == ("PR_TITLE", "BLANK")
+
+
 async def test_branches_and_their_protection(scene: Scene) -> None:
     await scene.commit("auto/issue-1", {"x.txt": "x\n"})
     assert [branch["name"] for branch in await scene.get("branches")] == ["auto/issue-1", "main"]
@@ -53,6 +70,8 @@ async def test_branches_and_their_protection(scene: Scene) -> None:
     scene.lab.configure(NAME, protections={"main": Protection(("test",), 2)})
     protected = await scene.get("branches/main/protection", by="octo")
     assert protected["required_pull_request_reviews"]["required_approving_review_count"] == 2
+    off = {name for name, block in protected.items() if isinstance(block, dict) and block.get("enabled") is False}
+    assert off > {"required_signatures", "allow_force_pushes", "allow_deletions", "lock_branch"}
     assert (await scene.get("branches/main"))["protection"]["required_status_checks"]["contexts"] == ["test"]
     assert [rule["type"] for rule in await scene.get("rules/branches/main")] == [
         "pull_request",

@@ -79,6 +79,25 @@ async def test_pages_are_linked_by_repository_id_and_complete(scene: Scene) -> N
     assert last.link("last") is None
 
 
+@pytest.mark.parametrize(
+    ("host", "path", "root"),
+    [
+        ("git.example.org", "/repos/", "http://git.example.org"),
+        ("git.example.org:8080", "/api/v3/repos/", "http://git.example.org:8080/api/v3"),
+        ("[::1]:8080", "/repos/", "http://[::1]:8080"),
+        ("not a host>; <x", "/repos/", None),
+    ],
+)
+async def test_the_next_page_is_where_the_client_found_the_first(
+    scene: Scene, host: str, path: str, root: str | None
+) -> None:
+    for title in ("One", "Two"):
+        scene.lab.issue(NAME, title, author="ada")
+    answer = await scene.ask("GET", f"{path}{NAME}/issues?per_page=1", headers={"Host": host})
+    here = scene.lab.url if root is None else root
+    assert answer.link("next") == f"{here}/repositories/{scene.repository.facts.id}/issues?per_page=1&page=2"
+
+
 async def test_pull_requests_are_issues_too(scene: Scene) -> None:
     pull = await scene.pull()
     (seen,) = await scene.get("issues")

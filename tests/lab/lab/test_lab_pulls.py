@@ -85,6 +85,59 @@ async def test_mergeability_is_unknown_at_first_and_after_each_push(scene: Scene
     assert (refused.status, refused.body["message"]) == (405, "Pull Request is not mergeable")
 
 
+async def test_the_merge_that_it_would_be_is_a_commit_that_anybody_can_fetch(scene: Scene) -> None:
+    """Made by git when GitHub has looked; it moves with head and base, and is there only while it can be merged."""
+    bare, ref = scene.repository.bare, "refs/pull/1/merge"
+    assert (await scene.pull())["merge_commit_sha"] is None
+    assert await bare.sha(ref) is None
+    seen = set()
+    for branch in ("work", "main"):
+        base, head = await bare.sha("main"), await bare.sha("work")
+        assert await looked(scene) == (True, await bare.sha(ref))
+        commit = await scene.get(f"commits/{await bare.sha(ref)}")
+        assert [parent["sha"] for parent in commit["parents"]] == [base, head]
+        assert commit["commit"]["message"] == f"Merge {head} into {base}"
+        assert (commit["author"]["login"], commit["committer"]["login"]) == ("ada", "web-flow")
+        assert (await scene.get("git/ref/pull/1/merge"))["object"]["sha"] == commit["sha"]
+        seen.add(commit["sha"])
+        await scene.commit(branch, {f"{branch}.txt": "new\n"})
+    assert (await scene.get("pulls/1"))["mergeable"] is None
+    assert await bare.sha(ref) in seen, "GitHub keeps the older one until it has looked again"
+    await scene.commit("main", {"src/letters.txt": OTHER_LETTER})
+    assert await looked(scene) == (False, None)
+    assert await bare.sha(ref) is None
+    assert len(seen) == 2
+
+
+async def looked(scene: Scene) -> tuple[bool | None, str | None]:
+    """What is said of the pull request when it is asked for the second time."""
+    await scene.get("pulls/1")
+    pull = await scene.get("pulls/1")
+    return pull["mergeable"], pull["merge_commit_sha"]
+
+
+async def test_nobody_writes_that_ref_and_it_ends_with_the_pull_request(scene: Scene) -> None:
+    await scene.pull()
+    bare, ref = scene.repository.bare, "refs/pull/1/merge"
+    _, tried = await looked(scene)
+    for method, path, body in (
+        ("PATCH", f"git/{ref}", {"sha": await bare.sha("main")}),
+        ("DELETE", f"git/{ref}", None),
+    ):
+        assert (await scene.ask(method, path, body)).status == 422
+    assert await bare.sha(ref) == tried
+    assert (await scene.ask("PATCH", "issues/1", {"state": "closed"})).status == 200
+    assert await bare.sha(ref) is None
+    assert await looked(scene) == (True, tried)
+    assert await bare.sha(ref) is None, "closed, it is not tried again"
+    await scene.ask("PATCH", "pulls/1", {"state": "open"})
+    assert (await looked(scene))[0] is True
+    assert await bare.sha(ref) is not None
+    await scene.ask("PUT", "pulls/1/merge", {})
+    assert await bare.sha(ref) is None
+    assert (await scene.get("pulls/1"))["merge_commit_sha"] == await bare.sha("main")
+
+
 @pytest.mark.parametrize(("method", "parents"), [("merge", 2), ("squash", 1), ("rebase", 1)])
 async def test_merging_moves_the_base_and_closes_what_the_body_promises(
     scene: Scene, method: str, parents: int

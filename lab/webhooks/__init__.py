@@ -1,0 +1,1 @@
+"""Webhooks: what happens in a repository, worded, signed and sent to the addresses in its settings."""
