@@ -44,7 +44,7 @@ class Acts:
         return repository
 
     def hook(self, full_name: str, url: str, secret: str = "", *, events: tuple[str, ...] = ()) -> None:
-        """A maintainer adds a webhook in the settings: what happens is sent to `url` from now on, signed by `secret`."""
+        """A maintainer adds a webhook in the settings: what happens is sent to `url`, signed by `secret`."""
         hooks = self.at(full_name).facts.hooks
         self.configure(full_name, hooks=(*hooks, Hook(url, secret, events)))
 
