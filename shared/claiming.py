@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Sequence
 
 import structlog
@@ -35,12 +36,21 @@ class Claiming:
     def __init__(self, agent: Agent, clock: Clock, admission: Admission, interval_seconds: float) -> None:
         self._agent, self._clock, self._admission, self._interval = agent, clock, admission, interval_seconds
         self._not_before = 0.0
+        self._kept_waiting = False
         self._spread = Spread()
         self.skipped = Skipped(clock)
 
     def hold_off(self, seconds: float) -> None:
         """Claim nothing for so long."""
         self._not_before = max(self._not_before, self._clock.boot() + seconds)
+
+    @property
+    def due_in_seconds(self) -> float:
+        """After so long the candidates may be claimed that the last look had to pass over; infinite without any.
+
+        Whoever told of them does not tell again: without a look of its own they would wait for a whole interval.
+        """
+        return max(0.0, self._not_before - self._clock.boot()) if self._kept_waiting else math.inf
 
     async def look(
         self,
@@ -58,9 +68,11 @@ class Claiming:
         Raises `Unauthorized`, and with `strict` `NotAllowed`, `Misconfigured` and what keeps new work from beginning.
         """
         lost = begun = 0
-        if not most or self._clock.boot() < self._not_before or not self._admission.admits(strict=strict):
+        queue = list(self.skipped.due(candidates, held)) if most else []
+        held_off = self._clock.boot() < self._not_before
+        self._kept_waiting = held_off and bool(queue)
+        if not most or held_off or not self._admission.admits(strict=strict):
             return False
-        queue = list(self.skipped.due(candidates, held))
         while queue:
             if not free():
                 return True

@@ -187,7 +187,8 @@ class Loop:
         return stop.is_set() or (self._admission.final and not self._items)
 
     async def _pause(self, stop: anyio.Event, began: float | None = None) -> None:
-        with anyio.move_on_after(self._interval * (1 + JITTER * random.random())):
+        longest = min(self._interval * (1 + JITTER * random.random()), self._claiming.due_in_seconds)
+        with anyio.move_on_after(longest):
             await first_of(stop, self._poked)
             if began is not None:
                 with anyio.move_on_at(began + POKED_SECONDS):

@@ -11,7 +11,7 @@ from fake_agent import DONE, HANG, FakeAgent, HandClock
 
 from shared.errors import Blocked, Transient
 from shared.items import Candidate, Ended, Rest, Result, Skip
-from shared.loop import Loop
+from shared.loop import Loop, RealClock
 from shared.slots import Slots
 
 CI = Rest("ci")
@@ -80,6 +80,37 @@ async def test_what_is_held_goes_on_during_a_cooldown_and_what_is_only_skipped_b
     async with Loop(agent, clock, cooldown_seconds=10).open() as loop:
         await ticked(loop)
         assert agent.count("claim 2") == 1
+
+
+async def test_what_comes_during_a_cooldown_is_claimed_at_its_end_and_not_an_interval_later() -> None:
+    """A webhook tells of an item once; nobody tells of it again when the cooldown is over."""
+    agent, stop = Counted([1]), anyio.Event()
+
+    def come() -> None:
+        if loop.ended and agent.numbers == [1]:
+            agent.numbers = [2]
+            loop.poke()
+
+    async with Loop(agent, RealClock(), interval_seconds=3600, cooldown_seconds=0.2).open() as loop:
+        with anyio.fail_after(20):
+            async with anyio.create_task_group() as group:
+                group.start_soon(loop.run, stop)
+                while len(loop.ended) < 2:
+                    come()
+                    await anyio.sleep(0.01)
+                stop.set()
+    assert (agent.count("claim 1"), agent.count("claim 2")) == (1, 1)
+    assert agent.looks <= 4, "one at the start, one for the news, one after the cooldown, perhaps one more"
+
+
+async def test_nobody_looks_more_often_because_of_a_cooldown_without_candidates(clock: HandClock) -> None:
+    agent = Counted([1])
+    async with Loop(agent, clock, interval_seconds=3600, cooldown_seconds=10).open() as loop:
+        await ticked(loop)
+        agent.numbers = []
+        with anyio.move_on_after(0.2):
+            await loop.run(anyio.Event())
+    assert agent.looks == 2
 
 
 async def test_a_single_item_is_not_waited_after_and_a_restart_waits_for_nothing(clock: HandClock) -> None:
