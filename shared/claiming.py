@@ -44,13 +44,14 @@ class Claiming:
         """Claim nothing for so long."""
         self._not_before = max(self._not_before, self._clock.boot() + seconds)
 
-    @property
     def due_in_seconds(self) -> float:
         """After so long the candidates may be claimed that the last look had to pass over; infinite without any.
 
-        Whoever told of them does not tell again: without a look of its own they would wait for a whole interval.
+        Whoever told of them does not tell again: without a look of its own they would wait for a whole interval. It is
+        said once for each look: one that fails has no claim on another right after it.
         """
-        return max(0.0, self._not_before - self._clock.boot()) if self._kept_waiting else math.inf
+        kept_waiting, self._kept_waiting = self._kept_waiting, False
+        return max(0.0, self._not_before - self._clock.boot()) if kept_waiting else math.inf
 
     async def look(
         self,

@@ -187,7 +187,7 @@ class Loop:
         return stop.is_set() or (self._admission.final and not self._items)
 
     async def _pause(self, stop: anyio.Event, began: float | None = None) -> None:
-        longest = min(self._interval * (1 + JITTER * random.random()), self._claiming.due_in_seconds)
+        longest = min(self._interval * (1 + JITTER * random.random()), self._claiming.due_in_seconds())
         with anyio.move_on_after(longest):
             await first_of(stop, self._poked)
             if began is not None:

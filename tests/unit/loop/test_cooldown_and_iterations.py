@@ -103,6 +103,23 @@ async def test_what_comes_during_a_cooldown_is_claimed_at_its_end_and_not_an_int
     assert agent.looks <= 4, "one at the start, one for the news, one after the cooldown, perhaps one more"
 
 
+async def test_a_failing_look_after_a_cooldown_is_not_repeated_without_a_pause() -> None:
+    agent = Counted([1])
+
+    def fails(look: int) -> None:
+        if look == 2:
+            agent.numbers = [2]
+        elif look > 2:
+            raise Transient("GitHub answers 502")
+
+    agent.then = fails
+    async with Loop(agent, RealClock(), interval_seconds=3600, cooldown_seconds=0.2).open() as loop:
+        await ticked(loop)
+        with anyio.move_on_after(1):
+            await loop.run(anyio.Event())
+    assert (agent.looks, agent.count("claim 2")) == (3, 0)
+
+
 async def test_nobody_looks_more_often_because_of_a_cooldown_without_candidates(clock: HandClock) -> None:
     agent = Counted([1])
     async with Loop(agent, clock, interval_seconds=3600, cooldown_seconds=10).open() as loop:
