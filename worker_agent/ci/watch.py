@@ -81,7 +81,10 @@ class Watch:
         if not checks and self._policy.bounds.none_is_green:  # none may be a CI that could not start
             checks = await self._checks.unstarted(fence.work_head)
         rerun = Rerun.read(fence.phase)
-        checks = rerun.awaited(checks) if rerun else tuple(map(_once_more, checks))
+        if rerun:
+            checks = rerun.awaited(checks)
+        elif reruns.are_left(fence):
+            checks = tuple(map(_once_more, checks))
         reading = Reading(checks)
         if reading.verdict in {Verdict.GREEN, Verdict.NONE}:
             reading = Reading(checks, await self._checks.required(self._policy.base_branch))
@@ -143,8 +146,12 @@ class Watch:
 
 
 def _once_more(check: Check) -> Check:
-    """What went stale is run once more, as what failed for no reason of the change; only then it counts as missing."""
-    return replace(check, outcome=CheckOutcome.FAILED) if check.outcome is CheckOutcome.STALE else check
+    """What went stale is run once more, as what failed for no reason of the change; only then it counts as missing.
+
+    What is no run of Actions cannot be run again, and is missing at once.
+    """
+    again = check.outcome is CheckOutcome.STALE and check.run_id is not None
+    return replace(check, outcome=CheckOutcome.FAILED) if again else check
 
 
 def explained(reading: Reading) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from shared.lock.record import Fence
 from shared.models import Account, Check, CheckOutcome, Issue, PullRequest
 from shared.warrant import Warrant
 from shared.workflow import Role, Stage
+from worker_agent.ci import reruns
 from worker_agent.ci.watch import Watch
 from worker_agent.decide import RED_BASE, Action, Snapshot, decide
 from worker_agent.policy import Policy
@@ -111,6 +112,11 @@ async def test_what_went_stale_is_run_once_more_and_then_counts_as_missing() -> 
         ci.checks[HEAD] = checks
         reading = await ci.watch().read(refused)
         assert (reading.verdict, reading.running) == (Verdict.RUNNING, False), "nothing is repaired"
+    ci.checks[HEAD] = (replace(stale, run_id=None, job_id=None),)
+    assert (await ci.watch().read(FENCE)).verdict is Verdict.RUNNING, "somebody else's check cannot be run again"
+    ci.checks[HEAD] = (stale,)
+    spent = replace(FENCE, more=reruns.noted(FENCE))
+    assert (await ci.watch().read(spent)).verdict is Verdict.RUNNING, "nobody is paid to repair it later on"
 
 
 @pytest.mark.fault(42)
