@@ -252,6 +252,15 @@ def ready_in_vain(fence: Fence, names: Labels, pull_request: PullRequest) -> Sta
     )
 
 
+def opened_again(names: Labels) -> str:
+    """The reply on a pull request that somebody has opened again without saying what for."""
+    return (
+        "This is open again, and no label says what is wanted, so the engine leaves it alone.\n\n**What to do:** set "
+        f"`{names.of(Stage.CHANGES_REQUESTED)}` here to have it changed, or `{names.of(Stage.REVIEWING)}` to have it "
+        "reviewed as it is."
+    )
+
+
 def _afterwards(fence: Fence, names: Labels, pull_request: PullRequest | None) -> str:
     """The ways on from a stop."""
     ready = f"set `{names.of(Stage.READY)}` on this issue"

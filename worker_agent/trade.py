@@ -13,7 +13,7 @@ from shared.reconcile.orphans import TIDYING, Outcome, Trade
 from shared.workflow import Role, Stage
 from worker_agent import comments
 from worker_agent.decide import WORKING
-from worker_agent.intake.candidates import mourns
+from worker_agent.intake.candidates import belongs, mourns
 from worker_agent.ports import Closing, Pulls
 from worker_agent.projection import before, projection
 
@@ -56,4 +56,5 @@ def trade(names: Labels, pulls: Pulls, closing: Closing) -> Trade:
         closed=closed,
         owns=WORKING | {Stage.REVIEWING, Stage.AWAITING_APPROVAL},
         mourns=mourns,
+        belongs=belongs,
     )

@@ -29,7 +29,7 @@ from shared.git.credentials import Credentials
 from shared.git.fences import Fences
 from shared.git.mirror import Mirror
 from shared.git.names import mirror_path
-from shared.github.inbox import Inbox
+from shared.github.inbox import Inbox, Ties
 from shared.github.status import StatusBoard
 from shared.governance.closing import Closing, Spent
 from shared.governance.closing import Sources as ClosingSources
@@ -131,7 +131,8 @@ class Parts(Hub):
             self.texts.note(listed)
             left_alone.note(listed)
 
-        lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=noticed, mourns=trade.mourns)
+        ties = Ties(trade.mourns, trade.belongs)
+        lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=noticed, ties=ties)
         sources = Sources(self.roll, self.issues, self.lost_labels(trade), self.status, self.server_time)
         self.chronicle.vitals.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
         return Watch(lists, Sweep(trade, sources, self.port, self.claimant, self.clock))

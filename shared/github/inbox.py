@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -29,6 +30,19 @@ class IssueLists(Protocol):
     async def issue(self, number: int) -> Issue: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """What other items say of one.
+
+    `mourns`: whether anything follows from an item being gone, beside those that are still listed; else it is not
+    read, just forgotten until a list shows it again. `belongs`: whether an item without one of the labels is followed
+    all the same, because of those that are known.
+    """
+
+    mourns: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True
+    belongs: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, known: False
+
+
 class Inbox:
     """The open items that carry one of an agent's labels, as last seen. Lists only hint: re-read to act."""
 
@@ -40,20 +54,18 @@ class Inbox:
         *,
         concerns: Callable[[Issue], bool] = lambda issue: True,
         notice: Callable[[Sequence[Issue]], None] = lambda issues: None,
-        mourns: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True,
+        ties: Ties | None = None,
     ) -> None:
         """`concerns` tells which items can be this agent's business at all; the others are never followed.
 
-        `notice` is shown every list of changed items, whomever they concern. `mourns` tells whether
-        anything follows from an item being gone, beside those that are still listed; else it is not read,
-        just forgotten until a list shows it again.
+        `notice` is shown every list of changed items, whomever they concern.
         """
         self._issues = issues
         self._labels = tuple(labels)
         self._clock = clock
         self._concerns = concerns
         self._notice = notice
-        self._mourns = mourns
+        self._ties = ties or Ties()
         self._known: dict[int, Issue] = {}
         self._missing: set[int] = set()
         self._found_closed: dict[int, Issue] = {}
@@ -116,7 +128,7 @@ class Inbox:
         for number in self._known.keys() - listed.keys():
             if newer_than is not None and self._known[number].updated_at <= newer_than:
                 continue  # beyond the last row: the page says nothing about it
-            if self._mourns(self._known[number], listed):
+            if self._ties.mourns(self._known[number], listed):
                 self._missing.add(number)
             else:
                 self.dismiss(number)
@@ -146,4 +158,4 @@ class Inbox:
     def _follows(self, number: int, issue: Issue) -> bool:
         wanted = {label.casefold() for label in self._labels}
         labelled = number in self._known or any(label.casefold() in wanted for label in issue.labels)
-        return labelled and self._concerns(issue)
+        return (labelled or self._ties.belongs(issue, self._known)) and self._concerns(issue)

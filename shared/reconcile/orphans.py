@@ -46,7 +46,8 @@ class Trade:
     other stage somebody else may have moved them. `unlabelled`: stages that a crash may leave without a
     label. `tidies`: stages from which what has ended is finished by a claim, because more than the fence
     is to be done. `outcome` asks how an item that is closed ended, `mourns` whether anything follows
-    from a listed item being gone, beside those that are still listed. `told` makes the status comment of an item
+    from a listed item being gone, beside those that are still listed, `belongs` which items are followed because of
+    listed ones, whatever labels they have. `told` makes the status comment of an item
     that is withdrawn, from its fence as it is then and the reason. `closed` shows that what is closed has ended:
     it is told if nothing else will, and its labels come off.
     """
@@ -62,6 +63,7 @@ class Trade:
     unlabelled: frozenset[Stage] = frozenset()
     tidies: frozenset[Stage] = frozenset()
     mourns: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True
+    belongs: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, known: False
 
     def sign(self, item: Issue, fence: Fence) -> Sign:
         """What the stage labels of `item` say beside its fence."""

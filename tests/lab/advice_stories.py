@@ -5,7 +5,7 @@ from __future__ import annotations
 from branch_scene import move, push, tip, work_branch
 from engine import OWNER, REPOSITORY, Engine
 from quick_clock import QuickClock
-from worker_scene import CODE, REVIEW, TESTS, fence, labels, pulls, status
+from worker_scene import CODE, REVIEW, TESTS, comments, fence, labels, pulls, status
 
 from lab.ci.moods import GREEN, NEVER
 from shared.reconcile.sweep import DOUBT_SECONDS
@@ -160,6 +160,27 @@ async def pull_request_opened_again(engine: Engine) -> int:
     await looked_at_again(engine)
     assert f"reopen #{pull.number} and set" in status(engine, number)
     engine.lab.reopen(REPOSITORY, pull.number, actor=OWNER)
+    label(engine, pull.number, "status:reviewing")
+    return number
+
+
+async def pull_request_opened_again_without_a_word(engine: Engine) -> int:
+    """A person closes the pull request and opens it again, and sets no label before they are told which."""
+    number = engine.ready("Greet people")
+    await worked(engine)
+    (pull,) = pulls(engine)
+    engine.lab.close(REPOSITORY, pull.number, actor=OWNER)
+    await looked_at_again(engine)
+    assert not any(one.startswith("status:") for one in labels(engine, pull.number))
+    engine.lab.clock.advance(2)
+    engine.lab.reopen(REPOSITORY, pull.number, actor=OWNER)
+    for _ in range(2):
+        await looked_at_again(engine)
+    told = [one.body for one in comments(engine, pull.number) if "This is open again" in one.body]
+    assert len(told) == 1, "it is said once, whoever looks"
+    assert "or `status:reviewing` to have it reviewed as it is" in told[0]
+    assert engine.issue(pull.number).open
+    assert not any(one.startswith("status:") for one in labels(engine, pull.number)), "nothing is done unasked"
     label(engine, pull.number, "status:reviewing")
     return number
 

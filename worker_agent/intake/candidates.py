@@ -50,7 +50,9 @@ class Candidates:
             found.setdefault(number, Candidate(number, _version(item), rank))
         last = len(self._policy.priorities) + 1
         for issue in self._handed_over(known):
-            version = f"{_version(issue)} #{self._last_open.get(issue.number, 0)}"
+            pull = self._last_open.get(issue.number, 0)
+            opened = f" {_version(known[pull])}" if pull in known else ""
+            version = f"{_version(issue)} #{pull}{opened}"
             found.setdefault(issue.number, Candidate(issue.number, version, last))
         for issue in orphans:
             if not issue.is_pull_request and self._allows(issue):
@@ -58,13 +60,21 @@ class Candidates:
         return tuple(found.values())
 
     def _handed_over(self, known: Mapping[int, Issue]) -> Iterator[Issue]:
-        """Issues in review without an open pull request: GitHub closes an issue only for its default branch."""
+        """Issues in review without an open pull request: GitHub closes an issue only for its default branch.
+
+        Beside them those whose pull request shows no stage: somebody may have opened it again.
+        """
         pulls = {links.issue_named_by(item.body): item.number for item in known.values() if item.is_pull_request}
         for issue in known.values():
             if issue.number in pulls:
                 self._last_open[issue.number] = pulls[issue.number]
+                if self._stages(issue) == {Stage.REVIEWING} and not self._stages(known[pulls[issue.number]]):
+                    yield issue
             elif not issue.is_pull_request and self._admits(issue, frozenset({Stage.REVIEWING})):
                 yield issue
+
+    def _stages(self, item: Issue) -> frozenset[Stage]:
+        return self._policy.names.read(item.labels).stages if self._allows(item) else frozenset(Stage)
 
     def _begins(self, issue: Issue) -> bool:
         if not issue.is_pull_request and is_doubled(self._policy.names.read(issue.labels).stages):
@@ -102,6 +112,11 @@ def mourns(item: Issue, listed: Mapping[int, Issue]) -> bool:
     What is held is read by whoever holds it; what a short list lacks comes back with the next one.
     """
     return item.is_pull_request and links.issue_named_by(item.body) in listed
+
+
+def belongs(item: Issue, known: Mapping[int, Issue]) -> bool:
+    """Whether an item without a stage is followed: a pull request for a known issue, as one that was opened again."""
+    return item.is_pull_request and links.issue_named_by(item.body) in known
 
 
 def _version(item: Issue) -> str:

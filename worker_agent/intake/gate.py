@@ -19,7 +19,7 @@ from worker_agent.consent import Consent
 from worker_agent.decide import WORKING, Phase
 from worker_agent.intake import circles, same_files
 from worker_agent.intake.blockers import Blockers
-from worker_agent.intake.intents import Cause, asked_in_vain, cause, intent, urged
+from worker_agent.intake.intents import Cause, asked_in_vain, cause, intent, opened_again, urged
 from worker_agent.intake.requests import Requests
 from worker_agent.intake.same_files import SameFiles
 from worker_agent.intake.siblings import Siblings
@@ -123,6 +123,8 @@ class Gate:
     async def _tell(self, issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> None:
         """Say once, in the status comment, how work goes on that was stopped and is asked for by the wrong label."""
         names = self._policy.names
+        if pull_request is not None and opened_again(issue, pull_request, fence, names):
+            await self._tell_of_opening(pull_request)
         asked = asked_in_vain(issue, pull_request, fence, names)
         if asked is None or fence is None or pull_request is None:
             return
@@ -131,6 +133,13 @@ class Gate:
             return
         told = comments.ready_in_vain(fence, names, pull_request)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "ready in vain"))
+
+    async def _tell_of_opening(self, pull_request: PullRequest) -> None:
+        """Say once, where it was opened again, which label leads on; by this process the thread is read once for it."""
+        if pull_request.number not in self._answered:
+            text = comments.opened_again(self._policy.names)
+            await self._forge.replies.once(pull_request.number, "opened-again", text)
+            self._answered.add(pull_request.number)
 
     async def _pull_request(self, candidate: Candidate, fence: Fence | None) -> PullRequest | None:
         number = fence.pr if fence else 0

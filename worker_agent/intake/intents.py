@@ -146,6 +146,14 @@ def asked_in_vain(issue: Issue, pull_request: PullRequest | None, fence: Fence |
     return Cause(issue.number, frozenset({Stage.READY})) if asks else None
 
 
+def opened_again(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels) -> bool:
+    """Whether stopped work has an open pull request for which no label asks for anything."""
+    if fence is None or fence.stage is not Stage.WITHDRAWN or pull_request is None or not pull_request.open:
+        return False
+    asked = names.read(pull_request.labels).stages
+    return issue.open and not issue.locked and not asked and names.read(issue.labels).stages == {Stage.REVIEWING}
+
+
 def urged(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels) -> Cause | None:
     """The label that a person has set again on work that waits; None when nothing waits, or nobody has."""
     if fence is None or fence.wait is None or fence.stage not in WORKING:

@@ -255,6 +255,7 @@ STORIES: Mapping[str, tuple[Story, ...]] = {
         advice_stories.pull_request_opened_again,
         advice_stories.branch_restored_and_pull_request_opened_again,
     ),
+    "worker_agent.comments.opened_again": (advice_stories.pull_request_opened_again_without_a_word,),
     "worker_agent.comments.unusable": (configuration_holds_everything, program_is_not_there),
     "worker_agent.aborts.CycleAborted": (base_cannot_be_tested,),
     "worker_agent.aborts.BranchTaken": (branch_was_rewritten,),

@@ -10,7 +10,7 @@ import pytest
 from fake_agent import HandClock
 
 from shared.errors import Gone, Transient
-from shared.github.inbox import PAGE, SWEEP_SECONDS, Inbox
+from shared.github.inbox import PAGE, SWEEP_SECONDS, Inbox, Ties
 from shared.models import Account, Issue
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -236,7 +236,7 @@ async def test_what_matters_to_nobody_is_forgotten_unread_and_comes_back_with_a_
         told.append((one.number, set(listed)))
         return mourned
 
-    box = Inbox(issues, [READY], HandClock(), mourns=mourns)
+    box = Inbox(issues, [READY], HandClock(), ties=Ties(mourns))
     await box.look()
     issues.asked.clear()
     issues.hidden = {2}
@@ -248,3 +248,10 @@ async def test_what_matters_to_nobody_is_forgotten_unread_and_comes_back_with_a_
     issues.hidden = set()
     issues.changed = True
     assert set(await box.look()) == {1, 2}
+
+
+async def test_what_belongs_to_a_known_item_is_followed_without_a_label() -> None:
+    issues = FakeIssues({1: issue(1, READY), 2: issue(2), 3: issue(3)})
+    box = Inbox(issues, [READY], HandClock(), ties=Ties(belongs=lambda one, known: one.number == 2 and 1 in known))
+    assert set(await box.look()) == {1, 2}
+    assert set(await Inbox(issues, [READY], HandClock()).look()) == {1}, "as a rule it is not"

@@ -10,7 +10,7 @@ import pytest
 from shared.labels import Flag, Labels
 from shared.models import Account, Issue
 from shared.workflow import Stage
-from worker_agent.intake.candidates import Candidates
+from worker_agent.intake.candidates import Candidates, belongs
 from worker_agent.policy import Policy
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -45,6 +45,22 @@ def test_the_workers_stages_are_looked_at(stage: Stage, wanted: bool) -> None:
 @pytest.mark.parametrize("stage", [Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED])
 def test_an_issue_in_review_is_left_alone_while_its_pull_request_is_open(stage: Stage) -> None:
     assert numbers(candidates(), item(4, Stage.REVIEWING), pull(9, 4, stage)) == []
+
+
+def test_an_issue_in_review_whose_pull_request_shows_no_stage_is_looked_at_at_each_version_of_it() -> None:
+    found, issue, opened = candidates(), item(4, Stage.REVIEWING), pull(9, 4)
+    (first,) = found.of({4: issue, 9: opened})
+    (gone,) = found.of({4: issue})
+    (again,) = found.of({4: issue, 9: replace(opened, updated_at=AT + HOUR)})
+    assert len({first.version, gone.version, again.version}) == 3
+    assert numbers(candidates(), item(4, Stage.TESTING), opened) == [4], "as for every issue in work"
+    assert numbers(candidates(), item(4, Stage.REVIEWING), item(9, Flag.PAUSED, body="Closes #4", pull=True)) == []
+
+
+def test_an_unlabelled_pull_request_is_followed_for_a_known_issue_only() -> None:
+    assert belongs(pull(9, 4), {4: item(4, Stage.REVIEWING)})
+    assert not belongs(pull(9, 5), {4: item(4, Stage.REVIEWING)})
+    assert not belongs(item(9, body="Closes #4"), {4: item(4, Stage.REVIEWING)}), "an issue is none"
 
 
 def test_a_pull_request_that_asks_for_changes_names_its_issue() -> None:
