@@ -139,10 +139,11 @@ class Planner:
                 self._labelled.pop(lease.fence.key.number, None)
                 self._unposted.pop(lease.fence.key.number, None)
                 self._listener.forget(lease.fence.key.number)
+                self._handover.forget(lease.fence.key.number)
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, no story any more, or a stage label that a person moved or removed."""
-        if number not in self._labelled:
+        if number not in self._labelled or number in self._handover.ending:
             return None
         listed = self._forge.inbox.known.get(number)
         return await self._claims.revoked(number, listed, self._read, self._order)

@@ -34,6 +34,16 @@ class Handover:
         self._specifications = specifications
         self._policy = policy
         self._beginning = Beginning(forge.issues, forge.labels, policy.names)
+        self._ending: set[int] = set()
+
+    @property
+    def ending(self) -> Collection[int]:
+        """Stories that we are closing: that they are closed is no order of a person's."""
+        return self._ending
+
+    def forget(self, number: int) -> None:
+        """The lease on a story has ended."""
+        self._ending.discard(number)
 
     async def show(self, held: Held, snapshot: Snapshot) -> Snapshot:
         """Make stage label and flags follow the fence; returns the snapshot with the labels that are there then.
@@ -119,10 +129,11 @@ class Handover:
         numbers = await self._specifications.numbers(snapshot.issue, held.fence.attempt)
         to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to
         await self._forge.status.show(number, comments.finished(replace(held.fence, stage=to), numbers), held)
+        self._ending.add(number)
         closed = await self._forge.issues.close(number, held)
+        self._forge.inbox.dismiss(number)
         await self._forge.closing.unlabel(closed, held)
         await advance(held, stage=to)
-        self._forge.inbox.dismiss(number)
         return Ended(Result.FINISHED, f"#{number} is done")
 
     async def give_up(self, held: Held, error: Blocked, flagged: Collection[Flag], raw: str) -> None:

@@ -68,6 +68,7 @@ class FakeGitHub:
     def dismiss(self, number: int) -> None:
         """Nobody has to look at its end."""
         assert not self.world.issues[number].open
+        self.world.dismissed.append(number)
 
     async def issue(self, number: int) -> Issue:
         """One issue."""
@@ -198,6 +199,7 @@ class Bench:
     branch: str = "main"
     agents: int = 0
     unlisted: set[int] = field(default_factory=set)
+    closing: FakeClosing = field(default_factory=FakeClosing)
 
     def planner(self, **policy: Any) -> Planner:
         """A planner that has just been started on a fresh machine."""
@@ -206,7 +208,7 @@ class Bench:
         claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
         status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
         policy = {"approval": Approval("auto" if self.auto else "comment")} | policy
-        forge = Forge(github, github, github, github, github, status, Texts(), FakeClosing(), FakeReplies())
+        forge = Forge(github, github, github, github, github, status, Texts(), self.closing, FakeReplies())
         rules = Policy(REPOSITORY, BOT, self.branch, **policy)
         return Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
 

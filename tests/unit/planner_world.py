@@ -35,6 +35,7 @@ class World:
     faults: dict[str, list[EngineError | None]] = field(default_factory=dict)
     breaks_at: int = 0
     writes: list[str] = field(default_factory=list)
+    dismissed: list[int] = field(default_factory=list)
 
     def open(self, title: str, body: str = "", *, labels: Collection[str] = (), by: Account = ADA) -> int:
         """A new issue, labelled by its author; returns its number."""

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from fake_closing import FakeClosing
 from fake_server import BOT
 from planner_coder import plan
 from planner_fakes import Bench
@@ -15,6 +16,8 @@ from planner_agent.agent import Planner
 from shared.errors import Transient
 from shared.items import Ended, Result, Skip
 from shared.lock.hold import Held
+from shared.models import Issue, PullRequest
+from shared.warrant import Warrant
 from shared.workflow import Stage
 
 PLANNING = NAMES.of(Stage.PLANNING)
@@ -137,6 +140,36 @@ async def test_a_deleted_or_closed_story_is_noticed(bench: Bench) -> None:
         bench.world.issues.pop(number)
         assert await planner.revoked(number) == "the story is gone"
     assert await planner.revoked(number) is None
+
+
+class BesideALook(FakeClosing):
+    """A tick of the loop comes while the story, closed already, is tidied up; what it says of the story."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__()
+        self.bench, self.planner, self.said = bench, bench.planner(), ["not asked"]
+
+    async def unlabel(self, item: Issue | PullRequest, warrant: Warrant) -> None:
+        await super().unlabel(item, warrant)
+        assert self.bench.world.dismissed == [item.number], "nobody reads again what was closed by our own hand"
+        self.said = [str(await self.planner.revoked(item.number))]
+
+
+async def test_what_the_planner_closes_itself_is_no_order_to_stop(bench: Bench) -> None:
+    bench.auto = True
+    number = bench.world.story()
+    await bench.tick()
+    for specification in specifications(bench):
+        bench.world.change(specification, open=False)
+    closing = bench.closing = BesideALook(bench)
+    async with leased(bench) as (planner, held):
+        closing.planner = planner
+        step = await planner.step(held)
+        assert isinstance(step, Ended)
+        assert (step.result, closing.said) == (Result.FINISHED, ["None"])
+        assert held.fence.stage is Stage.DONE
+    bench.world.change(number, open=True)
+    assert bench.world.fence(number).stage is Stage.DONE
 
 
 async def test_a_step_notices_a_person_s_order_itself(bench: Bench) -> None:
