@@ -6,6 +6,7 @@ The events name tokens only when the turn completes, and neither the model nor m
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from shared.git.directories import open_regular
+from shared.git.directories import open_regular, walk
 from shared.llm.port import Usage
 from shared.llm.prices import MOST_TOKENS, Prices, Tokens
 
@@ -26,8 +27,14 @@ _LONGEST_LINE = 2**20
 _MOST_BYTES = 64 * 2**20
 """Of one record, so much is read."""
 
+_LONGEST_PATH = 64
+"""Bytes of a directory's path below `sessions`: a year, a month and a day."""
+
 _MOST_FILES = 16
 """A call has one record; its tools can write more."""
+
+_MOST_ENTRIES = 10_000
+"""Names among which it is looked for: whoever hides it behind more has a run of unknown cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +86,13 @@ def tokens(counted: Mapping[str, Any], model: str) -> Tokens:
 
 
 def _rollouts(codex_home: Path) -> Iterator[Path]:
-    """Where Codex keeps them; its tools may have written anything there."""
-    with suppress(OSError, RuntimeError, ValueError):
-        yield from codex_home.glob("sessions/*/*/*/rollout-*.jsonl")
+    """Where Codex keeps them; its tools may have written anything there, and no link is followed."""
+    root = codex_home / "sessions"
+    if root.is_symlink() or codex_home.is_symlink():
+        return
+    for entry in islice(walk(root, deepest=len(os.fsencode(root)) + _LONGEST_PATH), _MOST_ENTRIES):
+        if entry.name.startswith("rollout-") and entry.name.endswith(".jsonl"):
+            yield Path(entry.path)
 
 
 def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -18,6 +18,7 @@ from lab.clock import LabClock
 from shared.git import directories, disk
 from shared.git.disk import IDLE_SECONDS, Disk
 from shared.git.patch_policy import PatchRefused
+from shared.llm import codex_usage
 from shared.llm.cli import transcripts
 from shared.llm.cli.directory import CallDirectory, opened, sweep
 from shared.llm.codex_usage import recorded
@@ -172,3 +173,27 @@ def test_no_key_is_kept_as_a_transcript_and_keeping_goes_on(tmp_path: Path) -> N
     assert len(names(kept)) == transcripts.FILES
     assert not [name for name in names(kept) if "broken" in name]
     assert key.read_text() == "PRIVATE KEY"
+
+
+def test_no_link_leads_the_search_for_a_record_out_of_its_call_and_it_has_an_end(tmp_path: Path) -> None:
+    usage = '{"type": "token_usage_record", "payload": {"usage": {"input_tokens": 5, "output_tokens": 7}}}\n'
+    neighbour, home = tmp_path / "neighbour" / "2026" / "11" / "23", tmp_path / "home"
+    neighbour.mkdir(parents=True)
+    (neighbour / "rollout-a.jsonl").write_text(usage)
+    home.mkdir()
+    (home / "sessions").symlink_to(tmp_path / "neighbour")
+    assert recorded(home) is None
+    (home / "sessions").unlink()
+    (home / "sessions").mkdir()
+    (home / "sessions" / "2026").symlink_to(tmp_path / "neighbour" / "2026")
+    assert recorded(home) is None
+    (tmp_path / "home-2").symlink_to(tmp_path / "home-3")
+    (tmp_path / "home-3" / "sessions").mkdir(parents=True)
+    shutil.copytree(tmp_path / "neighbour", tmp_path / "home-3" / "sessions", dirs_exist_ok=True)
+    assert recorded(tmp_path / "home-2") is None
+    found = recorded(tmp_path / "home-3")
+    assert found is not None, "positive control: the same record without a link"
+    assert [(one.input, one.output) for one in found.requests] == [(5, 7)]
+    for number in range(codex_usage._MOST_ENTRIES):
+        (tmp_path / "home-3" / "sessions" / f"x{number}").touch()
+    assert recorded(tmp_path / "home-3") is None, "so many names and no more are looked at"

@@ -52,6 +52,9 @@ _TIERS = frozenset({"auto", "default", "standard", "standard_only", "flex"})
 """Tiers of service that cost no more than the list says."""
 
 _SOURCES = frozenset({"base64", "text", "content"})
+_EDITS = re.compile(r"clear_\w+_\d{8}")
+"""What the vendor may do to a conversation: what it would write itself its sum of tokens leaves out."""
+
 _BLOCKS_ELSEWHERE = re.compile(r"server_tool_use|mcp_\w+|container_upload|web_\w+|code_execution\w*|bash_code_\w+")
 
 
@@ -108,11 +111,11 @@ def headers(given: Mapping[str, str], tools: Set[VendorTool]) -> dict[str, str]:
 
 
 def _check_tier(body: Mapping[str, Any]) -> None:
-    if body.get("service_tier") not in {None, *_TIERS}:
+    if _word(body, "service_tier") not in {None, *_TIERS}:
         raise Refused("Only the standard tier of service is asked for.")
-    if body.get("speed") not in {None, "standard"}:
+    if _word(body, "speed") not in {None, "standard"}:
         raise Refused("Only the standard speed is asked for.")
-    if body.get("inference_geo") not in {None, "", "global", "not_available"}:
+    if _word(body, "inference_geo") not in {None, "", "global", "not_available"}:
         raise Refused("A region of its own costs more than the list says.")
 
 
@@ -120,11 +123,14 @@ def _anthropic(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
     for key in ("mcp_servers", "container", "fallback", "fallbacks"):
         if body.get(key):
             raise Refused(f"'{key}' lets the vendor do what nobody here sees: it is not passed on.")
+    managed = body.get("context_management")
+    if managed and not all(_EDITS.fullmatch(str(edit.get("type"))) for edit in _edits(managed)):
+        raise Refused("Of the vendor's changes to a conversation only those that clear something are passed on.")
     for part in _parts({"messages": body.get("messages"), "system": body.get("system")}):
-        source, kind = part.get("source"), part.get("type")
-        if isinstance(source, dict) and source.get("type") not in _SOURCES:
+        source, kind = part.get("source"), _word(part, "type")
+        if isinstance(source, dict) and _word(source, "type") not in _SOURCES:
             raise Refused("Images and files are passed on only with their content, not by address or number.")
-        elsewhere = isinstance(kind, str) and (_BLOCKS_ELSEWHERE.fullmatch(kind) or _is_tool_elsewhere(kind))
+        elsewhere = kind is not None and (_BLOCKS_ELSEWHERE.fullmatch(kind) or _is_tool_elsewhere(kind))
         if elsewhere and not vendor_tools.is_result(part, tools):
             raise Refused(f"A part of the type '{str(kind)[:40]}' belongs to a tool that runs elsewhere.")
         _check_tools(Vendor.ANTHROPIC, part.get("tools"))
@@ -136,11 +142,13 @@ def _openai(body: Mapping[str, Any], _: Set[VendorTool]) -> None:
     for key in _STATELESS:
         if body.get(key):
             raise Refused(f"'{key}' names what is kept at the vendor: it is not passed on.")
-    for part in _parts({"input": body.get("input")}):
+    for part in _parts({"input": body.get("input"), "instructions": body.get("instructions")}):
+        if part.get("type") == "item_reference":
+            raise Refused("An 'item_reference' names what is kept at the vendor: it is not passed on.")
         _check_tools(Vendor.OPENAI, part.get("tools"))
         address = part.get("image_url")
         address = address.get("url") if isinstance(address, dict) else address
-        if part.get("file_id") or part.get("file_url") or (isinstance(address, str) and not _is_data(address)):
+        if part.get("file_id") or part.get("file_url") or not _is_data(address):
             raise Refused("Images and files are passed on only with their content, not by address or number.")
 
 
@@ -149,8 +157,25 @@ def _is_tool_elsewhere(kind: str) -> bool:
     return bool(re.fullmatch(r"\w+_20\d{6}", kind)) and not _HERE[Vendor.ANTHROPIC].fullmatch(kind)
 
 
-def _is_data(address: str) -> bool:
-    return address[:5].lower() == "data:"
+def _is_data(address: object) -> bool:
+    """Whether an image's address is none at all, or holds the image itself."""
+    return address is None or (isinstance(address, str) and address[:5].lower() == "data:")
+
+
+def _edits(managed: object) -> Sequence[Mapping[str, Any]]:
+    """What is asked for under `context_management`; raises `Refused` for another form than the documented one."""
+    edits = managed.get("edits", []) if isinstance(managed, dict) else None
+    if not isinstance(edits, list) or not all(isinstance(edit, dict) for edit in edits):
+        raise Refused("'context_management' is not an object with a list of edits.")
+    return edits
+
+
+def _word(part: Mapping[str, Any], key: str) -> str | None:
+    """A value that has to be a word where it is there; raises `Refused` for anything else."""
+    value = part.get(key)
+    if value is not None and not isinstance(value, str):
+        raise Refused(f"'{key}' is not text.")
+    return value
 
 
 def _check_tools(vendor: Vendor, tools: object, allowed: Set[VendorTool] = frozenset()) -> None:
@@ -164,10 +189,18 @@ def _check_tools(vendor: Vendor, tools: object, allowed: Set[VendorTool] = froze
         if not here and vendor_tools.named(vendor, kind) not in allowed:
             raise Refused(f"A tool of the type '{str(kind)[:40]}' runs elsewhere: it is not passed on.")
         environment = tool.get("environment")
-        if isinstance(environment, dict) and environment.get("type") != "local":
+        if environment is not None and not (isinstance(environment, dict) and environment.get("type") == "local"):
             raise Refused("A shell that runs elsewhere is not passed on.")
         if kind == "namespace":
-            _check_tools(vendor, tool.get("tools"))
+            _check_tools(vendor, _flat(tool.get("tools")))
+
+
+def _flat(tools: object) -> object:
+    """The tools of a namespace; raises `Refused` for one inside of another."""
+    listed = tools if isinstance(tools, list) else []
+    if any(isinstance(tool, dict) and tool.get("type") == "namespace" for tool in listed):
+        raise Refused("A namespace of tools inside of another one is not passed on.")
+    return tools
 
 
 def _parts(value: object) -> Iterator[Mapping[str, Any]]:
@@ -177,7 +210,7 @@ def _parts(value: object) -> Iterator[Mapping[str, Any]]:
         one = waiting.pop()
         if isinstance(one, dict):
             yield one
-            is_call = one.get("type") in {"tool_use", "server_tool_use"}
+            is_call = one.get("type") in ("tool_use", "server_tool_use")  # which may be anything, a list too
             left_out = {"input"} if is_call else {"input_schema", "parameters"}
             waiting += [part for key, part in one.items() if key not in left_out]
         elif isinstance(one, list):

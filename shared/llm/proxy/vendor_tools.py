@@ -51,7 +51,7 @@ def is_result(part: Mapping[str, Any], allowed: Set[VendorTool]) -> bool:
     """Whether a part of a conversation is of the use of an allowed tool, in an earlier answer of Anthropic's."""
     kind = part.get("type")
     if kind == "server_tool_use":
-        return part.get("name") in allowed
+        return part.get("name") in tuple(allowed)  # it may be anything, a list too
     found = _BLOCKS.fullmatch(kind) if isinstance(kind, str) else None
     return found is not None and found[1] in allowed
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
 from io import BytesIO
 from typing import Any
@@ -73,6 +75,36 @@ async def test_what_runs_elsewhere_reaches_no_vendor(
         assert status in {400, 404}
         assert b"error" in said
     assert server.journal == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps({**MESSAGES, "service_tier": ["priority"]}).encode(),
+        json.dumps({**MESSAGES, "messages": [{"type": ["image"]}]}).encode(),
+        b'{"model": "m", "messages": ' + b"[" * 5000 + b"]" * 5000 + b"}",
+        b'{"model": "m", "max_tokens": ' + b"9" * 5000 + b"}",
+        b'{"model": "\\ud800"}',
+        b"\x00" * 50,
+    ],
+    ids=["tier", "type", "deep", "long number", "surrogate", "zeros"],
+)
+async def test_what_no_program_writes_is_refused_costs_nothing_and_is_no_error(
+    server: ModelServer, body: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = Desk(server.url)
+    async with desk.run() as client:
+        address = ("127.0.0.1", int((client.endpoint.base_url or "").rpartition(":")[2]))
+        reader, writer = await asyncio.open_connection(*address)
+        start = f"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nx-api-key: {client.endpoint.token}\r\n".encode()
+        kind = f"content-type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        writer.write(start + kind + body)
+        assert b" 400 " in await asyncio.wait_for(reader.readline(), 20)
+        writer.close()
+        assert (await client.post("/v1/messages", MESSAGES))[0] == 200, "the control: the run goes on"
+    assert len(server.journal) == 1
+    assert caplog.records == []
+    assert desk.read().usage.cost_usd == pytest.approx(1.78)
 
 
 async def test_a_request_that_is_too_large_is_refused(server: ModelServer) -> None:
