@@ -9,14 +9,13 @@ since 1970]}`, everything older than `at` added up, so that no reader needs line
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.governance.budgets import WEEK, Books, Run
-from shared.llm.port import money
+from shared.llm.port import MOST_USD, money
 
 VERSION = 1
 
@@ -27,6 +26,9 @@ SLACK = timedelta(hours=1)
 """Lines are in the order of their commits; the times in them may disagree by the clocks' errors."""
 
 _BALANCE_EVERY = timedelta(days=1)
+
+MOST_BALANCE_USD = 1000 * MOST_USD
+"""What all runs of one item may have cost together; a larger sum would refuse the item for good."""
 
 LAST_YEAR = 9000
 """Later times are not believed: nothing could be added to them."""
@@ -214,9 +216,10 @@ def _balance(line: Mapping[str, Any]) -> Balance | None:
     if "before" not in line:
         return None
     items = {str(item): (float(usd), int(day)) for item, (usd, day) in line["items"].items()}
-    if not all(0 <= usd < math.inf for usd, _ in items.values()):
+    before = _time(line["before"])
+    if not all(0 <= usd <= MOST_BALANCE_USD and 0 <= day <= _day(before) for usd, day in items.values()):
         return None
-    return Balance(_time(line["before"]), items)
+    return Balance(before, items)
 
 
 def _number(value: object) -> float:

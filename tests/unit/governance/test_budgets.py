@@ -160,12 +160,37 @@ def test_a_reservation_of_nonsense_counts_as_a_run_of_unknown_cost(told: str) ->
     assert [(run.usd, run.open) for run in books([entry], NOW, UNKNOWN).runs] == [(UNKNOWN, True)]
 
 
-@pytest.mark.parametrize("told", ["NaN", "Infinity", "-1", "1e999"])
+@pytest.mark.parametrize("told", ["NaN", "Infinity", "-1", "1e999", "1e308", "10000001"])
 def test_a_balance_of_nonsense_is_left_out_and_what_it_added_up_is_read_again(told: str) -> None:
     line = write(reserved("b", NOW, balance=Balance(ago(days=7), {"#1": (12.5, 20000)}))).replace("12.5", told)
     entry = read(line)
     assert isinstance(entry, Reservation)
     assert entry.balance is None
+
+
+@pytest.mark.parametrize("day", ["-1", "30000", "1" + "0" * 400])
+def test_a_balance_whose_days_cannot_be_is_left_out(day: str) -> None:
+    line = write(reserved("b", NOW, balance=Balance(ago(days=7), {"#1": (12.5, 20000)})))
+    entry, honest = read(line.replace("20000", day)), read(line)
+    assert isinstance(entry, Reservation)
+    assert isinstance(honest, Reservation)
+    assert (entry.balance, honest.balance is None) == (None, False)
+
+
+ODD = (
+    *('"v": 1e999', '"v": [1]', '"v": "x"', '"v": 0', '"until": 5', '"until": "9999-12-31T23:59:59+00:00"'),
+    *('"until": "0001-01-01T00:00:00+14:00"', '"at": []', '"at": "2026-11-24T12:00:00"', '"reserve_usd": "5"'),
+    *('"reserve_usd": [5]', '"before": 5, "items": {}', '"before": "2026-11-20T00:00:00+00:00", "items": [1]'),
+    *('"before": "2026-11-20T00:00:00+00:00", "items": {"#1": [1, 20000, 3]}', '"before": "x", "items": null'),
+)
+"""What is written over a part of an honest reservation."""
+
+
+@pytest.mark.parametrize("odd", [*ODD, '"x": ' + "[" * 100_000])
+def test_a_line_that_no_version_wrote_counts_nothing_and_is_no_error(odd: str) -> None:
+    line = write(reserved("a", NOW))
+    assert read(line) is not None, "the control"
+    assert read(f"{line.rstrip('}')}, {odd}}}") is None
 
 
 def test_a_time_that_nothing_can_be_added_to_is_none() -> None:
