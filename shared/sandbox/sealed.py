@@ -43,12 +43,17 @@ _SOCKET = "/run/model.sock"
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 _ETC = (
     *("alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version", "fonts"),
-    *("group", "host.conf", "hosts", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk", "ld.so.cache"),
-    *("ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "login.defs", "magic", "mime.types"),
-    *("nsswitch.conf", "os-release", "passwd", "pki/ca-trust", "pki/tls", "profile", "protocols", "resolv.conf"),
-    *("services", "shells", "ssl/certs", "ssl/openssl.cnf", "timezone"),
+    *("group", "host.conf", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime"),
+    *("login.defs", "magic", "mime.types", "nsswitch.conf", "os-release", "passwd", "pki/ca-trust", "pki/tls"),
+    *("profile", "protocols", "resolv.conf", "services", "shells", "ssl/certs", "ssl/openssl.cnf", "timezone"),
+    *("dotnet", "groovy", "java-*-openjdk", "maven/logging", "maven/m2.conf", "maven/toolchains.xml", "perl"),
+    *("php/*/cli", "php/*/mods-available", "php/conf.d", "php/php.ini", "php.d", "php.ini"),
+    *("php[0-9]*/conf.d", "php[0-9]*/php.ini"),
 )
-"""What programs look for in /etc; it holds no secret. `ssl/private` and `shadow` are not among it."""
+"""Patterns of what programs and toolchains look for in /etc; it holds no secret.
+
+`ssl/private`, `shadow`, Maven's `settings.xml` and the pools of PHP's servers may hold one and are not among it.
+"""
 
 
 def arguments(command: Sequence[str], view: View) -> Iterator[str]:
@@ -79,8 +84,8 @@ def _system() -> Iterator[str]:
             yield from ("--symlink", str(place.readlink()), str(place))
         elif place.is_dir():
             yield from ("--ro-bind", str(place), str(place))
-    for name in _ETC:
-        yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+    for found in (path for pattern in _ETC for path in sorted(Path("/etc").glob(pattern))):
+        yield from ("--ro-bind-try", str(found), str(found))
 
 
 def _shown(view: View) -> Iterator[str]:
