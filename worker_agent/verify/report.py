@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from shared.git.notes import ChangedTest
 from shared.text import one_line
+from worker_agent.tdd.runners.report import NO_TESTS
 from worker_agent.verify.compare import Falsehood
 from worker_agent.verify.repeat import Ask, Repeated
 
-SENTENCE_CHARS = 400
+SENTENCE_CHARS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Report:
             damages=seen.proof.damages,
             noticed=seen.proof.noticed,
             unnoticed=seen.proof.unnoticed,
-            changed_tests=tuple(f"{one.test}: {one.what}" for one in seen.proof.changed_tests),
+            changed_tests=tuple(_changed(one) for one in seen.proof.changed_tests),
             removed_tests=seen.proof.removed_tests,
             pinned=seen.proof.pinned,
             unstable=seen.proof.unstable,
@@ -74,18 +76,22 @@ class Report:
         )
 
 
+def _changed(one: ChangedTest) -> str:
+    """The test, once, and what became of it."""
+    return one.what if one.what.startswith(f"{one.test}: ") else f"{one.test}: {one.what}"
+
+
 def as_text(report: Report) -> str:
     """Lines for a terminal, without control characters; text made by tests is cut."""
     word = ("verified" if report.claimed else "proven, though nobody claims it") if report.true else "NOT PROVEN"
     lines = [f"{report.subject}: {word}"]
     lines += [f"  {one_line(f'{one.what}: {one.sentence}', SENTENCE_CHARS)}" for one in report.false]
     if report.on_base:
-        lines += [
-            f"  base {report.base[:12]}: {report.on_base}",
-            f"  the head's tests on the base: {report.red}",
-            f"  head {report.head[:12]}: {report.green}",
-            f"  failing on the base and passing on the head: {len(report.proven)}",
-        ]
+        runs = {"the head's tests on the base": report.red, f"head {report.head[:12]}": report.green}
+        lines.append(f"  base {report.base[:12]}: {report.on_base}")
+        lines += [f"  {where}: {seen}" for where, seen in runs.items() if seen != NO_TESTS]
+        if report.true or report.green != NO_TESTS:
+            lines.append(f"  failing on the base and passing on the head: {len(report.proven)}")
     if report.damages:
         lines.append(f"  noticed {report.noticed} of {report.damages} damages of the code")
         lines += [f"    not noticed: {one_line(what, SENTENCE_CHARS)}" for what in report.unnoticed]

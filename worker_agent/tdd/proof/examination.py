@@ -249,9 +249,9 @@ async def _concluded(
     proven = new.proven
     note = replace(
         so_far.proof,
-        damages=len(found.noticed) + len(found.unnoticed),
-        noticed=len(found.noticed),
-        unnoticed=listed(f"{damage.what} in `{damage.path}:{damage.line}`" for damage in found.unnoticed),
+        damages=found.seen + len(found.silent),
+        noticed=found.seen,
+        unnoticed=listed(dict.fromkeys(f"{damage.what} in `{damage.path}:{damage.line}`" for damage in found.silent)),
         remarks=("The time for damage was over before every test had noticed some.",) if found.cut_short else (),
     )
     told = replace(so_far, proof=note)

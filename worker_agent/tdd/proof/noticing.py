@@ -39,6 +39,14 @@ class Noticed:
     """What was done by damages with which a test failed, though not by an assertion of its own."""
     crashed: set[str] = field(default_factory=set)
     """The tests that failed with a quiet damage, though not by an assertion of their own."""
+    seen: int = 0
+    """Damages with which any test failed in any way."""
+    silent: list[Damage] = field(default_factory=list)
+    """Damages with which none failed, though all were run: the ones that may be told to be unnoticed.
+
+    Tests that have noticed something are not run again, so that nothing can be said of what only the others were
+    run with.
+    """
     cut_short: bool = False
     """The time was over before every test had noticed something."""
     untried: int = 0
@@ -122,6 +130,9 @@ async def _try(subject: Subject, damage: Damage, proven: Units, alone: TestRun, 
     failing = _failures(run, wanted)
     if failing:
         found.files.add(damage.path)
+        found.seen += 1
+    elif len(wanted) == len(proven):
+        found.silent.append(damage)
     by = [unit for unit, tests in failing.items() if damage.quiet and _notices(run, tests, damage)]
     (found.noticed if by else found.unnoticed).append(damage)
     found.crashed.update(unit for unit in failing if damage.quiet)

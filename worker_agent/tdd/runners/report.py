@@ -14,6 +14,9 @@ TestId = str
 MESSAGE_LIMIT = 4000
 """Characters of a failure's text that are kept; the error itself stands at its end."""
 
+NO_TESTS = "no tests"
+"""What is said of a run of no test, or of none at all."""
+
 
 class Outcome(StrEnum):
     """How one test ended."""
@@ -119,7 +122,7 @@ class TestRun:
             parts.append(f"{broken} file{'s' * (broken > 1)} not collected")
         if not self.finished:
             parts.append(self._why_not_finished())
-        return ", ".join(parts) or "no tests"
+        return ", ".join(parts) or NO_TESTS
 
     def _why_not_finished(self) -> str:
         if self.limit is not None:

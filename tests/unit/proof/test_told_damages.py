@@ -1,0 +1,44 @@
+"""Which damages may be told to be unnoticed: those that all tests were run with, and that none failed with."""
+
+from __future__ import annotations
+
+import pytest
+
+from worker_agent.tdd.proof.budget import TimeBudget
+from worker_agent.tdd.proof.change import Change
+from worker_agent.tdd.proof.execution import Overlay
+from worker_agent.tdd.proof.noticing import noticing
+from worker_agent.tdd.proof.subject import Rules, Subject
+from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.runners.runner import Selection
+
+FILE, CODE = "tests/test_page.py", "page.py"
+ONE, OTHER = f"{FILE}::test_one", f"{FILE}::test_other"
+HEAD = b"def page(number, size):\n    first = number * size\n    return [first, first + size]\n"
+
+
+@pytest.mark.parametrize(
+    ("failing", "seen", "silent"),
+    [
+        (set(), 0, "all"),
+        ({ONE}, 1, "none"),
+        ({ONE, OTHER}, 1, "none"),
+    ],
+    ids=["nobody notices", "the other one is run alone after the first", "both notice the first"],
+)
+async def test_what_only_some_tests_were_run_with_is_not_told(failing: set[str], seen: int, silent: str) -> None:
+    async def run(tree: str, over: Overlay, selection: Selection | None, limit: float | None) -> TestRun:
+        assert selection is not None
+        results = [
+            TestResult(test, FILE, Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION, "AssertionError", asserted=True)
+            if test in failing
+            else TestResult(test, FILE, Outcome.PASSED, None, "")
+            for test in sorted(selection.tests)
+        ]
+        return TestRun({result.id: result for result in results})
+
+    change = Change("base", "head", old={}, new={CODE: HEAD, FILE: b""})
+    subject = Subject.of(change, run, Rules(), None, {})  # type: ignore[arg-type]
+    found = await noticing(subject, {ONE: (ONE,), OTHER: (OTHER,)}, TestRun(), TimeBudget(1.0))
+    assert found.tried > 1 or failing == {ONE, OTHER}
+    assert (found.seen, len(found.silent)) == (seen, found.tried if silent == "all" else 0)
