@@ -5,7 +5,8 @@ What is named and not seen is looked for again until the replicas have caught up
 
 What is said by a `Notice`, without a lease, is not named: only a holder moves the fence, and the ACK for it would be
 one comment more than the second reply that a kill right after the first one may lead to. Nothing is decided by such a
-reply, both say the same, and of two status comments every agent edits the older one.
+reply, both say the same, and of two status comments every agent edits the older one. A reply that was only lost is
+remembered by its process (`shared/github/unanswered.py`).
 """
 
 from __future__ import annotations

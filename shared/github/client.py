@@ -140,9 +140,10 @@ class GitHub:
             total = entry.extent.total or 0
         if len(items) < total:
             raise Transient(f"GitHub listed {len(items)} of {total} items of {path}")
-        if params.get("since") is not None:
-            return items  # not the whole list: what is older is not in it, however new it is to us
-        if (lacks := self._reads.fresh.lacking(path, items)) is not None:
+        since = params.get("since")  # what is older is not in the list, however new it is to us
+        if since is not None and not isinstance(since, datetime):
+            return items
+        if (lacks := self._reads.fresh.lacking(path, items, since)) is not None:
             raise lacks
         return items
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,8 +12,9 @@ from shared.github import wire
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
 from shared.github.threads import Threads
+from shared.github.unanswered import Unanswered
 from shared.models import Comment
-from shared.warrant import Warrant
+from shared.warrant import ACK, Notice, Warrant
 
 PAGE = 100
 """So many comments come with one request."""
@@ -27,6 +29,7 @@ class Comments:
         self._path = f"/repos/{repository}/issues"
         self._items = f"/repos/{repository}/{items}"
         self._threads = Threads()
+        self._unanswered = Unanswered(github.clock.boot)
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         """All comments of an item, ascending by id, or those updated at or after `since`."""
@@ -75,10 +78,15 @@ class Comments:
             return None
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
-        """A new comment; never repeated. `UnknownOutcome` means: look for it before posting again."""
+        """A new comment; never repeated. `UnknownOutcome` means: look for it before posting again.
+
+        `NotShown` is raised for a notice that was sent already and may only not be shown yet.
+        """
+        is_notice = isinstance(warrant, Notice) and warrant.purpose != ACK
         try:
-            reply = await self._github.write("POST", f"{self._path}/{number}/comments", {"body": body}, warrant)
-            return self._written(reply)
+            with self._unanswered.sending(number, body) if is_notice else nullcontext():
+                reply = await self._github.write("POST", f"{self._path}/{number}/comments", {"body": body}, warrant)
+                return self._written(reply)
         except UnknownOutcome:
             self._threads.forget(number)
             raise

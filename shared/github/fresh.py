@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from shared.clock import Clock
@@ -140,13 +141,21 @@ class _Late:
     next: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Until when a list has to show something of ours (boot clock), and when that was made (server time)."""
+
+    until: float
+    at: datetime | None
+
+
 class Fresh:
     """What one client knows to exist, and what of it GitHub does not show yet."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._known: OrderedDict[Thing, float] = OrderedDict()
-        self._listed: OrderedDict[tuple[str, int], float] = OrderedDict()
+        self._listed: OrderedDict[tuple[str, int], _Entry] = OrderedDict()
         self._late: OrderedDict[tuple[str, str, Thing], _Late] = OrderedDict()
 
     def know(self, thing: Thing, seconds: float = KNOWN_SECONDS) -> None:
@@ -195,17 +204,18 @@ class Fresh:
         _put(self._late, call, late)
         return NotShown(str(thing), pause)
 
-    def lacking(self, path: str, entries: Iterable[Any]) -> NotShown | None:
-        """That a whole list of `path` lacks something of ours that was put there just now."""
+    def lacking(self, path: str, entries: Iterable[Any], since: datetime | None = None) -> NotShown | None:
+        """That a whole list of `path`, or all of it from `since` on, lacks what we have put there just now."""
         root, rest = _split(path)
-        if not self._listed or not (wanted := self._wanted(root + rest)):
+        if not self._listed or not (wanted := self._wanted(root + rest, since)):
             return None
         lacks = wanted.difference(one.get("id") for one in entries if isinstance(one, Mapping))
         return NotShown(f"{rest.lstrip('/')} {min(lacks)}", PAUSES_SECONDS[0]) if lacks else None
 
-    def _wanted(self, path: str) -> set[int]:
+    def _wanted(self, path: str, since: datetime | None) -> set[int]:
         now = self._clock.boot()
-        return {id for (where, id), until in self._listed.items() if where == path and now < until}
+        ours = {id: one for (where, id), one in self._listed.items() if where == path and now < one.until}
+        return {id for id, one in ours.items() if since is None or (one.at is not None and one.at >= since)}
 
     def _forget(self, thing: Thing) -> None:
         """We have taken it away ourselves."""
@@ -223,7 +233,8 @@ class Fresh:
                 for name in creation.names(body, reply, match):
                     self.know(Thing(root, creation.kind, str(name)), creation.seconds)
                     if "list" in match.groupdict() and isinstance(name, int):
-                        _put(self._listed, (root + match["list"], name), self._clock.boot() + creation.seconds)
+                        entry = _Entry(self._clock.boot() + creation.seconds, _made_at(reply))
+                        _put(self._listed, (root + match["list"], name), entry)
 
 
 def _named(method: str, path: str, body: Any) -> Iterator[tuple[Refusal, Thing]]:
@@ -236,6 +247,11 @@ def _named(method: str, path: str, body: Any) -> Iterator[tuple[Refusal, Thing]]
         name = body.get(refusal.field) if refusal.field and isinstance(body, Mapping) else match.groupdict().get("name")
         if name:
             yield refusal, Thing(root, refusal.kind, str(name))
+
+
+def _made_at(reply: Mapping[str, Any]) -> datetime | None:
+    at = reply.get("created_at")
+    return datetime.fromisoformat(at) if isinstance(at, str) else None
 
 
 def _split(path: str) -> tuple[str, str]:

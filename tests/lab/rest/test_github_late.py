@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -131,6 +132,20 @@ async def test_a_comment_is_looked_for_in_the_list_that_it_was_put_into() -> Non
         await comments.post(42, "mine", PERSON)
         assert [one.id for one in await comments.thread(42)] == [1, 2]
         assert script.clock.slept == [0.5, 1.0]
+
+
+async def test_the_end_of_a_thread_has_to_show_what_was_put_there_since() -> None:
+    before = NOW - timedelta(seconds=60)
+    made = {**comment(2), "created_at": f"{NOW:%Y-%m-%dT%H:%M:%SZ}"}
+    async with scripted(Plan(201, made), Plan(body=[]), Plan(body=[made])) as (github, script):
+        comments = Comments(github, R)
+        await comments.post(42, "mine", PERSON)
+        assert [one.id for one in await comments.thread(42, before)] == [2]
+        assert script.clock.slept == [0.5]
+    async with scripted(Plan(201, made), Plan(body=[])) as (github, _):
+        comments = Comments(github, R)
+        await comments.post(42, "mine", PERSON)
+        assert await comments.thread(42, NOW + timedelta(seconds=1)) == ()
 
 
 async def test_a_late_thread_is_no_answer_and_a_deleted_comment_one_after_two_minutes() -> None:

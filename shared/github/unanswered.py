@@ -1,0 +1,50 @@
+"""Comments that were sent without a lease and whose reply was lost: they may stand where no list shows them yet.
+
+Whoever holds a lease names in the fence what it sends (`shared/creation.py`). A notice has no fence; the process that
+has sent it remembers, and sends the same one again only when every replica would show it. Who is killed in between
+remembers nothing: that second reply says the same as the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from shared import marks
+from shared.errors import UnknownOutcome
+from shared.github.errors import NotShown
+from shared.github.fresh import PATIENCE_SECONDS
+
+_What = tuple[int, str]
+"""The thread, and what stands in it once."""
+
+_BY_TEXT = frozenset({"mac", "rev"})
+"""Fields of a mark that differ between two texts of the same comment."""
+
+
+class Unanswered:
+    """What one client has sent and got no answer to."""
+
+    def __init__(self, boot: Callable[[], float]) -> None:
+        self._boot = boot
+        self._sent: dict[_What, float] = {}
+
+    @contextmanager
+    def sending(self, number: int, body: str) -> Iterator[None]:
+        """A block that posts `body`, which was looked for and not seen; raises `NotShown` while it may be there."""
+        what, now = _what(number, body), self._boot()
+        self._sent = {other: at for other, at in self._sent.items() if now - at < PATIENCE_SECONDS}
+        if what in self._sent:
+            raise NotShown(f"{what[1]} in #{number}", self._sent[what] + PATIENCE_SECONDS - now)
+        try:
+            yield
+        except UnknownOutcome:
+            self._sent[what] = self._boot()
+            raise
+
+
+def _what(number: int, body: str) -> _What:
+    mark = marks.find(body)
+    if mark is None:
+        return number, body
+    return number, " ".join([mark.name, *(value for field, value in mark.fields.items() if field not in _BY_TEXT)])
