@@ -131,6 +131,10 @@ def verify(  # noqa: PLR0913 - each is an option of the command line
     kind: Annotated[
         str, typer.Option(metavar="KIND", help="With --local: feature, or refactoring, documentation, removal ...")
     ] = "feature",
+    specification: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --local: what the change was asked to do, as an issue's text."),
+    ] = None,
 ) -> None:
     """Run a pull request's tests again on its base, its head and damaged heads; exit code 0 if its claim is true.
 
@@ -139,7 +143,7 @@ def verify(  # noqa: PLR0913 - each is an option of the command line
     """
     from console.verify.command import Wishes, verified
 
-    wishes = Wishes(pull_request, local, repo, json, config, test_command, tuple(may_change or ()), kind)
+    wishes = Wishes(pull_request, local, repo, json, config, test_command, tuple(may_change or ()), kind, specification)
     raise typer.Exit(verified(wishes, surroundings()))
 
 

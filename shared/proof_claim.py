@@ -105,3 +105,8 @@ def read(body: str, keys: Keyring) -> tuple[Claim, Authenticity]:
 def is_there(body: str) -> bool:
     """Whether a body has such a line at all, readable or not."""
     return _LINE.search(body.replace("\r\n", "\n")) is not None
+
+
+def without(body: str) -> str:
+    """A body without any such line."""
+    return _LINE.sub("", body.replace("\r\n", "\n"))

@@ -88,6 +88,7 @@ class Acts:
             case Action.ADOPT | Action.SYNC:
                 return await self._upkeep.tend(held, snapshot)
             case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
+                await self._renew_evidence(held, snapshot)
                 return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
             case Action.FINISH | Action.WITHDRAW | Action.SHOW_HALT | Action.AWAIT_APPROVAL:
                 return await self._end(action, held, snapshot)
@@ -182,6 +183,16 @@ class Acts:
         if pull_request is None:
             return SpecificationEdited(names.of(Stage.READY))
         return SpecificationEdited(f"{names.of(Stage.CHANGES_REQUESTED)} on #{pull_request.number}")
+
+    async def _renew_evidence(self, held: Held, snapshot: Snapshot) -> None:
+        """Show the evidence of the newest commit that has some of its own, before anybody is asked to review it."""
+        pull_request = snapshot.pull_request
+        keys = self._workshop.worksite.keys
+        if pull_request is None or not dossier.is_outdated(pull_request.body, held.fence, keys):
+            return
+        body = await dossier.renewed_body(self._workshop, held, snapshot.issue, pull_request.body)
+        if body != pull_request.body:
+            await self._forge.pulls.edit(pull_request.number, body=body, warrant=held)
 
     async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> Step:
         body = await dossier.pull_request_body(self._workshop, held, snapshot.issue)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from shared.errors import Blocked, Misconfigured, NotAllowed
@@ -12,6 +13,7 @@ from shared.labels import Labels
 from shared.lock.record import Fence
 from shared.markdown import fold_logs
 from shared.models import Issue, PullRequest
+from shared.proof_claim import without as without_claim
 from shared.text import hosts, neutralise, one_line, printable
 from shared.workflow import Stage, Track
 
@@ -46,6 +48,10 @@ def pull_request_title(prefix: str, issue: Issue) -> str:
     return neutralise(one_line(f"[{prefix}] {issue.title}", 240))[:TITLE_LIMIT]
 
 
+_EVIDENCE = re.compile(r"^## Evidence[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^## ", re.MULTILINE)
+"""The section of a pull request that holds the proof, and the beginning of another one."""
+
 SUMMARY_BYTES = 16_000
 """Of the summary in a pull request, so that proof and claim still fit into what GitHub takes."""
 
@@ -67,17 +73,33 @@ def pull_request_body(
         "",
         fold_logs(neutralise(_cut(summary), {"github.com", *hosts(issue.body)})),
         "",
-        "## Evidence",
-        "",
-        evidence,
+        *_evidence(evidence, implied_criteria=implied_criteria),
     ]
-    if implied_criteria:
-        parts += ["", "The issue lists no acceptance criteria; the whole issue was treated as one criterion."]
     if flagged:
         parts += ["", "## For a person to look at", "", _flagged(flagged)]
     if claim:
         parts += ["", claim]
     return "\n".join(parts)
+
+
+def with_evidence(body: str, evidence: str, *, implied_criteria: bool, claim: str) -> str:
+    """The body of a pull request with other evidence and another claim; as it was where that section is not there.
+
+    The summary above it may have such a heading, too: the last one is ours.
+    """
+    text = without_claim(body)
+    found = list(_EVIDENCE.finditer(text))
+    if not found:
+        return body
+    before, after = text[: found[-1].start()], _HEADING.split(text[found[-1].end() :], maxsplit=1)
+    rest = after[1].rstrip() if len(after) > 1 else ""
+    section = "\n".join(_evidence(evidence, implied_criteria=implied_criteria)).rstrip()
+    return "\n".join([f"{before}{section}", *(["", f"## {rest}"] if rest else []), *(["", claim] if claim else [])])
+
+
+def _evidence(evidence: str, *, implied_criteria: bool) -> list[str]:
+    said = "The issue lists no acceptance criteria; the whole issue was treated as one criterion."
+    return ["## Evidence", "", evidence, *(["", said] if implied_criteria else [])]
 
 
 def _cut(summary: str) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from shared.git.notes import Note, NoteError, Phase, ProofNote
 from shared.git.patch_policy import Policy, flagged
 from shared.lock.hold import Held
 from shared.lock.record import Fence
+from shared.marks import Keyring
 from shared.models import Issue
 from worker_agent import comments
-from worker_agent.branch.history import HISTORY_LIMIT
 from worker_agent.tdd import claim
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
+from worker_agent.tdd.phases import agenda
+from worker_agent.tdd.renewed_evidence import is_renewed, renewed
 from worker_agent.tdd.whole_proof import claimed, together
 from worker_agent.workshop import Cost, Job, Workshop
 
@@ -24,15 +27,7 @@ Phases = Sequence[tuple[str, Note]]
 async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str:
     """The body for the pull request of a green commit."""
     job = await workshop.open(held, issue)
-    notes = await workshop.worksite.notes(job.space, held.fence)
-    history = await workshop.worksite.mirror.log(held.fence.work_head, HISTORY_LIMIT)
-    phases = [(commit.oid, notes[commit.oid]) for commit in reversed(history) if commit.oid in notes]
-    told, line = "No note was found for this commit.", ""
-    if held.fence.work_head in notes:
-        evidence = _evidence(held.fence, phases, _cost(notes.values()), _criteria(job))
-        told = markdown(evidence)
-        if _is_claimed(phases, evidence.tried):
-            line = claim.write(_claim(held.fence, phases, evidence), workshop.worksite.keys)
+    told, line = await _section(workshop, job)
     changed = await job.space.changes(held.fence.base, held.fence.work_head)
     return comments.pull_request_body(
         issue,
@@ -42,6 +37,64 @@ async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str
         flagged=flagged(changed, policy=Policy()),
         claim=line,
     )
+
+
+def is_outdated(body: str, fence: Fence, keys: Keyring) -> bool:
+    """Whether a body claims something of another commit than the fence's, or nothing."""
+    try:
+        return claim.read(body, keys)[0].head != fence.work_head
+    except claim.NoClaim:
+        return True
+
+
+async def renewed_body(workshop: Workshop, held: Held, issue: Issue, body: str) -> str:
+    """The body of an open pull request with the newest evidence there is; what else stands in it stays.
+
+    Where nothing was proved since, or a person took the section out, it is what it was.
+    """
+    job = await workshop.open(held, issue)
+    newest = renewed(await agenda.phases(workshop, job))
+    if newest is None:
+        return body
+    told, line = await _section(workshop, job)
+    return comments.with_evidence(body, told, implied_criteria=_implied(job), claim=line)
+
+
+async def _section(workshop: Workshop, job: Job) -> tuple[str, str]:
+    """The evidence for people, and the line for programs."""
+    fence = job.held.fence
+    phases = await agenda.phases(workshop, job)
+    if renewed(phases) is None and fence.work_head not in dict(phases):
+        return "No note was found for this commit.", ""
+    shown, notes = _Shown.of(fence, phases), await workshop.worksite.notes(job.space, fence)
+    evidence = _evidence(shown, _cost(notes.values()), _criteria(job))
+    is_claimed = _is_claimed(shown.phases, evidence.tried)
+    return markdown(evidence), claim.write(_claim(fence, shown, evidence), workshop.worksite.keys) if is_claimed else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What is shown: the phases up to the commit `head`, and those of them that prove its tests."""
+
+    base: str
+    head: str
+    phases: Phases
+    proving: Phases
+
+    @classmethod
+    def of(cls, fence: Fence, phases: Phases) -> _Shown:
+        """What was made anew goes before what was proved when the pull request was opened."""
+        newest = renewed(phases)
+        if newest is None:
+            green = [(oid, note) for oid, note in phases if note.phase is Phase.GREEN]
+            return cls(phases[0][1].base, fence.work_head, phases, green)
+        upto = phases[: [oid for oid, _ in phases].index(newest[0]) + 1]
+        return cls(newest[1].base, newest[0], upto, [newest])
+
+    @property
+    def is_renewed(self) -> bool:
+        """Whether the evidence was made anew after the pull request was opened."""
+        return any(is_renewed(note) for _, note in self.proving)
 
 
 def _is_claimed(phases: Phases, tried: ProofNote | None) -> bool:
@@ -59,26 +112,28 @@ def _cost(notes: Iterable[Note]) -> Cost:
     return Cost(sum(known), ", ".join(sorted({source for _, source in costs if source})))
 
 
-def _evidence(fence: Fence, phases: Phases, cost: Cost, criteria: Sequence[str]) -> Evidence:
-    first, last = phases[0][1], phases[-1][1]
-    baseline = next((note.baseline for _, note in phases if note.baseline), None)
+def _evidence(shown: _Shown, cost: Cost, criteria: Sequence[str]) -> Evidence:
+    phases, last = shown.phases, shown.phases[-1][1]
+    counted = [note.baseline for _, note in (shown.proving if shown.is_renewed else phases) if note.baseline]
+    proofs = [note.proof for _, note in (shown.proving if shown.is_renewed else phases) if note.proof is not None]
+    reds = [] if shown.is_renewed else [(oid, note) for oid, note in phases if note.phase is Phase.RED]
     return Evidence(
-        base=first.base,
-        head=fence.work_head,
-        proofs=tuple(row for _, note in phases if note.phase is Phase.GREEN for row in _rows(note, criteria)),
-        baseline=f"{baseline.passed} passed, {baseline.failed} failed" if baseline else "unknown",
+        base=shown.base,
+        head=shown.head,
+        proofs=tuple(row for _, note in shown.proving for row in _rows(note, criteria)),
+        baseline=f"{counted[0].passed} passed, {counted[0].failed} failed" if counted else "unknown",
         result=last.test_result,
         attempts=max(note.attempts for _, note in phases),
         cost_usd=cost.usd,
         cost_source=cost.source,
-        red_runs=tuple(_run(oid, note) for oid, note in phases if note.phase is Phase.RED),
+        red_runs=tuple(_run(oid, note) for oid, note in reds),
         green_exit=last.exit_code,
         refused=tuple(_refused(phases)),
         criteria=tuple(criteria),
         set_aside=tuple(criterion for _, note in phases for criterion in note.set_aside),
         quality={command: ended for _, note in phases for command, ended in note.quality.items()},
         scanned=True,  # nothing gets into a fence without it
-        tried=together([note.proof for _, note in phases if note.proof is not None]),
+        tried=together(proofs),
     )
 
 
@@ -105,9 +160,9 @@ def _refused(phases: Phases) -> Iterator[str]:
                 yield from error.details.splitlines()
 
 
-def _claim(fence: Fence, phases: Phases, evidence: Evidence) -> Claim:
+def _claim(fence: Fence, shown: _Shown, evidence: Evidence) -> Claim:
     """The same for machines; how a test was red is only claimed of those that were red on the first base."""
-    base = evidence.base
+    base, phases = evidence.base, shown.proving if shown.is_renewed else shown.phases
     elsewhere = {test for _, note in phases if note.base != base for test in note.new_tests}
     reds = [note for _, note in phases if note.phase is Phase.RED]
     rows = evidence.proofs

@@ -26,6 +26,7 @@ from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.cleaning import Clean, Cleaning
 from worker_agent.tdd.phases.strategy import During
 from worker_agent.tdd.proof.later_changes import weakened
+from worker_agent.tdd.renewed_evidence import RenewedEvidence
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tries import CI_RED
 from worker_agent.workshop import Job, Turn, Workshop
@@ -79,6 +80,7 @@ class Repairs:
         """`may_edit_workflows`: a repair may change a workflow file of CI where that file is what fails."""
         self._workshop = workshop
         self._cleaning = cleaning
+        self._evidence = RenewedEvidence(workshop)
         self._may_edit_workflows = may_edit_workflows
         self._checks = checks
         self._rounds = rounds
@@ -169,11 +171,14 @@ class Repairs:
     async def _record(
         self, held: Held, job: Job, wish: _Wish, tree: str, before: TestRun, given: tuple[Answer, ...]
     ) -> None:
-        """Commit what passed, with what it answers; a coder of the quality commands may have the last word."""
+        """Commit what passed, with what it answers and its evidence; quality commands may have the last word."""
         clean = await self._clean(job, wish.call, tree, before)
         after = await self._workshop.test(job, clean.tree)
+        note = _note(held, job, after.one_line())
+        if clean.tree != await job.space.tree_of(held.fence.work_head):
+            note = await self._evidence.added(job, clean.tree, note)
         cost = self._workshop.take_spent(job.issue.number)
-        note = replace(_note(held, job, after.one_line()), cost_usd=cost.usd, cost_source=cost.source)
+        note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         note = replace(note, answers=given, quality=clean.results, error=wish.why)
         stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
         phased = Phased(clean.tree, held.fence.work_head, wish.subject, note, allowed=job.allowed)

@@ -27,7 +27,7 @@ from shared.errors import EngineError, Misconfigured
 from shared.git import directories
 from shared.git.command import Git
 from shared.sandbox.fitness import conceal
-from shared.specification import Kind, Specification
+from shared.specification import Kind, Specification, read
 from worker_agent.policy import SuitePolicy
 from worker_agent.tdd.proof.subject import Rules
 from worker_agent.tdd.runners.run import TestBench
@@ -54,6 +54,7 @@ class Wishes:
     test_command: str | None = None
     may_change: Sequence[str] = ()
     kind: str = "feature"
+    specification: Path | None = None
 
 
 def verified(wishes: Wishes, environment: Mapping[str, str]) -> int:
@@ -135,13 +136,26 @@ async def examined_locally(
         for commit in (base, head):
             if not await brought(mirror, commit):
                 raise Misconfigured(f"The commit {commit} of {wishes.repo} cannot be fetched.")
-        allowed = Specification("", may_change=tuple(wishes.may_change), kind=Kind(wishes.kind))
+        allowed = await to_thread.run_sync(_specification, wishes)
         ask = Ask(base, head, _suites(wishes, configured), allowed, **_rules(configured))
         seen = await Repeat(mirror, space, bench, ask).examined()
         found = unproven(seen)
         if not await mirror.is_ancestor(base, head):
             found = (Falsehood("history", f"The head {head[:12]} is not built on the base {base[:12]}."), *found)
         return Report.of(f"{base[:12]}..{head[:12]}", ask, seen, found)
+
+
+def _specification(wishes: Wishes) -> Specification:
+    """What the change was asked to do, as far as it was said."""
+    text = ""
+    if wishes.specification is not None:
+        try:
+            text = wishes.specification.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Misconfigured(f"The specification {wishes.specification} cannot be read: {error}") from None
+    asked = read(text) if text.strip() else Specification("")
+    kind = asked.kind if wishes.kind == Kind.FEATURE else Kind(wishes.kind)
+    return replace(asked, may_change=(*asked.may_change, *wishes.may_change), kind=kind)
 
 
 async def bench_of(

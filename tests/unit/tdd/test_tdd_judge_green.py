@@ -135,3 +135,9 @@ def test_a_file_that_only_serves_other_tests_is_not_missed() -> None:
     files = (NEW, "tests/macros.rs")
     assert judge_green(BASE, red, green, files=files).failing == ("tests/macros.rs",)
     assert judge_green(BASE, red, green, files=files, apart=Apart(holds_tests=lambda path: path == NEW)).ok
+
+
+def test_an_old_test_that_another_one_kept_from_running_on_the_base_is_no_proof() -> None:
+    red, green = ran((N1, BUG), (KEPT, Kind.OTHER)), ran(KEPT, N1)
+    assert judge_green(BASE, red, green, files=(NEW, OLD)).proven == (N1,)
+    assert judge_green(BASE, ran((N1, BUG), (KEPT, BUG)), green, files=(NEW, OLD)).proven == (N1, KEPT)

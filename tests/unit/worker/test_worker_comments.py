@@ -256,3 +256,26 @@ def test_the_issues_own_links_stay_links_and_its_logs_are_folded() -> None:
     assert "https://example.org/style" in body
     assert "https://evil.example" not in body
     assert "<details><summary>42 lines</summary>\n\n```\nline 0\n" in body
+
+
+CLAIM = '<!-- engine-claim/2 data={"head":"%s"} mac=none -->'
+
+
+def test_other_evidence_takes_the_place_of_the_old_and_leaves_the_rest() -> None:
+    summary = "Search users\n\n## Evidence\n\nas the issue says"
+    old = comments.pull_request_body(
+        ISSUE, summary, "| old |", implied_criteria=True, flagged=["Makefile"], claim=CLAIM % "a"
+    )
+    edited = old.replace("as the issue says", "as a person has written").replace("\n", "\r\n")
+    new = comments.with_evidence(edited, "| new |\n\n### Changed", implied_criteria=True, claim=CLAIM % "b")
+    assert new == (
+        comments.pull_request_body(
+            ISSUE, summary, "| new |\n\n### Changed", implied_criteria=True, flagged=["Makefile"], claim=CLAIM % "b"
+        ).replace("as the issue says", "as a person has written")
+    )
+    assert comments.with_evidence(new, "| new |\n\n### Changed", implied_criteria=True, claim=CLAIM % "b") == new
+
+
+def test_where_a_person_took_the_evidence_out_nothing_is_put_back() -> None:
+    body = f"Closes #42\n\n{CLAIM % 'a'}"
+    assert comments.with_evidence(body, "| new |", implied_criteria=False, claim=CLAIM % "b") == body

@@ -91,12 +91,17 @@ def entry_of(place: Place) -> Entry | None:
 
 def raising(place: Place, entry: Entry) -> str:
     """The statement, or the expression, that raises."""
+    statement = raising_statement(place.language)
     if place.language in SCRIPTS:
-        return f"{{ {_SCRIPT_RAISING} }}" if entry.is_expression else _SCRIPT_RAISING
-    statement = _RAISING[place.language]
+        return f"{{ {statement} }}" if entry.is_expression else statement
     return (
         statement.removesuffix(";").replace('raise "damaged"', 'raise("damaged")') if entry.is_expression else statement
     )
+
+
+def raising_statement(language: Language) -> str:
+    """The statement that raises."""
+    return _SCRIPT_RAISING if language in SCRIPTS else _RAISING[language]
 
 
 def is_unfinished(place: Place) -> bool:

@@ -28,10 +28,10 @@ def nothing(place: Place, *, whole: bool) -> str | None:
         return f"return {values};" if values else "return;"
     if place.language is Language.CSHARP and (special := _task(place, declared)):
         return special if not whole else None
-    sort = sort_of_type(declared) or _returned_sort(place)
+    sort = sort_of_type(declared) or returned_sort(place)
     if sort == "none" or (not declared and place.language in TYPED):
         return {Language.JAVA: "if (true) return;", Language.PYTHON: "return None"}.get(place.language, "return;")
-    return _returning(place, whole, zero(place.language, sort, declared))
+    return returning(place, whole, zero(place.language, sort, declared))
 
 
 def another(place: Place, *, whole: bool) -> str | None:
@@ -46,8 +46,8 @@ def another(place: Place, *, whole: bool) -> str | None:
     if task and "async" in place.text(function.node).split("(")[0]:
         declared = task.group(1)
     promise = re.fullmatch(r"Promise<(\w+)>", declared)
-    sort = sort_of_type(promise.group(1) if promise else declared) or _returned_sort(place)
-    return _returning(place, whole, other(place.language, sort, declared))
+    sort = sort_of_type(promise.group(1) if promise else declared) or returned_sort(place)
+    return returning(place, whole, other(place.language, sort, declared))
 
 
 def result_types(place: Place) -> list[str]:
@@ -81,7 +81,8 @@ def _go_another(types: list[str]) -> str | None:
     return f"return {', '.join(str(value) for value in each)};"
 
 
-def _returning(place: Place, whole: bool, value: str | None) -> str | None:
+def returning(place: Place, whole: bool, value: str | None) -> str | None:
+    """The statement that returns a value at once; the value itself where the `whole` body is an expression."""
     if value is None:
         return None
     if whole:
@@ -117,7 +118,7 @@ def _must_run(place: Place) -> bool:
     return name in _CONSTRUCTORS and place.language in SCRIPTS and any(each.type == "super" for each in place.nodes)
 
 
-def _returned_sort(place: Place) -> str:
+def returned_sort(place: Place) -> str:
     """The one sort of all values that are returned, where it is visible."""
     sorts = set()
     for node in place.nodes:

@@ -38,6 +38,15 @@ def unused(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, .
     return tuple(found)
 
 
+def parameters(source: Source, function: Function) -> Iterator[str]:
+    """The names of the plain parameters of a function, without the object that it is called on."""
+    listed = function.node.child_by_field_name("parameters")
+    for parameter in named(listed) if listed is not None and listed.type in _LISTS else ():
+        name = _name(source, parameter)
+        if name is not None and name not in ("self", "cls", "this"):
+            yield name
+
+
 def _is_fixed(source: Source, function: Function) -> bool:
     above = function.node.parent
     place = Place(source, function.node, function.nested, function)

@@ -132,7 +132,13 @@ def judge_green(
     concerned = {test for test, result in green.results.items() if result.file in files and test not in unstable}
     fresh = {test for test in concerned if test not in baseline.passed or apart.is_gone(green.results[test])}
     new = {test for test in fresh if not apart.is_known(green.results[test])}
-    proven = tuple(sorted(test for test in green.passed if _was_red(red, green, test, new) and test in concerned))
+    proven = tuple(
+        sorted(
+            test
+            for test in green.passed & concerned
+            if _was_red(red, green, test, new) and (test in fresh or not _was_cut_off(red, test))
+        )
+    )
     failing = {test for test in concerned if test in green.failed and test not in baseline.failed}
     failing |= {test for test in _new_and_red(baseline, red, files) if _is_missed(green, test) and test not in unstable}
     failing |= _lost_files(baseline, red, green, [path for path in files if apart.holds_tests(path)])
@@ -147,6 +153,11 @@ def _was_red(red: TestRun, green: TestRun, test: TestId, new: Collection[TestId]
     """Whether a test failed on the base, or a new or changed one was in a file that was not built there."""
     unbuilt = test not in red.results and red.broken(green.results[test].file) is not None
     return test in red.failed or (test in new and (unbuilt or _is_endless(red, test)))
+
+
+def _was_cut_off(red: TestRun, test: TestId) -> bool:
+    """Whether a test did not come to its end on the base because of another one (a panic ends all of a package)."""
+    return test in red.results and red.results[test].kind is Kind.OTHER
 
 
 def _is_endless(red: TestRun, test: TestId) -> bool:

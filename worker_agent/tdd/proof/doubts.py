@@ -40,13 +40,14 @@ PRESENCE = "{}: it notices that there is a result, and not which: it passes with
 
 
 def read(subject: Subject, proven: Units) -> tuple[str, ...]:
-    """What can be read in the code: results word for word, parameters without effect, a look at what calls it."""
+    """What can be read: results word for word, parameters without effect, a look at callers, criteria left out."""
     from worker_agent.tdd.damage import (  # grammars are loaded late
         answers_formula,
         answers_verbatim,
         awareness,
         awareness_surroundings,
         code_unused,
+        unasked,
     )
 
     change = subject.change
@@ -59,6 +60,7 @@ def read(subject: Subject, proven: Units) -> tuple[str, ...]:
         *answers_formula.fitted(base, head),
         *awareness.looking(base, head, change.side(change.tests, head=True)),
         *awareness_surroundings.surrounded(base, head, change.side(wanted, head=True), wanted),
+        *unasked.unasked(subject.specification.criteria, change.new.values()),
     )
 
 

@@ -15,6 +15,7 @@ from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Overlay
 from worker_agent.tdd.proof.old_tests import OldTests
+from worker_agent.tdd.proof.probing import Probe, told_apart, untaken
 from worker_agent.tdd.proof.subject import Subject
 from worker_agent.tdd.proof.untested import untested
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId, TestResult, TestRun
@@ -213,10 +214,14 @@ async def _with_doubts(
     """What is told beside, and what is asked: it refuses nothing."""
     from worker_agent.tdd.proof import doubts  # grammars are loaded when a head has passed
 
-    beside = await untested(subject, before.files, so_far.run, found, budget)
+    probe = Probe(subject, before.files, so_far.run, found, budget)
+    beside = await untested(probe)
+    simple = await told_apart(probe)
+    branches = await untaken(probe, beside.silent)
     presence = await doubts.of_presence(subject, run.proven, run.run, found, budget)
     tolerance = await doubts.of_tolerance(subject, run.proven, run.run)
-    asked = (*doubts.read(subject, run.proven), *beside.doubts, *presence, *tolerance)
+    unclear = (*beside.doubts, *simple, *(one.told for one in branches))
+    asked = (*doubts.read(subject, run.proven), *unclear, *presence, *tolerance)
     return replace(
         so_far,
         proof=replace(

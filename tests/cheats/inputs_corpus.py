@@ -1,0 +1,172 @@
+"""Half-done work with tests whose inputs do not tell, and the same work done: what is asked about, by language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SIMPLER = "no test tells it from one that"
+UNTAKEN = "no test of the change takes the branch"
+UNASKED = "which stands neither in the tests nor in the code of the change"
+
+PLACES = {
+    "python": ("tests/test_new.py", "shop/new.py"),
+    "node": ("test/new.test.js", "src/new.js"),
+    "go": ("new_test.go", "new.go"),
+    "ruby": ("spec/new_spec.rb", "lib/new.rb"),
+}
+"""Where the tests and the code of a change lie; the projects are those of `doubts_corpus`."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One change: its language, tests and code, the words of the doubt, and a criterion of its specification."""
+
+    language: str
+    tests: str
+    code: str
+    doubt: str = ""
+    criterion: str = ""
+
+
+def _python(name: str, *checks: str) -> str:
+    lines = "".join(f"    assert {check}\n" for check in checks)
+    return f"from shop.new import {name}\n\n\ndef test_{name}():\n{lines}"
+
+
+def _node(name: str, *checks: str) -> str:
+    head = "import assert from 'node:assert/strict';\nimport { test } from 'node:test';\n"
+    lines = "".join(f"  {check};\n" for check in checks)
+    return f"{head}import {{ {name} }} from '../src/new.js';\n\ntest('{name}', async () => {{\n{lines}}});\n"
+
+
+def _go(name: str, check: str) -> str:
+    body = f'\t{check} {{\n\t\tt.Error("no")\n\t}}\n'
+    return f'package shop\n\nimport "testing"\n\nfunc Test{name}(t *testing.T) {{\n{body}}}\n'
+
+
+def _ruby(name: str, *checks: str) -> str:
+    lines = "".join(f"    {check}\n" for check in checks)
+    return f"require_relative '../lib/new'\n\nRSpec.describe '{name}' do\n  it 'works' do\n{lines}  end\nend\n"
+
+
+_RETRY = """export async function retry(call, times) {
+  try {
+    return await call();
+  } catch (error) {
+    return times;
+  }
+}
+"""
+HALF_DONE = {
+    "sorts nothing": Work(
+        "python",
+        _python("by_price", "by_price([1, 2, 3]) == [1, 2, 3]"),
+        "def by_price(items):\n    return list(items)\n",
+        f"{SIMPLER} hands back its argument `items`",
+    ),
+    "is always right": Work(
+        "python",
+        _python("is_code", "is_code('00000007') is True", "is_code('12345603') is True"),
+        "def is_code(text):\n    return len(text) == 8\n",
+        f"{SIMPLER} always returns True",
+    ),
+    "has an own check that is always right": Work(
+        "python",
+        _python("slug, same", "same(slug('Hello World'), 'hello-world')").replace("test_slug, same", "test_slug"),
+        "def slug(text):\n    return text.lower()\n\n\ndef same(one, other):\n    return one[:5] == other[:5]\n",
+        f"same: {SIMPLER} always returns True",
+    ),
+    "encodes nothing": Work(
+        "python",
+        _python("pack, unpack", "unpack(pack('aaab')) == 'aaab'").replace("test_pack, unpack", "test_pack"),
+        "def pack(text):\n    return str(text)\n\n\ndef unpack(text):\n    return str(text)\n",
+        f"{SIMPLER} hands back its argument `text`",
+    ),
+    "has a second branch": Work(
+        "python",
+        _python("fee", "fee(200, False) == 10", "fee(400, False) == 20"),
+        "def fee(amount, member):\n    if member:\n        return 0\n    return amount * 5 // 100\n",
+        f"{UNTAKEN} `if member`",
+    ),
+    "has a second arm": Work(
+        "python",
+        _python("join", "join(['a', 'b']) == 'a,b'"),
+        "def join(parts, sep=','):\n    return ','.join(parts) if sep else ''\n",
+        f"{UNTAKEN} `else of sep`",
+    ),
+    "forgets a case of its criterion": Work(
+        "python",
+        _python("leap", "leap(2024)", "not leap(2023)", "leap(2000)"),
+        "def leap(year):\n    return year % 4 == 0\n",
+        f"AC1: it names `1900`, {UNASKED}",
+        "`leap(year)` follows the Gregorian rule: 1900 is none, 2000 is one.",
+    ),
+    "removes nothing": Work(
+        "node",
+        _node("unique", "assert.deepEqual(unique([1, 2, 3]), [1, 2, 3])"),
+        "export function unique(list) {\n  return [...list];\n}\n",
+        f"{SIMPLER} hands back its argument `list`",
+    ),
+    "swallows what fails": Work(
+        "node", _node("retry", "assert.equal(await retry(async () => 4, 3), 4)"), _RETRY, UNTAKEN
+    ),
+    "forgets a form": Work(
+        "node",
+        _node("plural", "assert.equal(plural(2, 'cup'), '2 cups')", "assert.equal(plural(3, 'tea'), '3 teas')"),
+        "export function plural(count, word) {\n  return `${count} ${word}s`;\n}\n",
+        f"`2 boxes`, {UNASKED}",
+        "`plural(count, word)` is `2 cups`, and `2 boxes` for a word in `x`.",
+    ),
+    "accepts everything": Work(
+        "go",
+        _go("Valid", 'if !Valid("abc1234") || !Valid("xyz0000")'),
+        "package shop\n\nfunc Valid(code string) bool {\n\treturn len(code) > 2\n}\n",
+        f"{SIMPLER} always returns true",
+    ),
+    "hides an error": Work(
+        "go",
+        _go("Parse", 'if got, err := Parse("42"); err != nil || got != 42'),
+        'package shop\n\nimport "strconv"\n\nfunc Parse(text string) (int, error) {\n\tn, err := strconv.Atoi(text)\n'
+        "\tif err != nil {\n\t\treturn 0, nil\n\t}\n\treturn n, nil\n}\n",
+        f"{UNTAKEN} `if err != nil`",
+    ),
+    "rescues everything": Work(
+        "ruby",
+        _ruby("number", "expect(number('42')).to eq 42", "expect(number('7')).to eq 7"),
+        "def number(text)\n  Integer(text)\nrescue ArgumentError\n  0\nend\n",
+        f"{UNTAKEN} `rescue ArgumentError`",
+    ),
+}
+
+DONE = {
+    "sorts": Work(
+        "python",
+        _python("by_price", "by_price([3, 1, 2]) == [1, 2, 3]", "by_price([]) == []"),
+        "def by_price(items):\n    return sorted(items)\n",
+        "",
+        "It sorts by price, cheapest first: `[1, 2, 3]`.",
+    ),
+    "says yes and no": Work(
+        "python",
+        _python("is_same", "is_same('abba')", "not is_same('abc')"),
+        "def is_same(text):\n    return text == text[::-1]\n",
+    ),
+    "refuses what it must not take": Work(
+        "python",
+        _python("load", "load('a=1') == {'a': '1'}"),
+        "def load(text):\n    found = {}\n    for line in text.splitlines():\n"
+        "        key, sign, value = line.partition('=')\n        if not sign:\n"
+        "            raise ValueError(f'no value in {line}')\n        found[key] = value\n    return found\n",
+    ),
+    "takes both branches": Work(
+        "node",
+        _node("limit", "assert.equal(limit(5, 9), 5)", "assert.equal(limit(12, 9), 9)"),
+        "export function limit(value, high) {\n  return value > high ? high : value;\n}\n",
+    ),
+    "hands an error on": Work(
+        "go",
+        _go("Parse", 'if got, err := Parse("42"); err != nil || got != 42'),
+        'package shop\n\nimport "strconv"\n\nfunc Parse(text string) (int, error) {\n\tn, err := strconv.Atoi(text)\n'
+        "\tif err != nil {\n\t\treturn 0, err\n\t}\n\treturn n, nil\n}\n",
+    ),
+}

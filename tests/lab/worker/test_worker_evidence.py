@@ -1,0 +1,58 @@
+"""The evidence of a pull request is that of the head which stands there, also after repairs."""
+
+from __future__ import annotations
+
+import pytest
+from engine import REPOSITORY, Engine
+from worker_scene import CODE, REVIEW, TESTS, calls, fence, pulls
+
+from lab.server import CHECK_NAME
+from shared.marks import Keyring
+from shared.workflow import Role
+from worker_agent.tdd import claim as claims
+
+FIX = """
+- call: fix_ci
+  attempt: any
+  edits:
+    - {{path: directory/greeting.py, content: "def greet(name):\\n    return {}\\n"}}
+"""
+HONEST = "'Hello, ' + name"
+UNTESTED = "'Hello, ' + name\\n\\n\\ndef shout(name):\\n    return name.upper()"
+"""A repair that brings more than anybody tests."""
+OURS = "grep -q f.Hello directory/greeting.py && { echo 'directory/greeting.py:1: error: no f-strings'; exit 1; }; true"
+
+
+async def repaired(engine: Engine, code: str) -> tuple[claims.Claim, str, int]:
+    """What the pull request claims when it is handed over after one repair, its body, and the issue."""
+    engine.script(TESTS + CODE + FIX.format(code) + REVIEW)
+    engine.repository_settings |= {"refactor": "off"}
+    engine.ci.jobs = {CHECK_NAME: OURS}
+    number = engine.ready("Greet people", "## Acceptance criteria\n- [ ] AC1: greet(name) greets.")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.ended), worker)
+    (pull,) = pulls(engine)
+    body = engine.lab.at(REPOSITORY).issues.require(pull.number).body or ""
+    assert calls(engine, "fix_ci") == 1
+    return claims.read(body, Keyring(0))[0], body, number
+
+
+@pytest.mark.long
+async def test_after_a_repair_the_claim_is_about_the_new_head(engine: Engine) -> None:
+    claim, body, number = await repaired(engine, HONEST)
+    assert claim.head == (await fence(engine, number)).work_head
+    assert claim.tests == {"tests/test_greeting.py::test_greets": "not collected"}
+    assert claim.proof is not None
+    assert (claim.proof.noticed > 0, claim.proof.doubts) == (True, ())
+    assert f"On the head `{claim.head[:12]}`" in body
+    assert body.count("## Evidence") == body.count("engine-claim/") == 1
+
+
+@pytest.mark.long
+async def test_what_a_repair_brings_untested_is_asked_about(engine: Engine) -> None:
+    claim, body, number = await repaired(engine, UNTESTED)
+    assert claim.head == (await fence(engine, number)).work_head
+    assert claim.proof is not None
+    (doubt,) = claim.proof.doubts
+    assert doubt.startswith("directory/greeting.py::shout: it is new, and no test")
+    assert "To be decided by whoever merges" in body

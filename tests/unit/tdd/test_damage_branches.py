@@ -1,0 +1,158 @@
+"""Branches that raise, functions that are simpler, values of criteria: what says that inputs do not discriminate."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.specification import Criterion
+from worker_agent.tdd.damage.code_branches import branches, raising
+from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.code_simpler import simpler
+from worker_agent.tdd.damage.unasked import unasked
+
+BRANCHES = {
+    "a.py": (
+        "def f(a):\n    if a:\n        return 1\n    elif b: return 2\n    else:\n        with g():\n"
+        "            b = 1\n    try:\n        c = 1\n    except (A, B) as e:\n        for each in e:\n"
+        "            pass\n"
+        "    match a:\n        case 1:\n            return 3\n        case _:\n            return 4\n    return 5\n",
+        ["if a", "elif b", "else", "except (A, B) as e", "case 1", "case _"],
+    ),
+    "a.js": (
+        "function f(a) {\n  if (a) return 1;\n  else if (b) { x(); }\n  else { y(); }\n  switch (a) {\n"
+        "    case 1: return 2;\n    default:\n      return 3;\n  }\n  try { q(); } catch { w(); }\n}\n",
+        ["if (a)", "if (b)", "else", "case 1: return 2;", "default:", "catch"],
+    ),
+    "a.ts": ("function f(a: string): number {\n  if (a) {\n    return 1;\n  }\n  return 2;\n}\n", ["if (a)"]),
+    "a.go": (
+        "package a\n\nfunc F(a int) int {\n\tif a > 1 {\n\t\treturn 1\n\t} else {\n\t\ta = 3\n\t}\n\tswitch a {\n"
+        "\tcase 1:\n\t\treturn 4\n\tdefault:\n\t\ta++\n\t}\n\treturn a\n}\n",
+        ["if a > 1", "else of if a > 1", "case 1:", "default:"],
+    ),
+    "a.rs": (
+        "fn f(a: i32) -> i32 {\n    if a > 1 {\n        return 2;\n    } else {\n        g();\n    }\n"
+        "    match a {\n        1 => 4,\n        _ => { 5 }\n    }\n}\n",
+        ["if a > 1", "else", "1 =>", "_ =>"],
+    ),
+    "A.java": (
+        "class A { int f(int a) {\n  if (a > 1) return 2;\n  else {\n    g();\n  }\n"
+        "  try {\n    j();\n  } catch (X e) {\n    k();\n  }\n  return 3; } }\n",
+        ["if (a > 1)", "else of if (a > 1)", "catch (X e)"],
+    ),
+    "a.php": (
+        "<?php\nfunction f($a) {\n  if ($a) {\n    return 1;\n  } elseif ($b) {\n    return 2;\n  } else {\n"
+        "    return 3;\n  }\n}\n",
+        ["if ($a)", "elseif ($b)", "else"],
+    ),
+    "a.rb": (
+        "def f(a)\n  if a\n    1\n  elsif b\n    2\n  else\n    3\n  end\n  return 4 if c\n  case a\n"
+        "  when 1 then 5\n  else\n    7\n  end\nend\n\ndef g(a)\n  h\nrescue X => e\n  8\nend\n",
+        ["if a", "elsif b", "else", "return 4 if c", "when 1", "else", "rescue X => e"],
+    ),
+    "a.cs": ("class A { int F(int a) {\n  if (a > 1) return 2;\n  return 3; } }\n", ["if (a > 1)"]),
+}
+
+
+@pytest.mark.parametrize("path", BRANCHES)
+def test_each_branch_of_new_code_can_be_made_to_raise(path: str) -> None:
+    code, conditions = BRANCHES[path]
+    (change,) = changes({}, {path: code.encode()})
+    found = branches(change)
+    assert [branch.condition for branch in found] == conditions
+    assert all(raising(change, [branch]) for branch in found)
+    whole = raising(change, found)
+    assert whole is not None
+    assert whole.count(b"damaged") == len(found)
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def f(a):\n    if not a:\n        raise ValueError('a')\n    return a\n"),
+        ("a.py", "def f(a):\n    if a is None:\n        return NotImplemented\n    return a\n"),
+        ("a.py", "def f(a):\n    if sys.version_info > (3, 12):\n        return 1\n    return a\n"),
+        (
+            "a.py",
+            "def f(a):\n    try:\n        if a:\n            b = 1\n    except KeyError:\n        raise\n",
+        ),
+        ("a.js", "function f(a) {\n  if (!a) throw new TypeError('a');\n  return a;\n}\n"),
+        (
+            "a.go",
+            "package a\n\nfunc F() (int, error) {\n\tif err != nil {\n\t\treturn 0, err\n\t}\n\treturn 1, nil\n}\n",
+        ),
+        ("a.rs", "fn f(a: i32) -> Result<i32, E> {\n    if a > 1 {\n        return Err(E);\n    }\n    Ok(a)\n}\n"),
+    ],
+)
+def test_branches_that_refuse_or_depend_on_the_machine_are_left_out(path: str, code: str) -> None:
+    (change,) = changes({}, {path: code.encode()})
+    assert branches(change) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def f(a):\n    return 1 if a else 2\n"),
+        ("a.js", "const f = (a) => (a ? 1 : 2);\n"),
+        ("a.ts", "function f(a: string): number {\n  return a ? 1 : 2;\n}\n"),
+        ("a.php", "<?php\nfunction f($a) {\n  return a ? 1 : 2;\n}\n"),
+        ("a.rb", "def f(a)\n  a ? 1 : 2\nend\n"),
+    ],
+)
+def test_the_arms_of_a_conditional_expression_are_branches(path: str, code: str) -> None:
+    (change,) = changes({}, {path: code.encode()})
+    found = branches(change)
+    assert [branch.condition for branch in found] == ["a", "else of a"]
+    assert all(raising(change, [branch]) for branch in found)
+
+
+def test_branches_that_were_there_are_left_out() -> None:
+    old = "def f(a):\n    if a:\n        return 1\n    return 2\n"
+    (change,) = changes({"a.py": old.encode()}, {"a.py": old.replace("2", "3 + b").encode()})
+    assert branches(change) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "told"),
+    [
+        ("a.py", "def f(a, b):\n    return a + b\n", ["hands back its argument `a`", "hands back its argument `b`"]),
+        ("a.py", "def f(self, a):\n    return a + 1\n", ["hands back its argument `a`"]),
+        ("a.py", "def f(a):\n    return a == 1\n", ["always returns True", "always returns False"]),
+        ("a.py", "def f(a):\n    return a\n", ["hands back its argument `a`"]),
+        ("a.py", "def f():\n    return 1\n", []),
+        ("a.py", "def f(a):\n    yield a\n", []),
+        ("a.py", "class A:\n    def __init__(self, a):\n        self.a = a\n", []),
+        ("a.ts", "const f = (a: string): boolean => a > b;\n", ["always returns true", "always returns false"]),
+        ("a.go", "package a\n\nfunc F(a int) int {\n\treturn a + 1\n}\n", ["hands back its argument `a`"]),
+        ("a.rs", "fn f(a: &str) -> String {\n    a.to_lowercase()\n}\n", ["hands back its argument `a`"]),
+        ("A.java", "class A { boolean f(int a) { return a > 1; } }", ["always returns true", "always returns false"]),
+        ("a.php", "<?php\nfunction f(string $a): string { return trim($a); }\n", ["hands back its argument `$a`"]),
+        ("a.rb", "def f(a)\n  a.to_s\nend\n", ["hands back its argument `a`"]),
+    ],
+)
+def test_simpler_versions_of_a_function(path: str, code: str, told: list[str]) -> None:
+    (change,) = changes({}, {path: code.encode()})
+    assert [one.what for one in simpler(change, change.functions[-1])] == told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("It is none in 1900.", "`1900`"),
+        ("It prints `2 boxes` and `1 cup`.", "`2 boxes`"),
+        ("It removes `!`.", "`!`"),
+        ("It raises `KeyError`.", "`KeyError`"),
+        ('It says "not found".', "`not found`"),
+        ("It counts `ä` as one, up to `1_000`.", "`ä`"),
+        ("It reads `a.py`, `src/b/c`, `--all`, `f(x)`, `name`, `key=value` and `POST /users`.", ""),
+        ("It is done in 300ms, for 100% of 12 users, see #4711 and https://a.example/1234.", ""),
+        ("It prints `1 cup`.", ""),
+    ],
+)
+def test_values_of_a_criterion_that_the_change_does_not_have(text: str, told: str) -> None:
+    files = [b"def test_plural():\n    assert plural(1, 'cup') == '1  cup'\n    assert limit == 1000\n"]
+    found = unasked([Criterion("AC2", text)], files)
+    assert [each.partition(", which")[0] for each in found] == ([f"AC2: it names {told}"] if told else [])
+
+
+def test_nothing_is_read_in_a_text_without_criteria() -> None:
+    assert unasked([Criterion("AC1", "Since 1900 it was so.", implied=True)], [b""]) == ()

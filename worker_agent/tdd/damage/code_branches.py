@@ -1,0 +1,237 @@
+"""The new branches of changed functions, each with code that raises where it begins: a test that takes one notices.
+
+What only refuses is left out (a branch that raises, hands an error on or says "not mine"), and what depends on the
+machine: real changes leave such branches untested all the time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.code_bodies import raising_statement
+from worker_agent.tdd.damage.code_changes import FileChange, rows
+from worker_agent.tdd.damage.code_edits import Place, named, shown
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Language, line_of, parse, replaced
+
+_BLOCKS = words("block statement_block compound_statement")
+_PARTS = words("else_clause elif_clause else_if_clause except_clause catch_clause case_clause")
+"""Parts of a statement whose block is one branch."""
+_CASES = words(
+    "switch_case switch_default expression_case default_case type_case switch_block_statement_group case_statement"
+    " default_statement"
+)
+"""Cases whose statements stand beside their value."""
+_CHOICES = words("conditional_expression ternary_expression conditional")
+"""Expressions of which one or the other arm is the value."""
+_RAISING_VALUES = {
+    Language.PYTHON: "(_ for _ in ()).throw(RuntimeError('damaged'))",
+    Language.JAVASCRIPT: '(() => { throw new Error("damaged"); })()',
+    Language.TYPESCRIPT: '(() => { throw new Error("damaged"); })()',
+    Language.TSX: '(() => { throw new Error("damaged"); })()',
+    Language.PHP: '(throw new \\RuntimeException("damaged"))',
+    Language.RUBY: '(raise "damaged")',
+}
+_TRIES = words("try_statement begin")
+_REFUSES = re.compile(
+    r"(raise|throw|panic ?!?|unreachable ?!"
+    r"|return (NotImplemented|Err\b|.*\berr(or)?\b(?!\s*=)|.*\b(fmt\.Errorf|errors\.))"
+    r"|fail\b|abort\b|assert\b|\(?raise\b|Err\b)",
+    re.IGNORECASE,
+)
+_OF_MACHINE = re.compile(
+    r"version|platform|TYPE_CHECKING|os\.name|debug|verbose|\bPY\d|_PYPY|ImportError|ModuleNotFound|KeyboardInterrupt"
+    r"|__name__|typeof (window|process|self|globalThis)"
+)
+
+UNTAKEN = "{}:{}: no test of the change takes the branch `{}`"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One branch of a new or changed function: where it begins, under which condition, and the edit that raises."""
+
+    path: str
+    function: str
+    line: int
+    rows: range
+    condition: str
+    edit: tuple[int, int, str] = field(repr=False)
+
+    @property
+    def told(self) -> str:
+        """The sentence for people."""
+        return UNTAKEN.format(self.path, self.line, self.condition)
+
+
+def branches(change: FileChange) -> tuple[Branch, ...]:
+    """The branches whose lines are all new, in the order of the file."""
+    if change.source is None:
+        return ()
+    found: dict[int, Branch] = {}
+    for function in change.functions:
+        place = Place(change.source, function.node, function.nested, function)
+        for node in place.nodes:
+            for branch in (*_branches(change, place, node), *_arms(change, place, node)):
+                found[branch.edit[0]] = branch
+    return tuple(branch for _, branch in sorted(found.items()))
+
+
+def raising(change: FileChange, chosen: Collection[Branch]) -> bytes | None:
+    """The file in which these branches raise; None where it would not parse."""
+    content = change.head
+    for branch in sorted(chosen, key=lambda each: each.edit[0], reverse=True):
+        start, end, by = branch.edit
+        content = replaced(content, start, end, by.encode())
+    return content if chosen and parse(change.path, content) is not None else None
+
+
+def _branches(change: FileChange, place: Place, node: Node) -> Iterator[Branch]:
+    found = (_branch(change, place, head, body) for head, body in _bodies(place, node))
+    yield from (branch for branch in found if branch is not None)
+
+
+def _arms(change: FileChange, place: Place, node: Node) -> Iterator[Branch]:
+    """Both arms of a conditional expression."""
+    by = _RAISING_VALUES.get(place.language)
+    if by is None or node.type not in _CHOICES or line_of(node) not in change.lines or _is_tried(node, place.node):
+        return
+    parts = named(node)
+    if len(parts) != 3 or _OF_MACHINE.search(place.text(node)):
+        return
+    first, condition, other = (
+        (parts[0], parts[1], parts[2]) if place.language is Language.PYTHON else (parts[1], parts[0], parts[2])
+    )
+    told, name = shown(place.text(condition), 50), place.function.name if place.function else ""
+    for arm, when in ((first, told), (other, f"else of {told}")):
+        yield Branch(change.path, name, line_of(arm), rows(arm), when, (arm.start_byte, arm.end_byte, by))
+
+
+def _bodies(place: Place, node: Node) -> Iterator[tuple[Node, Node]]:
+    """The node that tells when a branch is taken, and what is done there."""
+    if place.language is Language.RUBY:
+        yield from _ruby_bodies(node)
+    elif node.type in ("if_statement", "if_expression"):
+        body = node.child_by_field_name("consequence") or node.child_by_field_name("body")
+        if body is not None:
+            yield node, body
+        other = node.child_by_field_name("alternative")
+        if other is not None and other.type in _BLOCKS:
+            yield node, other
+    elif node.type in _PARTS:
+        body = node.child_by_field_name("consequence") or node.child_by_field_name("body") or _last_block(node)
+        if body is not None and body.type not in ("if_statement", "if_expression"):
+            yield node, body
+    elif node.type in _CASES:
+        yield node, node
+    elif node.type == "match_arm" and node.child_by_field_name("value") is not None:
+        yield node, node.children_by_field_name("value")[0]
+
+
+def _ruby_bodies(node: Node) -> Iterator[tuple[Node, Node]]:
+    if node.type in ("if", "unless", "elsif", "when"):
+        body = node.child_by_field_name("consequence") or node.child_by_field_name("body")
+        if body is not None:
+            yield node, body
+    elif node.type in ("if_modifier", "unless_modifier"):
+        body = node.child_by_field_name("body")
+        if body is not None:
+            yield node, body
+    elif node.type in ("else", "rescue"):
+        yield node, node
+
+
+def _last_block(node: Node) -> Node | None:
+    given = named(node)
+    return given[-1] if given else None
+
+
+def _branch(change: FileChange, place: Place, head: Node, body: Node) -> Branch | None:
+    statements = _statements(head, body)
+    if not statements or not set(_lines(statements)) & set(change.lines) or _is_old(change, statements):
+        return None
+    condition = _condition(place, head, body)
+    only = [place.text(each) for each in statements]
+    if _OF_MACHINE.search(condition) or _REFUSES.match(only[-1].strip()) or _is_tried(head, place.node):
+        return None
+    edit = _edit(place, body, statements)
+    told = shown(condition, 60)
+    within = range(line_of(statements[0]), rows(statements[-1]).stop)
+    name = place.function.name if place.function else ""
+    return Branch(change.path, name, line_of(head), within, told, edit)
+
+
+def _statements(head: Node, body: Node) -> list[Node]:
+    """What is done in a branch; of a case without its value."""
+    if body.id != head.id:
+        inner = named(body) if body.type in _BLOCKS or body.type == "then" else [body]
+        return [each for one in inner for each in (named(one) if one.type == "statement_list" else [one])]
+    value = head.child_by_field_name("value") or head.child_by_field_name("type")
+    inner = [each for each in named(head) if value is None or each.id != value.id]
+    if head.type == "rescue":
+        inner = [each for one in inner if one.type == "then" for each in named(one)]
+    skip = words("switch_label case_switch_label default_switch_label exceptions exception_variable expression_list")
+    return [e for one in inner for e in (named(one) if one.type == "statement_list" else [one]) if one.type not in skip]
+
+
+def _lines(statements: Collection[Node]) -> Iterator[int]:
+    for each in statements:
+        yield from rows(each)
+
+
+def _is_old(change: FileChange, statements: list[Node]) -> bool:
+    """Whether the branch was there before: its first statement is."""
+    return line_of(statements[0]) not in change.lines
+
+
+def _is_tried(node: Node, until: Node) -> bool:
+    """Whether something around a branch may catch what it raises."""
+    inner = node
+    while inner.parent is not None and inner.id != until.id:
+        above = inner.parent
+        body = above.child_by_field_name("body")
+        if above.type in _TRIES and body is not None and body.id == inner.id:
+            return True
+        rescued = above.type == "body_statement" and any(each.type == "rescue" for each in above.named_children)
+        if rescued and inner.type != "rescue":
+            return True
+        inner = above
+    return False
+
+
+def _condition(place: Place, head: Node, body: Node) -> str:
+    """The line that tells when a branch is taken."""
+    content = place.source.content
+    first = head.child_by_field_name("consequence")
+    if first is not None and first.end_byte < body.start_byte:
+        return f"else of {_condition(place, head, first)}"
+    end = body.start_byte if body.id != head.id and body.start_byte > head.start_byte else head.end_byte
+    if head.type in ("if_modifier", "unless_modifier"):
+        return place.text(head)
+    text = content[head.start_byte : end].decode("utf-8", "replace").strip().rstrip("{:").strip()
+    return next(iter(text.splitlines()), head.type) or head.type
+
+
+def _edit(place: Place, body: Node, statements: list[Node]) -> tuple[int, int, str]:
+    """The bytes to replace, and by what, so that the branch raises before anything else."""
+    first = statements[0]
+    statement = raising_statement(place.language)
+    if body.type in words("if_modifier unless_modifier") or (
+        place.language is Language.RUBY and body.parent is not None and body.parent.type.endswith("_modifier")
+    ):
+        return body.start_byte, body.end_byte, '(raise "damaged")'
+    if place.language is Language.PYTHON:
+        begin = place.source.content.rfind(b"\n", 0, first.start_byte) + 1
+        margin = place.source.content[begin : first.start_byte].decode("utf-8", "replace")
+        after = f"\n{margin}" if not margin.strip() else "; "
+        return first.start_byte, first.start_byte, f"{statement}{after}"
+    if place.language is Language.RUST and body.type not in _BLOCKS:
+        return body.start_byte, body.end_byte, f"{{ {statement} }}"
+    if body.id == first.id and body.type not in _BLOCKS:
+        end = body.end_byte
+        return body.start_byte, end, f"{{ {statement} {place.text(body)} }}"
+    return first.start_byte, first.start_byte, f"{statement} "

@@ -1,0 +1,64 @@
+"""New functions made simpler than anybody asks for: one that hands back an argument, or always says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from worker_agent.tdd.damage.code_bodies import Entry, entry_of, is_unfinished
+from worker_agent.tdd.damage.code_body_values import is_generator, returned_sort, returning
+from worker_agent.tdd.damage.code_changes import FileChange
+from worker_agent.tdd.damage.code_edits import Place
+from worker_agent.tdd.damage.code_unused import parameters
+from worker_agent.tdd.damage.code_values import declared_type, sort_of_type
+from worker_agent.tdd.syntax.functions import Function
+from worker_agent.tdd.syntax.source import Language, parse, replaced
+
+ARGUMENTS = 2
+"""The first parameters of a function that it may hand back."""
+
+_CONSTRUCTORS = frozenset({"constructor", "__construct", "__init__", "__new__", "initialize"})
+
+
+@dataclass(frozen=True, slots=True)
+class Simpler:
+    """One file in which a function is simpler; `what` it does then completes the sentence "one that ..."."""
+
+    what: str
+    content: bytes = field(repr=False)
+
+
+def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
+    """The simpler versions of a function that can be written in its language."""
+    if change.source is None or function.name.rpartition(".")[2] in _CONSTRUCTORS:
+        return
+    place = Place(change.source, function.node, function.nested, function)
+    entry = entry_of(place)
+    if entry is None or is_unfinished(place) or is_generator(place):
+        return
+    for value, what in _values(place):
+        content = _made(change, place, entry, value)
+        if content is not None:
+            yield Simpler(what, content)
+
+
+def _values(place: Place) -> Iterator[tuple[str, str]]:
+    """What it returns then, and the words for that."""
+    function = place.function
+    if function is None:
+        return
+    sort = sort_of_type(declared_type(place.source, function.node)) or returned_sort(place)
+    if sort == "bool":
+        for value in ("True", "False") if place.language is Language.PYTHON else ("true", "false"):
+            yield value, f"always returns {value}"
+        return
+    for name in list(parameters(place.source, function))[:ARGUMENTS]:
+        yield f"{name}.into()" if place.language is Language.RUST else name, f"hands back its argument `{name}`"
+
+
+def _made(change: FileChange, place: Place, entry: Entry, value: str) -> bytes | None:
+    statement = returning(place, entry.is_expression, value)
+    if statement is None:
+        return None
+    content = replaced(change.head, entry.start, entry.end, entry.filled(statement).encode())
+    return content if content != change.head and parse(change.path, content) is not None else None

@@ -1,0 +1,61 @@
+"""Values that an acceptance criterion names and the change does not have, neither in its tests nor in its code (pure).
+
+A criterion that nobody tried says `1900` or `2 boxes`, and no file of the change has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from shared.specification import Criterion
+from shared.text import one_line
+
+UNASKED = "{}: it names {}, which stands neither in the tests nor in the code of the change"
+
+SHOWN = 3
+"""So many values of one criterion are named."""
+
+CHARS = 40
+"""A longer quotation is a sentence."""
+
+_QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|“([^”]+)”")
+_NUMBER = re.compile(r"(?<![\w.#/:-])\d{3,9}(?![\w%/:-]|\.\d)")
+_NAME = re.compile(r"[\w$.@:<>?*&\[\]-]*\w[\w$.@:<>?*&\[\]-]*")
+_FAILURE = re.compile(r"(?:\w+[.:])*\w*(?:Error|Exception)")
+_CODE = re.compile(r"\w\(|^--?\w|^\w+=|[/\\]\w|=>|->|^[A-Z]{2,} ")
+
+
+def unasked(criteria: Iterable[Criterion], files: Iterable[bytes]) -> tuple[str, ...]:
+    """A sentence for each criterion with such values; `files` are those that the change touches, as the head has them.
+
+    Values are numbers of three digits and more, and what is quoted, as far as it is no code, no name and no path.
+    """
+    text = re.sub(r"\s+", "", b"\n".join(files).decode("utf-8", "replace")).casefold()
+    plain = re.sub(r"(?<=\d)_(?=\d)", "", text)
+    found = []
+    for criterion in (each for each in criteria if not each.implied):
+        missing = [value for value in _values(criterion) if re.sub(r"\s+", "", value).casefold() not in plain]
+        if missing:
+            named = ", ".join(f"`{one_line(value, CHARS)}`" for value in missing[:SHOWN])
+            found.append(UNASKED.format(criterion.id, named))
+    return tuple(found)
+
+
+def _values(criterion: Criterion) -> Iterator[str]:
+    """The values that one criterion names, each once."""
+    quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(criterion.text)]
+    values = [value.strip() for value in quoted if _is_value(value.strip())]
+    rest = _QUOTED.sub(" ", criterion.text)
+    yield from dict.fromkeys([*values, *_NUMBER.findall(rest)])
+
+
+def _is_value(text: str) -> bool:
+    """Whether a quotation is something that a test would give or expect."""
+    if not text or len(text) > CHARS or _CODE.search(text):
+        return False
+    if _FAILURE.fullmatch(text):
+        return True
+    if re.fullmatch(r"-?\d+(?:\.\d+)?", text):
+        return len(text) > 1
+    return not (_NAME.fullmatch(text) and text.isascii())

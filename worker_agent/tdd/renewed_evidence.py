@@ -1,0 +1,85 @@
+"""Evidence made anew on a commit that came after the proof: a repair of CI, an answer to a review."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shared.git.notes import Note, Phase, ProofNote
+from shared.specification import Kind
+from worker_agent.aborts import CycleAborted
+from worker_agent.tdd.judging.verdict import listed
+from worker_agent.tdd.jury import Jury
+from worker_agent.tdd.phases import agenda
+from worker_agent.tdd.phases.phase_notes import counted, green_note
+from worker_agent.tdd.runners.report import TestRun
+from worker_agent.workshop import Job, Workshop
+
+LOST = "On this later commit the change is not proven any more: {}"
+
+
+class RenewedEvidence:
+    """Judges the whole change once more, from the base that its branch has."""
+
+    def __init__(self, workshop: Workshop) -> None:
+        self._workshop = workshop
+        self._jury = Jury(workshop)
+
+    async def added(self, job: Job, tree: str, note: Note) -> Note:
+        """The note of a commit with its evidence: tests, how they were on the base, and what was damaged.
+
+        What is not proven any more becomes a doubt, and refuses nothing: the commit keeps every test. Without tests
+        that can be run on the base the note stays as it is.
+        """
+        base = await _base(self._workshop, job)
+        job = replace(job, base=base, criterion=None, topic="")
+        await job.space.bring(base)
+        try:
+            baseline = await self._jury.baseline(job)
+        except CycleAborted:
+            return note
+        found = await self._judged(job, baseline, tree, note)
+        runs = self._workshop.take_suite_runs(job.issue.number)
+        proof = replace(found.proof or ProofNote(), suite_runs=runs)
+        return replace(
+            note,
+            base=base,
+            new_tests=found.new_tests,
+            red=found.red,
+            green=found.green,
+            baseline=counted(baseline),
+            exit_code=found.exit_code,
+            proof=proof,
+        )
+
+    async def _judged(self, job: Job, baseline: TestRun, tree: str, note: Note) -> Note:
+        if job.specification.kind is not Kind.FEATURE:
+            kept = await self._jury.unchanged(job, baseline, tree)
+            proof = kept.proof if kept.verdict.ok else _lost(kept.proof, kept.verdict.details)
+            return replace(note, exit_code=kept.run.code, proof=proof)
+        red = await self._jury.red(job, baseline, await self._jury.tests_of(job, tree))
+        if not red.verdict.worth_implementing:
+            return replace(note, proof=_lost(ProofNote(), red.verdict.details))
+        green = await self._jury.green(job, baseline, red, tree)
+        made = green_note(job, (baseline, red.run, green.run), green.verdict, note.attempts)
+        return replace(made, proof=green.proof if green.verdict.ok else _lost(green.proof, green.verdict.details))
+
+
+def renewed(phases: Sequence[tuple[str, Note]]) -> tuple[str, Note] | None:
+    """The newest of these commits (oldest first) whose evidence was made anew, with its note."""
+    return next(((oid, note) for oid, note in reversed(phases) if is_renewed(note)), None)
+
+
+def is_renewed(note: Note) -> bool:
+    """Whether a note has evidence of its own on a commit that came after the proof."""
+    return note.phase is Phase.FIX and note.proof is not None
+
+
+async def _base(workshop: Workshop, job: Job) -> str:
+    """The commit of the base branch that the branch is built on: what it merged last, else where it began."""
+    phases = await agenda.phases(workshop, job)
+    return next((note.base for _, note in reversed(phases) if note.phase is Phase.SYNC), job.base)
+
+
+def _lost(proof: ProofNote, details: Sequence[str]) -> ProofNote:
+    return replace(proof, doubts=listed((*proof.doubts, *(LOST.format(line) for line in details))))
