@@ -124,8 +124,8 @@ async def streamed(
     """Run to the end, or to the end of our patience: the exit code, and why we ended it (None: we did not).
 
     `sinks` take standard output and standard error. The code of a child that we ended means nothing. Its standard
-    output is a socket: unlike a pipe it cannot be opened by `/proc`, so nothing that the child starts with other
-    descriptors writes into what the child says.
+    output is a socket: unlike a pipe it cannot be opened by `/proc`. Whoever may debug the child (ptrace, pidfd_getfd)
+    can still write there, so what a child says is its word and no proof.
     """
     limit: list[str] = []
     hard = anyio.current_time() + patience.deadline_seconds

@@ -125,6 +125,7 @@ class Usage:
 
 DISABLED = (
     r"organi[sz]ation has been (?:disabled|deactivated|suspended)|(?:organization|account)_(?:disabled|deactivated)"
+    r"|(?:disabled|deactivated|suspended) organi[sz]ation"
 )
 """How vendors word that an account is closed, whatever the status: a matter of its owner, as a wrong key is."""
 

@@ -25,6 +25,9 @@ MOST_VALUES = 500_000
 PDF_TOKENS = 300_000
 """What a PDF of a hundred pages takes at most, however few bytes it has."""
 
+IMAGE_TOKENS = 12_000
+"""What one image takes at most, however few bytes it has: an even one of any size is packed into some hundred."""
+
 QUERIES = frozenset({"", "beta=true"})
 """What may stand behind a path."""
 
@@ -46,6 +49,11 @@ _HERE = {
     Vendor.OPENAI: re.compile(r"function|custom|local_shell|shell|apply_patch|namespace|tool_search"),
 }
 """Types of tools that run in the sandbox of the run, or nowhere."""
+
+_ITEMS_ELSEWHERE = re.compile(
+    r"item_reference|mcp_\w+|file_search_call|code_interpreter_call|image_generation_call|web_search_call"
+)
+"""Items of a conversation with OpenAI that are kept there, or belong to a tool that runs there."""
 
 _STATELESS = ("previous_response_id", "conversation", "prompt", "context_id")
 _TIERS = frozenset({"auto", "default", "standard", "standard_only", "flex"})
@@ -90,9 +98,19 @@ def checked(
     uses, searches = vendor_tools.uses(vendor, body, tools)
     output = body.get("max_tokens" if vendor is Vendor.ANTHROPIC else "max_output_tokens")
     known = isinstance(output, int) and not isinstance(output, bool) and 0 < output <= LARGEST_OUTPUT
-    pdfs = sum(part.get("media_type") == "application/pdf" for part in _parts(body))
     most = int(output) if known and output else LARGEST_OUTPUT
-    return Asked(model, size + pdfs * PDF_TOKENS, most, uses, searches)
+    return Asked(model, size + sum(map(_pictured, _parts(body))), most, uses, searches)
+
+
+def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, asked: Asked) -> bytes:
+    """The `text` of a checked request with what is added to it: OpenAI keeps an answer unless it is told not to."""
+    bound = vendor_tools.bound(vendor, body) if asked.uses else {}
+    kept = {"store": False} if vendor is Vendor.OPENAI and "store" not in body else {}
+    added = json.dumps({**kept, **bound}).encode()
+    if added == b"{}":
+        return text
+    head, _, rest = text.partition(b"{")
+    return head + added[:-1] + b"," + rest
 
 
 def headers(given: Mapping[str, str], tools: Set[VendorTool]) -> dict[str, str]:
@@ -136,15 +154,21 @@ def _anthropic(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
         _check_tools(Vendor.ANTHROPIC, part.get("tools"))
 
 
-def _openai(body: Mapping[str, Any], _: Set[VendorTool]) -> None:
+def _openai(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
     if body.get("background"):
         raise Refused("Background answers are not forwarded.")
+    if body.get("store") not in (None, False):
+        raise Refused("Answers are not kept at the vendor: 'store' is not passed on.")
     for key in _STATELESS:
         if body.get(key):
             raise Refused(f"'{key}' names what is kept at the vendor: it is not passed on.")
+    items = body.get("input")
+    if isinstance(items, list) and not all(map(_says_what_it_is, items)):
+        raise Refused("An item with an id alone names what is kept at the vendor: it is not passed on.")
     for part in _parts({"input": body.get("input"), "instructions": body.get("instructions")}):
-        if part.get("type") == "item_reference":
-            raise Refused("An 'item_reference' names what is kept at the vendor: it is not passed on.")
+        kind = _word(part, "type")
+        if kind is not None and _ITEMS_ELSEWHERE.fullmatch(kind) and not vendor_tools.is_search(kind, tools):
+            raise Refused(f"An item of the type '{kind[:40]}' is kept, or belongs to a tool that runs, at the vendor.")
         _check_tools(Vendor.OPENAI, part.get("tools"))
         address = part.get("image_url")
         address = address.get("url") if isinstance(address, dict) else address
@@ -155,6 +179,19 @@ def _openai(body: Mapping[str, Any], _: Set[VendorTool]) -> None:
 def _is_tool_elsewhere(kind: str) -> bool:
     """Whether it is a vendor's tool, which has a date in its name, and none that runs here."""
     return bool(re.fullmatch(r"\w+_20\d{6}", kind)) and not _HERE[Vendor.ANTHROPIC].fullmatch(kind)
+
+
+def _says_what_it_is(item: object) -> bool:
+    return isinstance(item, dict) and any(item.get(key) for key in ("type", "role", "content"))
+
+
+def _pictured(part: Mapping[str, Any]) -> int:
+    """Tokens of an image or a file, of which its bytes say nothing."""
+    kind = part.get("media_type")
+    if kind == "application/pdf" or part.get("file_data"):
+        return PDF_TOKENS
+    is_image = bool(part.get("image_url")) or (isinstance(kind, str) and kind.startswith("image/"))
+    return IMAGE_TOKENS if is_image else 0
 
 
 def _is_data(address: object) -> bool:

@@ -16,7 +16,7 @@ from aiohttp import web
 from yarl import URL
 
 from shared.clock import Clock
-from shared.llm.proxy import allowed, vendor_tools
+from shared.llm.proxy import allowed
 from shared.llm.proxy.account import Account
 from shared.llm.proxy.door import Door
 from shared.llm.proxy.metering import Asked, Meter
@@ -86,21 +86,22 @@ class Relay:
         return app
 
     async def _relay(self, request: web.Request) -> web.StreamResponse:
-        vendor, costs = PATHS.get(request.path, (Vendor.ANTHROPIC, False))
+        path, _, query = request.raw_path.partition("?")  # as it was sent: nothing is decoded or resolved
+        vendor, costs = PATHS.get(path, (Vendor.ANTHROPIC, False))
         upstream = self.upstreams.get(vendor)
         if not self._may(request):
             return _error(vendor, 401, "authentication_error", "This token is not, or no longer, known here.")
         self.door.known(request.transport)
-        query = request.rel_url.raw_query_string
-        if request.path not in PATHS or request.method != "POST" or upstream is None or query not in allowed.QUERIES:
+        if path not in PATHS or request.method != "POST" or upstream is None or query not in allowed.QUERIES:
             return _error(vendor, 404, "not_found_error", f"{request.method} {request.path} is not forwarded.")
         barred = self._barred(vendor, costs=costs)
         if barred is not None:
             return barred
         self._open += 1
         try:
+            headers = self._headers(request, upstream)
             async with self._body(request) as body:
-                return await self._checked(request, upstream, body, costs=costs)
+                return await self._checked(request, upstream, body, headers, costs=costs)
         except Refused as refused:
             self.account.barred = str(refused)
             return _error(vendor, 400, "invalid_request_error", str(refused))
@@ -155,12 +156,15 @@ class Relay:
         finally:
             self._held -= held
 
+    def _headers(self, request: web.Request, upstream: Upstream) -> dict[str, str]:
+        """What is sent before the body; raises `Refused`, so that a packed body is not even unpacked."""
+        passed = allowed.headers(_lower(request.headers), self.tools)
+        return {**passed, **upstream.authorization, "accept-encoding": "identity"}
+
     async def _checked(
-        self, request: web.Request, upstream: Upstream, body: bytes, *, costs: bool
+        self, request: web.Request, upstream: Upstream, body: bytes, headers: Mapping[str, str], *, costs: bool
     ) -> web.StreamResponse:
         """Forward what may be asked; raises `Refused`."""
-        passed = allowed.headers(_lower(request.headers), self.tools)
-        headers = {**passed, **upstream.authorization, "accept-encoding": "identity"}
         if request.content_type != "application/json":
             raise Refused("The request is not JSON.")
         asked, body = await self._read(upstream.vendor, body)
@@ -180,7 +184,7 @@ class Relay:
         def read() -> tuple[Asked, bytes]:
             found = allowed.parsed(body)
             asked = allowed.checked(vendor, found, len(body), self._knows, self.tools)
-            return asked, vendor_tools.bounded(vendor, found, body) if asked.uses else body
+            return asked, allowed.completed(vendor, found, body, asked)
 
         return read() if len(body) < _INLINE else await anyio.to_thread.run_sync(read)
 

@@ -56,6 +56,11 @@ def is_result(part: Mapping[str, Any], allowed: Set[VendorTool]) -> bool:
     return found is not None and found[1] in allowed
 
 
+def is_search(kind: str, allowed: Set[VendorTool]) -> bool:
+    """Whether an item of a conversation with OpenAI is the use of an allowed tool."""
+    return kind == "web_search_call" and VendorTool.WEB_SEARCH in allowed
+
+
 def is_beta(word: str, allowed: Set[VendorTool]) -> bool:
     """Whether a word in `anthropic-beta` switches on an allowed tool, and nothing else."""
     return any(re.fullmatch(rf"{tool.replace('_', '-')}-\d{{4}}-\d\d-\d\d", word) for tool in allowed)
@@ -76,12 +81,9 @@ def uses(vendor: Vendor, body: Mapping[str, Any], allowed: Set[VendorTool]) -> t
     return total, sum(count for count, kind in counts if kind is VendorTool.WEB_SEARCH)
 
 
-def bounded(vendor: Vendor, body: Mapping[str, Any], text: bytes) -> bytes:
-    """The `text` of a request with the bound that it needs: OpenAI's is added where there is none."""
-    if vendor is not Vendor.OPENAI or "max_tool_calls" in body:
-        return text
-    head, brace, rest = text.partition(b"{")
-    return head + brace + f'"max_tool_calls":{MOST_USES},'.encode() + rest
+def bound(vendor: Vendor, body: Mapping[str, Any]) -> Mapping[str, int]:
+    """What a request with such tools lacks to be bounded: OpenAI's is added where there is none."""
+    return {"max_tool_calls": MOST_USES} if vendor is Vendor.OPENAI and "max_tool_calls" not in body else {}
 
 
 def _number(vendor: Vendor, value: object) -> int:

@@ -37,6 +37,8 @@ async def server() -> AsyncIterator[ModelServer]:
         ("/v1/files", {"x-api-key": "TOKEN"}, 404),
         ("/v1/messages/../files", {"x-api-key": "TOKEN"}, 404),
         ("/v1/messages/batches", {"x-api-key": "TOKEN"}, 404),
+        ("/v1/responses/compact", {"x-api-key": "TOKEN"}, 404),
+        ("/v1%2Fmessages", {"x-api-key": "TOKEN"}, 404),
         ("//evil.example/v1/messages", {"x-api-key": "TOKEN"}, 404),
     ],
 )

@@ -54,6 +54,8 @@ def retried(status: int | None, word: str) -> dict[str, Any]:
         ([error(401)], Ending.AUTH),
         ([error(403)], Ending.AUTH),
         ([said("authentication_failed"), error(None)], Ending.AUTH),
+        ([error(400, "This organization has been disabled.")], Ending.AUTH),
+        ([error(400, "Your ANTHROPIC_API_KEY belongs to a disabled organization · Update or unset it")], Ending.AUTH),
         ([error(400, "Your credit balance is too low")], Ending.BILLING),
         ([said("billing_error"), error(403)], Ending.BILLING),
         ([error(429)], Ending.OVERLOADED),

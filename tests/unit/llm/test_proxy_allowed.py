@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.llm.proxy.allowed import MOST_VALUES, PDF_TOKENS, checked, headers, parsed
+from shared.llm.proxy.allowed import IMAGE_TOKENS, MOST_VALUES, PDF_TOKENS, checked, headers, parsed
 from shared.llm.proxy.metering import LARGEST_OUTPUT, Asked
 from shared.llm.proxy.vendors import Refused, Vendor
 
@@ -53,13 +53,20 @@ OPENAI_REFUSED: list[dict[str, Any]] = [
     {"tools": [{"type": "namespace", "name": "n", "tools": [{"type": "web_search"}]}]},
     {"input": [{"type": "additional_tools", "tools": [{"type": "mcp", "server_url": "https://evil.example"}]}]},
     {"background": True},
+    {"store": True},
+    {"store": 1},
     {"previous_response_id": "r1"},
+    {"input": [{"id": "msg_1"}]},
+    {"input": [{"id": "msg_1", "type": None}]},
+    {"input": ["msg_1"]},
+    *({"input": [{"type": kind, "id": "x"}]} for kind in ("item_reference", "mcp_call", "mcp_approval_response")),
+    *({"input": [{"type": kind, "id": "x"}]} for kind in ("code_interpreter_call", "web_search_call")),
     {"conversation": "c1"},
     {"prompt": {"id": "p1"}},
     {"service_tier": "priority"},
-    {"input": [{"content": [{"type": "input_image", "image_url": "https://evil.example/?secret"}]}]},
-    {"input": [{"content": [{"type": "input_image", "file_id": "f1"}]}]},
-    {"input": [{"content": [{"type": "input_file", "file_url": "https://evil.example/?secret"}]}]},
+    {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "https://evil.example/?secret"}]}]},
+    {"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f1"}]}]},
+    {"input": [{"role": "user", "content": [{"type": "input_file", "file_url": "https://evil.example/?secret"}]}]},
 ]
 
 
@@ -110,7 +117,8 @@ def test_what_the_vendor_would_do_elsewhere_is_not_asked_of_openai(change: dict[
         ),
         (
             Vendor.OPENAI,
-            RESPONSES | {"input": [{"content": [{"type": "input_image", "image_url": "data:image/png;base64,aGk="}]}]},
+            RESPONSES
+            | {"store": False, "input": [{"role": "user", "content": [{"type": "input_text", "text": "Go."}]}]},
         ),
     ],
 )
@@ -129,10 +137,28 @@ def test_what_coding_programs_ask_is_passed_on(vendor: Vendor, body: dict[str, A
             said({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": ""}}),
             Asked("m", 1000 + PDF_TOKENS, 50),
         ),
+        (
+            said(*[{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}}] * 3),
+            Asked("m", 1000 + 3 * IMAGE_TOKENS, 50),
+        ),
     ],
 )
 def test_the_most_that_a_request_can_take(change: dict[str, Any], expected: Asked) -> None:
     assert asked(Vendor.ANTHROPIC, MESSAGES | change) == expected
+
+
+@pytest.mark.parametrize(
+    ("part", "tokens"),
+    [
+        ({"type": "input_image", "image_url": "data:image/png;base64,aGk="}, IMAGE_TOKENS),
+        ({"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}, IMAGE_TOKENS),
+        ({"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,aGk="}, PDF_TOKENS),
+        ({"type": "input_text", "text": "image/png"}, 0),
+    ],
+)
+def test_an_image_or_file_counts_more_than_its_bytes(part: dict[str, Any], tokens: int) -> None:
+    change = {"input": [{"role": "user", "content": [part, part]}]}
+    assert asked(Vendor.OPENAI, RESPONSES | change) == Asked("m", 1000 + 2 * tokens, 50)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from lab.model.script import Turn
 from shared.llm.codex_arguments import FIXED, searching
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.account import ESTIMATED, METERED, Account, Reading
-from shared.llm.proxy.allowed import checked, headers, parsed
+from shared.llm.proxy.allowed import checked, completed, headers, parsed
 from shared.llm.proxy.metering import LARGEST_PROMPT, Asked
-from shared.llm.proxy.vendor_tools import MOST_USES, VendorTool, bounded
+from shared.llm.proxy.vendor_tools import MOST_USES, VendorTool
 from shared.llm.proxy.vendors import Refused, Vendor
 
 MESSAGES: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
@@ -113,10 +113,12 @@ def test_what_an_allowed_tool_has_left_in_the_conversation_is_passed_on() -> Non
 def test_the_bound_is_written_into_a_request_that_has_none() -> None:
     body = {**RESPONSES, "tools": [{"type": "web_search"}]}
     text = b" \n" + json.dumps(body).encode()
-    assert json.loads(bounded(Vendor.OPENAI, body, text)) == {"max_tool_calls": MOST_USES, **body}
-    parsed(bounded(Vendor.OPENAI, body, text))  # no key stands there twice
-    assert bounded(Vendor.OPENAI, {"max_tool_calls": 2}, text) == text
-    assert bounded(Vendor.ANTHROPIC, body, text) == text
+    searching, plain = Asked("m", 100, uses=MOST_USES), Asked("m", 100)
+    sent = parsed(completed(Vendor.OPENAI, body, text, searching))  # no key stands there twice
+    assert sent == {"max_tool_calls": MOST_USES, "store": False, **body}
+    assert parsed(completed(Vendor.OPENAI, body, text, plain)) == {"store": False, **body}
+    assert completed(Vendor.OPENAI, {"max_tool_calls": 2, "store": False}, text, searching) == text
+    assert completed(Vendor.ANTHROPIC, body, text, searching) == text
 
 
 def test_only_the_words_of_configured_tools_switch_something_on() -> None:
