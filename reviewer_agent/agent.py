@@ -28,6 +28,8 @@ from reviewer_agent.review.recollection import Recollection
 from shared.claims import Claims
 from shared.creation import look
 from shared.errors import Blocked
+from shared.github.errors import NotShown
+from shared.github.fresh import PAUSES_SECONDS
 from shared.governance.endings import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.labels import Flag
@@ -238,14 +240,20 @@ class Reviewer:
         return await self._act(decide(seen, now=held.server_now()), held, seen)
 
     async def stop(self, held: Held, reason: str) -> None:
-        """A person's order, noticed between or during steps."""
+        """A person's order, noticed between or during steps. Raises `NotShown` when it may be a merge instead."""
         seen = await self._observer.look(held.fence)
+        await self._check_end(seen.pull_request)
         if decide(seen, now=held.server_now()) is Action.FINISH:
             await self._merging.finish(held, seen.pull_request)
         elif Flag.PAUSED in seen.flags:
             await self._handover.pause(held)
         else:
             await self._handover.withdraw(held, reason, seen.pull_request)
+
+    async def _check_end(self, seen: PullRequest) -> None:
+        """A pull request and its thread end together: of two answers that disagree one is older, merged or not."""
+        if seen.open and not (await self._forge.issues.issue(seen.number)).open:
+            raise NotShown(f"the end of #{seen.number}", PAUSES_SECONDS[0])
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Say in the thread until when it waits, and why."""

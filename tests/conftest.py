@@ -56,6 +56,7 @@ async def engine(tmp_path: Path, judge: Judge, request: pytest.FixtureRequest) -
 
     The edges of the state machine that the test says it walks were walked.
     """
+    import lateness
     from engine import REPOSITORY, Engine
     from walked_edges import check
 
@@ -65,6 +66,7 @@ async def engine(tmp_path: Path, judge: Judge, request: pytest.FixtureRequest) -
     async with Lab(tmp_path / "github") as lab:
         lab.exchanges.observe(judge)
         async with Engine.of(lab, tmp_path, tmp_path / "scenario.yml") as engine:
+            lateness.begin(engine, request.node)
             yield engine
         claimed = [one for mark in request.node.iter_markers("edges") for one in mark.args]
         if claimed:

@@ -103,10 +103,13 @@ def _body(operation: Json, exchange: Exchange) -> list[str]:
     return [*(f"body: {name!r} is not described" for name in unknown), *_complain("body", operation["body"], body)]
 
 
+_CONDITIONS = ("If-None-Match", "If-Modified-Since")
+
+
 def _answer(operation: Json, exchange: Exchange) -> list[str]:
     status = exchange.status
     if status == 304:
-        conditional = exchange.method == "GET" and "If-None-Match" in exchange.request_headers
+        conditional = exchange.method == "GET" and any(name in exchange.request_headers for name in _CONDITIONS)
         return [] if conditional else ["a 304 answers nothing that was conditional"]
     media = exchange.response_headers.get("Content-Type", "")
     if status == 200 and _FOREIGN_MEDIA.match(media):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from lab.http.call import Call, Operations, Reply
 from lab.http.refusals import Refusal, invalid, no_rights
 from lab.repositories.pull_refs import hide_merge
@@ -14,6 +16,8 @@ routes = Operations()
 THREADS = ("issues", "pull_requests")
 """Either permission reaches issues and pull requests through the issue operations."""
 
+_INVALID_MILESTONE = {"resource": "Issue", "field": "milestone", "code": "invalid"}
+
 
 @routes.get("/issues", *THREADS)
 async def list_issues(call: Call) -> Reply:
@@ -21,14 +25,17 @@ async def list_issues(call: Call) -> Reply:
     state = call.choice("Issue", "state", ("open", "closed", "all"))
     labels = {name.strip().lower() for name in call.query.get("labels", "").split(",") if name.strip()}
     since, creator, assignee = call.since("Issue"), call.query.get("creator", "").lower(), _assignee(call)
+    mentioned, planned = call.query.get("mentioned", ""), _has_milestone(call)
 
     def wanted(issue: IssueRecord) -> bool:
-        return (
+        return bool(
             (state == "all" or issue.open == (state == "open"))
             and labels <= {name.lower() for name in issue.labels}
             and issue.updated_at >= since
             and creator in {"", issue.author.lower()}
             and _assigned(issue, assignee)
+            and (not mentioned or re.search(rf"@{re.escape(mentioned)}\b", issue.body or "", re.I))
+            and not planned
         )
 
     found = call.repository.issues.records.seen(call.stale, wanted)
@@ -123,6 +130,14 @@ def _assignee(call: Call) -> str | None:
         error = {"value": wanted, "resource": "Issue", "field": "assignee", "code": "invalid"}
         raise Refusal(422, "Validation Failed", errors=(error,))
     return account.login
+
+
+def _has_milestone(call: Call) -> bool:
+    """Whether only what has a milestone is wanted: there are none here; 422 for one that is named."""
+    wanted = call.query.get("milestone", "none")
+    if wanted in {"", "*", "none"}:
+        return wanted == "*"
+    raise Refusal(422, "Validation Failed", errors=({"value": wanted, **_INVALID_MILESTONE},))
 
 
 def _assigned(issue: IssueRecord, assignee: str | None) -> bool:

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from lab.http.call import Call, Operations, Reply
 from lab.http.refusals import invalid
+from lab.wire import repositories
 from lab.wire import threads as wire
+from lab.wire.site import Json
+from lab.world.issues import IssueRecord
 
 routes = Operations()
 
@@ -25,7 +28,7 @@ async def add_sub_issue(call: Call) -> Reply:
         raise invalid("Issue", "sub_issue_id", "missing_field")
     replace = call.fields.get("replace_parent") is True
     call.repository.relations.adopt(number, child, call.login, replace=replace)
-    body = wire.issue(call.site, call.repository, call.repository.issues.require(number))
+    body = _shown(call, call.repository.issues.require(number))
     return Reply(201, body, {"Location": body["url"]})
 
 
@@ -41,4 +44,10 @@ def _number(call: Call) -> int:
 
 def _listed(call: Call, numbers: Sequence[int]) -> Reply:
     issues = [call.repository.issues.require(number) for number in numbers]
-    return call.page(issues, lambda issue: wire.issue(call.site, call.repository, issue))
+    return call.page(issues, lambda issue: _shown(call, issue))
+
+
+def _shown(call: Call, issue: IssueRecord) -> Json:
+    """An issue beside others of any repository: it says which one is its own."""
+    own = repositories.repository(call.site, call.repository)
+    return {**wire.issue(call.site, call.repository, issue), "repository": own}

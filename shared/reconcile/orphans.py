@@ -123,6 +123,14 @@ def judge(found: Found, trade: Trade, now: datetime) -> Verdict:
     return _by_labels(found, item, trade)
 
 
+def is_unclear(verdict: Verdict, age: timedelta, doubt: timedelta) -> bool:
+    """Whether a second look decides, `doubt` later; `age` is the fence's.
+
+    Labels that disagree with a fence that has moved just now may be older than its move.
+    """
+    return verdict is Verdict.LOOK_AGAIN or (verdict is Verdict.WITHDRAW and age < doubt)
+
+
 _OF_CLOSED = {
     Outcome.DONE: Verdict.FINISH,
     Outcome.DROPPED: Verdict.WITHDRAW,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 import structlog
@@ -21,7 +21,7 @@ from shared.process import CommandFailed
 from shared.reconcile.burial import bury
 from shared.reconcile.labels import Sign
 from shared.reconcile.lost import LostLabels, Threads
-from shared.reconcile.orphans import Found, Trade, Verdict, judge, reason, suspects
+from shared.reconcile.orphans import Found, Trade, Verdict, is_unclear, judge, reason, suspects
 from shared.warrant import Notice, Operator, Warrant
 from shared.workflow import TERMINAL, Stage
 
@@ -37,7 +37,7 @@ LEFT_SECONDS = 3600.0
 """How long a suspect that was left as it is stays unasked while its fence does not move."""
 
 DOUBT_SECONDS = 120.0
-"""So long after the first look the second one decides: replicas learn of a merge some time after it."""
+"""So long after the first look the second one decides: replicas learn of a merge or a label some time after it."""
 
 MOST_LOOKS = 20
 """So many suspects are read in one go; the rest waits for the next poll."""
@@ -144,19 +144,21 @@ class Sweep:
         """It was in doubt long enough ago that the next look decides."""
         return self._doubts(fence) and self._clock.boot() >= self._doubted[fence.key.number][1] + DOUBT_SECONDS
 
-    def _decided(self, fence: Fence, verdict: Verdict) -> Verdict:
+    def _decided(self, fence: Fence, verdict: Verdict, now: datetime) -> Verdict:
         """What is unclear for the first time is looked at again; what then is as unclear as it was is withdrawn."""
-        was_due = self._is_due(fence)
-        if was_due or verdict is not Verdict.LOOK_AGAIN:
+        unclear, was_due = is_unclear(verdict, now - fence.at, timedelta(seconds=DOUBT_SECONDS)), self._is_due(fence)
+        if was_due or not unclear:
             self._doubted.pop(fence.key.number, None)
         elif not self._doubts(fence):
             self._doubted[fence.key.number] = fence, self._clock.boot()
-        return Verdict.WITHDRAW if was_due and verdict is Verdict.LOOK_AGAIN else verdict
+        if unclear:
+            return Verdict.WITHDRAW if was_due else Verdict.LOOK_AGAIN
+        return verdict
 
     async def _settle(self, fence: Fence) -> None:
         number, now = fence.key.number, self._sources.server_time()
         found = await self._found(fence, now)
-        verdict = self._decided(fence, judge(found, self._trade, now))
+        verdict = self._decided(fence, judge(found, self._trade, now), now)
         match verdict:
             case Verdict.LOOK_AGAIN:
                 return

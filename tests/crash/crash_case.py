@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,11 @@ class Case:
     heir: Heir
     point: Point | None = None
     call: tuple[str, str] = ("", "")
+
+    @property
+    def seed(self) -> int:
+        """Of what the replicas of this case show late: the same in each run."""
+        return zlib.crc32(f"{self.act.name} {self.blow} {self.heir} {self.point} {self.call}".encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +101,13 @@ async def whole_life(make: Callable[[], Path]) -> dict[str, Told]:
     return _WHOLE
 
 
-async def suffer(case: Case, told: Told, place: Path, *, patience: float = ALIKE_SECONDS) -> bool:
-    """Let it happen; False when the agent never came to the point. Raises AssertionError for a wrong end."""
+async def suffer(case: Case, told: Told, place: Path, *, patience: float = ALIKE_SECONDS, late: float = 0.0) -> bool:
+    """Let it happen; False when the agent never came to the point. Raises AssertionError for a wrong end.
+
+    `late` is the share of what replicas may answer late that is.
+    """
     async with life_in(place, copied_from=told.begins) as life:
+        life.lab.lag.begin(case.seed, share=late)
         life.settings = case.act.settings
         victim = life.cast(case.act.role, state=f"{case.act.name}-1", dies=case.call)
         strike = None if case.point is None else Strike(case.blow, case.point, lambda: _halt(case.blow, victim))

@@ -5,7 +5,8 @@ each of its calls to the server (REST and git) it runs again from where it began
 before or after the call, loses its answer, or stands still for 40 minutes while another one takes over. Another agent,
 or the same one restarted, must lead the act to the same picture: threads, comments, reviews, pull requests, fences,
 branches, notes, history, register. A killed agent reaches nothing more: neither does what it had started. A kill before
-a read leaves the server as a kill after the write before it, so reads are struck only with `CRASH=every`.
+a read leaves the server as a kill after the write before it, so reads are struck only with `CRASH=every`. With
+`CRASH_LAG=0.5` half of what GitHub's replicas may answer late is late.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ async def _run(cases: list[Case], life: Told, place: Path, count: Count) -> list
     for number, case in enumerate(cases):
         where = place / f"life-{number}"
         try:
-            missed += not await suffer(case, life, where)
+            missed += not await suffer(case, life, where, late=float(os.environ.get("CRASH_LAG", "0")))
         except AssertionError as error:
             wrong.append(f"{_named(case, life)}: {error} [{where}]")
         else:

@@ -36,6 +36,9 @@ async def test_labels_of_a_stranger_are_dropped(scene: Scene) -> None:
         ("?creator=bob", [4]),
         ("?assignee=ada", [1]),
         ("?assignee=none", [4, 3]),
+        ("?mentioned=Ada", [4]),
+        ("?milestone=none", [4, 3, 1]),
+        ("?milestone=*", []),
         ("?sort=comments", [3, 4, 1]),
         ("?state=all&sort=updated", [3, 2, 1, 4]),
     ],
@@ -43,7 +46,7 @@ async def test_labels_of_a_stranger_are_dropped(scene: Scene) -> None:
 async def test_the_list_is_filtered_and_sorted(scene: Scene, query: str, numbers: list[int]) -> None:
     lab = scene.lab
     for title, author, labels in (("1", "ada", ("a",)), ("2", "ada", ()), ("3", "ada", ("a", "b")), ("4", "bob", ())):
-        lab.issue(NAME, title, author=author, labels=labels)
+        lab.issue(NAME, title, "Thanks, @ada." if author == "bob" else "Not @adam.", author=author, labels=labels)
     for seconds, change in enumerate(("assign", "close", "comment"), 1):
         lab.clock.advance(10 * seconds)
         if change == "assign":
@@ -53,6 +56,11 @@ async def test_the_list_is_filtered_and_sorted(scene: Scene, query: str, numbers
         else:
             lab.comment(NAME, 3, "Hello", author="bob")
     assert [issue["number"] for issue in await scene.get(f"issues{query}")] == numbers
+
+
+async def test_a_milestone_that_does_not_exist_is_no_filter(scene: Scene) -> None:
+    refused = await scene.ask("GET", "issues?milestone=7")
+    assert (refused.status, refused.body["errors"][0]["field"]) == (422, "milestone")
 
 
 async def test_since_is_inclusive_on_the_time_of_the_last_update(scene: Scene) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from email.utils import parsedate_to_datetime
+from datetime import timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any
 
 import pytest
@@ -120,6 +121,10 @@ async def test_what_is_shown_alone_says_when_it_changed_and_answers_head(scene: 
     assert [head.headers[name] for name in ("ETag", "Last-Modified")] == [
         whole.headers[name] for name in ("ETag", "Last-Modified")
     ]
+    for age, status in ((0, 304), (1, 200)):
+        told = {"If-Modified-Since": format_datetime(changed - timedelta(seconds=age), usegmt=True)}
+        assert (await scene.ask("GET", "issues/1", headers=told)).status == status
+        assert (await scene.ask("GET", "issues/1", headers={**told, "If-None-Match": '"other"'})).status == 200
     assert "Last-Modified" not in (await scene.ask("GET", "issues")).headers
     assert (await scene.ask("HEAD", "issues/2")).status == 404
 

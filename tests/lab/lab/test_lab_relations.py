@@ -21,6 +21,7 @@ async def test_an_issue_gets_sub_issues_and_counts_them(scene: Scene) -> None:
     scene.lab.close(NAME, 2, actor="ada")
     assert [issue["number"] for issue in await scene.get("issues/1/sub_issues")] == [2, 3]
     assert [issue["number"] for issue in await scene.get("issues/1/sub_issues?per_page=1&page=2")] == [3]
+    assert {one["repository"]["full_name"] for one in await scene.get("issues/1/sub_issues")} == {NAME}
     story, child = await scene.get("issues/1"), await scene.get("issues/2")
     assert story["sub_issues_summary"] == {"total": 2, "completed": 1, "percent_completed": 50}
     assert child["parent_issue_url"] == story["url"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from fake_closing import FakeClosing
 from test_reconcile import IMPLEMENTING, NAMES, NOW, READY, REVIEWING, TESTING, fence, item
@@ -10,7 +12,7 @@ from planner_agent.trade import trade as of_planner
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.reconcile.orphans import KEPT, Found, Outcome, Trade, Verdict, judge, suspects
+from shared.reconcile.orphans import KEPT, Found, Outcome, Trade, Verdict, is_unclear, judge, suspects
 from shared.workflow import TERMINAL, Role, Stage
 from worker_agent.decide import WORKING
 from worker_agent.projection import before as before_of_worker
@@ -110,3 +112,20 @@ def test_when_a_tombstone_goes(found: Found, verdict: Verdict) -> None:
 def test_which_fences_need_a_closer_look(one: Fence, listed: Issue | None, suspected: bool) -> None:
     known = {} if listed is None else {42: listed}
     assert suspects([one], known, WORK, NOW) == ((one,) if suspected else ())
+
+
+@pytest.mark.fault(11)
+@pytest.mark.parametrize(
+    ("verdict", "seconds", "unclear"),
+    [
+        (Verdict.WITHDRAW, 119, True),
+        (Verdict.WITHDRAW, 120, False),
+        (Verdict.LOOK_AGAIN, 9999, True),
+        (Verdict.CONTINUE, 0, False),
+        (Verdict.FINISH, 0, False),
+    ],
+)
+def test_what_disagrees_with_a_fence_that_moved_just_now_is_decided_by_a_second_look(
+    verdict: Verdict, seconds: int, unclear: bool
+) -> None:
+    assert is_unclear(verdict, timedelta(seconds=seconds), timedelta(minutes=2)) is unclear

@@ -10,8 +10,10 @@ from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_world import HEAD, OPENED, SPECIFIED, World, answer
 
 from reviewer_agent.decide import Merge
+from shared.github.errors import NotShown
 from shared.items import Ended, Result, Skip
 from shared.lock.claim import Lease
+from shared.models import Issue
 from shared.workflow import Stage
 
 REVIEWING = frozenset({"status:reviewing"})
@@ -24,6 +26,16 @@ STOPS: dict[str, dict[str, Any]] = {
     "moved": {"labels": frozenset({"status:ready"})},
 }
 each_stop = pytest.mark.parametrize("stop", STOPS.values(), ids=STOPS.keys())
+
+
+class Late(World):
+    """The pull request is answered by a replica that lags, its thread is not."""
+
+    late = False
+
+    def as_issue(self) -> Issue:
+        shown = super().as_issue()
+        return replace(shown, open=False) if self.late else shown
 
 
 def merges(world: World) -> int:
@@ -88,3 +100,20 @@ async def test_a_persons_own_branch_is_reviewed_whatever_the_issue_that_it_names
     await tick(world)
     assert len(world.requests) == 1
     assert [deed for deed in world.done if deed.startswith("review")] == [f"review APPROVED {HEAD} 0"]
+
+
+@pytest.mark.fault(11)
+async def test_a_merge_that_only_the_thread_shows_yet_is_no_withdrawal() -> None:
+    world = Late(answers=[answer()])
+    agent = reviewer(world, **auto())
+    lease = await look(agent)
+    assert isinstance(lease, Lease)
+    async with agent.hold(lease) as held:
+        assert await agent.step(held) is None
+        world.late = True
+        with pytest.raises(NotShown):
+            await agent.stop(held, "the pull request was closed or locked")
+        assert world.stage is Stage.APPROVED
+        world.change(open=False, merged=True, merge_sha="d" * 40)
+        await agent.stop(held, "the pull request was closed or locked")
+    assert world.stage is Stage.DONE
