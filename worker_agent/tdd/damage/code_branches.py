@@ -44,9 +44,11 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 _OF_MACHINE = re.compile(
-    r"version|platform|TYPE_CHECKING|os\.name|debug|verbose|\bPY\d|_PYPY|ImportError|ModuleNotFound|KeyboardInterrupt"
-    r"|__name__|typeof (window|process|self|globalThis)"
+    r"sys\.version|(?:PHP|RUBY|PY|PYTHON|NODE)_VERSION|process\.version|\bplatform\b|TYPE_CHECKING|os\.name"
+    r"|\b(?:debug|verbose)\b|\bPY\d|_PYPY|ImportError|ModuleNotFound|KeyboardInterrupt|__name__"
+    r"|typeof (?:window|process|self|globalThis)"
 )
+"""Conditions that hold on another machine, or in another run, than the tests'."""
 
 UNTAKEN = "{}:{}: no test of the change takes the branch `{}`"
 

@@ -92,9 +92,18 @@ async def untaken(probe: Probe, but: Collection[tuple[str, str]] = ()) -> tuple[
     every = [branch for change in made.values() for branch in branches(change)]
     left = [one for one in every if (one.path, one.function) not in but and not _is_noticed(one, probe.found)]
     if not left or not await _fails_in(probe, made, left):
-        return tuple(left)
+        return _outermost(left)
     apart = left[:BRANCHES] if len(left) > 1 else ()
-    return tuple([one for one in apart if not probe.is_over() and not await _fails_in(probe, made, [one])])
+    return _outermost([one for one in apart if not probe.is_over() and not await _fails_in(probe, made, [one])])
+
+
+def _outermost(found: Sequence[Branch]) -> tuple[Branch, ...]:
+    """Without the branches that begin inside of another one: they follow from it."""
+    return tuple(one for one in found if not any(_is_inside(one, other) for other in found))
+
+
+def _is_inside(branch: Branch, other: Branch) -> bool:
+    return branch is not other and branch.path == other.path and branch.line in other.rows and other.line < branch.line
 
 
 def _is_noticed(branch: Branch, found: Noticed) -> bool:
