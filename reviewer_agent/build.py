@@ -74,6 +74,7 @@ def policy_of(parts: Parts) -> Policy:
         base_branch=parts.base_branch,
         merge=Merge(repository.merge),
         merge_method=repository.merge_method,
+        trailers=repository.commit_trailers,
         delete_branch=repository.delete_branch,
         barring=frozenset(repository.merge_blocking_labels),
         by_requester=repository.merge_by_requester,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,7 @@ from datetime import datetime
 from reviewer_agent.links import issue_of
 from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
 from reviewer_agent.review.text import REASON_CHARS, line
+from shared import change_summary
 from shared.errors import Blocked
 from shared.github.status import Status
 from shared.governance.repair import AnswerUnusable, shown
@@ -16,10 +18,13 @@ from shared.governance.rulings import offered
 from shared.labels import Flag, Labels
 from shared.lock.record import Fence
 from shared.models import PullRequest
-from shared.text import neutralise, one_line
+from shared.text import neutralise, one_line, redact
 from shared.workflow import Stage, Track
 
 TITLE_LIMIT = 240
+
+LINE_CHARS = 72
+"""Of a line of a commit message."""
 
 HEAD_MOVED = "head_moved"
 """What a status comment says to programs where commits were pushed that nobody has asked about."""
@@ -32,6 +37,17 @@ def merge_title(pull_request: PullRequest) -> str:
     """The subject of the commit on the base branch; a stranger's title closes and mentions nobody with it."""
     suffix = f" (#{pull_request.number})"
     return neutralise(one_line(pull_request.title, TITLE_LIMIT - len(suffix))) + suffix
+
+
+SENTENCES = 2
+"""So many on the change stand in the commit that a merge makes."""
+
+
+def merge_message(pull_request: PullRequest, trailers: Sequence[str] = ()) -> str:
+    """The whole message of that commit: its subject, what the change does by its description, and the trailers."""
+    said = change_summary.first_sentences(change_summary.read(pull_request.body), SENTENCES)
+    told = "\n".join(textwrap.wrap(neutralise(redact(said, ())), LINE_CHARS, break_long_words=False))
+    return "\n\n".join(filter(None, [merge_title(pull_request), told, "\n".join(trailers)]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,12 @@ from shared.github.status import Status
 from shared.governance.rulings import offered
 from shared.labels import Labels
 from shared.lock.record import Fence
-from shared.markdown import fold_logs
-from shared.models import Issue, PullRequest
-from shared.text import hosts, neutralise, one_line, printable
+from shared.models import PullRequest
+from shared.text import neutralise, one_line, printable
 from shared.workflow import Stage, Track
 
 OF_THE_MACHINE = frozenset({Misconfigured.category, NotAllowed.category, "WORKFLOW_ABORTED"})
 """Categories of failures about which nothing is to be done in the issue."""
-
-TITLE_LIMIT = 256
-"""GitHub refuses longer titles."""
 
 
 def branch(fence: Fence) -> str:
@@ -39,57 +35,6 @@ def commit_message(subject: str, *, fence: Fence, phase: str) -> str:
     return f"{neutralise(one_line(subject, 100))}\n\n" + "".join(
         f"{name}: {value}\n" for name, value in trailers.items()
     )
-
-
-def pull_request_title(prefix: str, issue: Issue) -> str:
-    """`[auto] <issue title>`; harmless also as the subject of a squash commit, where `fixes #1` would close."""
-    return neutralise(one_line(f"[{prefix}] {issue.title}", 240))[:TITLE_LIMIT]
-
-
-SUMMARY_BYTES = 16_000
-"""Of the summary in a pull request, so that proof and claim still fit into what GitHub takes."""
-
-
-def pull_request_body(
-    issue: Issue,
-    summary: str,
-    evidence: str,
-    *,
-    implied_criteria: bool,
-    flagged: Sequence[str] = (),
-    claim: str = "",
-) -> str:
-    """What a person who opens the pull request needs: the issue, what was done, the proof, and a line for machines."""
-    parts = [
-        f"Closes #{issue.number}",
-        "",
-        "## What this does",
-        "",
-        fold_logs(neutralise(_cut(summary), {"github.com", *hosts(issue.body)})),
-        "",
-        "## Evidence",
-        "",
-        evidence,
-    ]
-    if implied_criteria:
-        parts += ["", "The issue lists no acceptance criteria; the whole issue was treated as one criterion."]
-    if flagged:
-        parts += ["", "## For a person to look at", "", _flagged(flagged)]
-    if claim:
-        parts += ["", claim]
-    return "\n".join(parts)
-
-
-def _cut(summary: str) -> str:
-    return summary.encode()[:SUMMARY_BYTES].decode("utf-8", "ignore")
-
-
-def _flagged(paths: Sequence[str]) -> str:
-    """Files that the specification names and that decide what is installed, built or run."""
-    named = [f"- `{neutralise(one_line(path, 200)).replace('`', chr(39))}`" for path in paths[:20]]
-    more = [f"- and {len(paths) - 20} more"] if len(paths) > 20 else []
-    why = "These files decide what is installed, or run without being called, so a person merges this change:"
-    return "\n".join([why, "", *named, *more])
 
 
 def _where(fence: Fence) -> tuple[tuple[str, str], ...]:

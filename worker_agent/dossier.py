@@ -1,16 +1,16 @@
-"""The text of a pull request, from what the item's notes prove; any machine can write it."""
+"""What there is to tell of a change, from what the item's notes prove; any machine can tell it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from shared.git.notes import Note, NoteError, Phase, ProofNote
+from shared.git.notes import Baseline, Note, NoteError, Phase, ProofNote
 from shared.git.patch_policy import Policy, flagged
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.models import Issue
-from worker_agent import comments
 from worker_agent.branch.history import HISTORY_LIMIT
+from worker_agent.description import Change
 from worker_agent.tdd import claim
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
@@ -21,27 +21,41 @@ Phases = Sequence[tuple[str, Note]]
 """The phase commits between the base and the head, oldest first, each with its note."""
 
 
-async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str:
-    """The body for the pull request of a green commit."""
+async def described(workshop: Workshop, held: Held, issue: Issue) -> Change | None:
+    """What is told of the fence's commit in its pull request; None when no note was found for it."""
     job = await workshop.open(held, issue)
     notes = await workshop.worksite.notes(job.space, held.fence)
+    if held.fence.work_head not in notes:
+        return None
     history = await workshop.worksite.mirror.log(held.fence.work_head, HISTORY_LIMIT)
     phases = [(commit.oid, notes[commit.oid]) for commit in reversed(history) if commit.oid in notes]
-    told, line = "No note was found for this commit.", ""
-    if held.fence.work_head in notes:
-        evidence = _evidence(held.fence, phases, _cost(notes.values()), _criteria(job))
-        told = markdown(evidence)
-        if _is_claimed(phases, evidence.tried):
-            line = claim.write(_claim(held.fence, phases, evidence), workshop.worksite.keys)
+    evidence = _evidence(held.fence, phases, _cost(notes.values()), _criteria(job))
+    claimed_ = _is_claimed(phases, evidence.tried)
     changed = await job.space.changes(held.fence.base, held.fence.work_head)
-    return comments.pull_request_body(
+    return Change(
         issue,
+        held.fence,
         job.specification.goal or issue.title,
-        told,
+        markdown(evidence),
+        summary=_summary(phases),
+        part_of=job.specification.part_of,
         implied_criteria=_implied(job),
         flagged=flagged(changed, policy=Policy()),
-        claim=line,
+        test_commands=job.test_commands,
+        claim=claim.write(_claim(held.fence, phases, evidence), workshop.worksite.keys) if claimed_ else "",
+        merges=workshop.policy.merge,
+        documentation=workshop.policy.documentation,
     )
+
+
+def unproven(held: Held, issue: Issue) -> Change:
+    """What is told of a commit for which there is no note."""
+    return Change(issue, held.fence, issue.title, "No test results were found for this commit.")
+
+
+def _summary(phases: Phases) -> str:
+    """What the coders of all cycles say of the change."""
+    return " ".join(note.summary for _, note in phases if note.phase is Phase.GREEN and note.summary)
 
 
 def _is_claimed(phases: Phases, tried: ProofNote | None) -> bool:
@@ -59,39 +73,52 @@ def _cost(notes: Iterable[Note]) -> Cost:
     return Cost(sum(known), ", ".join(sorted({source for _, source in costs if source})))
 
 
-def _evidence(fence: Fence, phases: Phases, cost: Cost, criteria: Sequence[str]) -> Evidence:
+def _evidence(fence: Fence, phases: Phases, cost: Cost, criteria: Mapping[str, str]) -> Evidence:
     first, last = phases[0][1], phases[-1][1]
+    covers = {test: criterion for _, note in phases for test, criterion in note.covers.items()}
+    green = [place for place, (_, note) in enumerate(phases) if note.phase is Phase.GREEN]
     baseline = next((note.baseline for _, note in phases if note.baseline), None)
     return Evidence(
         base=first.base,
         head=fence.work_head,
-        proofs=tuple(row for _, note in phases if note.phase is Phase.GREEN for row in _rows(note, criteria)),
-        baseline=f"{baseline.passed} passed, {baseline.failed} failed" if baseline else "unknown",
+        proofs=tuple(row for _, note in phases if note.phase is Phase.GREEN for row in _rows(note, criteria, covers)),
+        baseline=_before(baseline) if baseline else "not run",
         result=last.test_result,
         attempts=max(note.attempts for _, note in phases),
         cost_usd=cost.usd,
         cost_source=cost.source,
-        red_runs=tuple(_run(oid, note) for oid, note in phases if note.phase is Phase.RED),
         green_exit=last.exit_code,
         refused=tuple(_refused(phases)),
-        criteria=tuple(criteria),
+        criteria=criteria,
         set_aside=tuple(criterion for _, note in phases for criterion in note.set_aside),
         quality={command: ended for _, note in phases for command, ended in note.quality.items()},
         scanned=True,  # nothing gets into a fence without it
+        later=tuple(_later(phases[green[-1] + 1 :] if green else ())),
         tried=together([note.proof for _, note in phases if note.proof is not None]),
     )
 
 
-def _rows(note: Note, criteria: Sequence[str]) -> Iterator[Proof]:
+def _before(baseline: Baseline) -> str:
+    return f"{baseline.passed} passed" + (f", {baseline.failed} failed" if baseline.failed else "")
+
+
+def _rows(note: Note, criteria: Collection[str], covers: Mapping[str, str]) -> Iterator[Proof]:
     for test in note.new_tests:
         outcome, _, message = note.red.get(test, "absent").partition(": ")
+        told = covers.get(test, "")
         criterion = note.current_test if note.current_test in criteria else criterion_of(test, criteria)
-        yield Proof(test, outcome, message, note.green.get(test, ""), criterion)
+        yield Proof(test, outcome, message, note.green.get(test, ""), criterion or (told if told in criteria else ""))
 
 
-def _run(oid: str, note: Note) -> str:
-    ended = "" if note.exit_code is None else f", exit code {note.exit_code}"
-    return f"commit {oid[:12]} on {note.base[:12]}: {note.test_result}{ended}"
+def _later(phases: Phases) -> Iterator[tuple[str, str]]:
+    """What followed the first green commit, one line each."""
+    for oid, note in phases:
+        answered = [one.said for one in note.answers if one.done and one.said]
+        said = " ".join(filter(None, [_DID.get(note.phase, ""), note.summary or " ".join(answered)]))
+        yield oid, said or "Changed after the first version."
+
+
+_DID = {Phase.REFACTOR: "Refactored.", Phase.SYNC: "Merged the base branch."}
 
 
 def _refused(phases: Phases) -> Iterator[str]:
@@ -101,7 +128,7 @@ def _refused(phases: Phases) -> Iterator[str]:
         for error in filter(None, (note.error, *note.rolled_back)):
             if error not in told:  # the last refused try stands in the note of both commits
                 told.append(error)
-                yield ": ".join(filter(None, (note.phase, error.type, error.message)))
+                yield f"{error.message[:1].upper()}{error.message[1:]}"
                 yield from error.details.splitlines()
 
 
@@ -129,8 +156,8 @@ def _claim(fence: Fence, phases: Phases, evidence: Evidence) -> Claim:
     )
 
 
-def _criteria(job: Job) -> tuple[str, ...]:
-    return tuple(criterion.id for criterion in job.specification.criteria if not criterion.implied)
+def _criteria(job: Job) -> dict[str, str]:
+    return {criterion.id: criterion.text for criterion in job.specification.criteria if not criterion.implied}
 
 
 def _implied(job: Job) -> bool:

@@ -19,7 +19,7 @@ from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.patch import read
 from reviewer_agent.review.placement import place
 from reviewer_agent.review.questions import Answered, Kind, Question
-from shared import marks
+from shared import change_summary, marks
 from shared.errors import Blocked
 from shared.governance.commands import commands
 from shared.lock.record import Fence
@@ -239,6 +239,22 @@ def test_giving_up_says_why_and_what_to_do(error: Blocked, sentence: str) -> Non
 )
 def test_the_subject_of_the_merge(title: str, shown: str) -> None:
     assert comments.merge_title(replace(OPENED, title=title)) == shown
+
+
+def test_the_message_of_the_merge_says_what_changed_and_ends_with_the_trailers() -> None:
+    summary = change_summary.written(
+        "People are found by a part of their name, in any case and in order. It is fast. More."
+    )
+    pull = replace(OPENED, title="Search users", body=f"Closes #42\n\n{summary}\n\nRest.")
+    assert comments.merge_message(pull, ("Signed-off-by: Ada <a@example.org>",)) == (
+        "Search users (#57)\n\n"
+        "People are found by a part of their name, in any case and in order. It\nis fast.\n\n"
+        "Signed-off-by: Ada <a@example.org>"
+    )
+    assert comments.merge_message(replace(pull, body="Mine.")) == "Search users (#57)"
+    loud = change_summary.written("Fixes #1 for @ada.")
+    assert "@ada" not in comments.merge_message(replace(pull, body=loud))
+    assert "Fixes #1" not in comments.merge_message(replace(pull, body=loud))
 
 
 def test_the_short_ones() -> None:

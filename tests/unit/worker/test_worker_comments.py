@@ -42,47 +42,6 @@ def test_a_commit_message() -> None:
     )
 
 
-@pytest.mark.fault(20)
-@pytest.mark.parametrize(
-    ("title", "shown"),
-    [
-        ("Search\nIssue: #1\nusers", "[auto] Search Issue: #1 users"),
-        ("-rf $(id) `id`", "[auto] -rf $(id) `id`"),
-        ("\u202eevil\x1b[31m", "[auto] evil"),
-        ("Grüße 🎉", "[auto] Grüße 🎉"),
-        ("x" * 256, f"[auto] {'x' * 232}…"),
-        ("Fixes #3 for @ada", "[auto] F\u200dixes #3 for @\u200dada"),
-        ("@a " * 85, "[auto] " + "@\u200da " * 62 + "@"),
-    ],
-)
-def test_a_title_is_one_line_that_github_takes(title: str, shown: str) -> None:
-    got = comments.pull_request_title("auto", replace(ISSUE, title=title))
-    assert got == shown
-    assert len(got) <= comments.TITLE_LIMIT
-    subject = comments.commit_message(f"Implement {title}", fence=FENCE, phase="green").splitlines()
-    assert subject[1] == ""
-    assert subject[2] == "Issue: #42"
-
-
-def test_a_pull_request_body() -> None:
-    body = comments.pull_request_body(ISSUE, "Closes #1, says @ada", "| proof |", implied_criteria=False)
-    assert body == ("Closes #42\n\n## What this does\n\nC\u200dloses #1, says @\u200dada\n\n## Evidence\n\n| proof |")
-    assert "person to look at" not in body
-    implied = comments.pull_request_body(ISSUE, "Text", "Proof", implied_criteria=True)
-    assert implied.endswith(
-        "Proof\n\nThe issue lists no acceptance criteria; the whole issue was treated as one criterion."
-    )
-
-
-def test_a_pull_request_body_names_the_files_that_a_person_looks_at() -> None:
-    named = ["pyproject.toml", "tests/`@ada`/conftest.py", *(f"{number}.lock" for number in range(30))]
-    body = comments.pull_request_body(ISSUE, "Text", "Proof", implied_criteria=False, flagged=named, claim="<!-- c -->")
-    assert "- `pyproject.toml`\n" in body
-    assert "so a person merges this change" in body
-    assert "`@" not in body
-    assert body.endswith("- and 12 more\n\n<!-- c -->")
-
-
 def test_tests_written() -> None:
     assert comments.tests_written(FENCE, ["t.py::a"], (), "", 0) == Status(
         "1 new test written; red on the base. Implementing now.",
@@ -246,13 +205,3 @@ def test_a_wait_says_until_when() -> None:
     status = comments.waiting(replace(FENCE, wait=Wait("usage-limit", until)), "the account's limit")
     assert status.sentence == "Waiting until 2026-03-01 12:30 UTC, no attempt is spent: the account's limit"
     assert status.data["waiting"] == {"why": "usage-limit", "until": until.isoformat()}
-
-
-def test_the_issues_own_links_stay_links_and_its_logs_are_folded() -> None:
-    log = "\n".join(f"line {n}" for n in range(40))
-    text = f"See https://example.org/style and https://evil.example/x.\n\n```\n{log}\n```"
-    issue = replace(ISSUE, body="See https://example.org/style")
-    body = comments.pull_request_body(issue, text, "", implied_criteria=False)
-    assert "https://example.org/style" in body
-    assert "https://evil.example" not in body
-    assert "<details><summary>42 lines</summary>\n\n```\nline 0\n" in body
