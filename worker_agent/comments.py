@@ -130,7 +130,7 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, tries: Sequ
     lines = [f"**What was kept:** {left}", f"**What to do:** {todo}"]
     lines += ["**What was tried:**\n\n" + "\n".join(f"- {one}" for one in tries)] if tries else []
     lines += [error.diagnosis] if error.diagnosis else []
-    lines += [offered(Track.SPECIFICATION, fence.stage, edited=error.edited)]
+    lines += [offered(Track.SPECIFICATION, fence.stage)]
     rows = (*_where(fence), ("Category", error.category), ("Failed runs", fence.failures or "none"))
     return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(lines))
 

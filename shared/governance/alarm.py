@@ -70,7 +70,7 @@ class Alarm:
         """`gave_up` is the id of the ACK under which it was given up: the occasion's name on every machine."""
         fence = held.fence
         number, epoch = fence.key.number, str(gave_up)
-        commands = tuple(f"/{verb}" for verb in fitting(_track(held), fence.stage, edited=error.edited))
+        commands = tuple(f"/{verb}" for verb in fitting(_track(held), fence.stage))
         self._put(number, epoch, "failed", str(error), (fence.stage, error.category, commands))
         told = f"A person is wanted: {_first_line(error)} The status comment says what was kept and what fits now."
         await self._mention(number, f"failed-{epoch}", told)
