@@ -46,6 +46,7 @@ def build(parts: Parts) -> Agent:
         turns=Turns(parts.fences, source, parts.server_time),
         rules=parts.rules,
         queue=parts.merge_queue,
+        threads=parts.review_threads,
         closing=parts.closing,
     )
     runs = Runs(source, Notes(source.git, parts.identity), parts.keys)

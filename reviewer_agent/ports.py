@@ -143,6 +143,12 @@ class Queue(Protocol):
     async def holds(self, node_id: str, held: Held) -> bool: ...
 
 
+class ReviewThreads(Protocol):
+    """Threads of reviews."""
+
+    async def resolve(self, number: int, roots: Collection[int], held: Held) -> int: ...
+
+
 class StatusBoard(Protocol):
     """The reviewer's one status comment per thread."""
 
@@ -186,6 +192,7 @@ class Forge:
     turns: Turns
     rules: Rules
     queue: Queue
+    threads: ReviewThreads
     closing: Closing
 
 
