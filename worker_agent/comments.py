@@ -65,7 +65,7 @@ def tests_written(
     count = len(new_tests)
     names = ", ".join(f"`{one_line(name, 120)}`" for name in new_tests[:5])
     return Status(
-        f"{count} new test{'s' * (count != 1)} written; red on the base. Implementing now.",
+        f"{count} new test{'s' * (count != 1)} written; failing as expected. Implementing now.",
         (
             *_where(fence),
             *((("Criterion", criterion),) if criterion else ()),
@@ -73,7 +73,7 @@ def tests_written(
             *((("Images", f"{pictures}, not shown to the coder: put what matters into words"),) if pictures else ()),
         ),
         _data(fence, new_tests=list(new_tests)),
-        f"Set aside:\n{_list(left_out)}" if left_out else "",
+        f"Not used:\n{_list(left_out)}" if left_out else "",
     )
 
 
@@ -88,11 +88,11 @@ def refactoring_waits(fence: Fence, diff: str) -> Status:
     shown = "\n".join(f"    {line}" for line in printable(diff).splitlines())
     look = f"`git fetch origin {fence.key.ref} && git show {fence.work_head[:12]}`"
     return Status(
-        "Tests pass. A refactoring waits for a person before the pull request is opened.",
+        "Tests pass. A refactoring waits for your approval before the pull request is opened.",
         _where(fence),
         _data(fence, waiting={"why": "approval", "since": fence.at.isoformat()}),
-        "**What to do:** comment `/approve` to take the refactoring, or `/reject` and why to go on without it. "
-        f"Whole: {look}.\n\n{shown}",
+        "**What to do:** comment `/approve` to take the refactoring, or `/reject <reason>` to continue without it. "
+        f"The whole commit: {look}.\n\n{shown}",
     )
 
 
@@ -117,13 +117,13 @@ def handed_over(fence: Fence) -> Status:
 
 
 def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, tries: Sequence[str] = ()) -> Status:
-    """A person has to act; what is proposed depends on whether there is a pull request to go on from.
+    """Needs a maintainer; what is proposed depends on whether there is a pull request to go on from.
 
     `tries` is what was tried before, one line of Markdown each.
     """
     again = f"set the label `{names.of(Stage.READY)}` on the issue again to start over"
     if fence.pr:
-        further = f"set the label `{names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to go on from its branch"
+        further = f"set the label `{names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to continue on its branch"
         again = f"{further}; or close #{fence.pr} and {again}"
     left = f"{kept}; {error.kept}" if error.kept else kept
     todo = error.advice if "/retry" in error.advice else f"{_first(error)}then {again}."
@@ -132,7 +132,8 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, tries: Sequ
     lines += [error.diagnosis] if error.diagnosis else []
     lines += [offered(Track.SPECIFICATION, fence.stage)]
     rows = (*_where(fence), ("Category", error.category), ("Failed runs", fence.failures or "none"))
-    return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(lines))
+    sentence = str(error).removeprefix(f"{error.category}: ")  # which has a row of its own
+    return Status(sentence, rows, _data(fence, error=str(error), category=error.category), "\n\n".join(lines))
 
 
 def _first(error: Blocked) -> str:
@@ -148,14 +149,14 @@ def _first(error: Blocked) -> str:
 
 def passed_on(fence: Fence) -> Status:
     """Another role has the next step."""
-    return Status(f"Waiting for an agent that plays the role {fence.next_role}.", _where(fence), _data(fence))
+    return Status(f"Waiting for an agent with the role {fence.next_role}.", _where(fence), _data(fence))
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
     """A run failed and is repeated later, by whichever agent comes first then."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
-    told = f"Waiting until {until}, no attempt is spent: {one_line(sentence, 400)}"
+    told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
     return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
 
 
@@ -163,16 +164,16 @@ def unusable(fence: Fence, error: Misconfigured) -> Status:
     """The configuration lets nothing of this repository begin; the issue is as good as any other."""
     notes = (
         "**What to do:** correct the configuration file of the agent: `test_command`, or whatever it names. "
-        "`workflow-engine doctor` tries it there. This issue then goes on by itself, at the latest after ten minutes, "
-        "and with `/retry` at once; nothing in its text has to be changed. No other issue here is begun until then."
+        "`workflow-engine doctor` tries it there. This issue then continues by itself within ten minutes, "
+        "or at once with `/retry`; its text needs no change. No other issue here is started until then."
     )
     data = _data(fence, error=str(error), category=error.category, waiting={"why": "configuration"})
-    return Status(f"Not begun: {error}", (*_where(fence), ("Category", error.category)), data, notes)
+    return Status(f"Not started: {error}", (*_where(fence), ("Category", error.category)), data, notes)
 
 
 def paused(fence: Fence) -> Status:
     """A person paused it."""
-    return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))
+    return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
 
 
 def withdrawn(
@@ -190,7 +191,7 @@ def withdrawn(
 def ready_in_vain(fence: Fence, names: Labels, pull_request: PullRequest) -> Status:
     """Work that was stopped is asked for again, by a label that counts only without an open pull request."""
     return Status(
-        f"`{names.of(Stage.READY)}` begins nothing here while #{pull_request.number} is open.",
+        f"`{names.of(Stage.READY)}` starts nothing here while #{pull_request.number} is open.",
         _where(fence),
         _data(fence, waiting={"why": "pull request open"}),
         f"**What to do:** {_afterwards(fence, names, pull_request)}",
@@ -200,7 +201,7 @@ def ready_in_vain(fence: Fence, names: Labels, pull_request: PullRequest) -> Sta
 def opened_again(names: Labels) -> str:
     """The reply on a pull request that somebody has opened again without saying what for."""
     return (
-        "This is open again, and no label says what is wanted, so the engine leaves it alone.\n\n**What to do:** set "
+        "This is open again, and no label says what is wanted, so the engine does nothing here.\n\n**What to do:** set "
         f"`{names.of(Stage.CHANGES_REQUESTED)}` here to have it changed, or `{names.of(Stage.REVIEWING)}` to have it "
         "reviewed as it is."
     )

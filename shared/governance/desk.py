@@ -36,7 +36,7 @@ SAID = "said "
 
 APPROVE = "To approve this plan, please comment `/approve` on a line of its own. Nothing has been started yet."
 
-LATE = "it came after the coder's last call"
+LATE = "it arrived after the coder had finished"
 """Why something that was said is not heeded yet."""
 
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)

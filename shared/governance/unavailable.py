@@ -15,7 +15,7 @@ BY_CONFIGURATION: Mapping[Verb, Refused] = {
 """Of a command that the configuration leaves to people."""
 
 NOT_CLEARED: Mapping[str, str] = {
-    "flagged": "a flag says that a maintainer decides; remove it first",
+    "flagged": "a flag asks for a maintainer; remove it first",
     "resolved": "a merge conflict was resolved in it; check that and remove the flag first",
     "barred": "a label forbids merging; remove it first",
     "unseen": "this commit has no review by the engine",

@@ -44,12 +44,12 @@ def test_a_commit_message() -> None:
 
 def test_tests_written() -> None:
     assert comments.tests_written(FENCE, ["t.py::a"], (), "", 0) == Status(
-        "1 new test written; red on the base. Implementing now.",
+        "1 new test written; failing as expected. Implementing now.",
         (*ROWS, ("New tests", "`t.py::a`")),
         DATA | {"new_tests": ["t.py::a"]},
     )
     many = comments.tests_written(FENCE, [f"t{n}" for n in range(7)], ["t9: repeats t1"], "AC2", 2)
-    assert many.sentence == "7 new tests written; red on the base. Implementing now."
+    assert many.sentence == "7 new tests written; failing as expected. Implementing now."
     assert many.rows[-2] == ("New tests", "`t0`, `t1`, `t2`, `t3`, `t4`")
     assert many.rows[-1] == ("Images", "2, not shown to the coder: put what matters into words")
 
@@ -97,7 +97,7 @@ def test_given_up_with_a_pull_request() -> None:
     assert status.notes == (
         "**What was kept:** branch `auto/issue-42` and #57\n\n"
         "**What to do:** correct the specification or the code, then set the label `status:changes-requested` on #57 "
-        "to go on from its branch; or close #57 and set the label `status:ready` on the issue "
+        "to continue on its branch; or close #57 and set the label `status:ready` on the issue "
         "again to start over.\n\n" + offered(Track.SPECIFICATION, OPENED.stage)
     )
 
@@ -130,7 +130,7 @@ def test_a_pull_request_that_was_closed_is_asked_about() -> None:
 
 
 def test_paused_and_withdrawn() -> None:
-    assert comments.paused(FENCE) == Status("Paused by a label; goes on when it is taken off.", ROWS, DATA)
+    assert comments.paused(FENCE) == Status("Paused. Remove the label to continue.", ROWS, DATA)
     there = comments.withdrawn(FENCE, "the issue was closed", Labels(status_prefix="s/"), remains=True)
     assert there == Status(
         "Stopped: the issue was closed. The branch `auto/issue-42` is kept.",
@@ -165,13 +165,13 @@ def test_ready_beside_an_open_pull_request_is_answered() -> None:
     names = frozenset[str]()
     pull = PullRequest(57, "Title", "", Account(1, "ada"), names, "auto/issue-42", "b" * 40, "main", True, False)
     told = comments.ready_in_vain(OPENED, Labels(), pull)
-    assert told.sentence == "`status:ready` begins nothing here while #57 is open."
+    assert told.sentence == "`status:ready` starts nothing here while #57 is open."
     assert told.notes == comments.withdrawn(OPENED, "x", Labels(), pull_request=pull).notes
 
 
 def test_two_issues_that_wait_for_each_other() -> None:
     told = circles.told((Link(42, 43), Link(43, 42)))
-    assert told.sentence == "Waiting for ever: this issue depends on #43, and #43 on this one."
+    assert told.sentence == "Waiting forever: this issue depends on #43, and #43 on this one."
     assert told.notes == (
         "**What to do:** take `Depends on #43` out of this issue, or take `Depends on #42` out of #43."
     )
@@ -180,7 +180,7 @@ def test_two_issues_that_wait_for_each_other() -> None:
 
 def test_three_issues_that_wait_for_each_other() -> None:
     told = circles.told((Link(42, 43), Link(43, 44), Link(44, 42)))
-    assert told.sentence == "Waiting for ever: this issue depends on #43, #43 on #44, and #44 on this one."
+    assert told.sentence == "Waiting forever: this issue depends on #43, #43 on #44, and #44 on this one."
     assert told.notes.endswith("this issue, or take `Depends on #44` out of #43, or take `Depends on #42` out of #44.")
 
 
@@ -203,5 +203,5 @@ def test_a_failed_run_names_what_fits_and_what_is_left() -> None:
 def test_a_wait_says_until_when() -> None:
     until = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     status = comments.waiting(replace(FENCE, wait=Wait("usage-limit", until)), "the account's limit")
-    assert status.sentence == "Waiting until 2026-03-01 12:30 UTC, no attempt is spent: the account's limit"
+    assert status.sentence == "Waiting until 2026-03-01 12:30 UTC, this uses no attempt: the account's limit"
     assert status.data["waiting"] == {"why": "usage-limit", "until": until.isoformat()}
