@@ -29,6 +29,32 @@ def repository_name(name: str) -> str:
 RepositoryName = Annotated[str, AfterValidator(repository_name)]
 
 
+_NAMES = re.compile(r"\{[^{}]*\}")
+_TRAILER = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,40}: \S[^\n\r]{0,200}")
+
+
+def title_template(template: str) -> str:
+    """`template` when it names the issue's title and nothing unknown; raises ValueError with one sentence otherwise."""
+    unknown = sorted(set(_NAMES.findall(template)) - {"{title}", "{number}", "{type}"})
+    if unknown or template.count("{title}") != 1 or "\n" in template or len(template) > 100:
+        raise ValueError("is one line with {title} in it once; {number} and {type} may stand there too, nothing else")
+    return template
+
+
+def trailer(line: str) -> str:
+    """`line` when git takes it for a trailer; raises ValueError with one sentence otherwise."""
+    if not _TRAILER.fullmatch(line):
+        raise ValueError("is not a trailer; write it as in 'Co-authored-by: Ada <ada@example.org>'")
+    return line
+
+
+def web_address(url: str) -> str:
+    """`url` when a browser opens it; raises ValueError with one sentence otherwise."""
+    if not re.fullmatch(r"https?://[^\s<>()\[\]]+", url):
+        raise ValueError("is not an address; write it as in 'https://example.org/docs'")
+    return url
+
+
 class LabelSettings(Section):
     """Which labels filter candidates, and how the engine's own labels are spelled."""
 
@@ -164,6 +190,11 @@ class RepositorySettings(Section):
     """Labels that order the candidates, most urgent first."""
     pr_labels: tuple[Text, ...] = ("automated",)
     """Labels that every pull request of the engine gets."""
+    pr_title: Annotated[Text, AfterValidator(title_template)] = "{title}"
+    """The title of a pull request, as in `feat: {title}`; `{title}` is the issue's, `{number}` its number, `{type}` the
+    word of Conventional Commits for its kind."""
+    docs_url: Annotated[Text, AfterValidator(web_address)] | None = None
+    """Where people of the repository read about the engine's commands; pull requests link it, null means none do."""
     reviewers: tuple[Text, ...] = ()
     """Logins whose review is requested when a pull request is handed to review."""
     assign: Text | None = None
@@ -180,6 +211,8 @@ class RepositorySettings(Section):
     """Who merges an approved pull request: people, the engine after `/merge`, or the engine."""
     merge_method: Literal["squash", "merge", "rebase"] = "squash"
     """How a pull request is merged."""
+    commit_trailers: tuple[Annotated[Text, AfterValidator(trailer)], ...] = ()
+    """Last lines of the commit that a squash or merge makes, as in `["Signed-off-by: Ada <ada@example.org>"]`."""
     merge_max_lines: int | None = Field(800, ge=1)
     """Lines that a change may add and remove, files deleted as a whole aside, to be merged without a person's word;
     null means any number."""

@@ -39,7 +39,7 @@ def demo(  # noqa: PLR0913 - each is an option of the command line
     kill_every: Annotated[float, typer.Option(help="SIGKILL a random agent about every so many seconds.")] = 0.0,
     directory: Annotated[Path, typer.Option(help="Where it may write.")] = Path(".demo"),
     set_up: Annotated[bool, typer.Option("--set-up", help="Only make the project's environment.")] = False,
-    llm: Annotated[str, typer.Option(metavar="scripted|claude|codex", help="Who codes.")] = "scripted",
+    llm: Annotated[str, typer.Option(metavar="scripted|claude|codex", help="Coding backend.")] = "scripted",
     repo: Annotated[Path | None, typer.Option(help="Work on a copy of this repository of yours.")] = None,
     story: Annotated[str | None, typer.Option(help="What should be built there; the first line is the title.")] = None,
     test_command: Annotated[str | None, typer.Option(help="What runs its tests; else detected.")] = None,
@@ -183,7 +183,7 @@ def install_cli(
 def init(
     repository: Annotated[str | None, typer.Argument(metavar="[owner/repo]", help="Which one; else all.")] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file, also a new one.")] = None,
-    api_url: Annotated[str | None, typer.Option(metavar="URL", help="For a new configuration: an own server.")] = None,
+    api_url: Annotated[str | None, typer.Option(metavar="URL", help="GitHub Enterprise API URL, if any.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     update: Annotated[bool, typer.Option("--update", help="Give existing labels the engine's looks.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,

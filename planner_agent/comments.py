@@ -115,27 +115,30 @@ def _paths(paths: Sequence[str]) -> str:
 
 def _how_to_decide(planned: Plan, approval: Approval) -> str:
     if approval is Approval.GIVEN:
-        return "This plan was approved at a terminal: the specification issues follow."
+        return "This plan was approved at a terminal. Its issues are being created."
     if approval is Approval.AUTO and not planned.questions:
-        return "The configuration approves plans: the specification issues follow."
+        return "Plans are approved automatically here. Its issues are being created."
     if approval is Approval.TERMINAL:
         return _decide_at_a_terminal(planned)
-    first = "To approve this plan, answer with `/approve`: its specification issues are created then."
+    first = "**To start, comment `/approve`.** The issues above are created then."
     if planned.questions:
-        first = "Please answer the questions in a comment: a new plan follows. `/approve` goes on with the assumptions."
+        first = (
+            "**Please answer the questions in a comment**; a new plan follows. "
+            "Or comment `/approve` to continue with the assumptions."
+        )
     return (
-        f"{first} `/reject why` or `/edit what should be different` leads to a new plan. "
-        "The comment begins with the command, and people with write access decide. "
+        f"{first} To get another plan, comment `/reject <reason>` or `/edit <what to change>`. "
+        "Commands stand at the beginning of a comment and need write access. "
         "Please do not edit this comment: an edited plan cannot be approved."
     )
 
 
 def _decide_at_a_terminal(planned: Plan) -> str:
-    answers = " Answers to the questions in a comment lead to a new plan, too." if planned.questions else ""
+    answers = " Answers to the questions lead to a new plan, too." if planned.questions else ""
     return (
-        "Plans of this repository are approved at a terminal: run `planner-agent` for it there and give this issue's "
-        "number. `/reject why` or `/edit what should be different` in a comment, by people with write access, leads "
-        f"to a new plan.{answers}"
+        "Plans of this repository are approved at a terminal: run `planner-agent` there with this issue's number. "
+        "To get another plan, comment `/reject <reason>` or `/edit <what to change>` (needs write access)."
+        f"{answers}"
     )
 
 
@@ -149,7 +152,7 @@ def specified(fence: Fence, created: Sequence[Created]) -> Status:
     """The specification issues exist."""
     notes = "\n".join(f"- [ ] #{one.number} {one.title}{_behind(one)}" for one in created)
     return Status(
-        f"{_count(len(created), 'specification issue')} created; the story is closed with the last of them.",
+        f"{_count(len(created), 'specification issue')} created; the story closes with the last of them.",
         _where(fence),
         _data(fence, specifications={one.key: one.number for one in created}),
         notes,
@@ -165,21 +168,22 @@ def finished(fence: Fence, numbers: Mapping[str, int]) -> Status:
 
 def closed(fence: Fence) -> Status:
     """A person has closed the story; its specifications go on by themselves."""
-    return Status("Closed by a person: its specification issues go on by themselves.", _where(fence), _data(fence))
+    sentence = "Closed by a maintainer; its specification issues continue by themselves."
+    return Status(sentence, _where(fence), _data(fence))
 
 
 def changed_meanwhile(fence: Fence) -> Status:
     """The configuration approves plans, but not for a text that nobody with write access has approved."""
     return Status(
-        "The story was changed after its label was set, so a person decides on the plan: `/approve`, "
-        "`/reject why` or `/edit what should be different`.",
+        "The story was edited after its label was set, so the plan needs your decision: `/approve`, "
+        "`/reject <reason>` or `/edit <what to change>`.",
         _where(fence),
         _data(fence, waiting={"why": "approval"}),
     )
 
 
 def given_up(fence: Fence, error: Blocked, restart: str, raw: str) -> Status:
-    """A person has to act; `restart` is the label that begins anew, `raw` an answer that could not be used."""
+    """Needs a maintainer; `restart` is the label that begins anew, `raw` an answer that could not be used."""
     notes = [
         "**What was kept:** the plans in this thread." if fence.round else "**What was kept:** this story.",
         f"**What to do:** {_advice(error)}correct the story or say in a comment what is wanted, "
@@ -200,13 +204,13 @@ def waiting(fence: Fence, sentence: str) -> Status:
     """A run failed and is repeated later, by whichever agent comes first then."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
-    told = f"Waiting until {until}, no attempt is spent: {one_line(sentence, 400)}"
+    told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
     return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
 
 
 def paused(fence: Fence) -> Status:
     """A person paused it."""
-    return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))
+    return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
 
 
 def withdrawn(fence: Fence, reason: str, restart: str) -> Status:
@@ -234,7 +238,7 @@ def _count(number: int, what: str) -> str:
 def doubtful(label: str, author: str) -> Status:
     """Of a text that may have been edited between a person's label and its first reading."""
     sentence = (
-        f"Not begun: something happened here after `{label}` was set, and {author}, who has no write access, may have"
-        f" edited the text. Read it as it is now, then take `{label}` off and set it again."
+        f"Not started: after `{label}` was set, {author}, who has no write access, may have edited the text. "
+        f"Please read it, then remove `{label}` and set it again."
     )
     return Status(sentence, data={"waiting": {"why": "approval"}})

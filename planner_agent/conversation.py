@@ -9,6 +9,7 @@ from planner_agent import posted
 from planner_agent.posted import Posted
 from shared import marks
 from shared.governance.commands import Verb, commands
+from shared.governance.consent_words import consents
 from shared.lock.codec import read_ack
 from shared.marks import Keyring
 from shared.models import Comment
@@ -63,7 +64,7 @@ class Conversation:
             command = given.get(comment.id)
             if command is not None and command.verb in DECISIONS:
                 found.append(Order(comment.id, comment.author.login, command.verb))
-            elif command is None and asks:
+            elif command is None and asks and not consents(comment.body):
                 found.append(Order(comment.id, comment.author.login))
         return tuple(found)
 

@@ -49,7 +49,7 @@ def write(planned: Plan, binding: Binding, *, keys: Keyring, approval: Approval)
     """The signed body of a plan comment, which says how its `approval` comes about."""
     data = plan.dump(planned)
     marker = marks.render(MARK, {"sha": plan.sha256(data), "rev": str(binding.revision), "story": binding.story})
-    programs = ["<details><summary>For programs</summary>", "", _OPENING, data, _CLOSING, "", "</details>"]
+    programs = ["<details><summary>Machine-readable data</summary>", "", _OPENING, data, _CLOSING, "", "</details>"]
     body = "\n".join([marker, comments.plan(planned, binding.revision, approval, links=binding.links), "", *programs])
     return keys.sign(PURPOSE, binding.number, body)
 

@@ -235,6 +235,7 @@ class Reviewer:
         if held.fence.phase:  # what comes now is the review that a person had asked for once more
             await advance(held, phase="")
         opinion = await self._handover.submit(held, draft)
+        await self._handover.resolve(held, self._drafts.settled(now.number))
         # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.
         seen = replace(seen, fence=held.fence, opinion=opinion)
         return await self._act(decide(seen, now=held.server_now()), held, seen)

@@ -46,6 +46,7 @@ def build(parts: Parts) -> Agent:
         turns=Turns(parts.fences, source, parts.server_time),
         rules=parts.rules,
         queue=parts.merge_queue,
+        threads=parts.review_threads,
         closing=parts.closing,
     )
     runs = Runs(source, Notes(source.git, parts.identity), parts.keys)
@@ -74,6 +75,7 @@ def policy_of(parts: Parts) -> Policy:
         base_branch=parts.base_branch,
         merge=Merge(repository.merge),
         merge_method=repository.merge_method,
+        trailers=repository.commit_trailers,
         delete_branch=repository.delete_branch,
         barring=frozenset(repository.merge_blocking_labels),
         by_requester=repository.merge_by_requester,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,7 @@ from datetime import datetime
 from reviewer_agent.links import issue_of
 from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
 from reviewer_agent.review.text import REASON_CHARS, line
+from shared import change_summary
 from shared.errors import Blocked
 from shared.github.status import Status
 from shared.governance.repair import AnswerUnusable, shown
@@ -16,10 +18,13 @@ from shared.governance.rulings import offered
 from shared.labels import Flag, Labels
 from shared.lock.record import Fence
 from shared.models import PullRequest
-from shared.text import neutralise, one_line
+from shared.text import neutralise, one_line, redact
 from shared.workflow import Stage, Track
 
 TITLE_LIMIT = 240
+
+LINE_CHARS = 72
+"""Of a line of a commit message."""
 
 HEAD_MOVED = "head_moved"
 """What a status comment says to programs where commits were pushed that nobody has asked about."""
@@ -32,6 +37,17 @@ def merge_title(pull_request: PullRequest) -> str:
     """The subject of the commit on the base branch; a stranger's title closes and mentions nobody with it."""
     suffix = f" (#{pull_request.number})"
     return neutralise(one_line(pull_request.title, TITLE_LIMIT - len(suffix))) + suffix
+
+
+SENTENCES = 2
+"""So many on the change stand in the commit that a merge makes."""
+
+
+def merge_message(pull_request: PullRequest, trailers: Sequence[str] = ()) -> str:
+    """The whole message of that commit: its subject, what the change does by its description, and the trailers."""
+    said = change_summary.first_sentences(change_summary.read(pull_request.body), SENTENCES)
+    told = "\n".join(textwrap.wrap(neutralise(redact(said, ())), LINE_CHARS, break_long_words=False))
+    return "\n\n".join(filter(None, [merge_title(pull_request), told, "\n".join(trailers)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,62 +94,64 @@ def approved(fence: Fence, hindrance: Hindrance, names: Labels, facts: Facts | N
 
 
 _NEXT = {
-    Hindrance.NEVER: "Merging is up to a person.",
-    Hindrance.FLAGGED: "It is not merged by the engine while a flag on it or on its issue says that a person "
-    "decides: take the flag off once that is done.",
-    Hindrance.RESOLVED: "A coder has resolved a conflict with `{base}` in it, and its tests pass: look at that merge, "
-    "then take `{conflict}` off, and it is merged.",
+    Hindrance.NEVER: "A maintainer merges it.",
+    Hindrance.FLAGGED: "It is not merged while a flag on it or on its issue asks for a maintainer. "
+    "Remove the flag when you are done.",
+    Hindrance.RESOLVED: "A merge conflict with `{base}` was resolved by the coder, and the tests pass. Check "
+    "that merge, then remove `{conflict}` to have it merged.",
     Hindrance.BARRED: "It is not merged: {barred}.",
     Hindrance.UNSEEN: "It is not merged: the engine's approval is not on GitHub. Set `{reviewing}` for another review.",
-    Hindrance.REQUESTED: "It is not merged while a request for changes stands: its author approves, or dismisses it.",
+    Hindrance.REQUESTED: "Changes are still requested: whoever requested them has to approve or dismiss that review.",
     Hindrance.FORK: "Its branch is in another repository: comment `/merge`, or merge it yourself.",
-    Hindrance.NOT_ORDERED: "Comment `/merge` to have this commit merged as soon as its checks are green.",
-    Hindrance.OWN_ORDER: "Its requester asks for the merge: somebody else has to, by `/merge` or at the button.",
-    Hindrance.BREAKING: "It breaks callers: comment `/merge`, or merge it yourself.",
+    Hindrance.NOT_ORDERED: "Comment `/merge` to have this commit merged when its checks pass.",
+    Hindrance.OWN_ORDER: "Only its requester asked for the merge: somebody else has to comment `/merge` or press the "
+    "button.",
+    Hindrance.BREAKING: "This is a breaking change: comment `/merge`, or merge it yourself.",
     Hindrance.PROTECTED: "It touches protected files or dependencies: comment `/merge`, or merge it yourself.",
     Hindrance.UNSIGNED: "Comment `/merge`, or merge it yourself.",
     Hindrance.UNASKED: "Comment `/merge`, or merge it yourself.",
-    Hindrance.DISPUTED: "It objects to what an earlier review let pass: comment `/merge`, or merge it yourself.",
+    Hindrance.DISPUTED: "This review objects to something that an earlier one accepted: comment `/merge`, or merge it "
+    "yourself.",
     Hindrance.LARGE: "It changes {size} lines, more than {limit}: comment `/merge`, or merge it yourself.",
-    Hindrance.CHECKS_RED: "It is not merged: its checks are red. It is merged when they turn green.",
-    Hindrance.CHECKS_MISSING: "It is not merged: this commit has no checks, and at least one must pass; "
-    "with `ci.none_is_green: true` none is needed.",
-    Hindrance.NO_CI: "This repository has no CI: comment `/merge`, or merge it yourself; with `ci.none_is_green: true` "
-    "no checks count as green.",
-    Hindrance.CHECKS_RUNNING: "Its checks have not finished; it is merged when they are green.",
-    Hindrance.CHECKS_AWAITED: "`{base}` requires checks that nobody has reported for this commit: {missing}. "
-    "It is merged when they are there and green. What nothing reports any more has to go from what `{base}` requires.",
-    Hindrance.BASE_RED: "It is not merged while the checks of the base branch are red.",
-    Hindrance.BASE_RUNNING: "The checks of the base branch have not finished since the last merge; it is merged then.",
-    Hindrance.REQUIRED: "It waits for {missing}, as `{base}` requires; it is merged as soon as that is there.",
-    Hindrance.CONFLICT: "It cannot be merged into `{base}` as it is: merge `{base}` into its branch and push that, "
+    Hindrance.CHECKS_RED: "Its checks fail; it is merged when they pass.",
+    Hindrance.CHECKS_MISSING: "This commit has no CI checks; at least one must pass. "
+    "(`ci.none_is_green: true` would need none.)",
+    Hindrance.NO_CI: "This repository has no CI: comment `/merge`, or merge it yourself. "
+    "(`ci.none_is_green: true` would need no checks.)",
+    Hindrance.CHECKS_RUNNING: "Its checks are running; it is merged when they pass.",
+    Hindrance.CHECKS_AWAITED: "Required checks are missing: {missing}. It is merged when they pass. "
+    "If nothing reports them any more, remove them from the requirements of `{base}`.",
+    Hindrance.BASE_RED: "The checks of the base branch fail; it is merged when they pass.",
+    Hindrance.BASE_RUNNING: "The checks of the base branch are running since the last merge; it is merged after that.",
+    Hindrance.REQUIRED: "It waits for {missing}, as `{base}` requires; it is merged then.",
+    Hindrance.CONFLICT: "It conflicts with `{base}`: merge `{base}` into its branch, push that, "
     "then set `{reviewing}`.",
-    Hindrance.REFUSED: "GitHub refused to merge it: {said} It is tried again at {until}, and as soon as GitHub's word "
-    "on it changes.",
-    Hindrance.DEQUEUED: "GitHub's merge queue has taken it out, and a worker has found nothing to merge from `{base}`. "
-    "Put it into the queue again at the merge button; it is also tried again when `{base}` has moved.",
-    Hindrance.QUEUED: "It waits in GitHub's merge queue, which merges it.",
+    Hindrance.REFUSED: "GitHub refused to merge it: {said} It is tried again at {until}, or as soon as GitHub "
+    "says something else.",
+    Hindrance.DEQUEUED: "GitHub's merge queue removed it, and there is nothing to merge from `{base}`. "
+    "Put it into the queue again with the merge button; it is also retried when `{base}` changes.",
+    Hindrance.QUEUED: "It waits in GitHub's merge queue.",
     Hindrance.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded or not at `{reviewing}`.",
     Hindrance.EDITED: "It is not merged: its issue, by somebody without write access, was edited after its text was "
-    "approved. It goes on when the text is as it was; set `{changes}` here to have the new one worked on.",
+    "approved. It continues when the text is restored; set `{changes}` here to have the new one worked on.",
     Hindrance.BLOCKED: "It is not merged while its issue is blocked by another one that is open; it is merged as "
     "soon as that is closed, or the relationship is taken off.",
-    Hindrance.COOLING: "It is merged at {until}, if nothing speaks against it then; `/merge` does so at once.",
+    Hindrance.COOLING: "It is merged at {until}, unless something blocks it; `/merge` merges it now.",
 }
 
 
 def changes_requested(fence: Fence, pull_request: PullRequest, names: Labels, *, by_person: bool = False) -> Status:
     """Somebody has to change something."""
-    who = "A person requests changes" if by_person else f"Changes requested at {fence.work_head[:12]}"
+    who = "A maintainer requested changes" if by_person else f"Changes requested at {fence.work_head[:12]}"
     if issue_of(pull_request) is not None:
-        then = "A worker takes them up."
+        then = "A worker will address them."
     else:
         then = f"Push them, then set `{names.of(Stage.REVIEWING)}` for another review."
     return Status(f"{who}. {then}", _where(fence), _data(fence))
 
 
 def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Status:
-    """A person has to act; `text` is a review that could not be posted."""
+    """Needs a maintainer; `text` is a review that could not be posted."""
     advice = f"{error.advice} Or " if error.advice else ""
     notes = (
         f"**What to do:** {advice}merge or close it yourself, or set `{names.of(Stage.CHANGES_REQUESTED)}` "
@@ -170,13 +188,13 @@ def waiting(fence: Fence, sentence: str) -> Status:
     """A run failed and is repeated later, by whichever agent comes first then."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
-    told = f"Waiting until {until}, no attempt is spent: {one_line(sentence, 400)}"
+    told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
     return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
 
 
 def paused(fence: Fence) -> Status:
     """A person paused it."""
-    return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))
+    return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
 
 
 def put_off(fence: Fence, reason: Hindrance, names: Labels) -> Status:
@@ -186,10 +204,10 @@ def put_off(fence: Fence, reason: Hindrance, names: Labels) -> Status:
         Hindrance.STOPPED: f"It is not reviewed while its issue is closed, locked, paused, excluded or not at "
         f"`{reviewing}`.",
         Hindrance.EDITED: "It is not reviewed: its issue, by somebody without write access, was edited after its text "
-        f"was approved. It goes on when the text is as it was; set `{changes}` here to have the new one worked on.",
-        Hindrance.CHECKS_RED: "It is not reviewed while its checks are red, which were looked into for this commit. "
-        f"It is reviewed when they are not; set `{changes}` to have them looked into again, and what was said here "
-        "worked on.",
+        f"was approved. It continues when the text is restored; set `{changes}` here to have the new one worked on.",
+        Hindrance.CHECKS_RED: "It is not reviewed while its checks fail; a repair was tried for this commit already. "
+        f"It is reviewed when they pass; set `{changes}` to have the checks and the remarks here worked on "
+        "again.",
     }
     return Status(sentences[reason], _where(fence), _data(fence, waiting={"why": reason.name.casefold()}))
 
@@ -198,14 +216,17 @@ def sent_to_base(fence: Fence, base: str) -> Status:
     """It cannot be merged before its base is merged into it."""
     sentence = (
         f"{fence.work_head[:12]} cannot be merged into `{one_line(base, 100)}` as that stands now. A worker merges "
-        "the base into it, and resolves what collides; then it goes on here."
+        "the base into it, and resolves the conflicts; then the review continues here."
     )
     return Status(sentence, _where(fence), _data(fence))
 
 
 def sent_back(fence: Fence) -> Status:
     """Its checks turned red after it was handed over."""
-    sentence = f"The checks of {fence.work_head[:12]} have turned red. A worker looks into them; then it goes on here."
+    sentence = (
+        f"The checks of {fence.work_head[:12]} failed after it was handed over. A worker looks into them; then the "
+        "review continues here."
+    )
     return Status(sentence, _where(fence), _data(fence))
 
 
@@ -216,18 +237,18 @@ def withdrawn(fence: Fence, reason: str) -> Status:
 
 def rounds_used_up(rounds: int) -> str:
     """Why a person decides."""
-    return f"Changes were requested in {rounds} rounds and the review still asks for some: a person decides."
+    return f"After {rounds} rounds the review still requests changes: a maintainer decides."
 
 
 def reviews_used_up(reviews: int) -> str:
     """Why a person decides."""
-    return f"{reviews} commits of this pull request were taken up for a review: a person decides how to go on."
+    return f"{reviews} commits of this pull request were reviewed: a maintainer decides how to continue."
 
 
 def too_large(missing: Sequence[str]) -> str:
     """Why nothing was approved."""
     named = f" ({', '.join(missing[:5])})" if missing else ""
-    return f"The change is too large to be seen as a whole{named}, so the engine does not approve it: a person decides."
+    return f"The change is too large to review completely{named}, so it is not approved: a maintainer decides."
 
 
 def _where(fence: Fence) -> tuple[tuple[str, str], ...]:

@@ -20,7 +20,7 @@ from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.opinion import Judgement, Opinion, branch_key, creation_name, mark
 from shared.ci.round import BASE_MOVED, SENT_BACK
 from shared.creation import making
-from shared.errors import Blocked, Unexplained
+from shared.errors import Blocked, Transient, Unexplained
 from shared.governance.failures import KEPT_SECONDS
 from shared.items import Ended, Rest, Result
 from shared.labels import OF_AN_END, Flag
@@ -109,6 +109,16 @@ class Handover:
             remarks = "\n".join(f"- `{f.path}:{f.line}` {f.body}" for f in findings)
             raise Unpostable(error, f"{body}\n\n{remarks}".strip()) from error
         return replace(opinion, review_id=review.id, at=review.submitted_at)
+
+    async def resolve(self, held: Held, threads: Collection[int]) -> None:
+        """Mark threads of ours as resolved. Where GitHub does not let us, they stay open, and nothing else changes."""
+        if not threads:
+            return
+        try:
+            count = await self._forge.threads.resolve(held.fence.key.number, threads, held)
+            log.info("threads_resolved", outcome="completed", count=count)
+        except (Blocked, Transient) as error:
+            log.warning("threads_not_resolved", outcome="skipped", error=str(error))
 
     async def reopen(self, held: Held, pull_request: PullRequest) -> None:
         """Another head was asked about: what was decided about the old one no longer counts.

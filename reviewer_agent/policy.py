@@ -21,6 +21,8 @@ class Policy:
     base_branch: str = ""
     merge: Merge = Merge.NEVER
     merge_method: str = "squash"
+    trailers: tuple[str, ...] = ()
+    """The last lines of a commit that a merge makes."""
     delete_branch: bool = True
     barring: frozenset[str] = frozenset({"do-not-merge"})
     """Labels of a pull request or of its issue with which nothing is merged."""

@@ -102,7 +102,7 @@ class Pulls(Protocol):
 
     async def pull_request(self, number: int) -> PullRequest: ...
 
-    async def merge(self, number: int, sha: str, method: str, title: str, held: Held) -> str: ...
+    async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str: ...
 
 
 class Reviews(Protocol):
@@ -141,6 +141,12 @@ class Queue(Protocol):
     async def enter(self, node_id: str, head: str, held: Held) -> None: ...
 
     async def holds(self, node_id: str, held: Held) -> bool: ...
+
+
+class ReviewThreads(Protocol):
+    """Threads of reviews."""
+
+    async def resolve(self, number: int, roots: Collection[int], held: Held) -> int: ...
 
 
 class StatusBoard(Protocol):
@@ -186,6 +192,7 @@ class Forge:
     turns: Turns
     rules: Rules
     queue: Queue
+    threads: ReviewThreads
     closing: Closing
 
 

@@ -33,7 +33,7 @@ BARE_NAMES = "/repos/{owner}/{repo}/issues/{issue_number}/labels"
 """Where POST and PUT take a bare list of names too, which this edition does not describe."""
 
 GRAPHQL = "/graphql"
-"""What is no part of the REST description; `tests/clients/test_graphql_documents.py` judges what is sent there."""
+"""What is no part of the REST description; `tests/unit/rest/test_graphql_documents.py` judges what is sent there."""
 
 _FOREIGN_MEDIA = re.compile(r"application/vnd\.github\.(v3\.)?(diff|patch|raw|sha)\b")
 

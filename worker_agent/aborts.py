@@ -41,14 +41,14 @@ class CiGivenUp(Aborted):
 
     def __init__(self, fixes: int, explanation: str = "") -> None:
         """`explanation` says of each failed check why it failed."""
-        super().__init__(f"CI stays red after {fixes} repair{'s' * (fixes != 1)}.{explanation}")
+        super().__init__(f"CI still fails after {fixes} repair{'s' * (fixes != 1)}.{explanation}")
 
 
 class RoundsUsedUp(Aborted):
     """Changes are requested once more, after as many rounds as there may be."""
 
     def __init__(self, rounds: int) -> None:
-        super().__init__(f"Changes are requested again after {rounds} rounds: a person decides how this goes on.")
+        super().__init__(f"Changes are requested again after {rounds} rounds: a maintainer decides how to continue.")
 
 
 class SpecificationEdited(Aborted):

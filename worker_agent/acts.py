@@ -11,7 +11,7 @@ from shared.labels import Flag
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.workflow import Stage
-from worker_agent import dossier
+from worker_agent import description, dossier
 from worker_agent.aborts import BranchExists, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
 from worker_agent.branch.earlier import Earlier
 from worker_agent.branch.upkeep import Upkeep
@@ -24,6 +24,7 @@ from worker_agent.observe import Observer
 from worker_agent.opening import Opening
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
+from worker_agent.renewal import Renewal
 from worker_agent.repairs import Repairs
 from worker_agent.tdd.phases.cleaning import Cleaning
 from worker_agent.tdd.phases.cycle import Cycle
@@ -54,6 +55,7 @@ class Acts:
         self._policy = policy
         self._opening = Opening(forge, workshop.worksite.mirror, policy)
         self._earlier = Earlier(workshop.worksite, forge, policy.base_branch)
+        self._renewal = Renewal(forge.pulls, workshop)
         self._upkeep = Upkeep(workshop, forge, policy)
         cleaning = Cleaning(workshop)
         self._cycle = Cycle(workshop, forge.status, cleaning=cleaning)
@@ -63,8 +65,7 @@ class Acts:
 
     async def act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         """Carry out one action. Raises `Blocked` with the reason for those that give an item to a person."""
-        issue = await self._handover.titles.show(held, snapshot.issue, _try(action, snapshot))
-        snapshot = replace(snapshot, issue=issue)
+        snapshot = await self._retitled(action, held, snapshot)
         match action:
             case (
                 Action.WRITE_TESTS
@@ -88,7 +89,6 @@ class Acts:
             case Action.ADOPT | Action.SYNC:
                 return await self._upkeep.tend(held, snapshot)
             case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
-                await self._renew_evidence(held, snapshot)
                 return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
             case Action.FINISH | Action.WITHDRAW | Action.SHOW_HALT | Action.AWAIT_APPROVAL:
                 return await self._end(action, held, snapshot)
@@ -103,6 +103,14 @@ class Acts:
             case _:
                 assert_never(action)
         return None
+
+    async def _retitled(self, action: Action, held: Held, seen: Snapshot) -> Snapshot:
+        """The same with the issue's own title; what is shown of the work in titles and bodies follows."""
+        issue = await self._handover.titles.show(held, seen.issue, _try(action, seen))
+        seen = replace(seen, issue=issue)
+        if await self._renewal.follow(action, held, seen):
+            self._observer.forget(issue.number)
+        return seen
 
     async def _end(self, action: Action, held: Held, snapshot: Snapshot) -> Ended:
         """The steps after which nothing is left to do."""
@@ -184,19 +192,10 @@ class Acts:
             return SpecificationEdited(names.of(Stage.READY))
         return SpecificationEdited(f"{names.of(Stage.CHANGES_REQUESTED)} on #{pull_request.number}")
 
-    async def _renew_evidence(self, held: Held, snapshot: Snapshot) -> None:
-        """Show the evidence of the newest commit that has some of its own, before anybody is asked to review it."""
-        pull_request = snapshot.pull_request
-        keys = self._workshop.worksite.keys
-        if pull_request is None or not dossier.is_outdated(pull_request.body, held.fence, keys):
-            return
-        body = await dossier.renewed_body(self._workshop, held, snapshot.issue, pull_request.body)
-        if body != pull_request.body:
-            await self._forge.pulls.edit(pull_request.number, body=body, warrant=held)
-
     async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> Step:
-        body = await dossier.pull_request_body(self._workshop, held, snapshot.issue)
-        opened = await self._opening.pull_request(held, snapshot, body)
+        change = await dossier.described(self._workshop, held, snapshot.issue)
+        text = description.body(change or dossier.unproven(held, snapshot.issue))
+        opened = await self._opening.pull_request(held, snapshot, text)
         if isinstance(opened, Ended):
             return opened
         self._observer.expect(held, snapshot.issue, opened)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from shared.errors import Blocked, Misconfigured, NotAllowed
@@ -11,17 +10,12 @@ from shared.github.status import Status
 from shared.governance.rulings import offered
 from shared.labels import Labels
 from shared.lock.record import Fence
-from shared.markdown import fold_logs
-from shared.models import Issue, PullRequest
-from shared.proof_claim import without as without_claim
-from shared.text import hosts, neutralise, one_line, printable
+from shared.models import PullRequest
+from shared.text import neutralise, one_line, printable
 from shared.workflow import Stage, Track
 
 OF_THE_MACHINE = frozenset({Misconfigured.category, NotAllowed.category, "WORKFLOW_ABORTED"})
 """Categories of failures about which nothing is to be done in the issue."""
-
-TITLE_LIMIT = 256
-"""GitHub refuses longer titles."""
 
 
 def branch(fence: Fence) -> str:
@@ -41,77 +35,6 @@ def commit_message(subject: str, *, fence: Fence, phase: str) -> str:
     return f"{neutralise(one_line(subject, 100))}\n\n" + "".join(
         f"{name}: {value}\n" for name, value in trailers.items()
     )
-
-
-def pull_request_title(prefix: str, issue: Issue) -> str:
-    """`[auto] <issue title>`; harmless also as the subject of a squash commit, where `fixes #1` would close."""
-    return neutralise(one_line(f"[{prefix}] {issue.title}", 240))[:TITLE_LIMIT]
-
-
-_EVIDENCE = re.compile(r"^## Evidence[ \t]*$", re.MULTILINE)
-_HEADING = re.compile(r"^## ", re.MULTILINE)
-"""The section of a pull request that holds the proof, and the beginning of another one."""
-
-SUMMARY_BYTES = 16_000
-"""Of the summary in a pull request, so that proof and claim still fit into what GitHub takes."""
-
-
-def pull_request_body(
-    issue: Issue,
-    summary: str,
-    evidence: str,
-    *,
-    implied_criteria: bool,
-    flagged: Sequence[str] = (),
-    claim: str = "",
-) -> str:
-    """What a person who opens the pull request needs: the issue, what was done, the proof, and a line for machines."""
-    parts = [
-        f"Closes #{issue.number}",
-        "",
-        "## What this does",
-        "",
-        fold_logs(neutralise(_cut(summary), {"github.com", *hosts(issue.body)})),
-        "",
-        *_evidence(evidence, implied_criteria=implied_criteria),
-    ]
-    if flagged:
-        parts += ["", "## For a person to look at", "", _flagged(flagged)]
-    if claim:
-        parts += ["", claim]
-    return "\n".join(parts)
-
-
-def with_evidence(body: str, evidence: str, *, implied_criteria: bool, claim: str) -> str:
-    """The body of a pull request with other evidence and another claim; as it was where that section is not there.
-
-    The summary above it may have such a heading, too: the last one is ours.
-    """
-    text = without_claim(body)
-    found = list(_EVIDENCE.finditer(text))
-    if not found:
-        return body
-    before, after = text[: found[-1].start()], _HEADING.split(text[found[-1].end() :], maxsplit=1)
-    rest = after[1].rstrip() if len(after) > 1 else ""
-    section = "\n".join(_evidence(evidence, implied_criteria=implied_criteria)).rstrip()
-    return "\n".join([f"{before}{section}", *(["", f"## {rest}"] if rest else []), *(["", claim] if claim else [])])
-
-
-def _evidence(evidence: str, *, implied_criteria: bool) -> list[str]:
-    said = "The issue lists no acceptance criteria; the whole issue was treated as one criterion."
-    return ["## Evidence", "", evidence, *(["", said] if implied_criteria else [])]
-
-
-def _cut(summary: str) -> str:
-    return summary.encode()[:SUMMARY_BYTES].decode("utf-8", "ignore")
-
-
-def _flagged(paths: Sequence[str]) -> str:
-    """Files that the specification names and that decide what is installed, built or run."""
-    named = [f"- `{neutralise(one_line(path, 200)).replace('`', chr(39))}`" for path in paths[:20]]
-    more = [f"- and {len(paths) - 20} more"] if len(paths) > 20 else []
-    why = "These files decide what is installed, or run without being called, so a person merges this change:"
-    return "\n".join([why, "", *named, *more])
 
 
 def _where(fence: Fence) -> tuple[tuple[str, str], ...]:
@@ -142,7 +65,7 @@ def tests_written(
     count = len(new_tests)
     names = ", ".join(f"`{one_line(name, 120)}`" for name in new_tests[:5])
     return Status(
-        f"{count} new test{'s' * (count != 1)} written; red on the base. Implementing now.",
+        f"{count} new test{'s' * (count != 1)} written; failing as expected. Implementing now.",
         (
             *_where(fence),
             *((("Criterion", criterion),) if criterion else ()),
@@ -150,7 +73,7 @@ def tests_written(
             *((("Images", f"{pictures}, not shown to the coder: put what matters into words"),) if pictures else ()),
         ),
         _data(fence, new_tests=list(new_tests)),
-        f"Set aside:\n{_list(left_out)}" if left_out else "",
+        f"Not used:\n{_list(left_out)}" if left_out else "",
     )
 
 
@@ -165,11 +88,11 @@ def refactoring_waits(fence: Fence, diff: str) -> Status:
     shown = "\n".join(f"    {line}" for line in printable(diff).splitlines())
     look = f"`git fetch origin {fence.key.ref} && git show {fence.work_head[:12]}`"
     return Status(
-        "Tests pass. A refactoring waits for a person before the pull request is opened.",
+        "Tests pass. A refactoring waits for your approval before the pull request is opened.",
         _where(fence),
         _data(fence, waiting={"why": "approval", "since": fence.at.isoformat()}),
-        "**What to do:** comment `/approve` to take the refactoring, or `/reject` and why to go on without it. "
-        f"Whole: {look}.\n\n{shown}",
+        "**What to do:** comment `/approve` to take the refactoring, or `/reject <reason>` to continue without it. "
+        f"The whole commit: {look}.\n\n{shown}",
     )
 
 
@@ -194,22 +117,23 @@ def handed_over(fence: Fence) -> Status:
 
 
 def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, tries: Sequence[str] = ()) -> Status:
-    """A person has to act; what is proposed depends on whether there is a pull request to go on from.
+    """Needs a maintainer; what is proposed depends on whether there is a pull request to go on from.
 
     `tries` is what was tried before, one line of Markdown each.
     """
     again = f"set the label `{names.of(Stage.READY)}` on the issue again to start over"
     if fence.pr:
-        further = f"set the label `{names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to go on from its branch"
+        further = f"set the label `{names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to continue on its branch"
         again = f"{further}; or close #{fence.pr} and {again}"
     left = f"{kept}; {error.kept}" if error.kept else kept
     todo = error.advice if "/retry" in error.advice else f"{_first(error)}then {again}."
     lines = [f"**What was kept:** {left}", f"**What to do:** {todo}"]
     lines += ["**What was tried:**\n\n" + "\n".join(f"- {one}" for one in tries)] if tries else []
     lines += [error.diagnosis] if error.diagnosis else []
-    lines += [offered(Track.SPECIFICATION, fence.stage, edited=error.edited)]
+    lines += [offered(Track.SPECIFICATION, fence.stage)]
     rows = (*_where(fence), ("Category", error.category), ("Failed runs", fence.failures or "none"))
-    return Status(str(error), rows, _data(fence, error=str(error), category=error.category), "\n\n".join(lines))
+    sentence = str(error).removeprefix(f"{error.category}: ")  # which has a row of its own
+    return Status(sentence, rows, _data(fence, error=str(error), category=error.category), "\n\n".join(lines))
 
 
 def _first(error: Blocked) -> str:
@@ -225,14 +149,14 @@ def _first(error: Blocked) -> str:
 
 def passed_on(fence: Fence) -> Status:
     """Another role has the next step."""
-    return Status(f"Waiting for an agent that plays the role {fence.next_role}.", _where(fence), _data(fence))
+    return Status(f"Waiting for an agent with the role {fence.next_role}.", _where(fence), _data(fence))
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
     """A run failed and is repeated later, by whichever agent comes first then."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
-    told = f"Waiting until {until}, no attempt is spent: {one_line(sentence, 400)}"
+    told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
     return Status(told, _where(fence), _data(fence, waiting=why, failures=fence.failures))
 
 
@@ -240,16 +164,16 @@ def unusable(fence: Fence, error: Misconfigured) -> Status:
     """The configuration lets nothing of this repository begin; the issue is as good as any other."""
     notes = (
         "**What to do:** correct the configuration file of the agent: `test_command`, or whatever it names. "
-        "`workflow-engine doctor` tries it there. This issue then goes on by itself, at the latest after ten minutes, "
-        "and with `/retry` at once; nothing in its text has to be changed. No other issue here is begun until then."
+        "`workflow-engine doctor` tries it there. This issue then continues by itself within ten minutes, "
+        "or at once with `/retry`; its text needs no change. No other issue here is started until then."
     )
     data = _data(fence, error=str(error), category=error.category, waiting={"why": "configuration"})
-    return Status(f"Not begun: {error}", (*_where(fence), ("Category", error.category)), data, notes)
+    return Status(f"Not started: {error}", (*_where(fence), ("Category", error.category)), data, notes)
 
 
 def paused(fence: Fence) -> Status:
     """A person paused it."""
-    return Status("Paused by a label; goes on when it is taken off.", _where(fence), _data(fence))
+    return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
 
 
 def withdrawn(
@@ -267,7 +191,7 @@ def withdrawn(
 def ready_in_vain(fence: Fence, names: Labels, pull_request: PullRequest) -> Status:
     """Work that was stopped is asked for again, by a label that counts only without an open pull request."""
     return Status(
-        f"`{names.of(Stage.READY)}` begins nothing here while #{pull_request.number} is open.",
+        f"`{names.of(Stage.READY)}` starts nothing here while #{pull_request.number} is open.",
         _where(fence),
         _data(fence, waiting={"why": "pull request open"}),
         f"**What to do:** {_afterwards(fence, names, pull_request)}",
@@ -277,7 +201,7 @@ def ready_in_vain(fence: Fence, names: Labels, pull_request: PullRequest) -> Sta
 def opened_again(names: Labels) -> str:
     """The reply on a pull request that somebody has opened again without saying what for."""
     return (
-        "This is open again, and no label says what is wanted, so the engine leaves it alone.\n\n**What to do:** set "
+        "This is open again, and no label says what is wanted, so the engine does nothing here.\n\n**What to do:** set "
         f"`{names.of(Stage.CHANGES_REQUESTED)}` here to have it changed, or `{names.of(Stage.REVIEWING)}` to have it "
         "reviewed as it is."
     )

@@ -1,17 +1,16 @@
-"""The text of a pull request, from what the item's notes prove; any machine can write it."""
+"""What there is to tell of a change, from what the item's notes prove; any machine can tell it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.git.notes import Note, NoteError, Phase, ProofNote
+from shared.git.notes import Baseline, Note, NoteError, Phase, ProofNote
 from shared.git.patch_policy import Policy, flagged
 from shared.lock.hold import Held
 from shared.lock.record import Fence
-from shared.marks import Keyring
 from shared.models import Issue
-from worker_agent import comments
+from worker_agent.description import Change
 from worker_agent.tdd import claim
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
@@ -24,52 +23,30 @@ Phases = Sequence[tuple[str, Note]]
 """The phase commits between the base and the head, oldest first, each with its note."""
 
 
-async def pull_request_body(workshop: Workshop, held: Held, issue: Issue) -> str:
-    """The body for the pull request of a green commit."""
+async def described(workshop: Workshop, held: Held, issue: Issue) -> Change | None:
+    """What is told of the fence's commit in its pull request; None when no note was found for it."""
     job = await workshop.open(held, issue)
-    told, line = await _section(workshop, job)
+    phases = await agenda.phases(workshop, job)
+    if renewed(phases) is None and held.fence.work_head not in dict(phases):
+        return None
+    notes, shown = await workshop.worksite.notes(job.space, held.fence), _Shown.of(held.fence, phases)
+    evidence = _evidence(shown, phases, _cost(notes.values()), _criteria(job))
+    claimed_ = _is_claimed(shown.phases, evidence.tried)
     changed = await job.space.changes(held.fence.base, held.fence.work_head)
-    return comments.pull_request_body(
+    return Change(
         issue,
+        held.fence,
         job.specification.goal or issue.title,
-        told,
+        markdown(evidence),
+        summary=_summary(phases),
+        part_of=job.specification.part_of,
         implied_criteria=_implied(job),
         flagged=flagged(changed, policy=Policy()),
-        claim=line,
+        test_commands=job.test_commands,
+        claim=claim.write(_claim(held.fence, shown, evidence), workshop.worksite.keys) if claimed_ else "",
+        merges=workshop.policy.merge,
+        documentation=workshop.policy.documentation,
     )
-
-
-def is_outdated(body: str, fence: Fence, keys: Keyring) -> bool:
-    """Whether a body claims something of another commit than the fence's, or nothing."""
-    try:
-        return claim.read(body, keys)[0].head != fence.work_head
-    except claim.NoClaim:
-        return True
-
-
-async def renewed_body(workshop: Workshop, held: Held, issue: Issue, body: str) -> str:
-    """The body of an open pull request with the newest evidence there is; what else stands in it stays.
-
-    Where nothing was proved since, or a person took the section out, it is what it was.
-    """
-    job = await workshop.open(held, issue)
-    newest = renewed(await agenda.phases(workshop, job))
-    if newest is None:
-        return body
-    told, line = await _section(workshop, job)
-    return comments.with_evidence(body, told, implied_criteria=_implied(job), claim=line)
-
-
-async def _section(workshop: Workshop, job: Job) -> tuple[str, str]:
-    """The evidence for people, and the line for programs."""
-    fence = job.held.fence
-    phases = await agenda.phases(workshop, job)
-    if renewed(phases) is None and fence.work_head not in dict(phases):
-        return "No note was found for this commit.", ""
-    shown, notes = _Shown.of(fence, phases), await workshop.worksite.notes(job.space, fence)
-    evidence = _evidence(shown, _cost(notes.values()), _criteria(job))
-    is_claimed = _is_claimed(shown.phases, evidence.tried)
-    return markdown(evidence), claim.write(_claim(fence, shown, evidence), workshop.worksite.keys) if is_claimed else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +73,21 @@ class _Shown:
         """Whether the evidence was made anew after the pull request was opened."""
         return any(is_renewed(note) for _, note in self.proving)
 
+    @property
+    def counted(self) -> Phases:
+        """The phases whose figures count: all, or the one that has made them anew."""
+        return self.proving if self.is_renewed else self.phases
+
+
+def unproven(held: Held, issue: Issue) -> Change:
+    """What is told of a commit for which there is no note."""
+    return Change(issue, held.fence, issue.title, "No test results were found for this commit.")
+
+
+def _summary(phases: Phases) -> str:
+    """What the coders of all cycles say of the change."""
+    return " ".join(note.summary for _, note in phases if note.phase is Phase.GREEN and note.summary)
+
 
 def _is_claimed(phases: Phases, tried: ProofNote | None) -> bool:
     """Whether there is something to repeat, a red or what became of old tests."""
@@ -112,41 +104,52 @@ def _cost(notes: Iterable[Note]) -> Cost:
     return Cost(sum(known), ", ".join(sorted({source for _, source in costs if source})))
 
 
-def _evidence(shown: _Shown, cost: Cost, criteria: Sequence[str]) -> Evidence:
+def _evidence(shown: _Shown, every: Phases, cost: Cost, criteria: Mapping[str, str]) -> Evidence:
     phases, last = shown.phases, shown.phases[-1][1]
-    counted = [note.baseline for _, note in (shown.proving if shown.is_renewed else phases) if note.baseline]
-    proofs = [note.proof for _, note in (shown.proving if shown.is_renewed else phases) if note.proof is not None]
-    reds = [] if shown.is_renewed else [(oid, note) for oid, note in phases if note.phase is Phase.RED]
+    covers = {test: criterion for _, note in every for test, criterion in note.covers.items()}
+    green = [place for place, (_, note) in enumerate(every) if note.phase is Phase.GREEN]
+    baseline = next((note.baseline for _, note in shown.counted if note.baseline), None)
     return Evidence(
         base=shown.base,
         head=shown.head,
-        proofs=tuple(row for _, note in shown.proving for row in _rows(note, criteria)),
-        baseline=f"{counted[0].passed} passed, {counted[0].failed} failed" if counted else "unknown",
+        proofs=tuple(row for _, note in shown.proving for row in _rows(note, criteria, covers)),
+        baseline=_before(baseline) if baseline else "not run",
         result=last.test_result,
         attempts=max(note.attempts for _, note in phases),
         cost_usd=cost.usd,
         cost_source=cost.source,
-        red_runs=tuple(_run(oid, note) for oid, note in reds),
         green_exit=last.exit_code,
         refused=tuple(_refused(phases)),
-        criteria=tuple(criteria),
+        criteria=criteria,
         set_aside=tuple(criterion for _, note in phases for criterion in note.set_aside),
         quality={command: ended for _, note in phases for command, ended in note.quality.items()},
         scanned=True,  # nothing gets into a fence without it
-        tried=together(proofs),
+        later=tuple(_later(every[green[-1] + 1 :] if green else ())),
+        tried=together([note.proof for _, note in shown.counted if note.proof is not None]),
     )
 
 
-def _rows(note: Note, criteria: Sequence[str]) -> Iterator[Proof]:
+def _before(baseline: Baseline) -> str:
+    return f"{baseline.passed} passed" + (f", {baseline.failed} failed" if baseline.failed else "")
+
+
+def _rows(note: Note, criteria: Collection[str], covers: Mapping[str, str]) -> Iterator[Proof]:
     for test in note.new_tests:
         outcome, _, message = note.red.get(test, "absent").partition(": ")
+        told = covers.get(test, "")
         criterion = note.current_test if note.current_test in criteria else criterion_of(test, criteria)
-        yield Proof(test, outcome, message, note.green.get(test, ""), criterion)
+        yield Proof(test, outcome, message, note.green.get(test, ""), criterion or (told if told in criteria else ""))
 
 
-def _run(oid: str, note: Note) -> str:
-    ended = "" if note.exit_code is None else f", exit code {note.exit_code}"
-    return f"commit {oid[:12]} on {note.base[:12]}: {note.test_result}{ended}"
+def _later(phases: Phases) -> Iterator[tuple[str, str]]:
+    """What followed the first green commit, one line each."""
+    for oid, note in phases:
+        answered = [one.said for one in note.answers if one.done and one.said]
+        said = " ".join(filter(None, [_DID.get(note.phase, ""), note.summary or " ".join(answered)]))
+        yield oid, said or "Changed after the first version."
+
+
+_DID = {Phase.REFACTOR: "Refactored.", Phase.SYNC: "Merged the base branch."}
 
 
 def _refused(phases: Phases) -> Iterator[str]:
@@ -156,13 +159,13 @@ def _refused(phases: Phases) -> Iterator[str]:
         for error in filter(None, (note.error, *note.rolled_back)):
             if error not in told:  # the last refused try stands in the note of both commits
                 told.append(error)
-                yield ": ".join(filter(None, (note.phase, error.type, error.message)))
+                yield f"{error.message[:1].upper()}{error.message[1:]}"
                 yield from error.details.splitlines()
 
 
 def _claim(fence: Fence, shown: _Shown, evidence: Evidence) -> Claim:
     """The same for machines; how a test was red is only claimed of those that were red on the first base."""
-    base, phases = evidence.base, shown.proving if shown.is_renewed else shown.phases
+    base, phases = evidence.base, shown.counted
     elsewhere = {test for _, note in phases if note.base != base for test in note.new_tests}
     reds = [note for _, note in phases if note.phase is Phase.RED]
     rows = evidence.proofs
@@ -184,8 +187,8 @@ def _claim(fence: Fence, shown: _Shown, evidence: Evidence) -> Claim:
     )
 
 
-def _criteria(job: Job) -> tuple[str, ...]:
-    return tuple(criterion.id for criterion in job.specification.criteria if not criterion.implied)
+def _criteria(job: Job) -> dict[str, str]:
+    return {criterion.id: criterion.text for criterion in job.specification.criteria if not criterion.implied}
 
 
 def _implied(job: Job) -> bool:

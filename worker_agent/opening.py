@@ -13,8 +13,9 @@ from shared.items import Ended, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.models import Issue, PullRequest
+from shared.specification import read
 from shared.workflow import Stage
-from worker_agent import comments
+from worker_agent import comments, description
 from worker_agent.decide import Snapshot
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
@@ -92,7 +93,7 @@ class Opening:
             return opened
         if any(not pull.merged and pull.head_sha == held.fence.work_head for pull in found):
             raise PullRequestClosed  # one with another head is of an earlier start, which a person has ended
-        title = comments.pull_request_title(self._policy.title_prefix, snapshot.issue)
+        title = description.title(self._policy.title, snapshot.issue, read(snapshot.issue.body).kind)
         return await self._forge.pulls.open(title, body, where, self._policy.base_branch, held)
 
     async def _finish(self, held: Held, snapshot: Snapshot, refused: NothingToPull) -> Ended:

@@ -57,7 +57,11 @@ class Policy:
     damages: int = 20
     base_branch: str = ""
     default_branch: str = ""
-    title_prefix: str = "auto"
+    title: str = "{title}"
+    """The template of a pull request's title."""
+    merge: str = "never"
+    documentation: str | None = None
+    """Where people of the repository read about commands; None where nowhere."""
     title_attempts: bool = False
     may_edit_workflows: bool = False
     pull_request_labels: tuple[str, ...] = ("automated",)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from shared import change_summary
 from shared.ci.triage import Failure
-from shared.git.notes import Answer, Note, NoteError, Phase
+from shared.git.notes import Note, NoteError, Phase
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -165,21 +166,20 @@ class Repairs:
                 problems = judge_kept(before, after, may_change=job.specification.may_change).details
             if not problems:
                 given = answers.answers(wish.items, said, changed=bool(changed))
-                return await self._record(held, job, wish, tree, before, given)
+                told = "" if wish.items else change_summary.of_coder(said)
+                note = replace(_note(held, job, ""), answers=given, error=wish.why, summary=told)
+                return await self._record(held, job, wish, tree, before, note)
         raise CycleAborted(ErrorType.REGRESSION, f"{TRIES} changes in a row broke what worked.", problems)
 
-    async def _record(
-        self, held: Held, job: Job, wish: _Wish, tree: str, before: TestRun, given: tuple[Answer, ...]
-    ) -> None:
+    async def _record(self, held: Held, job: Job, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
         """Commit what passed, with what it answers and its evidence; quality commands may have the last word."""
         clean = await self._clean(job, wish.call, tree, before)
         after = await self._workshop.test(job, clean.tree)
-        note = _note(held, job, after.one_line())
+        note = replace(note, test_result=after.one_line())
         if clean.tree != await job.space.tree_of(held.fence.work_head):
             note = await self._evidence.added(job, clean.tree, note)
         cost = self._workshop.take_spent(job.issue.number)
-        note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
-        note = replace(note, answers=given, quality=clean.results, error=wish.why)
+        note = replace(note, cost_usd=cost.usd, cost_source=cost.source, quality=clean.results)
         stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
         phased = Phased(clean.tree, held.fence.work_head, wish.subject, note, allowed=job.allowed)
         to = {"stage": stage, "phase": wish.then}

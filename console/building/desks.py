@@ -8,6 +8,7 @@ from console.building.backends import backends
 from shared.governance.alarm import Alarm, Whom
 from shared.governance.approvals import Approvals
 from shared.governance.attended import Attended, Counter, Lists
+from shared.governance.commands import Verb
 from shared.governance.desk import Desk, Trade
 from shared.governance.diagnosis import Diagnosis
 from shared.governance.docket import Docket
@@ -56,6 +57,7 @@ def desk(parts: Parts) -> Desk:
             Unedited(parts.texts, parts.people),
             backends(parts.settings, parts.configured),
             "" if login.casefold() == owner.casefold() else login,
+            _left_to_people(parts),
         ),
         Hearing(parts.comments, parts.people, parts.status, parts.clock.boot),
         docket(parts),
@@ -63,6 +65,13 @@ def desk(parts: Parts) -> Desk:
         parts.status,
         replies(parts),
     )
+
+
+def _left_to_people(parts: Parts) -> frozenset[Verb]:
+    """The commands that do nothing in this repository."""
+    one = parts.configured
+    left = {Verb.MERGE} if one.merge == "never" else set[Verb]()
+    return frozenset(left | ({Verb.APPROVE} if parts.role is Role.PLANNER and one.approval == "terminal" else set()))
 
 
 def docket(parts: Parts) -> Docket:

@@ -16,6 +16,7 @@ from shared.github.merge_queue import MergeQueue
 from shared.github.merge_rules import BranchRules
 from shared.github.people import People
 from shared.github.pulls import Pulls
+from shared.github.review_threads import ReviewThreads
 from shared.github.reviews import Reviews
 from shared.labels import Labels
 from shared.models import Account, Repository
@@ -38,6 +39,7 @@ class Hub:
     people: People
     rules: BranchRules
     merge_queue: MergeQueue
+    review_threads: ReviewThreads
     attachments: Attachments
 
 
@@ -61,5 +63,6 @@ async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
         people=people,
         rules=BranchRules(github, name),
         merge_queue=MergeQueue(github),
+        review_threads=ReviewThreads(github, name),
         attachments=Attachments(github),
     )

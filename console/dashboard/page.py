@@ -83,7 +83,7 @@ def _board(body: Element, board: Board, site: str) -> None:
     if not board.rows and board.complaint:
         return
     if not board.rows:
-        _text(section, "p", "Nothing open that the engine has to do with.", "quiet")
+        _text(section, "p", "No open items.", "quiet")
         return
     lanes = SubElement(section, "div", {"class": "lanes"})
     for name, stages in LANES.items():

@@ -176,7 +176,8 @@ async def _play(play: Play, console: Console) -> int:
                 group.start_soon(cast.kill_at_random, wishes.kill_every_seconds)
             finished = await _until_merged(lab, board, play, clock)
             group.cancel_scope.cancel()
-        console.print(f"{clock.boot() - began:.0f} s, {cast.deaths} agents died on the way.", highlight=False)
+        died = f"; {cast.deaths} agents were restarted on the way" if cast.deaths else ""
+        console.print(f"Finished in {clock.boot() - began:.0f} s{died}.", highlight=False)
         return await _epilogue(lab, play, console, finished=finished)
 
 

@@ -63,7 +63,7 @@ def _spread(counts: Mapping[int, int]) -> str:
 
 def _cost(cost: Cost) -> str:
     if cost.total is None:
-        return "not known: there is no ledger, and no note that tells it"
+        return "unknown (no cost data yet)"
     own = f" (its own runs ${cost.own:.2f})" if cost.own is not None and cost.source == "ledger" else ""
     each = f"${cost.per_merged:.2f} per merged pull request{own}, " if cost.per_merged is not None else ""
     unknown = f"; {cost.unknown_runs} runs of unknown cost" if cost.unknown_runs else ""

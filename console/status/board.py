@@ -15,7 +15,7 @@ from shared.labels import Flag, StageLabels
 from shared.lock.codec import ItemKey, read_ack
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.specification import body_sha256, read
+from shared.specification import read
 from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
 from worker_agent.intake.same_files import begun
 
@@ -81,7 +81,7 @@ class _Fold:
             held_since=lease.since,
             usd=None if self._seen.usd is None else self._seen.usd.get(f"#{issue.number}", 0.0),
             flags=tuple(flag for flag in Flag if flag in labels.flags),
-            commands=fitting(track, stage, paused=Flag.PAUSED in labels.flags, edited=_is_edited(track, issue, fence)),
+            commands=fitting(track, stage, paused=Flag.PAUSED in labels.flags),
         )
         row = self._of_pull_request(row, fence) if track is Track.PULL_REQUEST else self._of_issue(row, fence, labels)
         return replace(row, waiting=waiting(self._standing(row, issue, fence)))
@@ -170,13 +170,6 @@ class _Fold:
 
     def _fence(self, kind: Role, number: int) -> Fence | None:
         return self._seen.fences.get(ItemKey(kind, number))
-
-
-def _is_edited(track: Track, issue: Issue, fence: Fence | None) -> bool:
-    """Whether a specification's text is not the one that its fence is bound to."""
-    if track is not Track.SPECIFICATION or fence is None:
-        return False
-    return fence.body_sha256 not in {"", body_sha256(issue.title, issue.body)}
 
 
 def _stage(labels: StageLabels, fence: Fence | None) -> Stage:

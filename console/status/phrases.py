@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from console.status.row import Row
+from console.status.row import Row, Whom
 from shared.workflow import Track
+
+_FOR = {**dict.fromkeys((Whom.PLANNER, Whom.WORKER, Whom.REVIEWER, Whom.ITEM), ""), Whom.PERSON: "maintainer: "}
+"""How it begins; who or what the rest names already is left out."""
 
 KIND = {Track.STORY: "story", Track.SPECIFICATION: "spec", Track.PULL_REQUEST: "PR"}
 
@@ -20,7 +23,7 @@ def waits(row: Row, at: datetime) -> str:
     """For whom, why and until when; empty where it waits for nothing."""
     if row.waiting is None:
         return ""
-    told = f"{row.waiting.whom}: {plain(row.waiting.why)}"
+    told = _FOR.get(row.waiting.whom, f"{row.waiting.whom}: ") + plain(row.waiting.why)
     if row.waiting.until is None:
         return told
     until = row.waiting.until.astimezone(UTC)

@@ -33,7 +33,7 @@ def shown(board: Board, width: int) -> RenderableType:
 
 
 def _heading(board: Board) -> Text:
-    told = f"{len(board.rows)} open" if board.rows else "nothing open that the engine has to do with"
+    told = f"{len(board.rows)} open" if board.rows else "no open items"
     return Text.assemble((board.repository, "bold"), f"  {told}  {board.at:%Y-%m-%d %H:%M:%S} UTC")
 
 

@@ -56,7 +56,7 @@ def waiting(s: Standing) -> Waiting | None:
     if s.passed_over and not s.held:
         return Waiting(Whom.PERSON, s.passed_over)
     if s.pull_request:
-        return Waiting(Whom.ITEM, f"pull request #{s.pull_request}")
+        return Waiting(Whom.ITEM, f"PR #{s.pull_request}")
     if s.unasked and not s.held:
         return Waiting(Whom.PERSON, "nobody has asked for a review of the newest commits")
     wait = s.fence.wait if s.fence is not None else None
@@ -112,4 +112,4 @@ def _next(s: Standing) -> Waiting:
     if s.stage is Stage.NEW and s.track is not Track.STORY:  # a flag alone begins nothing
         return Waiting(Whom.PERSON, "a status label")
     role = owner(s.track, s.stage) or Role.WORKER  # a `ready` specification: only its worker can begin it
-    return Waiting(_AGENTS[role], "a free one")
+    return Waiting(_AGENTS[role], f"an idle {_AGENTS[role]}")

@@ -27,7 +27,7 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
     show_list: Annotated[bool, typer.Option("--list", help="Show the tasks of this work tree.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
-    llm: Annotated[str | None, typer.Option(metavar="claude|codex|scripted", help="Who codes.")] = None,
+    llm: Annotated[str | None, typer.Option(metavar="claude|codex|scripted", help="Coding backend.")] = None,
     test_command: Annotated[str | None, typer.Option(help="What runs the tests; else configured or detected.")] = None,
     sandbox: Annotated[
         str | None, typer.Option(metavar="bubblewrap|container|none", help="How tests and coder are kept apart.")

@@ -19,6 +19,11 @@ _KEPT = ("Phase", "Round")
 
 _CLOSES = re.compile(r"\ACloses #\d+\s*")
 _HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMANDS = re.compile(
+    r"^## How to try it\n.*?(?=^## )|^---\n\nReview comments .*?\n(?=\n|\Z)", re.DOTALL | re.MULTILINE
+)
+"""What leads to nothing outside: the branch of the task's own GitHub, and the commands of its agents."""
+
 _NUMBER = re.compile(r"(?<![\w&])#(?=\d)")
 
 
@@ -55,7 +60,8 @@ def pull_title(title: str) -> str:
 
 def pull_body(description: str, specification: str, reviews: int) -> str:
     """Its body: proof and summary as the worker wrote them, without numbers and marks that mean something else here."""
-    told = _HIDDEN.sub("", _CLOSES.sub("", description.replace("\r\n", "\n"))).strip()
+    told = _CLOSES.sub("", description.replace("\r\n", "\n"))
+    told = re.sub(r"\n{3,}", "\n\n", _HIDDEN.sub("", _COMMANDS.sub("", told))).strip()
     times = "once" if reviews == 1 else f"{reviews} times"
     made = f"Made by `workflow-engine tdd` from `{one_line(specification, 200)}`, reviewed {times} by the engine."
     return f"{_NUMBER.sub('', told)}\n\n---\n\n{made}\n".lstrip()

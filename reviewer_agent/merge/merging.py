@@ -102,9 +102,9 @@ class Merging:
         late = held.port.boot() - begun >= FRESH_SECONDS  # slow answers: is the turn ours still?
         if late and not await self._forge.turns.take(held, replace(turn, at=held.server_now())):
             return Rest("merge")
-        title, sha, method = comments.merge_title(pull_request), held.fence.work_head, self._policy.merge_method
+        message, sha = comments.merge_message(pull_request, self._policy.trailers), held.fence.work_head
         held.check()
-        merged = await self._forge.pulls.merge(pull_request.number, sha, method, title, held)
+        merged = await self._forge.pulls.merge(pull_request.number, sha, self._policy.merge_method, message, held)
         self._forge.turns.keep(pull_request.number)
         log.info("merged", outcome="completed", sha=merged)
         done = replace(again.pull_request, open=False, merged=True, merge_sha=merged)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from reviewer_agent.review.answer import FindingAnswer
 from reviewer_agent.review.patch import Patch
@@ -11,11 +11,20 @@ from reviewer_agent.review.patch import Patch
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What was asked for before: as a text with an id at each finding, the ids, and which commit was judged last."""
+    """What was asked for before: as a text with an id at each finding, the ids, and which commit was judged last.
+
+    `threads` maps the id of a finding of ours to the inline comment that it is, `own` are all such comments.
+    """
 
     text: str = ""
     listed: tuple[str, ...] = ()
     sha: str = ""
+    threads: Mapping[str, int] = field(default_factory=dict)
+    own: frozenset[int] = frozenset()
+
+    def settled(self, resolved: Collection[str], *, approved: bool) -> frozenset[int]:
+        """The threads of ours that nobody has to look at any more; people's are theirs to resolve."""
+        return self.own if approved else frozenset(self.threads[id] for id in resolved if id in self.threads)
 
 
 NOTHING = Earlier()

@@ -44,6 +44,15 @@ class Drafts:
         kept = self._kept.get(number)
         return kept.draft if kept else None
 
+    def settled(self, number: int) -> frozenset[int]:
+        """The threads of earlier findings of ours that the review which is kept finds resolved."""
+        kept = self._kept.get(number)
+        if kept is None:
+            return frozenset()
+        resolved = [one.id for one in kept.draft.answer.earlier if one.resolved]
+        approved = kept.draft.judgement is Judgement.APPROVED
+        return kept.material.earlier.settled(resolved, approved=approved)
+
     def forget(self, number: int) -> None:
         """The lease has ended."""
         self._kept.pop(number, None)

@@ -125,13 +125,13 @@ def _tried(proof: ProofNote) -> Iterator[str]:
 
 
 def stated(body: str) -> str:
-    """The section `Evidence` of a pull request's body; empty when there is none."""
+    """The section `Tests` of a pull request's body, `Evidence` in those of older engines; empty without one."""
     found: list[str] = []
     inside = False
     for line in lines(body.replace("\r\n", "\n")):
         title = heading(line)
         if title is not None and title[0] <= 2:
-            inside = title[1].casefold() == "evidence"
+            inside = title[1].casefold() in {"tests", "evidence"}
         elif inside:
             found.append(line.text)
     return "\n".join(found).strip()

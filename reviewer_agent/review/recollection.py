@@ -29,10 +29,13 @@ class _Reading:
     pull_request: PullRequest
     remarks: Sequence[ReviewComment]
     listed: list[str] = field(default_factory=list)
+    inline: dict[str, int] = field(default_factory=dict)
 
-    def id(self) -> str:
-        """The next one."""
+    def id(self, remark: int = 0) -> str:
+        """The next one, of the inline comment `remark` where it is one."""
         self.listed.append(f"F{len(self.listed) + 1}")
+        if remark:
+            self.inline[self.listed[-1]] = remark
         return self.listed[-1]
 
 
@@ -57,7 +60,10 @@ class Recollection:
             return Earlier(sha=sha) if sha else NOTHING
         seen = _Reading(pull_request, await self._reviews.comments(number))
         blocks = [*map(partial(self._ours, seen), ours), *map(partial(self._persons, seen), people)]
-        return Earlier("\n\n".join(blocks), tuple(seen.listed), sha)
+        mine = {review.id for review in reviews if self._reader.read(number, review) is not None}
+        own = frozenset(one.id for one in seen.remarks if not one.in_reply_to and one.review_id in mine)
+        threads = {id: remark for id, remark in seen.inline.items() if remark in own}
+        return Earlier("\n\n".join(blocks), tuple(seen.listed), sha, threads, own)
 
     async def approved(self, pull_request: PullRequest) -> Opinion | None:
         """Our newest opinion on an earlier head, if it stands and approves of merging that into the same branch.
@@ -80,7 +86,7 @@ class Recollection:
 
     def _block(self, seen: _Reading, review: Review, body: str) -> str:
         inline = [
-            f"- {seen.id()} {c.path}:{c.line or '?'}: {c.body}{self._answer(c, seen)}"
+            f"- {seen.id(c.id)} {c.path}:{c.line or '?'}: {c.body}{self._answer(c, seen)}"
             for c in seen.remarks
             if c.review_id == review.id
         ]

@@ -18,13 +18,16 @@ SUGGESTION_CHARS = 300
 NOTE_CHARS = 150
 """Limits of a model's texts: 50 findings and 50 criteria fit into one body."""
 
+SHA = 7
+"""Characters of a commit, as GitHub shows and links it."""
+
 BODY_CHARS = 62_000
 """GitHub refuses 65,536; making text harmless lengthens it a little."""
 
 _HEADLINES = {
     Judgement.APPROVED: "**Approved**",
     Judgement.CHANGES_REQUESTED: "**Changes requested**",
-    Judgement.INCOMPLETE: "**Not approved: only a part of the change was seen**",
+    Judgement.INCOMPLETE: "**Not approved: the change is too large to review completely**",
 }
 
 
@@ -32,13 +35,13 @@ def review_body(draft: Draft) -> str:
     """The review without its mark: verdict, summary, criteria, and the findings that no line carries."""
     answer = draft.answer
     parts = [
-        f"{_HEADLINES[draft.judgement]} at {draft.sha[:12]} (round {draft.round + 1}).",
+        f"{_HEADLINES[draft.judgement]} at {draft.sha[:SHA]} (round {draft.round + 1}).",
         _inert(answer.summary, SUMMARY_CHARS),
         _section("Acceptance criteria", _criteria(answer)),
-        _section("Second pass", _second_pass(draft)),
-        _section("Earlier rounds", [*map(_judged, answer.earlier)]),
-        _section("Changes to old tests", [*map(_replied, draft.replies)]),
-        _section("Findings outside the shown lines", [*map(_listed, draft.rest)]),
+        _section("Criteria checked again", _second_pass(draft)),
+        _section("Earlier findings", [*map(_judged, answer.earlier)]),
+        _section("Changes to existing tests", [*map(_replied, draft.replies)]),
+        _section("Other findings", [*map(_listed, draft.rest)]),
         *_cautions(draft),
     ]
     return _closed(_cut("\n\n".join(part for part in parts if part), BODY_CHARS))
@@ -73,8 +76,8 @@ def _section(title: str, bullets: Sequence[str]) -> str:
 
 
 def _judged(earlier: EarlierAnswer) -> str:
-    outcome = "resolved" if earlier.resolved else "**not resolved**"
-    return f"- {_word(earlier.id)} {outcome}: {line(earlier.note, NOTE_CHARS)}"
+    outcome = "Resolved" if earlier.resolved else "**Not resolved**"
+    return f"- {outcome} ({_word(earlier.id)}): {line(earlier.note, NOTE_CHARS)}"
 
 
 def _replied(reply: Answered) -> str:
@@ -87,7 +90,7 @@ def _replied(reply: Answered) -> str:
 def _second_pass(draft: Draft) -> list[str]:
     if draft.checked is None:
         return []
-    return [*map(_unmet, draft.checked.unmet)] or ["Every criterion was checked once more against the evidence."]
+    return [*map(_unmet, draft.checked.unmet)] or ["Every criterion was checked again against the test evidence."]
 
 
 def _unmet(criterion: CriterionAnswer) -> str:
@@ -97,18 +100,19 @@ def _unmet(criterion: CriterionAnswer) -> str:
 def _cautions(draft: Draft) -> Iterator[str]:
     if draft.answer.breaking_change.breaks:
         why = line(draft.answer.breaking_change.why, REASON_CHARS)
-        yield f"**Breaking change:** {why} Only a person merges this."
+        yield f"**Breaking change:** {why} A maintainer has to merge this."
     if draft.removed:
-        yield f"**Public names that are gone:** {_named(draft.removed)}. Only a person merges this."
+        yield f"**Removed public names:** {_named(draft.removed)}. A maintainer has to merge this."
     if draft.patch.sensitive:
-        yield f"**Protected files or dependencies:** {_named(draft.patch.sensitive)}. Only a person merges this."
+        yield f"**Protected files or dependencies:** {_named(draft.patch.sensitive)}. A maintainer has to merge this."
     if draft.blockers and draft.judgement is Judgement.APPROVED:
         told = "; ".join(draft.blockers[:10])
-        yield f"**Waits for a person:** {told}. Only a person merges this."
+        yield f"**Please check before merging:** {told}. A maintainer has to merge this."
     if draft.patch.missing:
         count = len(draft.patch.missing)
         named = _named(draft.patch.missing)
-        yield f"**Not seen:** the change is too large; {count} files were left out, for example {named}."
+        files = "1 file was" if count == 1 else f"{count} files were"
+        yield f"**Not seen:** the change is too large; {files} left out, for example {named}."
     if draft.late:
         yield from _late(draft)
 
@@ -120,7 +124,7 @@ def _late(draft: Draft) -> Iterator[str]:
     if draft.judgement is Judgement.CHANGES_REQUESTED or draft.care is not Care.DISPUTED:
         yield f"{said}."
     else:
-        yield f"{said}. Only a person merges this:"
+        yield f"{said}. A maintainer has to merge this:"
         yield "\n".join(f"> {_listed(finding)[2:]}" for finding in draft.late[:10])
 
 

@@ -68,7 +68,8 @@ class NoteError:
 class Answer:
     """What became of one remark in a review. `of` names the versions of the texts that it answers.
 
-    `root` is the inline comment that takes it as a reply, 0 where there is none; `about` quotes the remark.
+    `root` is the inline comment that takes it as a reply, 0 where there is none; `about` quotes the remark, and is
+    empty for the text of the engine's own review, whose findings have threads of their own.
     """
 
     of: tuple[str, ...]
@@ -118,7 +119,8 @@ class Note:
     `exit_code` is the test command's, in the run that `test_result` counts. `quality` maps a quality command
     to how it ended, `set_aside` a criterion to why no test of it was taken. `rolled_back` is what was begun
     on top of this commit and undone again. `answers` are to be posted once this commit is pushed. `proof` is None
-    in notes of older engines, and where nothing was proved.
+    in notes of older engines, and where nothing was proved. `summary` is what its coder says of the change, `covers`
+    maps a test to the criterion that its coder says it is about.
     """
 
     issue: int
@@ -142,6 +144,8 @@ class Note:
     rolled_back: tuple[NoteError, ...] = ()
     answers: tuple[Answer, ...] = ()
     proof: ProofNote | None = None
+    summary: str = ""
+    covers: Mapping[str, str] = field(default_factory=dict)
     v: int = VERSION
     mac: str = ""
 

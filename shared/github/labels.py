@@ -15,7 +15,7 @@ from shared.workflow import UNLABELLED, Stage
 
 LOOKS: dict[Stage | Flag, tuple[str, str]] = {
     Stage.PLANNING: ("c5def5", "The planner is at work"),
-    Stage.AWAITING_APPROVAL: ("fbca04", "Waits for a person's answer or /approve"),
+    Stage.AWAITING_APPROVAL: ("fbca04", "Waits for an answer or /approve"),
     Stage.SPECIFIED: ("bfdadc", "Its specification issues exist"),
     Stage.READY: ("0e8a16", "Free for a worker to take"),
     Stage.IMPLEMENTING: ("1d76db", "A worker writes tests and code, and runs them"),
@@ -24,19 +24,19 @@ LOOKS: dict[Stage | Flag, tuple[str, str]] = {
     Stage.IN_REVIEW: ("bfd4f2", "A reviewer is at work"),
     Stage.APPROVED: ("0e8a16", "The review approves this commit"),
     Stage.CHANGES_REQUESTED: ("f9d0c4", "The review asks for changes"),
-    Stage.CI_FAILED: ("b60205", "CI stayed red; a person leads on"),
-    Stage.FAILED: ("b60205", "Given up; a person leads on"),
-    Flag.MANUAL_INTERVENTION: ("d93f0b", "A person has to act"),
-    Flag.HAD_CONFLICT: ("e99695", "Contains a resolved merge conflict; a person merges"),
+    Stage.CI_FAILED: ("b60205", "CI failed repeatedly; needs a maintainer"),
+    Stage.FAILED: ("b60205", "Failed; needs a maintainer"),
+    Flag.MANUAL_INTERVENTION: ("d93f0b", "Needs a maintainer"),
+    Flag.HAD_CONFLICT: ("e99695", "Contains a resolved merge conflict; a maintainer merges"),
     Flag.SPEC_REVIEW_NEEDED: ("e99695", "The specification needs another look"),
     Flag.BUDGET_EXCEEDED: ("e99695", "The budget was used up"),
-    Flag.PROBLEMATIC_TEST: ("e99695", "A test cannot do what it should"),
+    Flag.PROBLEMATIC_TEST: ("e99695", "A new test does not prove its criterion"),
     Flag.NEEDS_ANSWER: ("fbca04", "Questions are open"),
-    Flag.PAUSED: ("cccccc", "The engine keeps away while this is set"),
+    Flag.PAUSED: ("cccccc", "Paused while this is set"),
 }
 """Colour and description of each label."""
 
-STORY_LOOK = ("a2eeef", "A wish in a user's words, for the planner")
+STORY_LOOK = ("a2eeef", "A user story, for the planner")
 
 
 class LabelBoard:

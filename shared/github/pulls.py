@@ -75,13 +75,15 @@ class Pulls:
         path = f"{self._path}/{number}/requested_reviewers"
         await self._github.write("POST", path, {"reviewers": list(logins)}, held)
 
-    async def merge(self, number: int, sha: str, method: str, title: str, held: Held) -> str:
-        """Merge if the head is still `sha`; return the commit on the base branch.
+    async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str:
+        """Merge if the head is still `sha`; return the commit on the base branch, whose `message` is as git takes it.
 
         Already merged is success. Raises `HeadMoved` when the head is another commit, `Refused` when
         GitHub does not allow the merge (conflict, protection, merge queue).
         """
+        title, _, text = message.partition("\n\n")
         wish = {"sha": sha, "merge_method": method, "commit_title": title}
+        wish |= {"commit_message": text} if text else {}
         try:
             reply = await self._github.write("PUT", f"{self._path}/{number}/merge", wish, held, urgent=True)
         except Refused as refused:

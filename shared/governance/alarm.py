@@ -70,9 +70,9 @@ class Alarm:
         """`gave_up` is the nonce of the epoch in which it was given up: the occasion's name on every machine."""
         fence = held.fence
         number, epoch = fence.key.number, gave_up[:12]
-        commands = tuple(f"/{verb}" for verb in fitting(_track(held), fence.stage, edited=error.edited))
+        commands = tuple(f"/{verb}" for verb in fitting(_track(held), fence.stage))
         self._put(number, epoch, "failed", str(error), (fence.stage, error.category, commands))
-        told = f"A person is wanted: {_first_line(error)} The status comment says what was kept and what fits now."
+        told = f"Needs a maintainer: {_first_line(error)} The status comment says what was kept and what you can do."
         await self._mention(number, f"failed-{epoch}", told)
 
     async def parked(self, held: Held, step: Step) -> None:
@@ -80,7 +80,7 @@ class Alarm:
         wanted = await self._wanted(held) if isinstance(step, Ended) and step.result is Result.PARKED else None
         if wanted is None:
             return
-        sentence = f"The {wanted.what} waits for a person's decision."
+        sentence = f"The {wanted.what} waits for your decision."
         commands = tuple(f"/{verb}" for verb in fitting(_track(held), held.fence.stage))
         self._put(wanted.number, wanted.epoch, "approval", sentence, (held.fence.stage, "approval", commands))
         await self._mention(wanted.number, wanted.epoch, sentence)

@@ -46,18 +46,18 @@ class StatusData(Protocol):
 
 
 HELD_UP = {
-    "red-base": "This has waited for {hours:g} hours or more, since the checks of the base branch were found red. "
-    "It goes on by itself when they are green.",
-    "red-head": "This has waited for {hours:g} hours or more, since its checks were found red once more. It goes on by "
-    "itself when they are not.",
+    "red-base": "This has waited for {hours:g} hours or more, since the checks of the base branch failed. "
+    "It continues by itself when they pass.",
+    "red-head": "This has waited for {hours:g} hours or more, since its checks failed again. It continues by "
+    "itself when they pass.",
     "edited": "This has waited for {hours:g} hours or more, since its issue was found edited after its text was "
-    "approved. The status comment says what leads on.",
-    "head_moved": "The review has stood still for {hours:g} hours or more: commits were pushed, and nobody has asked "
-    "for a review of them. The status comment says how to.",
-    "flagged": "This was approved {hours:g} hours ago or more and is not merged: a flag says that a person decides.",
+    "approved. The status comment says what to do.",
+    "head_moved": "The review has waited for {hours:g} hours or more: commits were pushed, and nobody has asked "
+    "for a review of them. The status comment says how.",
+    "flagged": "This was approved {hours:g} hours ago or more and is not merged: a flag asks for a maintainer.",
     "resolved": "This was approved {hours:g} hours ago or more and is not merged: a conflict was resolved in it, and "
-    "a person has to look at that.",
-    "checks_red": "This was approved {hours:g} hours ago or more and is not merged: its checks were found red.",
+    "a maintainer has to check that.",
+    "checks_red": "This was approved {hours:g} hours ago or more and is not merged: its checks fail.",
     "checks_missing": "This was approved {hours:g} hours ago or more and is not merged: it had no checks.",
 }
 """What ends by itself or not at all, and nobody is asked about: what people are told once it has lasted too long."""

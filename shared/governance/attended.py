@@ -87,7 +87,7 @@ class Attended:
         if candidate.version.startswith(SAID):
             if self._desk.has_news(candidate.number, self._known):
                 return Skip("it is heard when nobody holds it any more", HELD_SECONDS)
-            return Skip("nothing was ordered that leads on from here", UNTIL_NEWS)
+            return Skip("no command or label asks for work", UNTIL_NEWS)
         return await self._agent.claim(candidate)
 
     async def _free(self, number: int) -> bool:

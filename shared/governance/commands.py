@@ -82,30 +82,30 @@ def unknown(comments: Iterable[Comment]) -> tuple[Unknown, ...]:
 def mentions(body: str, login: str) -> bool:
     """Whether a comment calls `login`, outside of quotes and code."""
     called = re.compile(rf"(?<![\w`/])@{re.escape(login)}(?![\w-])", re.IGNORECASE)
-    return called.search(_spoken(body)) is not None
+    return called.search(spoken_text(body)) is not None
+
+
+def spoken_text(body: str) -> str:
+    """What a person said themselves: no quotes, no code blocks."""
+    return "\n".join(_lines(body)).strip()
 
 
 def _unknown(comments: Iterable[Comment]) -> Iterator[Unknown]:
     for comment in comments:
-        spoken = _spoken(comment.body)
+        spoken = spoken_text(comment.body)
         looks = _LOOKS.fullmatch(spoken) or _NEARLY.match(spoken)
         if looks is not None and _command(comment) is None:
             yield Unknown(comment.id, comment.author, looks[1])
 
 
 def _command(comment: Comment) -> Command | None:
-    match = _LINE.fullmatch(_spoken(comment.body))
+    match = _LINE.fullmatch(spoken_text(comment.body))
     if match is None:
         return None
     verb = ALIASES.get(match[1]) or (Verb(match[1]) if match[1] in set(Verb) else None)
     if verb is None:
         return None
     return Command(comment.id, comment.author, verb, (match[2] or "").strip(), comment.created_at)
-
-
-def _spoken(body: str) -> str:
-    """What a person said themselves: no quotes, no code blocks."""
-    return "\n".join(_lines(body)).strip()
 
 
 def _lines(body: str) -> Iterator[str]:

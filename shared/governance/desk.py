@@ -10,14 +10,16 @@ from typing import Any, Protocol
 import structlog
 
 from shared.errors import Gone
-from shared.governance.commands import Command, mentions
+from shared.governance.commands import Command, Verb, mentions
+from shared.governance.consent_words import consents
 from shared.governance.discussion import read_until
 from shared.governance.docket import Docket, Matter
 from shared.governance.hearing import EDITED, Heard, Hearing
 from shared.governance.notices import Replies
 from shared.governance.recovery import Recovery
 from shared.governance.retrying import NOT_BEGUN, wanted
-from shared.governance.rulings import Effect, Refused, offered, ruling
+from shared.governance.rulings import Effect, Refused, Ruling, offered, ruling
+from shared.governance.unavailable import BY_CONFIGURATION, not_merged
 from shared.governance.unedited import Unedited
 from shared.items import Candidate
 from shared.labels import Flag
@@ -32,7 +34,9 @@ log = structlog.get_logger()
 SAID = "said "
 """Begins the version of a candidate that is only looked at because somebody has spoken there."""
 
-LATE = "it came after the coder's last call"
+APPROVE = "To approve this plan, please comment `/approve` on a line of its own. Nothing has been started yet."
+
+LATE = "it arrived after the coder had finished"
 """Why something that was said is not heeded yet."""
 
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
@@ -40,6 +44,8 @@ _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
 class Record(Protocol):
     """The status comment as a record of commands."""
+
+    async def data(self, number: int) -> Mapping[str, Any]: ...
 
     async def note(
         self,
@@ -60,6 +66,8 @@ class Trade:
     backends: frozenset[str] = frozenset()
     login: str = ""
     """By which it is mentioned; empty where its account is a person's, who is mentioned for other reasons."""
+    unavailable: frozenset[Verb] = frozenset()
+    """Commands that the configuration leaves to people."""
 
 
 class Desk:
@@ -70,6 +78,7 @@ class Desk:
     ) -> None:
         self._role, self._backends, self._unedited = trade.role, trade.backends, trade.unedited
         self._login = trade.login
+        self._unavailable = trade.unavailable
         self._hearing = hearing
         self._docket = docket
         self._recovery = recovery
@@ -117,7 +126,10 @@ class Desk:
         heard = await self._hearing.hear(item, None)
         heard = replace(heard, talk=await self._hearing.by_writers(heard.talk))
         track, shown = self._track(item), self._names.read(item.labels)
-        orders = [one for one in heard.orders if ruling(one.verb, track, shown.stage or Stage.NEW) != Effect.DECIDE]
+        stage = shown.stage or Stage.NEW
+        orders = [
+            one for one in heard.orders if one.verb is Verb.MERGE or self._ruled(one, track, stage) != Effect.DECIDE
+        ]
         if not (orders or heard.unknown or heard.ignored or heard.edited or heard.talk) and not shown.stages & HALTED:
             return []
         try:
@@ -162,9 +174,14 @@ class Desk:
                 matter = await self._docket.matter(number)
         late = await self._late(heard.talk, matter)
         await self._note(number, told, heard, late)
-        fits = offered(matter.track, matter.stage, edited=matter.edited)
-        await self._explain(number, heard, fits, answers=self._asks(matter.stage))
+        await self._explain(number, heard, matter.track, matter.stage)
         return done
+
+    def _ruled(self, order: Command, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
+        """What an order leads to here, by the configuration as well."""
+        ruled = ruling(order.verb, track, stage, edited=edited)
+        here = order.verb in self._unavailable and ruled is Effect.DECIDE
+        return BY_CONFIGURATION[order.verb] if here else ruled
 
     async def _is_called(self, talk: Sequence[Comment]) -> bool:
         return bool(await self._hearing.by_writers(one for one in talk if mentions(one.body, self._login)))
@@ -189,11 +206,12 @@ class Desk:
 
     async def _carry_out(self, order: Command, matter: Matter) -> tuple[str, bool]:
         """What became of it, and whether anything was moved; no words for what its agent reads itself."""
-        ruled = ruling(order.verb, matter.track, matter.stage, edited=matter.edited)
+        ruled = self._ruled(order, matter.track, matter.stage, edited=matter.edited)
         if isinstance(ruled, Refused):
             return ruled.sentence, False
         if ruled is Effect.DECIDE:
-            return "", False
+            merges = order.verb is Verb.MERGE
+            return not_merged(await self._record.data(matter.case.thread.number)) if merges else "", False
         backend = wanted(order.verb, order.text, self._backends)
         if isinstance(backend, Refused):
             return backend.sentence, False
@@ -236,12 +254,11 @@ class Desk:
                 told.append(entry(order, outcome))
             reason = reason or (str(order) if ends else None)
         await self._note(listed.number, told, heard)
-        stage = held.fence.stage
-        await self._explain(listed.number, heard, offered(track, stage), answers=self._asks(stage))
+        await self._explain(listed.number, heard, track, held.fence.stage)
         return reason
 
     async def _interrupt(self, order: Command, listed: Issue, held: Held) -> tuple[str, bool]:
-        ruled = ruling(order.verb, self._track(listed), held.fence.stage)
+        ruled = self._ruled(order, self._track(listed), held.fence.stage)
         if isinstance(ruled, Refused):
             return ruled.sentence, False
         if ruled not in {Effect.PAUSE, Effect.STOP}:
@@ -256,15 +273,26 @@ class Desk:
         if told or ignored:
             await self._record.note(number, Notice(number, "commands"), commands=told, ignored=ignored)
 
-    async def _explain(self, number: int, heard: Heard, fits: str, *, answers: bool = False) -> None:
-        """`answers`: what is said there is an answer that its agent waits for, whoever it calls."""
-        fits = fits or "No command fits here now."
+    async def _explain(self, number: int, heard: Heard, track: Track, stage: Stage) -> None:
+        """Point whoever means a command to it, once. What is said of a plan may be an answer, whoever it calls."""
+        fits = offered(track, stage, without=self._unavailable) or "No command works here now."
         if heard.unknown:
             word = one_line(heard.unknown[0].word, 30)
             await self._replies.once(number, "unknown-command", f"There is no command `/{word}`. {fits}")
-        elif self._login and not answers and await self._is_called(heard.talk):
-            told = "What I am to do here is said by a comment that begins with a command, or by a label."
+        elif self._asks(stage):
+            await self._hint(number, heard, stage)
+        elif self._login and await self._is_called(heard.talk):
+            told = "Please begin a comment with a command to tell me what to do here."
             await self._replies.once(number, "mentioned", f"{told} {fits}")
+
+    async def _hint(self, number: int, heard: Heard, stage: Stage) -> None:
+        """Words that approve a plan do not approve it: whoever gives them is told what does."""
+        ordered = any(order.verb in {Verb.APPROVE, Verb.REJECT, Verb.EDIT} for order in heard.orders)
+        if stage is not Stage.AWAITING_APPROVAL or ordered:
+            return
+        if await self._hearing.by_writers(one for one in heard.talk if consents(one.body)):
+            how = BY_CONFIGURATION[Verb.APPROVE].sentence if Verb.APPROVE in self._unavailable else APPROVE
+            await self._replies.once(number, "approve-by-command", how)
 
 
 def refusals(heard: Heard) -> list[dict[str, Any]]:

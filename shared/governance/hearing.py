@@ -23,7 +23,7 @@ LATER_SECONDS = 600.0
 SAME_MOMENT = timedelta(seconds=1)
 """GitHub counts whole seconds, and an item may be marked as changed a moment after its comment."""
 
-EDITED = "it was edited after it was written: give a command as a new comment"
+EDITED = "edited comments are not obeyed: post the command as a new comment"
 
 
 class Threads(Protocol):

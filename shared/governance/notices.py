@@ -53,8 +53,8 @@ class Replies:
 
 def untrusted_label(label: str, login: str) -> tuple[str, str]:
     """The purpose and the sentence of the reply to a label by somebody whose labels ask for nothing."""
-    told = f"`{one_line(label, 60)}` was set by {one_line(login, 60)}, who has no write access: it begins nothing here."
-    return "untrusted-label", f"{told} Somebody with write access takes it off and sets it again to have it begun."
+    told = f"`{one_line(label, 60)}` was set by {one_line(login, 60)}, who has no write access: it starts nothing here."
+    return "untrusted-label", f"{told} Somebody with write access has to remove it and set it again to start the work."
 
 
 def _signed(purpose: str) -> str:

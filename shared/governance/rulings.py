@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -51,15 +51,17 @@ def ruling(verb: Verb, track: Track, stage: Stage, *, edited: bool = False) -> R
     return UNASKED if verb is Verb.APPROVE and ruled is Effect.RETRY and not edited else ruled
 
 
-def fitting(track: Track, stage: Stage, *, paused: bool = False, edited: bool = False) -> tuple[Verb, ...]:
-    """The commands that fit at `stage`, in the order in which they are offered.
+def fitting(track: Track, stage: Stage, *, paused: bool = False, without: Collection[Verb] = ()) -> tuple[Verb, ...]:
+    """The commands that are offered at `stage`, in their order; `without` those that do nothing here.
 
-    Of those that only pause, `/pause` is offered for what is in work, `/resume` for what is paused; `edited` as above.
+    Of those that only pause, `/pause` is offered for what is in work, `/resume` for what is paused. `/approve` is
+    never offered for what has failed, although it is taken there once the text was edited: `/retry` does the same.
     """
     return tuple(
         verb
         for verb in Verb
-        if not isinstance(ruling(verb, track, stage, edited=edited), Refused)
+        if verb not in without
+        and not isinstance(ruling(verb, track, stage), Refused)
         and (verb is Verb.RESUME) <= paused
         and (verb is Verb.PAUSE) <= (stage in _IN_WORK and not paused)
     )
@@ -67,26 +69,26 @@ def fitting(track: Track, stage: Stage, *, paused: bool = False, edited: bool = 
 
 _SAYS = {
     Verb.APPROVE: "approves it",
-    Verb.REJECT: "`why` sends it back",
-    Verb.EDIT: "`what should be different` asks for another version",
+    Verb.REJECT: "`<reason>` asks for another version",
+    Verb.EDIT: "`<what to change>` asks for another version",
     Verb.PAUSE: "pauses it",
-    Verb.RESUME: "goes on with it",
-    Verb.STOP: "stops it; the branch is kept",
-    Verb.RETRY: "goes on from where it stopped",
-    Verb.RESET_ATTEMPTS: "does so with all attempts again",
-    Verb.SPEC_REVIEW: "closes the pull request, and the issue waits until its text is corrected",
+    Verb.RESUME: "resumes it",
+    Verb.STOP: "stops it and keeps the branch",
+    Verb.RETRY: "continues where it stopped",
+    Verb.RESET_ATTEMPTS: "continues with all attempts again",
+    Verb.SPEC_REVIEW: "closes the pull request until the issue's text is corrected",
     Verb.CLOSE_AND_RESET: "closes the pull request, keeps its branch under another name and starts over",
-    Verb.MERGE: "merges this commit when its checks are green",
+    Verb.MERGE: "merges this commit when its checks pass",
 }
 
 
-def offered(track: Track, stage: Stage, *, edited: bool = False) -> str:
+def offered(track: Track, stage: Stage, *, without: Collection[Verb] = ()) -> str:
     """The sentence that lists exactly the commands that fit at `stage`; empty when none does."""
-    told = "; ".join(f"`/{verb}` {_SAYS[verb]}" for verb in fitting(track, stage, edited=edited))
+    told = "; ".join(f"`/{verb}` {_SAYS[verb]}" for verb in fitting(track, stage, without=without))
     return f"**Commands:** {told}." if told else ""
 
 
-UNASKED = Refused("Its text is the one that was approved, so nothing waits for `/approve`: `/retry` goes on.")
+UNASKED = Refused("The issue's text is already approved; use `/retry` to continue.")
 
 
 def _refused(sentence: str) -> Refused:
@@ -109,30 +111,30 @@ def _rule(verb: Verb, track: Track, stage: Stage) -> Ruling:
 
 def _decision(verb: Verb, track: Track, stage: Stage) -> Ruling:
     if track is Track.PULL_REQUEST:
-        return _refused("A pull request is approved or sent back by a review on GitHub; `/merge` has it merged.")
+        return _refused("Use a GitHub review to approve a pull request or to request changes; `/merge` merges it.")
     if stage is Stage.AWAITING_APPROVAL and (track is Track.STORY or verb is not Verb.EDIT):
         return Effect.DECIDE
     if verb is Verb.APPROVE and track is Track.SPECIFICATION and stage is Stage.FAILED:
         return Effect.RETRY
-    return _refused(f"Nothing of this {_THING[track]} waits for a decision at '{stage}'.")
+    return _refused(f"This {_THING[track]} is at '{stage}': there is nothing to approve or reject.")
 
 
 def _merge(track: Track, stage: Stage) -> Ruling:
     if track is not Track.PULL_REQUEST:
-        return _refused("Only a pull request is merged: give the command there.")
+        return _refused("Give `/merge` on the pull request.")
     if stage is Stage.APPROVED:
         return Effect.DECIDE
-    return _refused(f"It is merged by command once the engine's review approves it; it is at '{stage}'.")
+    return _refused(f"It can be merged by command once the engine's review approves it; it is at '{stage}'.")
 
 
 def _interruption(verb: Verb, track: Track, stage: Stage) -> Ruling:
     if stage in TERMINAL:
-        return _refused(f"This {_THING[track]} has ended: there is nothing to {verb}.")
+        return _refused(f"This {_THING[track]} is finished: there is nothing to {verb}.")
     if verb is Verb.PAUSE:
         return Effect.PAUSE
     if verb is Verb.RESUME:
         return Effect.RESUME
-    return _refused("Nothing is being done here, so nothing can be stopped.") if stage in HALTED else Effect.STOP
+    return _refused("Nothing is running here, so there is nothing to stop.") if stage in HALTED else Effect.STOP
 
 
 def _retry(track: Track, stage: Stage) -> Ruling:
@@ -147,9 +149,9 @@ def _retry(track: Track, stage: Stage) -> Ruling:
 
 def _recovery(verb: Verb, track: Track, stage: Stage) -> Ruling:
     if track is Track.STORY:
-        return _refused(f"`/{verb}` is for specifications and pull requests; a failed story takes `/retry`.")
+        return _refused(f"`/{verb}` works on issues and pull requests only; use `/retry` for a failed story.")
     if stage in _IN_WORK:
-        return _refused(f"It is being worked on at '{stage}': give `/stop` first, then `/{verb}`.")
+        return _refused(f"It is in progress ('{stage}'): give `/stop` first, then `/{verb}`.")
     if stage is Stage.DONE or stage is Stage.NEW:
         return _refused(f"There is nothing to recover at '{stage}'.")
     if verb is Verb.RESET_ATTEMPTS:

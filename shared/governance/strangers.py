@@ -14,7 +14,7 @@ from shared.models import Comment, Permission
 
 log = structlog.get_logger()
 
-NO_WRITE = "not by somebody with write access"
+NO_WRITE = "its author has no write access"
 
 MOST_PEOPLE = 20
 """So many authors of one thread are asked about, those of the newest comments."""

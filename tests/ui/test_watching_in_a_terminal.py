@@ -25,7 +25,7 @@ async def test_the_board_follows_what_happens_and_the_window(engine: Engine) -> 
     number = engine.ready("Find people by 名前, " + "and not by their login " * 3)
     async with person(engine, columns=140, rows=30) as one:
         await one.runs("workflow-engine", "status", REPOSITORY, "--watch", "--interval", "1")
-        shown = await one.sees("worker: a free one")
+        shown = await one.sees("an idle worker")
         assert f"#{number}" in shown
         assert "Ctrl-C ends." in shown
         assert PROMPT not in shown, "it has a screen of its own"

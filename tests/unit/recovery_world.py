@@ -131,6 +131,9 @@ class Scene:
     def record_in(self, number: int, thread: Iterable[Comment]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         return {"commands": self.recorded}
 
+    async def data(self, number: int) -> Mapping[str, Any]:
+        return {}
+
     async def note(
         self,
         number: int,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,20 @@ class FakeQueue:
         return self.world.queued
 
 
+@dataclass
+class FakeThreads:
+    """Threads of reviews."""
+
+    world: World
+
+    async def resolve(self, number: int, roots: Collection[int], held: Held) -> int:
+        held.check()
+        self.world.resolved.append(frozenset(roots))
+        if self.world.resolving is not None:
+            raise self.world.resolving
+        return len(roots)
+
+
 def forge_of(world: World) -> Forge:
     """Every port over one world but git's."""
     hub = FakeHub(world)
@@ -139,6 +154,7 @@ def forge_of(world: World) -> Forge:
         turns=Turns(FakeRefs(world), FakeSource(world), lambda: world.now),
         rules=FakeRules(world),
         queue=FakeQueue(world),
+        threads=FakeThreads(world),
         closing=FakeClosing(),
     )
 

@@ -163,6 +163,10 @@ class World:
     """What the engine recorded of its tests."""
     rules: MergeRules = field(default_factory=MergeRules)
     """What the base branch requires."""
+    resolved: list[frozenset[int]] = field(default_factory=list)
+    """The inline comments whose threads were to be resolved, call by call."""
+    resolving: Exception | None = None
+    """What GitHub says to that."""
     queued: bool = False
     """Whether it is in GitHub's merge queue."""
     turns: dict[str, tuple[str, str]] = field(default_factory=dict)

@@ -16,16 +16,16 @@ SHOWN = 10
 def adopted(fence: Fence, ours: str, lost: Sequence[str]) -> Status:
     """A person's commits are built upon; `lost` are tests that passed before them and do not any more."""
     return Status(
-        f"`{branch(fence)}` was moved by somebody else; going on from {fence.work_head[:12]}.",
+        f"`{branch(fence)}` has new commits by somebody else; continuing from {fence.work_head[:12]}.",
         _rows(fence),
         _data(fence, adopted={"from": ours, "to": fence.work_head}),
-        _list("Passed before these commits, and do not any more:", lost),
+        _list("Passed before these commits and fail now:", lost),
     )
 
 
 def in_step(fence: Fence, base_branch: str, conflicts: Sequence[str]) -> Status:
     """The base was merged; `conflicts` are what had to be resolved, which a person has to look at."""
-    resolved = "; its conflicts were resolved, so a person merges" if conflicts else ""
+    resolved = "; its conflicts were resolved, so a maintainer merges" if conflicts else ""
     return Status(
         f"Merged `{one_line(base_branch, 100)}` ({fence.base[:12]}); the tests pass{resolved}.",
         _rows(fence),

@@ -19,7 +19,7 @@ SAID_CHARS = 1_500
 
 def red(fence: Fence, reading: Reading) -> Status:
     """CI is red and is being repaired."""
-    sentence = f"CI is red ({_names(check.name for check in failed(reading.checks))}); repairing."
+    sentence = f"CI failed ({_names(check.name for check in failed(reading.checks))}); fixing it."
     return progress(fence, sentence, _list(explained(reading)))
 
 
@@ -32,18 +32,19 @@ def rerun(fence: Fence, reading: Reading, refusal: str, *, partly: bool = False)
     waiting = {"why": "ci", "since": fence.at.isoformat()}
     if refusal:
         what = "some of it" if partly else "it"
-        sentence = f"CI is red ({names}), and the token may not run {what} again (`actions: write`); going on without."
+        refused = f"the token may not rerun {what} (`actions: write`); continuing without a rerun."
+        sentence = f"CI failed ({names}), and {refused}"
         return progress(fence, sentence, _list([refusal, *explained(reading)]), waiting=waiting)
-    sentence = f"CI is red ({names}), maybe not because of this change; its failed jobs run once more."
+    sentence = f"CI failed ({names}), maybe not because of this change; rerunning the failed jobs."
     return progress(fence, sentence, _list(explained(reading)), waiting=waiting)
 
 
 def base_red(fence: Fence, reading: Reading) -> Status:
     """The base branch fails the same checks."""
-    names = _names(check.name for check in of(reading, Cause.BASE))
+    names = _names(check.name for check in of(reading, Cause.BASE) or failed(reading.checks))
     wait = fence.wait
     why = {"why": wait.reason, "until": wait.until.isoformat()} if wait else {"why": "red-base"}
-    sentence = f"Waiting for the base branch: its own checks are red as well ({names}). No attempt is spent."
+    sentence = f"Waiting for the base branch: its checks fail too ({names}). This uses no attempt."
     return progress(fence, sentence, waiting=why)
 
 
@@ -51,8 +52,8 @@ def overdue(fence: Fence, reading: Reading) -> Status:
     """CI did not turn green in time, or there is none."""
     if reading.no_ci:
         sentence = (
-            f"This repository has no CI: #{fence.pr} goes to review **without any check**. Nothing merges it but a "
-            "person, or `/merge` once it is approved; with `ci.none_is_green: true` no checks count as green."
+            f"This repository has no CI: #{fence.pr} goes to review **without any check**. A maintainer merges "
+            "it, or `/merge` once it is approved. (`ci.none_is_green: true` would need no checks.)"
         )
         return progress(fence, sentence, waiting={"why": "no ci"})
     never = missing(reading.checks, reading.required)
@@ -61,10 +62,10 @@ def overdue(fence: Fence, reading: Reading) -> Status:
     told = f"CI has not finished in time ({_names(waits)})" if waits else "CI has not finished in time"
     if never:
         also = f", and {_names(waits)} did not finish" if waits else ""
-        told = f"Nobody has reported in time what the base branch requires ({_names(never)}){also}"
+        told = f"Required checks were not reported in time ({_names(never)}){also}"
     if red_ones:
-        told = f"CI did not turn green in time, for reasons outside this change ({_names(red_ones)})"
-    sentence = f"{told}; #{fence.pr} goes to review **without a green CI** and is not merged before it."
+        told = f"CI failed for reasons outside this change ({_names(red_ones)})"
+    sentence = f"{told}; #{fence.pr} goes to review **without passing CI** and is not merged before CI passes."
     return progress(fence, sentence, _list(explained(reading)), waiting={"why": "ci overdue"})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from textwrap import indent
 
 from shared import marks
@@ -20,6 +21,9 @@ TEXT_CHARS = 4000
 
 SAID_CHARS = 600
 """Of what the coder says about one item."""
+
+SHA = 7
+"""Characters of a commit, as GitHub shows and links it."""
 
 ABOUT_CHARS = 160
 """Of the text that an answer in the conversation quotes."""
@@ -97,8 +101,19 @@ def _lines(said: str, count: int) -> dict[int, tuple[bool, str]]:
 def _answer(item: Item, told: tuple[bool, str] | None, changed: bool) -> Answer:
     done, said = told or (changed, "")
     first = next(one for one in item.said if not one.ours)
-    about = one_line(f"{first.author.login}: {clean(first.text)}", ABOUT_CHARS)
-    return Answer(item.names, item.root, about, done and changed, one_line(said, SAID_CHARS))
+    about = "" if first.by_engine and not item.root else f"{first.author.login}: {clean(first.text)}"
+    return Answer(item.names, item.root, one_line(about, ABOUT_CHARS), done and changed, one_line(said, SAID_CHARS))
+
+
+def spoken(given: Sequence[Answer]) -> tuple[Answer, ...]:
+    """The answers that people read. What has nothing to say is covered by the mark of the first one that has.
+
+    Where nothing at all is said, one answer names the commit: by it the next look knows what was worked on.
+    """
+    telling = [one for one in given if one.said and (one.root or one.about)] or [one for one in given if one.said]
+    chosen = telling or sorted(given, key=lambda one: not one.root)[:1]
+    covered = tuple(name for one in given if one not in chosen for name in one.of)
+    return tuple(replace(one, of=(*one.of, *covered)) if not place else one for place, one in enumerate(chosen))
 
 
 def reply(number: int, answer: Answer, commit: str, keys: Keyring) -> str:
@@ -108,15 +123,15 @@ def reply(number: int, answer: Answer, commit: str, keys: Keyring) -> str:
 
 def conversation(number: int, given: Sequence[Answer], commit: str, keys: Keyring) -> str:
     """One comment that answers the texts of reviews and the comments of the conversation."""
-    parts = (f"> {neutralise(one.about)}\n\n{_sentence(one, commit)}" for one in given)
+    parts = ((f"> {neutralise(one.about)}\n\n" if one.about else "") + _sentence(one, commit) for one in given)
     return _signed(number, [name for one in given for name in one.of], "\n\n".join(parts), keys)
 
 
 def _sentence(answer: Answer, commit: str) -> str:
     said = neutralise(answer.said)
     if answer.done:
-        return f"Done in {commit}: {said}" if said else f"Worked on in {commit}; the coder did not say what it did."
-    return f"Not changed: {said}" if said else "Not changed; the coder gave no reason."
+        return f"Fixed in {commit[:SHA]}: {said}" if said else f"Changed in {commit[:SHA]}."
+    return f"Not changed: {said}" if said else "Not changed."
 
 
 def _signed(number: int, names: Iterable[str], text: str, keys: Keyring) -> str:

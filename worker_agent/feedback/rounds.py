@@ -63,7 +63,7 @@ class Rounds:
         number, commit = held.fence.pr, held.fence.work_head
         given = await self._noted(held)
         seen = await self._feedback.read(number, [name for one in given for name in one.of])
-        await self._post(held, _missing(given, seen), seen)
+        await self._post(held, _missing(answers.spoken(given), seen), seen)
         late = len(seen.items)
         again = late > 0 and held.fence.round < self._most
         log.info("feedback_answered", outcome="completed", commit=commit, answers=len(given), late=late)

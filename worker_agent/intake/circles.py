@@ -70,7 +70,7 @@ def told(circle: Sequence[Link]) -> Status:
     chain = "".join(f", #{link.one} on #{link.on}" for link in others[:-1])
     ways = ", or ".join(_taken_out(link, f"#{link.one}") for link in others)
     return Status(
-        f"Waiting for ever: this issue depends on #{first.on}{chain}, and #{others[-1].one} on this one.",
+        f"Waiting forever: this issue depends on #{first.on}{chain}, and #{others[-1].one} on this one.",
         (),
         {"waiting": {"why": "circular", "by": first.on}},
         f"**What to do:** {_taken_out(first, 'this issue')}, or {ways}.",

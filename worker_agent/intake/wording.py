@@ -44,7 +44,7 @@ def doubtful(names: Labels, issue: Issue) -> Status:
     ready = names.of(Stage.READY)
     asks = ready if Stage.READY in names.read(issue.labels).stages else names.of(Stage.CHANGES_REQUESTED)
     sentence = (
-        f"Not begun: something happened here after `{asks}` was set, and {issue.author.login}, who has no write access,"
-        f" may have edited the text. Read it as it is now, then take `{asks}` off and set it again."
+        f"Not started: after `{asks}` was set, {issue.author.login}, without write access, may have edited the text. "
+        f"Please read it, then remove `{asks}` and set it again."
     )
     return Status(sentence, data={"waiting": {"why": "approval"}})

@@ -1,15 +1,15 @@
-"""The proof for people: a Markdown table of what was red on the base and is green on the head (pure)."""
+"""The proof for people: which test stands for which criterion, how it ended before and after the change (pure)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shared.git.notes import ProofNote
 from shared.text import one_line
-from worker_agent.tdd.inert_markdown import ID_CHARS, code, plain
-from worker_agent.tdd.proof_lines import changed_expectations, tried
+from worker_agent.tdd.inert_markdown import ID_CHARS, code, mixed, plain
+from worker_agent.tdd.proof_lines import attention, changed_expectations, tried
 from worker_agent.tdd.runners.report import Outcome, TestId, TestRun
 
 ROWS = 100
@@ -18,7 +18,17 @@ TABLE_CHARS = 14_000
 
 ROWS_REFUSED = 20
 
-MESSAGE_CHARS = 160
+REFUSED_CHARS = 160
+
+SHA = 7
+"""Characters of a commit, as GitHub shows and links it."""
+
+MESSAGE_CHARS = 100
+
+CRITERION_CHARS = 90
+"""Of a criterion's text in the table; the issue has the whole."""
+
+LATER = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +49,10 @@ class Proof:
 class Evidence:
     """What is claimed of the cycles. `cost_usd` None means that nobody knows.
 
-    `red_runs` says of each cycle what was run on which commit and how that ended, `refused` what was
-    not taken before, `criteria` the ids of all acceptance criteria, `set_aside` those of which no test was
-    taken. `quality` maps a linter or type checker to how it ended on the head. `tried` is what was done to
-    code and tests to find out whether the new tests notice, None where nothing was.
+    `refused` says what was not taken before, `criteria` maps the ids of all acceptance criteria to their texts,
+    `set_aside` names those of which no test was taken. `quality` maps a linter or type checker to how it ended on
+    the head. `later` are the commits that followed the first green one, each with what its coder says. `tried` is what
+    was done to code and tests to find out whether the new tests notice, None where nothing was.
     """
 
     base: str
@@ -53,22 +63,36 @@ class Evidence:
     attempts: int
     cost_usd: float | None
     cost_source: str = "unknown"
-    red_runs: tuple[str, ...] = ()
     green_exit: int | None = None
     refused: tuple[str, ...] = ()
-    criteria: tuple[str, ...] = ()
+    criteria: Mapping[str, str] = field(default_factory=dict)
     scanned: bool = False
     set_aside: tuple[str, ...] = ()
     quality: Mapping[str, str] = field(default_factory=dict)
+    later: tuple[tuple[str, str], ...] = ()
     tried: ProofNote | None = None
 
 
-def criterion_of(test: TestId, criteria: Sequence[str]) -> str:
+def criterion_of(test: TestId, criteria: Collection[str]) -> str:
     """The criterion that a test stands for: the only one, or the one whose id is a word of the test's name."""
     if len(criteria) == 1:
-        return criteria[0]
-    name = test.rpartition("::")[2].casefold()
-    return next((one for one in criteria if re.search(rf"(?<![a-z0-9]){re.escape(one.casefold())}(?![0-9])", name)), "")
+        return next(iter(criteria))
+    return next((one for one in criteria if _names(test.rpartition("::")[2], one)), "")
+
+
+def covered(said: str, tests: Iterable[TestId], criteria: Collection[str]) -> dict[TestId, str]:
+    """Test -> criterion, as a coder's lines say it: one that names one criterion names the tests of it."""
+    found: dict[TestId, str] = {}
+    known = {test: test.rpartition("::")[2].partition("[")[0] for test in tests}
+    for line in said.splitlines():
+        named = [one for one in criteria if _names(line, one)]
+        words = set(re.findall(r"\w+", line)) if len(named) == 1 else set()
+        found |= {test: named[0] for test, name in known.items() if name in words and test not in found}
+    return found
+
+
+def _names(text: str, criterion: str) -> bool:
+    return re.search(rf"(?<![a-z0-9]){re.escape(criterion.casefold())}(?![0-9])", text.casefold()) is not None
 
 
 def proofs(red: TestRun, green: TestRun, proven: Iterable[TestId]) -> tuple[Proof, ...]:
@@ -87,60 +111,103 @@ def _proof(red: TestRun, green: TestRun, test: TestId) -> Proof:
 
 def markdown(evidence: Evidence) -> str:
     """The section for the pull request; every text that a model or a test made is inert in it."""
-    base, head = code(evidence.base[:12]), code(evidence.head[:12])
+    parts = [
+        [_headline(evidence)],
+        _table(evidence) if evidence.proofs else [],
+        [*_unmapped(evidence), *(attention(evidence.tried) if evidence.tried else ())],
+        changed_expectations(evidence.tried) if evidence.tried else [],
+        _folded(evidence),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _headline(evidence: Evidence) -> str:
+    # 1 says that some test failed: which, the counts tell, and the engine's own planted ones are not among them.
+    ended = "" if evidence.green_exit in {None, 0, 1} else f" (exit code {evidence.green_exit})"
+    told = f"**{plain(evidence.result)}**{ended} at {evidence.head[:SHA]}; {plain(evidence.baseline)} on the base."
+    if not evidence.proofs:
+        return f"{told} This change needs no new test."
+    fails = "This test fails" if len(evidence.proofs) == 1 else "These tests fail"
+    return f"{told} {fails} without the change:"
+
+
+def _table(evidence: Evidence) -> list[str]:
     named = any(proof.criterion for proof in evidence.proofs)
     first = ("| Criterion ", "| --- ") if named else ("", "")
-    lines = [f"{first[0]}| New test | On the base {base} | On the head {head} |", f"{first[1]}| --- | --- | --- |"]
-    lines += _rows(evidence.proofs, named=named)
-    changed = changed_expectations(evidence.tried) if evidence.tried else []
-    return "\n".join([*lines, "", *_summary(evidence), *changed, *_refused(evidence.refused), ""])
+    titles = f"| Test | Before ({evidence.base[:SHA]}) | After ({evidence.head[:SHA]}) |"
+    return [f"{first[0]}{titles}", f"{first[1]}| --- | --- | --- |", *_rows(evidence, named=named)]
 
 
-def _rows(proofs: Sequence[Proof], *, named: bool) -> list[str]:
-    """As many as fit, and how many more there are."""
-    kept, left = [], TABLE_CHARS
+def _rows(evidence: Evidence, *, named: bool) -> list[str]:
+    """As many as fit, and how many more there are; then the criteria that no test names."""
+    order = {criterion: place for place, criterion in enumerate(evidence.criteria)}
+    proofs = sorted(evidence.proofs, key=lambda one: order.get(one.criterion, len(order))) if named else evidence.proofs
+    kept, left = list[str](), TABLE_CHARS
+    told: set[str] = set()
     for proof in proofs[:ROWS]:
-        row = _row(proof, named=named)
+        row = _row(proof, _criterion(proof.criterion, evidence, told) if named else None)
+        told.add(proof.criterion)
         left -= len(row)
         if left < 0:
             break
         kept.append(row)
     missing = len(proofs) - len(kept)
-    return [*kept, f"{'| ' if named else ''}| ... and {missing} more | | |"] if missing else kept
+    if missing:
+        return [*kept, f"{'| ' if named else ''}| ... and {missing} more | | |"]
+    bare = [one for one in evidence.criteria if one not in told] if named else []
+    return [*kept, *(f"| {_criterion(one, evidence, told)} | {_no_test(one, evidence)} | | |" for one in bare)]
 
 
-def _summary(evidence: Evidence) -> list[str]:
-    cost = "unknown" if evidence.cost_usd is None else f"${evidence.cost_usd:.2f} ({evidence.cost_source})"
-    # 1 says that some test failed: which, the counts tell, and the engine's own planted ones are not among them.
-    ended = "" if evidence.green_exit in {None, 0, 1} else f" (exit code {evidence.green_exit})"
-    lines = [f"- Tests on the base: {plain(evidence.baseline)}"]
-    lines += [f"- New tests on the base: {plain(run)}" for run in evidence.red_runs]
-    lines += [f"- Tests on the head: {plain(evidence.result)}{ended}"]
-    lines += tried(evidence.tried) if evidence.tried else []
-    lines += [f"- Attempts: {evidence.attempts}", f"- Cost: {plain(cost)}"]
-    lines += [f"- Quality: {code(command)}: {plain(ended)}" for command, ended in evidence.quality.items()]
-    if evidence.scanned:
-        lines.append("- Secret scan of everything that was added: nothing found")
-    named = {*evidence.set_aside, *(proof.criterion for proof in evidence.proofs)}
-    bare = [one for one in evidence.criteria if one not in named]
+def _criterion(id: str, evidence: Evidence, told: Collection[str]) -> str:
+    """Its id, and the first time its text."""
+    text = "" if id in told else one_line(evidence.criteria.get(id, ""), CRITERION_CHARS)
+    return ": ".join(filter(None, (plain(id), mixed(text))))
+
+
+def _no_test(id: str, evidence: Evidence) -> str:
+    return "no test: none proved it" if id in evidence.set_aside else "no test names it"
+
+
+def _unmapped(evidence: Evidence) -> Iterator[str]:
+    if any(proof.criterion for proof in evidence.proofs):
+        return
     if evidence.set_aside:
-        lines.append(f"- Without a test, set aside as problematic: {plain(', '.join(evidence.set_aside))}")
-    if bare and len(evidence.criteria) > 1:
-        lines.append(f"- Tests are not mapped to individual criteria: no test names {plain(', '.join(bare))}")
-    return lines
+        yield f"- **No test proves {plain(', '.join(evidence.set_aside))}.** Please check it by hand."
+    if len(evidence.criteria) > 1 and evidence.proofs:
+        yield "- Tests are not mapped to individual criteria."
+
+
+def _folded(evidence: Evidence) -> list[str]:
+    """How it came about: for who wants to look closer."""
+    cost = "cost unknown" if evidence.cost_usd is None else f"${evidence.cost_usd:.2f}"
+    tries = f"{evidence.attempts} attempt{'s' * (evidence.attempts != 1)}"
+    lines = [f"<details><summary>Evidence: {tries}, {cost}</summary>", ""]
+    lines += tried(evidence.tried) if evidence.tried else []
+    lines += [f"- Linters: {code(command)}: {plain(ended)}" for command, ended in evidence.quality.items()]
+    if evidence.cost_usd is not None:
+        lines.append(f"- Cost according to: {plain(evidence.cost_source)}")
+    if evidence.scanned:
+        lines.append("- No secrets found in the added lines")
+    lines += [f"- Then {commit[:SHA]}: {mixed(said)}" for commit, said in evidence.later[-LATER:]]
+    return [*lines, *_refused(evidence.refused), "", "</details>"]
 
 
 def _refused(refused: Sequence[str]) -> list[str]:
-    """What was not taken, folded away; as code, because tests and models made the text."""
+    """What was not taken; as code, because tests and models made the text."""
     if not refused:
         return []
-    kept = [f"- {code(one_line(line, MESSAGE_CHARS))}" for line in refused[:ROWS_REFUSED]]
+    kept = [f"- {code(one_line(line, REFUSED_CHARS))}" for line in refused[:ROWS_REFUSED]]
     more = [f"- ... and {len(refused) - ROWS_REFUSED} more"] if len(refused) > ROWS_REFUSED else []
-    return ["", "<details><summary>Rejected attempts</summary>", "", *kept, *more, "", "</details>"]
+    return ["", "Rejected attempts:", "", *kept, *more]
 
 
-def _row(proof: Proof, *, named: bool) -> str:
+def _row(proof: Proof, criterion: str | None) -> str:
     message = f": {code(one_line(proof.red_message, MESSAGE_CHARS))}" if proof.red_message else ""
     passed = "passed" if proof.green == Outcome.PASSED else plain(proof.green)
-    first = f"| {plain(proof.criterion)} " if named else ""
-    return f"{first}| {code(one_line(proof.test, ID_CHARS))} | {plain(proof.red)}{message} | {passed} |"
+    first = "" if criterion is None else f"| {criterion} "
+    red = _RED.get(proof.red, plain(proof.red))
+    return f"{first}| {code(one_line(proof.test, ID_CHARS))} | {red}{message} | {passed} |"
+
+
+_RED = {"not collected": "cannot be loaded", "absent": "did not exist"}
+"""What the words of a proof mean to people."""

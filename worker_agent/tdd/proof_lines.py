@@ -1,4 +1,4 @@
-"""The evidence's lines about what was tried against the tests, and about old tests that changed (pure)."""
+"""The evidence's lines about what was tried against the tests, and about existing tests that changed (pure)."""
 
 from __future__ import annotations
 
@@ -20,33 +20,39 @@ FENCE_CHARS = 50
 """Tildes in a row with which a difference is not shown: no longer fence is read by everybody."""
 
 
+def attention(proof: ProofNote) -> Iterator[str]:
+    """A line for each thing that whoever merges should see."""
+    if proof.unnoticed:
+        yield f"- No new test fails when the code is broken here: {', '.join(_first(proof.unnoticed, mixed))}"
+    if proof.removed_tests:
+        yield f"- Removed tests: {', '.join(_first(proof.removed_tests, code))}"
+    yield from (f"- Please decide: {doubt}" for doubt in _first(proof.doubts, mixed))
+
+
 def tried(proof: ProofNote) -> Iterator[str]:
-    """A line for each thing that there is to say."""
+    """A line for each thing that was done to find out whether the tests prove anything."""
     if proof.damages:
-        missed = f"; unnoticed: {', '.join(_first(proof.unnoticed, mixed))}" if proof.unnoticed else ""
-        yield f"- Damage to the changed code: noticed {proof.noticed} of {proof.damages} damages{missed}"
+        yield f"- The changed code was broken in {proof.damages} ways: the new tests failed for {proof.noticed} of them"
     lists = {
-        "Removed tests": proof.removed_tests,
-        "Files that steer the test run, taken from the base": proof.pinned,
-        "Unstable tests, which decide nothing": proof.unstable,
-        "New tests that prove nothing, set aside": proof.weak,
+        "Changed test configuration, not used for these runs": proof.pinned,
+        "Flaky tests, not counted": proof.unstable,
+        "New tests that prove nothing, not counted": proof.weak,
     }
     for title, entries in lists.items():
         if entries:
             yield f"- {title}: {', '.join(_first(entries, code))}"
-    yield from (f"- To be decided by whoever merges: {doubt}" for doubt in _first(proof.doubts, mixed))
     yield from (f"- {remark}" for remark in _first(proof.remarks, mixed))
     if proof.suite_runs:
-        yield f"- Runs of the whole suite: {proof.suite_runs}"
+        yield f"- Runs of the whole test suite: {proof.suite_runs}"
     if proof.local_suite == "changed":
-        yield "- The whole suite is left to CI (`local_suite: changed`)"
+        yield "- Only the tests concerned were run here; CI runs all of them (`local_suite: changed`)"
 
 
 def changed_expectations(proof: ProofNote) -> list[str]:
     """Each old test of which something else is expected now, why that was allowed, and its folded difference."""
     if not proof.changed_tests:
         return []
-    lines, left = ["", "### Changed expectations", "", "Old tests that expect something else now:"], DIFFS_CHARS
+    lines, left = ["**Existing tests that expect something else now:**"], DIFFS_CHARS
     for test in proof.changed_tests[:CHANGED]:
         difference = _difference(test, left)
         left -= len(difference)

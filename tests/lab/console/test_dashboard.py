@@ -112,7 +112,7 @@ async def test_it_shows_the_board_and_costs_nothing_while_nobody_looks(engine: E
     assert await engine.lab.at(REPOSITORY).bare.refs("refs/") == refs
     assert f"{REPOSITORY}/issues/{number}" in page
     assert "Greet &lt;b&gt;people&lt;/b&gt;" in page
-    assert "worker: a free one" in page
+    assert "an idle worker" in page
     assert b"Traceback" not in log.read_bytes()
 
 

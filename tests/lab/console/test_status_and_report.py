@@ -67,8 +67,8 @@ async def test_a_look_is_one_charged_request_after_two_to_sign_in_and_changes_no
         assert charged(engine) - after == 0, "nothing has changed"
     assert (sign_in, after) == (2, 3)
     assert [(row.number, row.waiting) for row in board.rows] == [
-        (story, Waiting(Whom.PLANNER, "a free one")),
-        (first, Waiting(Whom.WORKER, "a free one")),
+        (story, Waiting(Whom.PLANNER, "an idle planner")),
+        (first, Waiting(Whom.WORKER, "an idle worker")),
         (second, Waiting(Whom.ITEM, f"#{first}")),
         (third, Waiting(Whom.PERSON, "take the label 'blocked' off")),
     ]
@@ -88,7 +88,7 @@ async def test_the_board_follows_an_item_to_the_person_it_waits_for(engine: Engi
             assert row.holder.startswith("worker-")
             assert row.held_since is not None
         (row,) = (await look.look()).rows
-        assert (row.holder, row.waiting) == ("", Waiting(Whom.WORKER, "a free one"))
+        assert (row.holder, row.waiting) == ("", Waiting(Whom.WORKER, "an idle worker"))
         engine.script(TESTS + CODE + APPROVED)
         async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
             await engine.in_time(
@@ -99,7 +99,7 @@ async def test_the_board_follows_an_item_to_the_person_it_waits_for(engine: Engi
         spec, pull = (await looking(visit).look()).rows
     assert len(writes(engine)) == written
     assert charged(engine) - before == 6, "account, repository, issues, comments, check runs, statuses"
-    assert (spec.number, spec.waiting) == (number, Waiting(Whom.ITEM, f"pull request #{pull.number}"))
+    assert (spec.number, spec.waiting) == (number, Waiting(Whom.ITEM, f"PR #{pull.number}"))
     assert spec.attempts == (1, 3)
     assert (pull.track, pull.stage, pull.issue) == (Track.PULL_REQUEST, Stage.APPROVED, number)
     assert (pull.ci, pull.waiting, pull.usd) == ("green", Waiting(Whom.PERSON, "merge it"), None)

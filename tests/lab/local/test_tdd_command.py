@@ -126,7 +126,7 @@ async def proved(real: RepositoryRecord, commit: str) -> None:
     (pull,) = real.pulls.records.values()
     assert (pull.head_branch, pull.base_branch, pull.head_sha) == ("greeting", "trunk", commit)
     thread = real.issues.require(pull.number)
-    assert "## Evidence" in (thread.body or "")
+    assert "## Tests" in (thread.body or "")
     assert "test_greeting.sh" in (thread.body or "")
     assert "#1" not in f"{thread.title} {thread.body}"
     assert set(await real.bare.refs("refs/")) == {"refs/heads/greeting", "refs/heads/trunk", "refs/pull/2/head"}

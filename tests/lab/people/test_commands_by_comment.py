@@ -47,13 +47,13 @@ async def test_retry_goes_on_from_the_tests_that_were_written(engine: Engine) ->
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.ended), worker)
         assert "The greeting lacks its first word." in status(engine, number)
-        assert "`/retry` goes on from where it stopped" in status(engine, number)
+        assert "`/retry` continues where it stopped" in status(engine, number)
         assert labels(engine, number) == {"status:failed", "flag:manual-intervention"}
         engine.lab.comment(REPOSITORY, number, "/retry", author="mallory")
         await engine.tick(worker)
         await engine.tick(worker)
         assert "status:failed" in labels(engine, number)
-        assert "not by somebody with write access" in status(engine, number)
+        assert "its author has no write access" in status(engine, number)
     engine.script(CODE)
     red = (await fence(engine, number)).work_head
     given = engine.lab.comment(REPOSITORY, number, "/retry", author=OWNER).id
@@ -186,7 +186,7 @@ async def test_a_failed_story_is_planned_again_on_command(engine: Engine) -> Non
     say(engine, number, "/retry")
     async with engine.agent(Role.PLANNER) as planner:
         await engine.in_time(lambda: "status:awaiting-approval" in labels(engine, number), planner)
-    assert "a failed story takes `/retry`" in status(engine, number)
+    assert "use `/retry` for a failed story" in status(engine, number)
     assert "flag:manual-intervention" not in labels(engine, number)
 
 

@@ -106,7 +106,7 @@ async def test_what_is_said_after_the_last_call_is_named_with_the_way_on(engine:
         late = say(engine, number, "Greet the dog as well.")
         for _ in range(3):
             await engine.tick(worker)
-    told = f"comment {late}: it came after the coder's last call: set `status:changes-requested` on #{pull.number}"
+    told = f"comment {late}: it arrived after the coder had finished: set `status:changes-requested` on #{pull.number}"
     assert told in status(engine, number)
     assert replies(engine, number) == [], "nothing new is posted for that"
 

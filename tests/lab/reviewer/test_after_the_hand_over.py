@@ -77,7 +77,7 @@ async def test_a_check_that_turns_red_after_the_hand_over_is_repaired_once_and_n
     await reviewed(engine)
     assert calls(engine, "review") == 0
     assert "status:changes-requested" in labels(engine, pull.number)
-    assert "have turned red" in status(engine, pull.number)
+    assert "failed after it was handed over" in status(engine, pull.number)
     said = len(comments(engine, pull.number))
     async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
         await engine.until(lambda: merged(engine), worker, reviewer)
@@ -167,7 +167,7 @@ async def test_what_is_red_for_the_second_time_is_repaired_on_a_persons_word_and
     say(engine, head, "failure")
     await reviewed(engine)
     assert (await branch(engine, number), calls(engine, "review")) == (head, 0)
-    assert "not reviewed while its checks are red" in status(engine, pull.number)
+    assert "not reviewed while its checks fail" in status(engine, pull.number)
     ask_for_changes(engine, pull)
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.ended), worker)

@@ -75,7 +75,7 @@ async def test_a_larger_change_is_merged_by_a_review_of_somebody_but_its_request
     engine.lab.comment(REPOSITORY, change.number, "/merge", author=OWNER)
     await looked_at(engine, change)
     assert not change.merged
-    assert "Its requester asks for the merge" in status(engine, change.number)
+    assert "Only its requester asked for the merge" in status(engine, change.number)
     engine.lab.clock.advance(2)
     engine.lab.at(REPOSITORY).pulls.review(change.number, SECOND, "APPROVED", "", change.head)
     await looked_at(engine, change)

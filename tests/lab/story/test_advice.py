@@ -117,7 +117,7 @@ async def stopped_with_a_pull_request(engine: Engine) -> int:
         label(engine, number, "status:ready")
         await engine.tick(worker)
         await engine.tick(worker)
-    assert "begins nothing here while" in status(engine, number)
+    assert "starts nothing here while" in status(engine, number)
     engine.lab.close(REPOSITORY, pull.number, actor=OWNER)
     engine.lab.unlabel(REPOSITORY, number, "status:ready", actor=OWNER)
     label(engine, number, "status:ready")

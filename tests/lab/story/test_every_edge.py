@@ -137,7 +137,7 @@ async def test_a_ci_that_does_not_end_in_a_round_of_changes_goes_to_review_with_
     engine.lab.at(REPOSITORY).checks.say(head, "audit", "pending", description="slow", creator=OWNER)
     async with engine.agent(Role.WORKER) as worker:
         await engine.in_time(lambda: bool(worker.ended), worker)
-    assert "without a green CI" in status(engine, number)
+    assert "without passing CI" in status(engine, number)
     assert "status:reviewing" in labels(engine, pull)
 
 

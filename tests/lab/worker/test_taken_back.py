@@ -119,7 +119,7 @@ async def test_nothing_is_merged_on_a_red_base_even_if_it_is_built_on_it(engine:
         for _ in range(2):
             await engine.tick(reviewer)
     said = [one.body for one in engine.lab.at(REPOSITORY).comments.of(pull.number)]
-    assert len([body for body in said if "checks of the base branch are red" in body]) == 1
+    assert len([body for body in said if "checks of the base branch fail" in body]) == 1
     assert pull.merge_sha is None
     engine.lab.ci_mood(REPOSITORY, GREEN, branch="main")
     await engine.lab.ci_run(REPOSITORY)

@@ -57,7 +57,7 @@ async def test_ready_beside_an_open_pull_request_is_answered_once(engine: Engine
         engine.lab.unlabel(REPOSITORY, number, "status:ready", actor=OWNER)
         engine.lab.label(REPOSITORY, number, "status:ready", actor=OWNER)
         await engine.tick(worker)
-        assert "`status:ready` begins nothing here while #2 is open." in status(engine, number)
+        assert "`status:ready` starts nothing here while #2 is open." in status(engine, number)
         sent: list[str] = []
         engine.lab.exchanges.observe(lambda one: sent.append(one.path) if one.method in {"POST", "PATCH"} else None)
         engine.lab.clock.advance(2)

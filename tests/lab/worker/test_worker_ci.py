@@ -110,7 +110,7 @@ async def test_what_stays_red_is_run_again_once_per_commit_and_then_repaired_to_
     assert calls(engine, "fix_ci") == 1
     checks = engine.lab.at(REPOSITORY).checks
     assert [run.attempt for run in checks.workflow_runs()] == [2, 2]
-    assert "CI stays red after 1 repair." in status(engine, number)
+    assert "CI still fails after 1 repair." in status(engine, number)
     assert "ours: tests" in status(engine, number)
     assert "status:changes-requested" in status(engine, number)
     asked = [exchange.path for exchange in engine.lab.exchanges]
@@ -147,7 +147,7 @@ async def test_what_is_nobodys_fault_and_does_not_end_goes_to_review_with_a_warn
     worker = await overdue(engine, none_is_green=True)
     assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
     assert labels(engine, number) == {"status:reviewing"}
-    assert "without a green CI" in status(engine, number)
+    assert "without passing CI" in status(engine, number)
     assert calls(engine, "fix_ci") == 0
     assert attempts(engine) == runs
 
@@ -194,14 +194,14 @@ async def test_a_required_check_that_nobody_reports_keeps_a_commit_from_being_gr
         await engine.in_time(lambda: bool(worker.resting or worker.ended), worker)
         await engine.lab.idle()  # what is reported is there, however slow the machine is
         await engine.in_time(lambda: bool(worker.ended), worker)
-    assert "Nobody has reported in time what the base branch requires (security)" in status(engine, number)
+    assert "Required checks were not reported in time (security)" in status(engine, number)
     (pull,) = pulls(engine)
     async with engine.agent(Role.REVIEWER) as reviewer:
         await engine.until(lambda: "status:approved" in labels(engine, pull.number), reviewer)
         for _ in range(3):
             await engine.tick(reviewer)
         (told,) = [one.body for one in comments(engine, pull.number) if "engine-status" in one.body]
-        assert "`main` requires checks that nobody has reported for this commit: security." in told
+        assert "Required checks are missing: security." in told
         assert pulls_merged(engine) == []
         engine.lab.at(REPOSITORY).checks.say(pull.head_sha, "security", "success", description="Safe", creator=OWNER)
         engine.lab.clock.advance(301)
@@ -220,7 +220,7 @@ async def test_a_red_base_is_waited_for_without_the_lease_told_once_and_then_it_
     assert waiting.stage is Stage.TESTING
     assert waiting.wait is not None
     assert waiting.wait.reason == "red-base"
-    assert "base branch: its own checks are red" in status(engine, number)
+    assert "base branch: its checks fail too" in status(engine, number)
     assert calls(engine, "fix_ci") == 0
     told = len(comments(engine, number))
     for _ in range(2):

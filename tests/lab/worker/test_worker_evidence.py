@@ -44,8 +44,8 @@ async def test_after_a_repair_the_claim_is_about_the_new_head(engine: Engine) ->
     assert claim.tests == {"tests/test_greeting.py::test_greets": "not collected"}
     assert claim.proof is not None
     assert (claim.proof.noticed > 0, claim.proof.doubts) == (True, ())
-    assert f"On the head `{claim.head[:12]}`" in body
-    assert body.count("## Evidence") == body.count("engine-claim/") == 1
+    assert f"at {claim.head[:7]}" in body
+    assert body.count("## Tests") == body.count("engine-claim/") == 1
 
 
 @pytest.mark.long
@@ -55,4 +55,4 @@ async def test_what_a_repair_brings_untested_is_asked_about(engine: Engine) -> N
     assert claim.proof is not None
     (doubt,) = claim.proof.doubts
     assert doubt.startswith("directory/greeting.py::shout: it is new, and no test")
-    assert "To be decided by whoever merges" in body
+    assert "Please decide" in body

@@ -109,7 +109,7 @@ async def test_a_label_set_by_a_stranger_starts_nothing(engine: Engine) -> None:
         await engine.tick(worker)
         assert worker.busy == 0
     (told,) = comments(engine, number)
-    assert "`status:ready` was set by mallory, who has no write access: it begins nothing here." in told.body
+    assert "`status:ready` was set by mallory, who has no write access: it starts nothing here." in told.body
     assert labels(engine, number) == {"status:ready"}
     assert await engine.fence(Role.WORKER, number) is None
 

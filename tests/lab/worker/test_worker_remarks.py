@@ -121,17 +121,20 @@ async def test_three_rounds_of_remarks_are_each_answered_once(engine: Engine) ->
     review.says(OWNER, "/approve")
     review.label()
     tip = await round_of(engine, number)
-    assert review.replies(thread) == [f"Done in {tip}: It says Hi."]
-    assert review.replies(linted) == [f"Done in {tip}: Linted."]
+    assert review.replies(thread) == [f"Fixed in {tip[:7]}: It says Hi."]
+    assert review.replies(linted) == [f"Fixed in {tip[:7]}: Linted."]
     assert review.replies(strange) == []
     assert review.spoken() == ["> ada: Please write docs.\n\nNot changed: The project has no docs."]
     assert "| Ignored remarks | 1 (feedback.bots does not name it), 2 (no write access) |" in status(engine, number)
 
+    body = engine.issue(review.number).body or ""
+    assert f"<!-- engine-proof/1 head={tip} mac=none -->" in body, "the description is about the head"
+    assert f"- Then {tip[:7]}: It says Hi. Linted." in body
     assert review.thread(thread).line is None, "its line was changed"
     review.edit(thread, "Say the name first.")
     review.label()
     tip = await round_of(engine, number)
-    assert review.replies(thread)[1:] == [f"Done in {tip}: The name comes first."]
+    assert review.replies(thread)[1:] == [f"Fixed in {tip[:7]}: The name comes first."]
 
     review.remark(OWNER, "And greet people.", to=thread)
     review.label()
@@ -167,8 +170,8 @@ async def test_killed_between_the_push_and_the_answers_another_machine_gives_the
     assert (stuck.stage, stuck.phase) == (Stage.TESTING, "answer")
     assert (review.replies(second), review.spoken()) == ([], [])
     tip = await round_of(engine, number, state="machine-2")
-    assert review.replies(first) == [f"Done in {tip}: Shorter."]
-    assert review.replies(second) == [f"Done in {tip}: Warmer."]
+    assert review.replies(first) == [f"Fixed in {tip[:7]}: Shorter."]
+    assert review.replies(second) == [f"Fixed in {tip[:7]}: Warmer."]
     assert review.spoken() == ["> ada: Greet twice.\n\nNot changed: One greeting is enough."]
     assert tip == stuck.work_head, "nothing was made again"
 
@@ -195,8 +198,8 @@ async def test_what_is_said_while_the_coder_works_is_worked_on_before_the_review
     engine.lab.exchanges.observe(person)
     tip = await round_of(engine, number)
     assert review.replies(gone) == [], "nobody answers what was deleted"
-    assert review.replies(*threads) == [f"Done in {tip}: Warmer."]
-    assert review.spoken() == [f"> ada: And both.\n\nDone in {tip}: Both."]
+    assert review.replies(*threads) == [f"Fixed in {tip[:7]}: Warmer."]
+    assert review.spoken() == [f"> ada: And both.\n\nFixed in {tip[:7]}: Both."]
     assert (await fence(engine, number)).round == 2
 
 

@@ -136,7 +136,7 @@ async def test_a_ci_that_never_finishes_is_handed_over_with_a_warning(engine: En
         await engine.in_time(lambda: bool(worker.ended), worker)
         assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
     assert labels(engine, number) == {"status:reviewing"}
-    assert "without a green CI" in status(engine, number)
+    assert "without passing CI" in status(engine, number)
 
 
 @pytest.mark.fault(42)

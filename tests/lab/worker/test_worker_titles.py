@@ -32,7 +32,7 @@ async def test_the_title_counts_the_tries_and_is_its_own_again_at_the_end(engine
     if not right:
         assert labels(engine, number) == {"status:failed", "flag:manual-intervention"}
         return
-    assert [engine.issue(pull.number).title for pull in pulls(engine)] == ["[auto] Greet people"]
+    assert [engine.issue(pull.number).title for pull in pulls(engine)] == ["Greet people"]
     log = await engine.lab.at(REPOSITORY).bare.git.run("log", "--format=%s%n%b", str(await branch(engine, number)))
     assert "attempt 1/2" not in str(log)
 

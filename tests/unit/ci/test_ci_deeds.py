@@ -43,9 +43,9 @@ class Board(Ci):
 @pytest.mark.parametrize(
     ("refused", "shown", "says"),
     [
-        ((), {"test": CheckOutcome.RUNNING, "lint": CheckOutcome.RUNNING}, "its failed jobs run once more"),
-        ((2,), {"test": CheckOutcome.RUNNING, "lint": CheckOutcome.FAILED}, "may not run some of it again"),
-        ((1, 2), {"test": CheckOutcome.FAILED, "lint": CheckOutcome.FAILED}, "may not run it again"),
+        ((), {"test": CheckOutcome.RUNNING, "lint": CheckOutcome.RUNNING}, "rerunning the failed jobs"),
+        ((2,), {"test": CheckOutcome.RUNNING, "lint": CheckOutcome.FAILED}, "may not rerun some of it"),
+        ((1, 2), {"test": CheckOutcome.FAILED, "lint": CheckOutcome.FAILED}, "may not rerun it"),
     ],
 )
 async def test_what_github_refuses_to_run_again_is_told_and_not_waited_for(

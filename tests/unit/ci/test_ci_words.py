@@ -25,21 +25,21 @@ READING = Reading((LINT, TEST, Check("docs", CheckOutcome.RUNNING)), diagnosis=t
 
 def test_a_repair_names_what_is_red_and_why() -> None:
     told = words.red(FENCE, READING)
-    assert told.sentence == "CI is red (lint, test (3.11)); repairing."
+    assert told.sentence == "CI failed (lint, test (3.11)); fixing it."
     assert told.notes == "- lint: red on the base too\n- test (3.11): flaky"
 
 
 def test_a_rerun_says_what_it_is_for_and_a_refusal_what_is_missing() -> None:
-    assert "run once more" in words.rerun(FENCE, READING, "").sentence
+    assert "rerunning the failed jobs" in words.rerun(FENCE, READING, "").sentence
     refused = words.rerun(FENCE, READING, "GitHub does not allow it")
     assert "`actions: write`" in refused.sentence
     assert "GitHub does not allow it" in refused.notes
-    assert "run some of it again" in words.rerun(FENCE, READING, "GitHub does not allow it", partly=True).sentence
+    assert "rerun some of it" in words.rerun(FENCE, READING, "GitHub does not allow it", partly=True).sentence
 
 
 def test_only_the_checks_that_the_base_fails_are_waited_for() -> None:
     told = words.base_red(FENCE, READING)
-    assert "(lint). No attempt is spent." in told.sentence
+    assert "(lint). This uses no attempt." in told.sentence
     assert told.data["waiting"] == {"why": "red-base", "until": AT.isoformat()}
 
 
@@ -51,24 +51,24 @@ def test_only_the_checks_that_the_base_fails_are_waited_for() -> None:
         (Reading((Check("docs", CheckOutcome.RUNNING),)), "CI has not finished in time (docs); #57"),
         (
             Reading((Check("a", CheckOutcome.PASSED),), frozenset({"a", "b"})),
-            "Nobody has reported in time what the base branch requires (b); #57",
+            "Required checks were not reported in time (b); #57",
         ),
         (
             Reading((Check("a", CheckOutcome.UNKNOWN), Check("b", CheckOutcome.STALE)), frozenset({"b"})),
-            "Nobody has reported in time what the base branch requires (b), and a did not finish; #57",
+            "Required checks were not reported in time (b), and a did not finish; #57",
         ),
-        (READING, "CI did not turn green in time, for reasons outside this change (lint, test (3.11)); #57"),
+        (READING, "CI failed for reasons outside this change (lint, test (3.11)); #57"),
     ],
     ids=["none", "running", "required missing", "stale", "red"],
 )
 def test_a_hand_over_with_a_warning_names_what_is_missing(reading: Reading, begins: str) -> None:
     told = words.overdue(FENCE, reading)
-    assert told.sentence == f"{begins} goes to review **without a green CI** and is not merged before it."
+    assert told.sentence == f"{begins} goes to review **without passing CI** and is not merged before CI passes."
     assert told.data["waiting"] == {"why": "ci overdue"}
 
 
 def test_giving_up_says_of_each_check_whose_fault_it_is_and_mentions_nobody() -> None:
     told = str(CiGivenUp(1, words.unrepaired(READING)))
-    assert told.startswith("CI stays red after 1 repair.\n- lint: red on the base too.")
+    assert told.startswith("CI still fails after 1 repair.\n- lint: red on the base too.")
     assert "flaky. 1 failed" in told
     assert "@ada" not in told

@@ -48,6 +48,8 @@ def test_the_defaults_are_the_documented_ones() -> None:
         },
         "priority_labels": ["priority:critical", "priority:high", "priority:medium", "priority:low"],
         "pr_labels": ["automated"],
+        "pr_title": "{title}",
+        "docs_url": None,
         "reviewers": [],
         "assign": None,
         "take_assigned_issues": False,
@@ -56,6 +58,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "refactor": "auto",
         "merge": "never",
         "merge_method": "squash",
+        "commit_trailers": [],
         "merge_max_lines": 800,
         "merge_cooling_minutes": 0,
         "merge_by_requester": True,
@@ -226,3 +229,26 @@ def test_the_configured_prefixes_spell_the_labels() -> None:
 def test_secret_values_are_not_printed() -> None:
     shown = settings(events=EventSettings(url=SecretStr("postgresql://u:hunter2@h/d")))
     assert "hunter2" not in f"{shown!r} {shown} {shown.model_dump_json()}"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("pr_title", "feat: "),
+        ("pr_title", "{title} {body}"),
+        ("pr_title", "{title}{title}"),
+        ("commit_trailers", ("Signed-off-by Ada",)),
+        ("commit_trailers", ("Signed-off-by: Ada\nx",)),
+        ("docs_url", "javascript:alert(1)"),
+        ("docs_url", "https://example.org/) [x](y"),
+    ],
+)
+def test_templates_trailers_and_addresses_are_looked_at(key: str, value: object) -> None:
+    with pytest.raises(ValidationError, match=key):
+        RepositorySettings.model_validate({"name": "owner/repo", key: value})
+
+
+def test_a_title_template_and_trailers_are_taken() -> None:
+    trailers = ("Signed-off-by: Ada <ada@example.org>", "Co-authored-by: Grace <grace@example.org>")
+    found = RepositorySettings(name="owner/repo", pr_title="{type}: {title} (#{number})", commit_trailers=trailers)
+    assert (found.pr_title, found.commit_trailers) == ("{type}: {title} (#{number})", trailers)

@@ -130,7 +130,7 @@ def test_text_that_turns_writing_around_is_taken_out() -> None:
 
 def test_nothing_open_and_no_event_are_said() -> None:
     told = shown()
-    assert "Nothing open that the engine has to do with." in told.text
+    assert "No open items." in told.text
     assert "No event was written here in the last 24 hours." in told.text
 
 

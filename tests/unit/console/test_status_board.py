@@ -52,7 +52,7 @@ def board(*issues: Issue, fences: tuple[Fence, ...] = (), acks: tuple[Comment, .
 def test_a_new_story_waits_for_a_planner_and_other_issues_are_no_business_of_the_engine() -> None:
     (row,) = board(issue(1, "story"), issue(2, "bug"), issue(3, title="A person's pull request", pull=True))
     assert (row.track, row.number, row.stage) == (Track.STORY, 1, Stage.NEW)
-    assert row.waiting == Waiting(Whom.PLANNER, "a free one")
+    assert row.waiting == Waiting(Whom.PLANNER, "an idle planner")
     assert (row.holder, row.attempts, row.usd) == ("", None, None)
 
 
@@ -90,6 +90,7 @@ def test_of_an_older_engine_its_ack_tells_who_holds_it(change: dict[str, Any]) -
     working = fence(Role.WORKER, 7, Stage.IMPLEMENTING, format=1)
     (row,) = board(issue(7, "status:implementing"), fences=(working,), acks=(ack(working, **change),))
     assert (row.holder, row.held_since) == ("", None)
+    assert row.waiting == Waiting(Whom.WORKER, "an idle worker")
     (held,) = board(issue(7, "status:implementing"), fences=(working,), acks=(ack(working),))
     assert held.holder == "worker-1"
 
@@ -99,7 +100,7 @@ def test_a_pull_request_shows_its_round_and_checks_and_its_issue_waits_for_it() 
     items = (issue(7, "status:reviewing"), issue(9, "status:testing", pull=True))
     spec, pull = board(*items, fences=(working,), acks=(ack(working),), ci={HEAD: Verdict.RUNNING})
     assert (spec.stage, spec.pull_request, spec.holder, spec.commands) == (Stage.REVIEWING, 9, "", ())
-    assert spec.waiting == Waiting(Whom.ITEM, "pull request #9")
+    assert spec.waiting == Waiting(Whom.ITEM, "PR #9")
     assert (pull.stage, pull.issue, pull.round, pull.ci) == (Stage.TESTING, 7, 1, Verdict.RUNNING)
     assert (pull.holder, pull.waiting) == ("worker-1", Waiting(Whom.CI, "its checks"))
 
@@ -116,7 +117,7 @@ def test_a_pull_request_in_review_goes_by_the_reviewers_fence() -> None:
 
 def test_an_item_that_was_taken_up_again_by_label_stands_where_the_label_says() -> None:
     (row,) = board(issue(7, "status:ready"), fences=(fence(Role.WORKER, 7, Stage.FAILED),))
-    assert (row.stage, row.waiting) == (Stage.READY, Waiting(Whom.WORKER, "a free one"))
+    assert (row.stage, row.waiting) == (Stage.READY, Waiting(Whom.WORKER, "an idle worker"))
 
 
 def test_costs_are_the_items_own_and_nothing_where_there_is_no_ledger() -> None:
@@ -162,15 +163,15 @@ EDITED = Waiting(Whom.PERSON, "its issue was edited")
         (Track.PULL_REQUEST, Stage.IN_REVIEW, {"wait": Wait("red-head", AT)}, Waiting(Whom.CI, "its checks are red")),
         (Track.PULL_REQUEST, Stage.IN_REVIEW, {"wait": Wait("edited", UNTIL)}, EDITED),
         (Track.PULL_REQUEST, Stage.IN_REVIEW, {"wait": Wait("edited", AT), "held": True}, None),
-        (Track.PULL_REQUEST, Stage.REVIEWING, {"wait": Wait("edited", AT)}, Waiting(Whom.REVIEWER, "a free one")),
-        (Track.SPECIFICATION, Stage.READY, {}, Waiting(Whom.WORKER, "a free one")),
+        (Track.PULL_REQUEST, Stage.REVIEWING, {"wait": Wait("edited", AT)}, Waiting(Whom.REVIEWER, "an idle reviewer")),
+        (Track.SPECIFICATION, Stage.READY, {}, Waiting(Whom.WORKER, "an idle worker")),
         (Track.SPECIFICATION, Stage.READY, {"related": 1}, Waiting(Whom.ITEM, "what blocks it on GitHub")),
         (Track.SPECIFICATION, Stage.NEW, {}, Waiting(Whom.PERSON, "a status label")),
-        (Track.STORY, Stage.NEW, {}, Waiting(Whom.PLANNER, "a free one")),
-        (Track.PULL_REQUEST, Stage.REVIEWING, {}, Waiting(Whom.REVIEWER, "a free one")),
+        (Track.STORY, Stage.NEW, {}, Waiting(Whom.PLANNER, "an idle planner")),
+        (Track.PULL_REQUEST, Stage.REVIEWING, {}, Waiting(Whom.REVIEWER, "an idle reviewer")),
         (Track.PULL_REQUEST, Stage.APPROVED, {"merging": CONFIGURED["auto"]}, Waiting(Whom.REVIEWER, "merges it")),
         (Track.PULL_REQUEST, Stage.APPROVED, {}, Waiting(Whom.PERSON, "merge it")),
-        (Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, {}, Waiting(Whom.WORKER, "a free one")),
+        (Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, {}, Waiting(Whom.WORKER, "an idle worker")),
         (Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, {"ours": False}, Waiting(Whom.PERSON, "its author")),
     ],
 )

@@ -28,7 +28,7 @@ HEAD = "1" * 40
 NONCE = "a" * 32
 ENGINE, MALLORY = Account(5, "reviewer-bot"), Account(6, "mallory")
 TERMS = Terms(merge="auto", exclude=("blocked", "do-not-automate"), barring=("do-not-merge",))
-FREE, MERGES = Waiting(Whom.WORKER, "a free one"), CONFIGURED["auto"]
+FREE, MERGES = Waiting(Whom.WORKER, "an idle worker"), CONFIGURED["auto"]
 
 
 def person(why: str) -> Waiting:
@@ -77,7 +77,7 @@ def test_what_no_worker_takes_waits_for_a_person(
     (row,) = board(issue(7, "status:ready", *labels), terms=terms)
     assert row.waiting == expected
     (row,) = board(issue(7, "story", *labels), terms=terms)
-    assert row.waiting == (expected if expected != FREE else Waiting(Whom.PLANNER, "a free one"))
+    assert row.waiting == (expected if expected != FREE else Waiting(Whom.PLANNER, "an idle planner"))
 
 
 def test_an_agent_ends_its_step_before_a_label_counts() -> None:
@@ -94,7 +94,7 @@ def test_a_pull_request_needs_no_label_that_asks_for_work_and_its_issues_label_k
     reviewing = fence(Role.REVIEWER, 9, Stage.REVIEWING, work_head=HEAD)
     items = issue(7, "status:reviewing"), issue(9, "status:reviewing", pull=True)
     spec, pull = board(*items, fences=(WORKING, reviewing), terms=terms)
-    assert (spec.waiting, pull.waiting) == (Waiting(Whom.ITEM, "pull request #9"), Waiting(Whom.REVIEWER, "a free one"))
+    assert (spec.waiting, pull.waiting) == (Waiting(Whom.ITEM, "PR #9"), Waiting(Whom.REVIEWER, "an idle reviewer"))
     barred = issue(7, "status:reviewing", "blocked"), items[1]
     spec, pull = board(*barred, fences=(WORKING, reviewing), terms=terms)
     assert spec.waiting == person("take the label 'blocked' off")

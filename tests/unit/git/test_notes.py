@@ -71,6 +71,8 @@ def test_the_fields_are_those_that_were_agreed() -> None:
         "proof",
         "rolled_back",
         "set_aside",
+        "summary",
+        "covers",
         "mac",
     }
     content = json.loads(write(FULL, KEYS))

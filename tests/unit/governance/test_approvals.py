@@ -159,7 +159,7 @@ async def test_a_base_that_stays_red_is_escalated_once(role: Role, fence: Fence,
     (one,) = world.sent.values()
     assert (one.kind, one.number, one.category) == ("overdue", 7, "held_up")
     assert list(world.posted) == ["overdue-red-base-aaaaaaaaaaaa"]
-    assert "24 hours or more, since the checks of the base branch were found red" in one.sentence, "true when green"
+    assert "24 hours or more, since the checks of the base branch failed" in one.sentence, "true when green"
 
 
 async def test_a_wait_for_the_base_is_found_though_its_item_has_not_changed_and_its_ci_alone_is_not_told() -> None:

@@ -85,6 +85,13 @@ class World:
         self.told += commands
         self.thread.recorded += [one["id"] for one in commands]
 
+    async def data(self, number: int) -> dict[str, Any]:
+        return {}
+
+    async def once(self, number: int, purpose: str, text: str) -> bool:
+        self.deeds.append(f"{purpose}: {text}")
+        return True
+
     async def doubt(self, *asked: Any) -> str:
         """Nothing was edited."""
         return ""

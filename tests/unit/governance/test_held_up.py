@@ -19,7 +19,7 @@ IN_REVIEW = replace(APPROVED, labels=frozenset({"status:in-review"}))
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"), [("red-head", "its checks were found red once more"), ("edited", "its issue was found edited")]
+    ("reason", "told"), [("red-head", "its checks failed again"), ("edited", "its issue was found edited")]
 )
 async def test_a_review_that_is_put_off_for_long_is_escalated_once(reason: str, told: str) -> None:
     world = World(replace(PUT_OFF, wait=Wait(reason, AT)))
@@ -62,7 +62,7 @@ async def test_a_review_of_commits_that_nobody_asked_about_does_not_stand_still_
     world.now += timedelta(hours=1)
     await watcher.watch({7: item})
     (sentence,) = world.posted.values()
-    assert sentence.startswith("The review has stood still for 24 hours or more: commits were pushed")
+    assert sentence.startswith("The review has waited for 24 hours or more: commits were pushed")
 
 
 async def test_what_was_said_of_another_commit_or_before_the_label_was_moved_is_not_believed() -> None:

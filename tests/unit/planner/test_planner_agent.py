@@ -57,7 +57,7 @@ async def test_a_plan_waits_for_a_person_and_says_how_to_decide(bench: Bench) ->
     assert bench.world.labels(number) == {AWAITING}
     assert bench.world.specifications() == []
     (posted,) = bench.world.bodies("engine-plan")
-    assert "answer with `/approve`" in posted
+    assert "comment `/approve`" in posted
     assert await bench.tick() == []
     assert len(bench.coder.asked) == 1
 

@@ -56,7 +56,7 @@ def test_a_plan_shows_what_is_to_be_decided() -> None:
     assert "**2. Search users by name** (`search`)" in text
     assert "- Case is ignored.\n- A blank text finds nobody.\n\nFiles: `directory/search.py`" in text
     assert "Depends on: `search`" in text
-    assert "`/approve` goes on with the assumptions" in text
+    assert "`/approve` to continue with the assumptions" in text
 
 
 def test_links_of_the_story_work_and_logs_are_folded() -> None:
@@ -92,10 +92,10 @@ def test_a_specification_that_is_no_feature_says_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("approval", "asks", "sentence"),
     [
-        (Approval.COMMENT, False, "To approve this plan, answer with `/approve`"),
-        (Approval.COMMENT, True, "Please answer the questions in a comment"),
-        (Approval.AUTO, True, "Please answer the questions in a comment"),
-        (Approval.AUTO, False, "The configuration approves plans"),
+        (Approval.COMMENT, False, "**To start, comment `/approve`.**"),
+        (Approval.COMMENT, True, "**Please answer the questions in a comment**"),
+        (Approval.AUTO, True, "**Please answer the questions in a comment**"),
+        (Approval.AUTO, False, "Plans are approved automatically here"),
         (Approval.TERMINAL, False, "Plans of this repository are approved at a terminal"),
         (Approval.TERMINAL, True, "Plans of this repository are approved at a terminal"),
         (Approval.GIVEN, True, "This plan was approved at a terminal"),

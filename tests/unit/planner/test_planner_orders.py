@@ -127,7 +127,7 @@ async def test_a_person_can_stop_it_while_it_works(bench: Bench, label: str, add
         stage = held.fence.stage
     assert stage is (Stage.PLANNING if added else Stage.WITHDRAWN)
     (status,) = bench.world.bodies("engine-status")
-    assert ("Paused by a label" if added else f"Stopped: {reason}") in status
+    assert ("Paused. Remove the label" if added else f"Stopped: {reason}") in status
     assert await bench.tick() == []
 
 

@@ -161,7 +161,7 @@ async def test_the_configuration_does_not_approve_a_text_that_was_changed_meanwh
     assert ended.result is Result.PARKED
     assert bench.world.specifications() == []
     (status,) = bench.world.bodies("engine-status")
-    assert "The story was changed" in status
+    assert "The story was edited" in status
 
 
 async def test_only_stories_that_the_configuration_admits_are_candidates(bench: Bench) -> None:

@@ -57,9 +57,9 @@ async def test_names_that_are_gone_are_found_by_comparing_files(diff: str, after
     (ended,) = await tick(world, **auto())
     merged = [done for done in world.done if done.startswith("merge")]
     assert bool(merged) is not bool(named)
-    assert ("breaks callers" in ended.sentence) is bool(named)
+    assert ("breaking change" in ended.sentence) is bool(named)
     body = world.reviews[0].body
-    assert (f"**Public names that are gone:** {named}. Only a person merges this." in body) is bool(named)
+    assert (f"**Removed public names:** {named}. A maintainer has to merge this." in body) is bool(named)
     assert world.stage is (Stage.APPROVED if named else Stage.DONE)
 
 

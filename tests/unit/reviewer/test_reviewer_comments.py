@@ -19,7 +19,7 @@ from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.patch import read
 from reviewer_agent.review.placement import place
 from reviewer_agent.review.questions import Answered, Kind, Question
-from shared import marks
+from shared import change_summary, marks
 from shared.errors import Blocked
 from shared.governance.commands import commands
 from shared.lock.record import Fence
@@ -40,7 +40,7 @@ def draft(raw: dict[str, Any], diff: str = DIFF, limit: int = 100_000) -> Draft:
 
 def test_an_approval() -> None:
     assert review_text.review_body(draft(answer())) == (
-        "**Approved** at aaaaaaaaaaaa (round 2).\n"
+        "**Approved** at aaaaaaa (round 2).\n"
         "\n"
         "It finds users.\n"
         "\n"
@@ -61,7 +61,7 @@ def test_a_request_for_changes() -> None:
         breaking_change={"breaks": True, "why": "search() is gone."},
     )
     assert review_text.review_body(draft(raw)) == (
-        "**Changes requested** at aaaaaaaaaaaa (round 2).\n"
+        "**Changes requested** at aaaaaaa (round 2).\n"
         "\n"
         "It finds users.\n"
         "\n"
@@ -70,12 +70,12 @@ def test_a_request_for_changes() -> None:
         "- **AC1** met: test_search\n"
         "- **AC2** **not met**: test_search\n"
         "\n"
-        "### Findings outside the shown lines\n"
+        "### Other findings\n"
         "\n"
         "- **critical** `directory/__init__.py`: Not exported.\n"
         "- **minor** `directory/search.py:99`: Too slow. Suggestion: casefold()\n"
         "\n"
-        "**Breaking change:** search() is gone. Only a person merges this."
+        "**Breaking change:** search() is gone. A maintainer has to merge this."
     )
     (inline,) = review_text.inline(draft(raw))
     assert (inline.path, inline.line) == ("directory/search.py", 2)
@@ -95,11 +95,11 @@ def test_no_test_is_called_so_that_its_name_leaves_its_code_span() -> None:
 
 def test_a_change_that_was_too_large_and_one_that_is_protected() -> None:
     body = review_text.review_body(draft(answer(), DIFF.replace("directory/search.py", "uv.lock"), limit=5))
-    assert body.startswith("**Not approved: only a part of the change was seen** at aaaaaaaaaaaa (round 2).")
+    assert body.startswith("**Not approved: the change is too large to review completely** at aaaaaaa (round 2).")
     assert body.endswith(
-        "**Protected files or dependencies:** `uv.lock`. Only a person merges this.\n"
+        "**Protected files or dependencies:** `uv.lock`. A maintainer has to merge this.\n"
         "\n"
-        "**Not seen:** the change is too large; 1 files were left out, for example `uv.lock`."
+        "**Not seen:** the change is too large; 1 file was left out, for example `uv.lock`."
     )
 
 
@@ -108,7 +108,7 @@ def test_what_is_said_of_old_tests() -> None:
     replies = (Answered(questions[0], "AC1", "By name."), Answered(questions[1], why="No word of it."))
     made = replace(draft(answer()), replies=replies)
     told = (
-        "### Changes to old tests\n"
+        "### Changes to existing tests\n"
         "\n"
         "- changed expectation `t.py::test_x`: asked for by **AC1**: By name.\n"
         "- changed file that steers the test run `setup.cfg`: **no criterion asks for it**: No word of it."
@@ -117,14 +117,14 @@ def test_what_is_said_of_old_tests() -> None:
     assert body.partition("met: test_search\n- **AC2** met: test_search\n\n")[2] == (
         f"{told}\n"
         "\n"
-        "**Waits for a person:** the change of `setup.cfg`, which steers the test run, has no criterion that asks for "
-        "it. Only a person merges this."
+        "**Please check before merging:** the change of `setup.cfg`, which steers the test run, has no criterion that "
+        "asks for it. A maintainer has to merge this."
     )
     asking = replace(draft(answer("changes_requested", finding(line=99))), replies=replies)
     assert review_text.review_body(asking).endswith(
         f"{told}\n"
         "\n"
-        "### Findings outside the shown lines\n"
+        "### Other findings\n"
         "\n"
         "- **major** `directory/search.py:99`: Case is not ignored. Suggestion: casefold()\n"
         "- **major** `setup.cfg`: the change of `setup.cfg`, which steers the test run, has no criterion that asks for "
@@ -179,7 +179,7 @@ def test_every_hindrance_has_its_sentence(hindrance: Hindrance) -> None:
 def test_the_status_of_a_parked_approval() -> None:
     status = comments.approved(FENCE, Hindrance.NOT_ORDERED, NAMES)
     assert status.sentence == (
-        "Approved at aaaaaaaaaaaa. Comment `/merge` to have this commit merged as soon as its checks are green."
+        "Approved at aaaaaaaaaaaa. Comment `/merge` to have this commit merged when its checks pass."
     )
     assert status.rows == (
         ("Stage", "approved"),
@@ -199,8 +199,8 @@ def test_the_status_of_a_parked_approval() -> None:
 @pytest.mark.parametrize(
     ("branch", "by_person", "sentence"),
     [
-        ("auto/issue-42", False, "Changes requested at aaaaaaaaaaaa. A worker takes them up."),
-        ("auto/issue-42", True, "A person requests changes. A worker takes them up."),
+        ("auto/issue-42", False, "Changes requested at aaaaaaaaaaaa. A worker will address them."),
+        ("auto/issue-42", True, "A maintainer requested changes. A worker will address them."),
         ("fix", False, "Changes requested at aaaaaaaaaaaa. Push them, then set `status:reviewing` for another review."),
     ],
 )
@@ -212,11 +212,10 @@ def test_who_makes_the_changes(branch: str, by_person: bool, sentence: str) -> N
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (RoundsUsedUp(3), "Changes were requested in 3 rounds and the review still asks for some: a person decides."),
+        (RoundsUsedUp(3), "After 3 rounds the review still requests changes: a maintainer decides."),
         (
             TooLarge(["a.py", "b.py"]),
-            "The change is too large to be seen as a whole (a.py, b.py), "
-            "so the engine does not approve it: a person decides.",
+            "The change is too large to review completely (a.py, b.py), so it is not approved: a maintainer decides.",
         ),
         (Unpostable(Blocked("no"), "**Approved**"), "The review could not be posted: no"),
     ],
@@ -241,9 +240,25 @@ def test_the_subject_of_the_merge(title: str, shown: str) -> None:
     assert comments.merge_title(replace(OPENED, title=title)) == shown
 
 
+def test_the_message_of_the_merge_says_what_changed_and_ends_with_the_trailers() -> None:
+    summary = change_summary.written(
+        "People are found by a part of their name, in any case and in order. It is fast. More."
+    )
+    pull = replace(OPENED, title="Search users", body=f"Closes #42\n\n{summary}\n\nRest.")
+    assert comments.merge_message(pull, ("Signed-off-by: Ada <a@example.org>",)) == (
+        "Search users (#57)\n\n"
+        "People are found by a part of their name, in any case and in order. It\nis fast.\n\n"
+        "Signed-off-by: Ada <a@example.org>"
+    )
+    assert comments.merge_message(replace(pull, body="Mine.")) == "Search users (#57)"
+    loud = change_summary.written("Fixes #1 for @ada.")
+    assert "@ada" not in comments.merge_message(replace(pull, body=loud))
+    assert "Fixes #1" not in comments.merge_message(replace(pull, body=loud))
+
+
 def test_the_short_ones() -> None:
     assert comments.merged(FENCE).sentence == "Merged."
-    assert comments.paused(FENCE).sentence == "Paused by a label; goes on when it is taken off."
+    assert comments.paused(FENCE).sentence == "Paused. Remove the label to continue."
     assert comments.withdrawn(FENCE, "the label was removed").sentence == "Stopped: the label was removed."
 
 

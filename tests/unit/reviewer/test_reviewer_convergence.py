@@ -9,8 +9,9 @@ from reviewer_fakes import auto, tick
 from reviewer_world import ADA, DIFF, HEAD, NEXT, World, answer, changes, finding
 
 from reviewer_agent.decide import Bounds
-from reviewer_agent.review.convergence import divided
+from reviewer_agent.review.convergence import Earlier, divided
 from reviewer_agent.review.patch import read
+from shared.github.errors import Refused
 from shared.items import Ended
 from shared.models import ReviewState
 from shared.workflow import Stage
@@ -75,6 +76,34 @@ async def test_the_prompt_of_a_later_round_carries_the_findings_by_id_and_what_i
     assert "(none)" in first.prompt.partition("## New since the last round")[2][:40]
     assert "earlier" not in (first.schema or {})["required"]
     assert (second.schema or {})["$defs"]["EarlierAnswer"]["properties"]["id"]["enum"] == ["F1", "F2"]
+
+
+async def test_an_approval_resolves_our_own_threads_and_nobody_elses() -> None:
+    world = await after_one_round(answer())
+    world.review(ADA, ReviewState.CHANGES_REQUESTED, body="Please add a docstring.")
+    own = [one.id for one in world.remarks]
+    assert (len(own), world.resolved) == (1, [])
+    await second_round(world)
+    assert world.resolved == [frozenset(own)]
+
+
+async def test_what_github_does_not_resolve_stays_open_and_stops_nothing() -> None:
+    world = await after_one_round(answer())
+    world.resolving = Refused("GraphQL Resolve", 422, "Resource not accessible by integration", ())
+    await second_round(world)
+    assert len(world.resolved) == 1
+    assert world.stage is Stage.APPROVED
+
+
+@pytest.mark.parametrize(
+    ("resolved", "approved", "settled"),
+    [((), False, set()), (("F1", "F9"), False, {7}), ((), True, {5, 7}), (("F2",), False, set())],
+)
+def test_a_finding_that_is_judged_resolved_settles_its_thread(
+    resolved: tuple[str, ...], settled: set[int], *, approved: bool
+) -> None:
+    earlier = Earlier(threads={"F1": 7}, own=frozenset({5, 7}))
+    assert earlier.settled(resolved, approved=approved) == settled
 
 
 async def test_a_late_finding_asks_for_no_further_round_and_only_a_person_merges_over_it() -> None:

@@ -155,7 +155,8 @@ async def test_what_no_criterion_asks_for_waits_for_a_person(given: list[dict[st
     assert world.statuses[-1].sentence == f"Approved at {HEAD[:12]}. {NOBODY} Comment `/merge`, or merge it yourself."
     assert world.statuses[-1].data["waiting"] == {"why": "unasked"}
     assert f"`{OLD}`: **no criterion asks for it**" in world.reviews[0].body
-    assert f"**Waits for a person:** {NOBODY[:1].lower()}{NOBODY[1:-1]}. Only a person" in world.reviews[0].body
+    told = f"**Please check before merging:** {NOBODY[:1].lower()}{NOBODY[1:-1]}. A maintainer has to merge this"
+    assert told in world.reviews[0].body
     assert isinstance(await look(reviewer(world, **auto())), Skip), "that is said once"
     world.server.seconds += 3600
     world.say(ADA, "/merge")
@@ -171,7 +172,7 @@ async def test_whoever_orders_every_merge_is_shown_it_too() -> None:
     assert merges(world) == 0
     other = World(answers=[review(NO)], recorded=RECORDED)
     await tick(other, merge=Merge.NEVER)
-    assert other.statuses[-1].sentence == f"Approved at {HEAD[:12]}. {NOBODY} Merging is up to a person."
+    assert other.statuses[-1].sentence == f"Approved at {HEAD[:12]}. {NOBODY} A maintainer merges it."
 
 
 async def test_many_of_them_are_counted() -> None:

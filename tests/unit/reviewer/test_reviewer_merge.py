@@ -41,16 +41,16 @@ async def test_auto_reviews_and_merges_in_one_go() -> None:
 @pytest.mark.parametrize(
     ("prepare", "result", "sentence"),
     [
-        (lambda w: w.checks.update({HEAD: CheckOutcome.FAILED}), Result.HANDED_OVER, "checks are red"),
-        (lambda w: w.checks.clear(), Result.HANDED_OVER, "no checks"),
-        (lambda w: w.checks.update({BASE: CheckOutcome.FAILED}), Result.HANDED_OVER, "base branch are red"),
+        (lambda w: w.checks.update({HEAD: CheckOutcome.FAILED}), Result.HANDED_OVER, "checks fail"),
+        (lambda w: w.checks.clear(), Result.HANDED_OVER, "no CI checks"),
+        (lambda w: w.checks.update({BASE: CheckOutcome.FAILED}), Result.HANDED_OVER, "base branch fail"),
         (lambda w: w.change(labels=w.pull.labels | {"flag:had-conflict"}), Result.HANDED_OVER, "flag"),
         (lambda w: w.change(labels=w.pull.labels | {"flag:manual-intervention"}), Result.HANDED_OVER, "flag"),
-        (lambda w: w.answers.__setitem__(0, BREAKING), Result.PARKED, "breaks callers"),
+        (lambda w: w.answers.__setitem__(0, BREAKING), Result.PARKED, "breaking change"),
         (lambda w: setattr(w, "diff", DIFF.replace("directory/search", "setup")), Result.PARKED, "protected files"),
         (lambda w: setattr(w, "diff", DIFF.replace("directory/search.py", "uv.lock")), Result.PARKED, "dependencies"),
         (lambda w: setattr(w, "diff", DIFF.replace("y/search", "y/conftest")), Result.PARKED, "protected files"),
-        (lambda w: w.review(ADA, ReviewState.CHANGES_REQUESTED), Result.HANDED_OVER, "person requests changes"),
+        (lambda w: w.review(ADA, ReviewState.CHANGES_REQUESTED), Result.HANDED_OVER, "maintainer requested changes"),
     ],
     ids=["red", "none", "base", "conflict", "manual", "breaking", "protected", "dependencies", "conftest", "person"],
 )
@@ -87,7 +87,7 @@ async def test_nothing_is_merged_while_a_required_check_is_missing() -> None:
         await loop.quiet()
         assert merges(world) == []
         told = [status.sentence for status in world.statuses]
-        assert "`main` requires checks that nobody has reported for this commit: security." in told[-1]
+        assert "Required checks are missing: security." in told[-1]
         await loop.tick()
         await loop.quiet()
         assert [status.sentence for status in world.statuses] == told, "it is told once"
@@ -145,7 +145,7 @@ async def test_an_approved_one_that_waits_is_not_claimed_again_until_something_c
     skip = await look(reviewer(world, **auto()))
     assert isinstance(skip, Skip)
     assert skip.seconds == 300
-    assert "checks are red" in skip.reason
+    assert "checks fail" in skip.reason
     never = await look(reviewer(world))
     assert isinstance(never, Skip)
     assert never.seconds == 1800

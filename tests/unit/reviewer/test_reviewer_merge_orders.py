@@ -55,7 +55,7 @@ async def test_whose_order_counts(policy: dict[str, Any], author: Account, merge
     await tick(world, **policy)
     assert merges(world) == merged
     if not merged:
-        assert world.statuses[-1].sentence.endswith("somebody else has to, by `/merge` or at the button.")
+        assert world.statuses[-1].sentence.endswith("somebody else has to comment `/merge` or press the button.")
         acks = len(world.server.comments())
         assert isinstance(await look(reviewer(world, **policy)), Skip), "that is said once"
         assert len(world.server.comments()) == acks

@@ -96,7 +96,7 @@ def approves(world: World) -> str:
         (BREAKING, auto(), comments),
         (BREAKING, auto(), approves),
     ],
-    ids=["every merge is ordered", "what breaks callers", "an approving review"],
+    ids=["every merge is ordered", "what breaking change", "an approving review"],
 )
 async def test_a_merge_that_a_person_ordered_is_told_with_who_and_where(
     first: dict[str, Any], policy: dict[str, Any], order: Callable[[World], str]

@@ -90,8 +90,8 @@ async def test_an_ordered_merge_still_waits_for_green() -> None:
     world.say(ADA, "/merge")
     for _ in range(3):
         await tick(world, **APPROVE)
-    assert [one.sentence for one in world.statuses if "checks are red" in one.sentence] == [
-        f"Approved at {HEAD[:12]}. It is not merged: its checks are red. It is merged when they turn green."
+    assert [one.sentence for one in world.statuses if "checks fail" in one.sentence] == [
+        f"Approved at {HEAD[:12]}. Its checks fail; it is merged when they pass."
     ]
     assert merges(world) == []
     world.checks[HEAD] = CheckOutcome.PASSED
@@ -122,7 +122,7 @@ async def test_a_persons_request_goes_to_the_worker() -> None:
     (ended,) = await tick(world)
     assert ended.result is Result.HANDED_OVER
     assert world.stage is Stage.CHANGES_REQUESTED
-    assert world.statuses[-1].sentence == "A person requests changes. A worker takes them up."
+    assert world.statuses[-1].sentence == "A maintainer requested changes. A worker will address them."
 
 
 @pytest.mark.parametrize("policy", [APPROVE, auto()], ids=["approve", "auto"])
@@ -131,7 +131,7 @@ async def test_a_request_for_changes_of_an_earlier_commit_stands_until_its_autho
 ) -> None:
     world = await approved(World(answers=[answer()], reviews=[OLD_REQUEST]), **policy)
     assert merges(world) == []
-    assert "request for changes stands" in world.statuses[-1].sentence
+    assert "Changes are still requested" in world.statuses[-1].sentence
     world.say(ADA, "/merge")
     skip = await look(reviewer(world, **policy))
     assert isinstance(skip, Skip)

@@ -58,7 +58,8 @@ async def test_a_red_commit_goes_back_without_a_paid_review() -> None:
     assert dict(world.fence.more) == {CI_RED: HEAD}
     assert world.pull.labels == {"status:changes-requested"}
     assert [one.sentence for one in world.statuses] == [
-        "The checks of aaaaaaaaaaaa have turned red. A worker looks into them; then it goes on here."
+        "The checks of aaaaaaaaaaaa failed after it was handed over. A worker looks into them; then the review "
+        "continues here."
     ]
 
 
@@ -95,7 +96,7 @@ async def test_the_same_commit_goes_back_once_and_is_then_waited_for_with_one_wo
     (parked,) = await tick(world, **auto())
     assert parked.result is Result.PARKED
     assert world.stage is Stage.IN_REVIEW
-    assert "not reviewed while its checks are red" in world.statuses[-1].sentence
+    assert "not reviewed while its checks fail" in world.statuses[-1].sentence
     told, acks = len(world.statuses), len(world.server.comments())
     for _ in range(3):
         world.server.seconds += 301
@@ -128,7 +129,7 @@ async def test_a_hand_back_whose_label_was_not_set_still_says_why() -> None:
     assert world.fence is not None
     assert (world.stage, world.fence.phase) == (Stage.CHANGES_REQUESTED, SENT_BACK)
     assert world.pull.labels == {"status:changes-requested"}
-    assert "have turned red" in world.statuses[-1].sentence
+    assert "failed after it was handed over" in world.statuses[-1].sentence
 
 
 async def test_a_base_that_is_green_again_holds_nothing_up_in_the_fence_whatever_else_does() -> None:

@@ -27,7 +27,7 @@ async def test_an_approval_is_one_review_and_one_label() -> None:
     assert ended.result is Result.HANDED_OVER
     assert world.done == ["label status:in-review", f"review APPROVED {HEAD} 1", "label status:approved"]
     assert world.stage is Stage.APPROVED
-    assert [status.sentence for status in world.statuses] == [f"Approved at {HEAD[:12]}. Merging is up to a person."]
+    assert [status.sentence for status in world.statuses] == [f"Approved at {HEAD[:12]}. A maintainer merges it."]
 
 
 async def test_what_the_coder_is_asked() -> None:
@@ -64,7 +64,7 @@ async def test_changes_are_requested_on_lines_and_handed_to_the_worker() -> None
     ]
     assert world.stage is Stage.CHANGES_REQUESTED
     assert "`directory/search.py:99`" in world.reviews[0].body
-    assert "A worker takes them up." in world.statuses[-1].sentence
+    assert "A worker will address them." in world.statuses[-1].sentence
     assert (await reviewer(world, "reviewer-2").discover()) == ()
 
 

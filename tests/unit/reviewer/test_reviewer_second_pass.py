@@ -51,7 +51,7 @@ async def test_what_the_second_pass_is_asked() -> None:
     ):
         assert shown in request.prompt
     assert world.stage is Stage.APPROVED
-    assert "checked once more" in world.reviews[0].body
+    assert "checked again" in world.reviews[0].body
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ DEEDS: dict[str, tuple[Callable[[World], object], str]] = {
     "base moves and is red": (red_base, "tip"),
     "base turns red": (lambda w: w.checks.update({BASE: CheckOutcome.FAILED}), "base"),
     "approval dismissed": (dismiss, "reviews"),
-    "person requests changes": (lambda w: w.review(ADA, ReviewState.CHANGES_REQUESTED, seconds=1), "reviews"),
+    "maintainer requested changes": (lambda w: w.review(ADA, ReviewState.CHANGES_REQUESTED, seconds=1), "reviews"),
     "issue closed": (stop_issue, "issue"),
 }
 

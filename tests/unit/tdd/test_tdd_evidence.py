@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from worker_agent.tdd.evidence import ROWS, Evidence, Proof, criterion_of, markdown, proofs
+from worker_agent.tdd.evidence import ROWS, Evidence, Proof, covered, criterion_of, markdown, proofs
 from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -27,33 +27,72 @@ EVIDENCE = Evidence(
 
 def test_the_section_says_what_was_red_where_and_what_it_cost() -> None:
     assert markdown(EVIDENCE).splitlines() == [
-        "| New test | On the base `0123456789ab` | On the head `76543210fedc` |",
+        "**15 passed** at 7654321; 12 passed, 1 failed on the base. These tests fail without the change:",
+        "",
+        "| Test | Before (0123456) | After (7654321) |",
         "| --- | --- | --- |",
         "| `tests/test_a.py::test_x[a b]` | failed: `AssertionError: assert None == ['Ann']` | passed |",
-        "| `tests/test_b.py::test_y` | not collected | passed |",
+        "| `tests/test_b.py::test_y` | cannot be loaded | passed |",
         "",
-        "- Tests on the base: 12 passed, 1 failed",
-        "- Tests on the head: 15 passed",
-        "- Attempts: 2",
-        "- Cost: $1.23 (claude)",
+        "<details><summary>Evidence: 2 attempts, $1.23</summary>",
+        "",
+        "- Cost according to: claude",
+        "",
+        "</details>",
     ]
 
 
-def test_quality_and_what_was_set_aside_are_said() -> None:
-    proofs = (Proof("tests/test_a.py::test_x", "failed", "", "passed", "AC1"),)
+def test_a_change_without_a_new_test_has_no_table() -> None:
+    shown = markdown(dataclasses.replace(EVIDENCE, proofs=(), attempts=1)).splitlines()
+    assert shown[0].endswith("on the base. This change needs no new test.")
+    assert shown[2] == "<details><summary>Evidence: 1 attempt, $1.23</summary>"
+
+
+def test_each_criterion_has_its_row_and_a_missing_test_is_said() -> None:
+    proofs = (
+        Proof("tests/test_a.py::test_y", "failed", "", "passed", "AC2"),
+        Proof("tests/test_a.py::test_x", "failed", "", "passed", "AC1"),
+        Proof("tests/test_a.py::test_z", "failed", "", "passed", "AC2"),
+    )
     found = {"ruff check .": "clean", "mypy | x": "not clean on the base, so it does not bind"}
-    criteria = ("AC1", "AC2", "AC3")
-    shown = markdown(
-        dataclasses.replace(EVIDENCE, proofs=proofs, criteria=criteria, set_aside=("AC2",), quality=found)
-    ).splitlines()
-    assert "- Quality: `ruff check .`: clean" in shown
-    assert r"- Quality: `mypy \| x`: not clean on the base, so it does not bind" in shown
-    assert "- Without a test, set aside as problematic: AC2" in shown
-    assert "- Tests are not mapped to individual criteria: no test names AC3" in shown
+    criteria = {"AC1": "It finds.", "AC2": "It sorts | <b>all</b>.", "AC3": "It fits.", "AC4": ""}
+    evidence = dataclasses.replace(EVIDENCE, proofs=proofs, criteria=criteria, set_aside=("AC3",), quality=found)
+    shown = markdown(evidence).splitlines()
+    assert shown[2:9] == [
+        "| Criterion | Test | Before (0123456) | After (7654321) |",
+        "| --- | --- | --- | --- |",
+        "| AC1: It finds. | `tests/test_a.py::test_x` | failed | passed |",
+        r"| AC2: It sorts \| ball/b. | `tests/test_a.py::test_y` | failed | passed |".replace("ball/b", "ballb"),
+        "| AC2 | `tests/test_a.py::test_z` | failed | passed |",
+        "| AC3: It fits. | no test: none proved it | | |",
+        "| AC4 | no test names it | | |",
+    ]
+    assert "- Linters: `ruff check .`: clean" in shown
+    assert r"- Linters: `mypy \| x`: not clean on the base, so it does not bind" in shown
+
+
+def test_tests_that_no_criterion_claims_are_told_of_once() -> None:
+    evidence = dataclasses.replace(EVIDENCE, criteria={"AC1": "A.", "AC2": "B."}, set_aside=("AC2",))
+    shown = markdown(evidence).splitlines()
+    assert "- **No test proves AC2.** Please check it by hand." in shown
+    assert "- Tests are not mapped to individual criteria." in shown
+
+
+def test_a_coders_lines_say_which_test_is_about_which_criterion() -> None:
+    said = "AC1: test_a and `test_b`\n- **AC2**: test_c\nAC1 and AC2: test_d\nAC9: test_e\ntest_f\nAC2: test_a"
+    tests = [f"t.py::test_{letter}" for letter in "abcdef"] + ["t.py::test_c[1]"]
+    assert covered(said, tests, ("AC1", "AC2")) == {
+        "t.py::test_a": "AC1",
+        "t.py::test_b": "AC1",
+        "t.py::test_c": "AC2",
+        "t.py::test_c[1]": "AC2",
+    }
 
 
 def test_unknown_cost_is_said() -> None:
-    assert "- Cost: unknown" in markdown(dataclasses.replace(EVIDENCE, cost_usd=None))
+    assert "<summary>Evidence: 2 attempts, cost unknown</summary>" in markdown(
+        dataclasses.replace(EVIDENCE, cost_usd=None)
+    )
 
 
 HOSTILE = [
@@ -74,8 +113,8 @@ HOSTILE = [
 def test_no_text_leaves_its_cell(text: str) -> None:
     proof = Proof(f"t.py::test_x[{text}]", "failed", text, "passed")
     lines = markdown(dataclasses.replace(EVIDENCE, proofs=(proof,), baseline=text, cost_source=text)).split("\n")
-    assert len(lines) == 9
-    row = lines[2]
+    assert len(lines) == 11
+    row = lines[4]
     unescaped = row.replace(r"\|", "")
     assert unescaped.count("|") == 4
     assert r"\\|" not in row
@@ -87,7 +126,8 @@ def test_no_text_leaves_its_cell(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_facts_outside_the_table_are_plain_words(text: str) -> None:
-    summary = markdown(dataclasses.replace(EVIDENCE, baseline=text, cost_source=text)).split("\n")[5:]
+    summary = markdown(dataclasses.replace(EVIDENCE, baseline=text, cost_source=text)).replace("**", "").split("\n")
+    summary = [summary[0], summary[9]]
     assert not set("<>@[]`!#*\x1b") & set("".join(summary))
 
 
@@ -104,9 +144,8 @@ def test_a_long_table_ends_with_a_count_and_fits_into_a_body() -> None:
 
 @pytest.mark.parametrize(("code", "shown"), [(0, ""), (1, ""), (None, ""), (2, " (exit code 2)")])
 def test_an_exit_code_is_told_where_the_counts_do_not_explain_it(code: int | None, shown: str) -> None:
-    assert f"- Tests on the head: 15 passed{shown}" in markdown(dataclasses.replace(EVIDENCE, green_exit=code)).split(
-        "\n"
-    )
+    first = markdown(dataclasses.replace(EVIDENCE, green_exit=code)).partition("\n")[0]
+    assert first.startswith(f"**15 passed**{shown} at 7654321; ")
 
 
 def test_proofs_tell_how_each_test_was_before() -> None:
@@ -139,27 +178,20 @@ def test_a_test_stands_for_the_criterion_that_it_names(test: str, criteria: tupl
     assert criterion_of(test, criteria) == criterion
 
 
-def test_criteria_runs_and_refusals_are_told() -> None:
-    proof = dataclasses.replace(EVIDENCE.proofs[0], criterion="AC1")
+def test_later_commits_and_rejected_attempts_are_folded() -> None:
     text = markdown(
         dataclasses.replace(
             EVIDENCE,
-            proofs=(proof,),
-            red_runs=("commit abc on def: 3 failed, exit code 1",),
             green_exit=0,
-            refused=("green: REGRESSION: it broke <!-- things -->", *["more"] * 30),
-            criteria=("AC1", "AC2"),
+            refused=("Implementation 1 was refused: <!-- things -->", *["more"] * 30),
+            later=(("ab" * 20, "Said @ada `code`."),),
             scanned=True,
         )
     )
     lines = text.splitlines()
-    assert lines[0].startswith("| Criterion | New test |")
-    assert lines[2].startswith("| AC1 | `tests/test_a.py::test_x[a b]` |")
-    assert "- New tests on the base: commit abc on def: 3 failed, exit code 1" in lines
-    assert "- Tests on the head: 15 passed" in lines
-    assert "- Secret scan of everything that was added: nothing found" in lines
-    assert "- Tests are not mapped to individual criteria: no test names AC2" in lines
-    assert "<details><summary>Rejected attempts</summary>" in lines
+    assert "- No secrets found in the added lines" in lines
+    assert "- Then abababa: Said ada `code`." in lines
+    assert lines.index("Rejected attempts:") > lines.index("<details><summary>Evidence: 2 attempts, $1.23</summary>")
     assert "<!--" not in text
     assert "- ... and 11 more" in lines
 
@@ -168,7 +200,7 @@ def test_criteria_runs_and_refusals_are_told() -> None:
 def test_what_was_refused_cannot_leave_its_fold(text: str) -> None:
     lines = markdown(dataclasses.replace(EVIDENCE, refused=(text,))).split("\n")
     assert [line for line in lines if "details>" in line and not line.startswith("- `")] == [
-        "<details><summary>Rejected attempts</summary>",
+        "<details><summary>Evidence: 2 attempts, $1.23</summary>",
         "</details>",
     ]
     assert "<!--" not in "".join(lines)

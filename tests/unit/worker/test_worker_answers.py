@@ -72,10 +72,10 @@ def test_nothing_counts_as_done_without_a_change_and_a_single_item_needs_no_numb
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (Answer(("c1@5-a",), 1, "", True, "Renamed, @grace. Closes #5"), f"Done in {SHA}: Renamed, "),
-        (Answer(("c1@5-a",), 1, "", True, ""), f"Worked on in {SHA}; the coder did not say what it did."),
+        (Answer(("c1@5-a",), 1, "", True, "Renamed, @grace. Closes #5"), "Fixed in ccccccc: Renamed, "),
+        (Answer(("c1@5-a",), 1, "", True, ""), "Changed in ccccccc."),
         (Answer(("c1@5-a",), 1, "", False, "It is public."), "Not changed: It is public."),
-        (Answer(("c1@5-a",), 1, "", False, ""), "Not changed; the coder gave no reason."),
+        (Answer(("c1@5-a",), 1, "", False, ""), "Not changed."),
     ],
 )
 def test_a_reply_names_what_it_answers_and_the_commit(answer: Answer, sentence: str) -> None:
@@ -98,8 +98,35 @@ def test_the_conversation_is_answered_in_one_comment_that_quotes_each_text() -> 
     first, done, second, left = text.split("\n\n")
     assert first.startswith("> ada: Rename it, please. xxx")
     assert len(first) < 200
-    assert (done, left) == (f"Done in {SHA}: Renamed.", "Not changed: No.")
+    assert (done, left) == ("Fixed in ccccccc: Renamed.", "Not changed: No.")
     assert second.startswith("> ada: ")
+
+
+def engines(id: int) -> Item:
+    """The text of the engine's own review."""
+    return Item((Said(f"r{id}", "5-abc", ADA, AT, "**Changes requested**", by_engine=True),))
+
+
+def test_what_has_nothing_to_say_is_covered_by_what_has() -> None:
+    items = [engines(1), item(2, root=9), item(3)]
+    given = answers.answers(items, "1: done: all of it.\n2: done: Renamed.", changed=True)
+    (spoken,) = answers.spoken(given)
+    assert (spoken.root, spoken.said) == (9, "Renamed.")
+    assert spoken.of == ("t2@5-abc", "r1@5-abc", "t3@5-abc")
+
+
+def test_a_review_without_threads_is_answered_without_a_quote() -> None:
+    given = answers.spoken(answers.answers([engines(1)], "1: done: Described it.", changed=True))
+    body = answers.conversation(57, given, SHA, KEYS)
+    assert body.split("\n", 1)[1] == "Fixed in ccccccc: Described it."
+
+
+def test_where_nobody_says_anything_one_answer_names_the_commit() -> None:
+    given = answers.answers([item(1), item(2, root=9)], "", changed=True)
+    (spoken,) = answers.spoken(given)
+    assert (spoken.root, spoken.of) == (9, ("t2@5-abc", "t1@5-abc"))
+    assert answers.reply(57, spoken, SHA, KEYS).endswith("\nChanged in ccccccc.")
+    assert answers.spoken(()) == ()
 
 
 @pytest.mark.parametrize(

@@ -42,55 +42,14 @@ def test_a_commit_message() -> None:
     )
 
 
-@pytest.mark.fault(20)
-@pytest.mark.parametrize(
-    ("title", "shown"),
-    [
-        ("Search\nIssue: #1\nusers", "[auto] Search Issue: #1 users"),
-        ("-rf $(id) `id`", "[auto] -rf $(id) `id`"),
-        ("\u202eevil\x1b[31m", "[auto] evil"),
-        ("Grüße 🎉", "[auto] Grüße 🎉"),
-        ("x" * 256, f"[auto] {'x' * 232}…"),
-        ("Fixes #3 for @ada", "[auto] F\u200dixes #3 for @\u200dada"),
-        ("@a " * 85, "[auto] " + "@\u200da " * 62 + "@"),
-    ],
-)
-def test_a_title_is_one_line_that_github_takes(title: str, shown: str) -> None:
-    got = comments.pull_request_title("auto", replace(ISSUE, title=title))
-    assert got == shown
-    assert len(got) <= comments.TITLE_LIMIT
-    subject = comments.commit_message(f"Implement {title}", fence=FENCE, phase="green").splitlines()
-    assert subject[1] == ""
-    assert subject[2] == "Issue: #42"
-
-
-def test_a_pull_request_body() -> None:
-    body = comments.pull_request_body(ISSUE, "Closes #1, says @ada", "| proof |", implied_criteria=False)
-    assert body == ("Closes #42\n\n## What this does\n\nC\u200dloses #1, says @\u200dada\n\n## Evidence\n\n| proof |")
-    assert "person to look at" not in body
-    implied = comments.pull_request_body(ISSUE, "Text", "Proof", implied_criteria=True)
-    assert implied.endswith(
-        "Proof\n\nThe issue lists no acceptance criteria; the whole issue was treated as one criterion."
-    )
-
-
-def test_a_pull_request_body_names_the_files_that_a_person_looks_at() -> None:
-    named = ["pyproject.toml", "tests/`@ada`/conftest.py", *(f"{number}.lock" for number in range(30))]
-    body = comments.pull_request_body(ISSUE, "Text", "Proof", implied_criteria=False, flagged=named, claim="<!-- c -->")
-    assert "- `pyproject.toml`\n" in body
-    assert "so a person merges this change" in body
-    assert "`@" not in body
-    assert body.endswith("- and 12 more\n\n<!-- c -->")
-
-
 def test_tests_written() -> None:
     assert comments.tests_written(FENCE, ["t.py::a"], (), "", 0) == Status(
-        "1 new test written; red on the base. Implementing now.",
+        "1 new test written; failing as expected. Implementing now.",
         (*ROWS, ("New tests", "`t.py::a`")),
         DATA | {"new_tests": ["t.py::a"]},
     )
     many = comments.tests_written(FENCE, [f"t{n}" for n in range(7)], ["t9: repeats t1"], "AC2", 2)
-    assert many.sentence == "7 new tests written; red on the base. Implementing now."
+    assert many.sentence == "7 new tests written; failing as expected. Implementing now."
     assert many.rows[-2] == ("New tests", "`t0`, `t1`, `t2`, `t3`, `t4`")
     assert many.rows[-1] == ("Images", "2, not shown to the coder: put what matters into words")
 
@@ -138,7 +97,7 @@ def test_given_up_with_a_pull_request() -> None:
     assert status.notes == (
         "**What was kept:** branch `auto/issue-42` and #57\n\n"
         "**What to do:** correct the specification or the code, then set the label `status:changes-requested` on #57 "
-        "to go on from its branch; or close #57 and set the label `status:ready` on the issue "
+        "to continue on its branch; or close #57 and set the label `status:ready` on the issue "
         "again to start over.\n\n" + offered(Track.SPECIFICATION, OPENED.stage)
     )
 
@@ -171,7 +130,7 @@ def test_a_pull_request_that_was_closed_is_asked_about() -> None:
 
 
 def test_paused_and_withdrawn() -> None:
-    assert comments.paused(FENCE) == Status("Paused by a label; goes on when it is taken off.", ROWS, DATA)
+    assert comments.paused(FENCE) == Status("Paused. Remove the label to continue.", ROWS, DATA)
     there = comments.withdrawn(FENCE, "the issue was closed", Labels(status_prefix="s/"), remains=True)
     assert there == Status(
         "Stopped: the issue was closed. The branch `auto/issue-42` is kept.",
@@ -206,13 +165,13 @@ def test_ready_beside_an_open_pull_request_is_answered() -> None:
     names = frozenset[str]()
     pull = PullRequest(57, "Title", "", Account(1, "ada"), names, "auto/issue-42", "b" * 40, "main", True, False)
     told = comments.ready_in_vain(OPENED, Labels(), pull)
-    assert told.sentence == "`status:ready` begins nothing here while #57 is open."
+    assert told.sentence == "`status:ready` starts nothing here while #57 is open."
     assert told.notes == comments.withdrawn(OPENED, "x", Labels(), pull_request=pull).notes
 
 
 def test_two_issues_that_wait_for_each_other() -> None:
     told = circles.told((Link(42, 43), Link(43, 42)))
-    assert told.sentence == "Waiting for ever: this issue depends on #43, and #43 on this one."
+    assert told.sentence == "Waiting forever: this issue depends on #43, and #43 on this one."
     assert told.notes == (
         "**What to do:** take `Depends on #43` out of this issue, or take `Depends on #42` out of #43."
     )
@@ -221,7 +180,7 @@ def test_two_issues_that_wait_for_each_other() -> None:
 
 def test_three_issues_that_wait_for_each_other() -> None:
     told = circles.told((Link(42, 43), Link(43, 44), Link(44, 42)))
-    assert told.sentence == "Waiting for ever: this issue depends on #43, #43 on #44, and #44 on this one."
+    assert told.sentence == "Waiting forever: this issue depends on #43, #43 on #44, and #44 on this one."
     assert told.notes.endswith("this issue, or take `Depends on #44` out of #43, or take `Depends on #42` out of #44.")
 
 
@@ -244,38 +203,5 @@ def test_a_failed_run_names_what_fits_and_what_is_left() -> None:
 def test_a_wait_says_until_when() -> None:
     until = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     status = comments.waiting(replace(FENCE, wait=Wait("usage-limit", until)), "the account's limit")
-    assert status.sentence == "Waiting until 2026-03-01 12:30 UTC, no attempt is spent: the account's limit"
+    assert status.sentence == "Waiting until 2026-03-01 12:30 UTC, this uses no attempt: the account's limit"
     assert status.data["waiting"] == {"why": "usage-limit", "until": until.isoformat()}
-
-
-def test_the_issues_own_links_stay_links_and_its_logs_are_folded() -> None:
-    log = "\n".join(f"line {n}" for n in range(40))
-    text = f"See https://example.org/style and https://evil.example/x.\n\n```\n{log}\n```"
-    issue = replace(ISSUE, body="See https://example.org/style")
-    body = comments.pull_request_body(issue, text, "", implied_criteria=False)
-    assert "https://example.org/style" in body
-    assert "https://evil.example" not in body
-    assert "<details><summary>42 lines</summary>\n\n```\nline 0\n" in body
-
-
-CLAIM = '<!-- engine-claim/2 data={"head":"%s"} mac=none -->'
-
-
-def test_other_evidence_takes_the_place_of_the_old_and_leaves_the_rest() -> None:
-    summary = "Search users\n\n## Evidence\n\nas the issue says"
-    old = comments.pull_request_body(
-        ISSUE, summary, "| old |", implied_criteria=True, flagged=["Makefile"], claim=CLAIM % "a"
-    )
-    edited = old.replace("as the issue says", "as a person has written").replace("\n", "\r\n")
-    new = comments.with_evidence(edited, "| new |\n\n### Changed", implied_criteria=True, claim=CLAIM % "b")
-    assert new == (
-        comments.pull_request_body(
-            ISSUE, summary, "| new |\n\n### Changed", implied_criteria=True, flagged=["Makefile"], claim=CLAIM % "b"
-        ).replace("as the issue says", "as a person has written")
-    )
-    assert comments.with_evidence(new, "| new |\n\n### Changed", implied_criteria=True, claim=CLAIM % "b") == new
-
-
-def test_where_a_person_took_the_evidence_out_nothing_is_put_back() -> None:
-    body = f"Closes #42\n\n{CLAIM % 'a'}"
-    assert comments.with_evidence(body, "| new |", implied_criteria=False, claim=CLAIM % "b") == body

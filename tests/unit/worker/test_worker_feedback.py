@@ -196,7 +196,7 @@ async def test_what_was_said_and_answered_before_is_shown_with_the_next_word() -
     assert (answered.items, answered.answered) == ((), frozenset(item.names))
     again = await read(Page(PULL, (), (inline(1, ADA), ours, inline(3, ADA, "No.", to=1))))
     assert answers.findings(again.items) == (
-        f"1. ada at a.py:3:\n   Why?\n   You answered:\n   Done in {HEAD}: Renamed it.\n   ada replied:\n   No."
+        f"1. ada at a.py:3:\n   Why?\n   You answered:\n   Fixed in {HEAD[:7]}: Renamed it.\n   ada replied:\n   No."
     )
 
 

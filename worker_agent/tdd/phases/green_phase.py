@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shared import change_summary
 from shared.errors import Blocked
 from shared.git.notes import Note, NoteError, ProofNote
 from shared.llm.port import Call
@@ -52,6 +53,8 @@ class _Made:
     tree: str
     red: Red
     green: Green
+    said: str
+    """By the coder, of what it changed and why."""
 
 
 class GreenPhase:
@@ -81,9 +84,9 @@ class GreenPhase:
             prompt = self._implementation_prompt(job, f"{attempt} of {limit}", self._failed_before(issue.number, noted))
             tree = await self._workshop.edit(job, call, start, Turn(attempt, retry=retry), prompt)
             held.check()
-            made = await self._strengthened(
-                job, baseline, _Made(tree, red, await self._judged(job, baseline, red, tree))
-            )
+            said = self._workshop.said(issue.number, tree)
+            made = _Made(tree, red, await self._judged(job, baseline, red, tree), said)
+            made = await self._strengthened(job, baseline, made)
             verdict = made.green.verdict
             if verdict.ok:
                 return await self._take(job, baseline, made, attempt)
@@ -137,7 +140,7 @@ class GreenPhase:
         if stray or not red.verdict.worth_implementing:
             said = listed(f"{path}: only test files may change in this phase." for path in stray) or red.verdict.details
             return replace(weak, green=replace(weak.green, weak=(*weak.green.weak, *said)))
-        return _Made(tree, red, await self._jury.green(job, baseline, red, tree))
+        return _Made(tree, red, await self._jury.green(job, baseline, red, tree), weak.said)
 
     def _tests_prompt(self, job: Job, weak: Sequence[str]) -> str:
         return self._workshop.prompt(
@@ -162,7 +165,8 @@ class GreenPhase:
         if not green.verdict.ok:  # of a try to clean up that was not taken
             green = await self._jury.green(job, baseline, red, clean.tree)
         note = green_note(job, (baseline, red.run, green.run), green.verdict, attempt)
-        await self._record_green(held, job, clean, replace(note, proof=self._counted(job, green)))
+        note = replace(note, proof=self._counted(job, green), summary=change_summary.of_coder(made.said))
+        await self._record_green(held, job, clean, note)
 
     def _counted(self, job: Job, green: Green) -> ProofNote:
         """The proof with the whole runs of the suite that the item took, refused tries among them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shared import change_summary
 from shared.git.notes import Note, Phase
 from shared.llm.port import Call
 from shared.lock.fence import advance
@@ -99,6 +100,7 @@ class PlainPhase:
             exit_code=green.run.code,
             attempts=attempt,
             proof=replace(green.proof, suite_runs=self._workshop.take_suite_runs(job.issue.number)),
+            summary=change_summary.of_coder(self._workshop.said(job.issue.number, tree)),
         )
         self._refused.pop(job.issue.number, None)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)

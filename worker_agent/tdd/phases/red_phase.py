@@ -15,6 +15,7 @@ from worker_agent import comments, decide
 from worker_agent.aborts import BranchExists, CycleAborted
 from worker_agent.briefing import criteria
 from worker_agent.ports import StatusBoard
+from worker_agent.tdd.evidence import covered
 from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
 from worker_agent.tdd.jury import Jury, Red
 from worker_agent.tdd.phases import agenda, left_out
@@ -32,6 +33,8 @@ class _Written:
     baseline: TestRun
     red: Red
     refused: NoteError | None
+    said: str
+    """By the coder, of which test is about which criterion."""
 
 
 class RedPhase:
@@ -80,7 +83,7 @@ class RedPhase:
             red = await self._jury.red(job, baseline, tree)
             verdict = red.verdict
             if verdict.worth_implementing:
-                return _Written(tree, baseline, red, refused)
+                return _Written(tree, baseline, red, refused, self._workshop.said(job.issue.number, tree))
             error, now = verdict.error or ErrorType.NO_TEST_WRITTEN, job.held.server_now()
             refused = undone(error, "tests before these were refused", verdict.details, retry + 1, now)
             if error in _SKIPPED and not verdict.hollow:
@@ -93,6 +96,8 @@ class RedPhase:
         red, cost = written.red, self._workshop.take_spent(job.issue.number)
         note = red_note(job, written.baseline, red, written.refused, aside)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
+        ids = [criterion.id for criterion in job.specification.criteria]
+        note = replace(note, covers=covered(written.said, note.new_tests, ids))
         phased = Phased(written.tree, job.base, subject(job, "Add tests for"), note)
         to = {"phase": decide.Phase.GREEN, "base": item.base, **left_out.forgotten(held.fence)}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)

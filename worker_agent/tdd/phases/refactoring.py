@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from shared import change_summary
 from shared.git.notes import Note, NoteError, Phase
 from shared.llm.port import Call
 from shared.lock.hold import Held
@@ -135,6 +136,7 @@ class Refactoring:
             cost_usd=cost.usd,
             cost_source=cost.source,
             quality=await self._cleaning.results(job, tree),
+            summary=change_summary.of_coder(self._workshop.said(job.issue.number, tree)),
         )
         to = _asked() if asks else agenda.to_ci()
         phased = Phased(tree, held.fence.work_head, subject(job, "Refactor"), note)

@@ -1,0 +1,60 @@
+"""What the planner posts on a story."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lab.messages.samples import NAMES, STORY, UNTIL
+from lab.messages.text import Message
+from planner_agent import comments
+from planner_agent.approval import Approval
+from planner_agent.plan import Ambiguity, Option, Plan, PlannedSpecification, PlanStep
+from planner_agent.specifications import Created
+from shared.errors import Blocked
+from shared.lock.record import Wait
+from shared.workflow import Stage
+
+MODULES = (comments,)
+UNPOSTED = frozenset[str]()
+
+_PLAN = Plan(
+    summary="The directory can be read by login only. A search function reads it through its iterator.",
+    complexity="low",
+    estimate_hours=2.0,
+    steps=(PlanStep(id="s1", title="Search by name", files=("directory/search.py",)),),
+    options=(
+        Option(title="A function over the iterator", tradeoff="Simple.", chosen=True),
+        Option(title="An index in the store", tradeoff="Every write maintains it.", chosen=False),
+    ),
+    specifications=(
+        PlannedSpecification(
+            key="search",
+            title="Search users by name",
+            goal="A caller finds all users whose name contains a text.",
+            criteria=("Case is ignored.", "A blank text finds nobody."),
+            files=("directory/search.py",),
+        ),
+    ),
+)
+_ASKS = Ambiguity(question="Does the search ignore accents?", blocking=True, assumption="It does.", impact="the tests")
+
+
+def messages() -> Iterator[Message]:
+    """All of it, in the order of a story's life."""
+    yield Message("comments.plan", comments.plan(_PLAN, 1))
+    asking = _PLAN.model_copy(update={"ambiguities": (_ASKS,)})
+    for approval, planned in ((Approval.COMMENT, asking), (Approval.TERMINAL, _PLAN), (Approval.AUTO, _PLAN)):
+        how = comments.plan(planned, 1, approval).rpartition("\n---\n")[2]
+        yield Message(f"comments.plan, {approval}{' with questions' if planned is asking else ''}", how)
+    yield Message("comments.doubtful", comments.doubtful(NAMES.story, "mallory"))
+    yield Message("comments.changed_meanwhile", comments.changed_meanwhile(STORY))
+    yield Message("comments.waiting", comments.waiting(replace(STORY, wait=Wait("backoff", UNTIL)), "The run failed."))
+    yield Message("comments.specified", comments.specified(STORY, [Created("11-1", 12, "Search users by name", (9,))]))
+    yield Message("comments.finished", comments.finished(replace(STORY, stage=Stage.DONE), {"11-1": 12}))
+    yield Message("comments.closed", comments.closed(STORY))
+    yield Message("comments.paused", comments.paused(STORY))
+    yield Message("comments.withdrawn", comments.withdrawn(STORY, "the label 'story' was removed", "status:planning"))
+    failed = replace(STORY, stage=Stage.FAILED, round=3)
+    error = Blocked("Three plans were sent back.")
+    yield Message("comments.given_up", comments.given_up(failed, error, "status:planning", "no JSON"))

@@ -1,0 +1,113 @@
+"""What the reviewer posts on a pull request: its reviews, and its status comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lab.messages.samples import HEAD, NAMES, PULL, REVIEW, UNTIL
+from lab.messages.text import Message
+from reviewer_agent import aborts, comments
+from reviewer_agent.merge.hindrances import WAITS, Hindrance
+from reviewer_agent.review import text
+from reviewer_agent.review.answer import Answer, BreakingChange, CriterionAnswer, EarlierAnswer, FindingAnswer
+from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.patch import Patch
+from reviewer_agent.review.placement import Placed
+from reviewer_agent.review.questions import Answered, Kind, Question
+from reviewer_agent.review.second_pass import Checked
+from shared.lock.record import Wait
+from shared.workflow import Stage
+
+MODULES = (comments, text)
+UNPOSTED = frozenset({"inline", "line"})
+
+_FACTS = comments.Facts(
+    lines=900,
+    limit=800,
+    barred="it carries `do-not-merge`",
+    until=UNTIL,
+    base="main",
+    missing=("1 approval of a person",),
+    said="Required status check is expected.",
+)
+_FINDING = FindingAnswer(
+    severity="minor", path="directory/search.py", line=8, why="The order is not described.", suggestion="Name it."
+)
+_MET = CriterionAnswer(id="AC1", met=True, note="test_finds_a_part_of_the_name")
+_UNMET = CriterionAnswer(id="AC2", met=False, note="no test looks at the order")
+
+
+def _draft(answer: Answer, *, paths: tuple[str, ...] = ("directory/search.py",)) -> Draft:
+    placed = Placed((_FINDING,), (_FINDING.model_copy(update={"line": None}),))
+    patch = Patch("", frozenset(paths), {"directory/search.py": frozenset({8})})
+    return Draft(HEAD, 0, answer, placed if answer.verdict != "approved" else Placed((), ()), patch)
+
+
+def messages() -> Iterator[Message]:
+    """All of it, in the order of a pull request's life."""
+    yield from _reviews()
+    yield from _not_reviewed()
+    for hindrance in Hindrance:
+        yield Message(
+            f"comments.approved, {hindrance.name.casefold()}", comments.approved(REVIEW, hindrance, NAMES, _FACTS)
+        )
+    yield Message("comments.merge_title", comments.merge_title(PULL))
+    yield Message("comments.merge_message", comments.merge_message(PULL, ("Signed-off-by: Ada <ada@example.org>",)))
+    yield Message("comments.merged", comments.merged(replace(REVIEW, stage=Stage.DONE)))
+
+
+def _reviews() -> Iterator[Message]:
+    nothing = BreakingChange(breaks=False, why="")
+    good = Answer(
+        verdict="approved",
+        summary="It does what the criteria ask for.",
+        findings=(),
+        criteria=(_MET,),
+        breaking_change=nothing,
+    )
+    bad = Answer(
+        verdict="changes_requested",
+        summary="The order is missing.",
+        findings=(_FINDING,),
+        criteria=(_MET, _UNMET),
+        breaking_change=nothing,
+    )
+    yield Message("text.review_body", text.review_body(replace(_draft(good), checked=Checked(criteria=(_MET,)))))
+    yield Message("text.review_body, changes", text.review_body(_draft(bad)))
+    yield Message("text.finding_body", text.finding_body(_FINDING))
+    careful = good.model_copy(
+        update={
+            "breaking_change": BreakingChange(breaks=True, why="search() has another name."),
+            "earlier": (EarlierAnswer(id="F1", resolved=True, note="The docstring names the order."),),
+        }
+    )
+    made = _draft(careful, paths=("pyproject.toml",))
+    question = Answered(Question(Kind.CHANGED, "tests/test_search.py::test_order"))
+    yield Message(
+        "text.review_body, careful", text.review_body(replace(made, removed=("search.py: find",), replies=(question,)))
+    )
+    unseen = replace(
+        made, patch=replace(made.patch, missing=("big.json",), paths=frozenset()), answer=good, late=(_FINDING,)
+    )
+    yield Message("text.review_body, incomplete", text.review_body(unseen))
+
+
+def _not_reviewed() -> Iterator[Message]:
+    yield Message("comments.changes_requested", comments.changes_requested(REVIEW, PULL, NAMES))
+    yield Message(
+        "comments.changes_requested, by a person", comments.changes_requested(REVIEW, PULL, NAMES, by_person=True)
+    )
+    yield Message("comments.not_asked", comments.not_asked(REVIEW, replace(PULL, head_sha="c" * 40), NAMES))
+    yield Message("comments.sent_to_base", comments.sent_to_base(REVIEW, "main"))
+    yield Message("comments.sent_back", comments.sent_back(REVIEW))
+    for reason in WAITS.values():
+        yield Message(f"comments.put_off, {reason.name.casefold()}", comments.put_off(REVIEW, reason, NAMES))
+    yield Message("comments.waiting", comments.waiting(replace(REVIEW, wait=Wait("backoff", UNTIL)), "The run failed."))
+    yield Message("comments.paused", comments.paused(REVIEW))
+    yield Message("comments.withdrawn", comments.withdrawn(REVIEW, "the pull request was closed"))
+    failed = replace(REVIEW, stage=Stage.FAILED)
+    yield Message("comments.given_up", comments.given_up(failed, aborts.RoundsUsedUp(3), NAMES))
+    yield Message("comments.rounds_used_up", comments.rounds_used_up(3))
+    yield Message("comments.reviews_used_up", comments.reviews_used_up(10))
+    yield Message("comments.too_large", comments.too_large(["big.json"]))

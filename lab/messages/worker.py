@@ -1,0 +1,158 @@
+"""What the worker posts: on an issue, on its pull request, and in the threads of its remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lab.messages.samples import AT, BASE, FAILED, HEAD, ISSUE, LATER, NAMES, OPENED, PULL, ROUND, WORK
+from lab.messages.text import Message
+from shared.ci.round import Reading
+from shared.errors import Misconfigured
+from shared.git.notes import Answer, ProofNote
+from shared.governance.endings import RunEnded
+from shared.governance.failures import Category
+from shared.marks import Keyring
+from shared.models import Check, CheckOutcome
+from worker_agent import aborts, comments, description
+from worker_agent.branch import comments as branch
+from worker_agent.ci import words
+from worker_agent.feedback import answers, told
+from worker_agent.intake import circles, wording
+from worker_agent.tdd.evidence import Evidence, Proof, markdown
+from worker_agent.tdd.judging.verdict import ErrorType
+
+MODULES = (comments, branch, words, told, description, wording, circles)
+"""Where the worker's sentences are."""
+
+UNPOSTED = frozenset({"branch", "shown_head", "renewed", "circle_of"})
+"""What stands there and makes no text of its own."""
+
+_RED = Reading((Check("unit tests", CheckOutcome.FAILED), Check("lint", CheckOutcome.PASSED)))
+_RUNNING = Reading((Check("unit tests", CheckOutcome.RUNNING),))
+_TEST = "tests/test_search.py::test_finds_a_part_of_the_name"
+_ANSWERS = (Answer(("c1@1-a",), 1, "ada: Please name the order.", True, "the docstring names the order now."),)
+_EVIDENCE = Evidence(
+    base=BASE,
+    head=HEAD,
+    proofs=(
+        Proof(_TEST, "not collected", "ModuleNotFoundError: No module named 'directory.search'", "passed", "AC1"),
+        Proof("tests/test_search.py::test_keeps_the_order", "failed", "assert [] == ['ada']", "passed", "AC2"),
+    ),
+    baseline="4 passed",
+    result="7 passed",
+    attempts=2,
+    cost_usd=0.42,
+    cost_source="claude",
+    green_exit=0,
+    refused=("Implementation 1 was refused and rolled back",),
+    criteria={"AC1": "A part of the name is enough.", "AC2": "The order is the directory's.", "AC3": "No network."},
+    scanned=True,
+    quality={"ruff check .": "clean"},
+    later=((HEAD, "The docstring names the order now."),),
+    tried=ProofNote(damages=6, noticed=5, unnoticed=("`limit + 1` became `limit + 2` in `search.py:31`",)),
+)
+_CHANGE = description.Change(
+    ISSUE,
+    OPENED,
+    "People can be found.",
+    markdown(_EVIDENCE),
+    summary="People can be found by a part of their name. The store keeps no index, which every write would maintain.",
+    part_of=11,
+    flagged=("pyproject.toml",),
+    test_commands="pytest -q",
+    claim="<!-- engine-claim/2 data=... mac=... -->",
+    merges="approve",
+    documentation="https://example.org/docs/commands",
+)
+
+
+def messages() -> Iterator[Message]:
+    """All of it, in the order of an issue's life."""
+    yield from _on_the_issue()
+    yield from _about_ci()
+    yield from _on_the_pull_request()
+    yield from _stopped()
+    yield from _failed()
+
+
+def _on_the_issue() -> Iterator[Message]:
+    yield Message("comments.tests_written", comments.tests_written(WORK, [_TEST], ["AC3: no test proves it"], "", 1))
+    yield Message(
+        "comments.progress", comments.progress(WORK, "The pending test was activated and fails as it should.")
+    )
+    yield Message("comments.attempt_failed", comments.attempt_failed(WORK, 3, [f"{_TEST}: assert [] == ['ada']"]))
+    yield Message("comments.refactoring_waits", comments.refactoring_waits(WORK, "-old\n+new"))
+    yield Message("comments.waiting_for_ci", comments.waiting_for_ci(OPENED))
+    yield Message("comments.handed_over", comments.handed_over(OPENED))
+    yield Message("comments.nothing_left", comments.nothing_left(WORK, "main"))
+    yield Message("comments.passed_on", comments.passed_on(replace(WORK, next_role="developer")))
+    yield Message("comments.waiting", comments.waiting(LATER, "The run 'implement' ended as usage-limit."))
+    yield Message("comments.unusable", comments.unusable(WORK, Misconfigured("test_command: pytest is not installed")))
+    yield Message("wording.doubtful", wording.doubtful(NAMES, ISSUE))
+    yield Message("circles.told", circles.told((circles.Link(12, 13), circles.Link(13, 12, written=False))))
+    yield Message("branch.adopted", branch.adopted(OPENED, BASE, [_TEST]))
+    yield Message("branch.in_step", branch.in_step(OPENED, "main", ["directory/search.py: both changed it"]))
+
+
+def _about_ci() -> Iterator[Message]:
+    yield Message("words.red", words.red(OPENED, _RED))
+    yield Message("words.rerun", words.rerun(OPENED, _RED, ""))
+    yield Message("words.rerun, refused", words.rerun(OPENED, _RED, "Resource not accessible by integration"))
+    yield Message("words.base_red", words.base_red(OPENED, _RED))
+    yield Message("words.overdue", words.overdue(OPENED, _RUNNING))
+    yield Message("words.overdue, no CI", words.overdue(OPENED, Reading(no_ci=True)))
+    yield Message("words.overdue, required", words.overdue(OPENED, replace(_RUNNING, required=frozenset({"build"}))))
+    yield Message("words.unrepaired", str(aborts.CiGivenUp(3, words.unrepaired(_RED))))
+
+
+def _on_the_pull_request() -> Iterator[Message]:
+    keys = Keyring(1)
+    yield Message("description.title", description.title("{title}", ISSUE))
+    yield Message("description.body", description.body(_CHANGE))
+    yield Message(
+        "description.proof, without a new test",
+        description.proof(replace(_CHANGE, evidence=markdown(replace(_EVIDENCE, proofs=())), flagged=())),
+    )
+    yield Message(
+        "comments.commit_message", comments.commit_message("Implement Search users", fence=WORK, phase="green")
+    )
+    yield Message("answers.reply", answers.reply(15, _ANSWERS[0], HEAD, keys))
+    yield Message(
+        "answers.reply, not changed",
+        answers.reply(15, replace(_ANSWERS[0], done=False, said="the API is public."), HEAD, keys),
+    )
+    yield Message("answers.reply, nothing said", answers.reply(15, replace(_ANSWERS[0], said=""), HEAD, keys))
+    yield Message("answers.conversation", answers.conversation(15, _ANSWERS, HEAD, keys))
+    yield Message("told.answered", told.answered(ROUND, _ANSWERS, 0, again=False))
+    yield Message("told.answered, more came", told.answered(ROUND, _ANSWERS, 2, again=True))
+    yield Message("told.with_ignored", told.with_ignored(comments.handed_over(OPENED), [("c1", "no write access")]))
+    yield Message("comments.opened_again", comments.opened_again(NAMES))
+
+
+def _stopped() -> Iterator[Message]:
+    yield Message("comments.paused", comments.paused(WORK))
+    yield Message("comments.withdrawn", comments.withdrawn(WORK, "the issue was closed or locked", NAMES, remains=True))
+    yield Message(
+        "comments.withdrawn, open PR", comments.withdrawn(OPENED, "the label was removed", NAMES, pull_request=PULL)
+    )
+    yield Message("comments.ready_in_vain", comments.ready_in_vain(OPENED, NAMES, PULL))
+    yield Message("comments.pull_request_closed", comments.pull_request_closed(OPENED, NAMES, remains=False))
+
+
+def _failed() -> Iterator[Message]:
+    errors = {
+        "tests prove nothing": aborts.CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, "Every new test passes already."),
+        "CI": aborts.CiGivenUp(3),
+        "rounds": aborts.RoundsUsedUp(3),
+        "edited": aborts.SpecificationEdited("`status:ready`"),
+        "branch moved": aborts.BranchTaken("auto/issue-12", HEAD, BASE),
+        "conflict": aborts.ConflictUnresolved(("main", "auto/issue-12"), ["search.py"], ["a marker is left"]),
+        "budget": RunEnded("The run 'implement' used up its budget.", Category.BUDGET, "Raise `budgets.run`."),
+    }
+    for name, error in errors.items():
+        fence = replace(FAILED, pr=15) if name in {"CI", "rounds", "branch moved", "conflict"} else FAILED
+        yield Message(f"comments.given_up, {name}", comments.given_up(fence, error, "branch `auto/issue-12`", NAMES))
+
+
+__all__ = ["AT", "MODULES", "UNPOSTED", "messages"]

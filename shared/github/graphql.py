@@ -1,0 +1,26 @@
+"""The one way to GraphQL, for what REST cannot do; the documents stand with what sends them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.github import wire
+from shared.github.address import GRAPHQL
+from shared.github.client import GitHub
+from shared.github.errors import Refused
+from shared.warrant import Warrant
+
+
+async def ask(github: GitHub, name: str, document: str, variables: Mapping[str, Any], warrant: Warrant) -> Any:
+    """The whole reply to the operation `name`. Raises `Refused` with GitHub's sentences, which answers 200 to those."""
+    body = {"operationName": name, "query": document, "variables": dict(variables)}
+    reply = await github.write("POST", GRAPHQL, body, warrant)
+    errors = wire.reply(_errors, reply)
+    if errors:
+        raise Refused(f"GraphQL {name}", 422, errors[0], errors[1:])
+    return reply
+
+
+def _errors(value: Any) -> tuple[str, ...]:
+    return tuple(str(one["message"]) for one in value.get("errors") or ())

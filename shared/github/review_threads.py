@@ -1,0 +1,77 @@
+"""Threads of reviews: marking them as resolved, which only GraphQL can."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from shared.github import wire
+from shared.github.client import GitHub
+from shared.github.graphql import ask
+from shared.lock.hold import Held
+
+MOST = 30
+"""So many are resolved at once; what is left stays open, as without GraphQL."""
+
+PAGES = 5
+
+THREADS = """\
+query Threads($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      reviewThreads(first: 100, after: $after) {
+        nodes { id isResolved comments(first: 1) { nodes { fullDatabaseId } } }
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }
+}
+"""
+
+RESOLVE = """\
+mutation Resolve($thread: ID!) {
+  resolveReviewThread(input: {threadId: $thread}) {
+    thread { isResolved }
+  }
+}
+"""
+
+
+class ReviewThreads:
+    """The threads of one repository's reviews."""
+
+    def __init__(self, github: GitHub, repository: str) -> None:
+        self._github = github
+        self._owner, _, self._name = repository.partition("/")
+
+    async def resolve(self, number: int, roots: Collection[int], held: Held) -> int:
+        """Resolve the threads of pull request `number` that begin with the comments `roots`; how many were open.
+
+        Raises `Transient`, and `Refused` or `NotAllowed` where GitHub does not let this token do it.
+        """
+        found = await self._open(number, roots, held)
+        for thread in found[:MOST]:
+            held.check()
+            await ask(self._github, "Resolve", RESOLVE, {"thread": thread}, held)
+        return len(found[:MOST])
+
+    async def _open(self, number: int, roots: Collection[int], held: Held) -> list[str]:
+        """The ids of those that are open."""
+        found: list[str] = []
+        after: str | None = None
+        for _ in range(PAGES):
+            variables = {"owner": self._owner, "name": self._name, "number": number, "after": after}
+            reply = await ask(self._github, "Threads", THREADS, variables, held)
+            threads, after = wire.reply(_threads, reply)
+            found += [thread for thread, root in threads.items() if root in roots]
+            if after is None:
+                break
+        return found
+
+
+def _threads(value: Any) -> tuple[Mapping[str, int], str | None]:
+    """Open thread -> its first comment, and where the next page begins."""
+    page = value["data"]["repository"]["pullRequest"]["reviewThreads"]
+    nodes = [one for one in page["nodes"] if not one["isResolved"] and one["comments"]["nodes"]]
+    threads = {str(one["id"]): int(one["comments"]["nodes"][0]["fullDatabaseId"]) for one in nodes}
+    return threads, str(page["pageInfo"]["endCursor"]) if page["pageInfo"]["hasNextPage"] else None
