@@ -75,6 +75,14 @@ async def _build(engine: Engine) -> None:
     bots = [c for c in repository.comments.of(specification) if c.author == ENGINE]
     assert len(bots) == 3, "one ACK for the work, one for the round of changes, one status comment"
     assert await repository.bare.sha("refs/heads/auto/issue-2") is None, "the branch is deleted after the merge"
+    inline = list(repository.pulls.inline.values())
+    assert [one.resolved for one in inline if one.in_reply_to is None] == [True], "the review found it settled"
+    answers = [one.body.partition("\n")[2] for one in inline if one.in_reply_to is not None]
+    assert [one[:9] for one in answers] == ["Fixed in "]
+    talk = [one.body for one in repository.comments.of(3) if one.author == ENGINE]
+    assert not [one for one in talk if "engine-answer" in one], "it is answered where it was said, and nowhere else"
+    message = (await repository.bare.git.check("log", "-1", "--format=%B", "main")).text
+    assert message.startswith("Search users by name (#3)\n\nPeople can be found by a part of their name, in any case.")
 
 
 @pytest.mark.long
