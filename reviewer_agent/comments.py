@@ -108,6 +108,10 @@ _NEXT = {
     Hindrance.REQUIRED: "It waits for {missing}, as `{base}` requires; it is merged as soon as that is there.",
     Hindrance.CONFLICT: "It cannot be merged into `{base}` as it is: merge `{base}` into its branch and push that, "
     "then set `{reviewing}`.",
+    Hindrance.TURN: "One pull request at a time is brought up to date with `{base}` and merged; when this was written, "
+    "{missing} came before it. It goes on by itself when that is merged, closed or flagged. An approval that is given "
+    "before may be dismissed by GitHub then; yet where nothing else is missing here, it brings this one forward after "
+    "half an hour.",
     Hindrance.REFUSED: "GitHub refused to merge it: {said} It is tried again at {until}, and as soon as GitHub's word "
     "on it changes.",
     Hindrance.DEQUEUED: "GitHub's merge queue has taken it out, and a worker has found nothing to merge from `{base}`. "
