@@ -119,6 +119,10 @@ class Acts:
         """`actor` locks a thread: only those with write access may comment, react or review."""
         return self.at(full_name).issues.lock(number, actor)
 
+    def unlock(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
+        """`actor` unlocks a thread again."""
+        return self.at(full_name).issues.unlock(number, actor)
+
     def delete(self, full_name: str, number: int) -> None:
         """Somebody deletes an issue: it answers 410 from now on."""
         self.at(full_name).issues.delete(number)

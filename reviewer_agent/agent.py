@@ -203,7 +203,7 @@ class Reviewer:
             return await self._handover.hand_back(held, pull_request)
         return Ended(Result.FAILED, f"halted at {held.fence.stage}")
 
-    async def _hand_on(self, action: Action, held: Held, seen: Snapshot) -> Ended:
+    async def _hand_on(self, action: Action, held: Held, seen: Snapshot) -> Step:
         """To whoever has to do something before it goes on here."""
         pull_request = seen.pull_request
         if action is Action.SEND_TO_BASE:

@@ -9,6 +9,7 @@ from console.building.desks import attended
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Bounds, Merge
 from reviewer_agent.merge.turns import Turns
+from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.review.drafts import Drafts
@@ -44,6 +45,9 @@ def build(parts: Parts) -> Agent:
         status=parts.status,
         branches=Branches(source),
         turns=Turns(parts.fences, source, parts.server_time),
+        updates=UpdateTurns(
+            parts.fences, parts.server_time, parts.pulls, parts.names, frozenset(parts.configured.labels.exclude)
+        ),
         rules=parts.rules,
         queue=parts.merge_queue,
         threads=parts.review_threads,

@@ -98,7 +98,8 @@ class Snapshot:
     `awaited` are required checks that nobody has reported, where that is all that its checks lack.
     `base_tip` is the commit of the base branch that `base_checks` are about; `settling`: the last merge made it
     and its checks have not ended. `updatable`: it cannot be merged before its base is merged into it, and our worker
-    can do that. `unmet`: what its base branch requires and it lacks. `queue`: GitHub's merge queue merges.
+    can do that; `by_turn`: only because of what is new there, one after the other, and `first` comes before it (0: none
+    does). `unmet`: what its base branch requires and it lacks. `queue`: GitHub's merge queue merges.
     `held_up`: what was done to its issue, or is flagged there; only read when nothing else keeps it from being merged.
     """
 
@@ -122,6 +123,8 @@ class Snapshot:
     settling: bool = False
     held_up: Hindrance | None = None
     updatable: bool = False
+    by_turn: bool = False
+    first: int = 0
     unmet: tuple[str, ...] = ()
     queue: bool = False
     merge: Merge = Merge.NEVER
@@ -129,8 +132,13 @@ class Snapshot:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What its base branch requires that somebody else has to bring: checks, or else what GitHub asks for."""
-        return self.awaited or self.unmet
+        """What it waits for by name: whose turn comes first, checks, or else what GitHub asks for."""
+        return (f"#{self.first}",) if self.first else self.awaited or self.unmet
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing but being up to date keeps it from its merge, as far as people are concerned."""
+        return self.pull_request.behind and (self.ordered or not self.needs_order)
 
     @property
     def head_moved(self) -> bool:
@@ -220,7 +228,7 @@ def _approved(s: Snapshot, now: datetime) -> Action:
         return Action.YIELD
     if s.repairable and not s.sent_back and Flag.MANUAL_INTERVENTION not in s.flags:
         return Action.SEND_BACK
-    if s.updatable and not s.sent_to_base and Flag.MANUAL_INTERVENTION not in s.flags:
+    if s.updatable and not s.sent_to_base and not s.first and Flag.MANUAL_INTERVENTION not in s.flags:
         return Action.SEND_TO_BASE
     reason = hindrance(s)
     if reason is Hindrance.REFUSED and s.fence.wait is not None and s.fence.wait.until <= now:
@@ -249,6 +257,8 @@ def hindrance(s: Snapshot) -> Hindrance | None:
         return Hindrance.UNSEEN
     if s.requested:
         return Hindrance.REQUESTED
+    if s.first:
+        return Hindrance.TURN
     missing = _missing_order(s, s.opinion.care)
     conflict = Hindrance.CONFLICT if s.pull_request.out_of_step else None
     return missing or conflict or _ci(s) or _required(s) or s.held_up

@@ -33,6 +33,9 @@ from shared.order import excluded
 from shared.reconcile.lost import QUIET
 from shared.workflow import Stage
 
+TURN_SECONDS = 60.0
+"""So often it is looked whose turn it is: the one before may be merged at any moment, and all others wait for it."""
+
 
 class Gate:
     """Looks before a claim, because every claim is a comment in somebody's thread."""
@@ -137,11 +140,13 @@ class Gate:
             return None
         if reason in TOLD_ANEW and not await self._has_told(seen, reason):
             return None
-        return Skip(f"approved; {reason}", terms.heartbeat if reason in UNANNOUNCED else terms.timeout)
+        seconds = terms.heartbeat if reason in UNANNOUNCED else terms.timeout
+        return Skip(f"approved; {reason}", min(seconds, TURN_SECONDS) if reason is Hindrance.TURN else seconds)
 
     async def _has_told(self, seen: Snapshot, reason: Hindrance) -> bool:
         number, head, why = seen.fence.key.number, seen.fence.work_head, reason.name.casefold()
-        return await self._observer.has_told(number, head, why, seen.missing)
+        named = None if reason is Hindrance.TURN else seen.missing  # whose turn it is changes often
+        return await self._observer.has_told(number, head, why, named)
 
     async def _asked(self, wish: Intent, pull_request: PullRequest, view: View) -> Intent | None:
         """A review costs money: one that would begin, or go on with other commits, has to be asked for."""

@@ -22,7 +22,7 @@ from shared.ci.round import BASE_MOVED, SENT_BACK
 from shared.creation import making
 from shared.errors import Blocked, Transient, Unexplained
 from shared.governance.failures import KEPT_SECONDS
-from shared.items import Ended, Rest, Result
+from shared.items import Ended, Rest, Result, Step
 from shared.labels import OF_AN_END, Flag
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -203,8 +203,14 @@ class Handover:
         await self.show(held, pull_request)
         return await self.hand_back(held, pull_request)
 
-    async def send_to_base(self, held: Held, seen: Snapshot) -> Ended:
-        """To the worker, which merges the base: once for each pair of commits, as the fence says from then on."""
+    async def send_to_base(self, held: Held, seen: Snapshot) -> Step:
+        """To the worker, which merges the base: once for each pair of commits, as the fence says from then on.
+
+        None where it is another one's turn meanwhile.
+        """
+        base = seen.pull_request.base_branch
+        if seen.by_turn and not await self._forge.updates.take(held, base, complete=seen.complete):
+            return None
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.BASE_MOVED).to
         await advance(held, stage=stage, phase=BASE_MOVED, more=_more(held, TO_BASE, seen.base_tip))
         await self.show(held, seen.pull_request)

@@ -93,7 +93,8 @@ class Observer:
         s = await self._with_order(s, reviews)
         if s.pull_request.out_of_step:  # where it conflicts, GitHub runs no checks
             s = await self._with_tip(s)
-            return replace(s, updatable=await self.is_repairable(s.pull_request))
+            s = replace(s, updatable=await self.is_repairable(s.pull_request))
+            return await self._with_turn(s) if s.updatable and s.pull_request.mergeable is not False else s
         s = await self._with_checks(s)
         if s.checks is Verdict.RED:
             return replace(s, repairable=await self.is_repairable(s.pull_request))
@@ -103,6 +104,8 @@ class Observer:
             s = await self._without_checks(s)
         s = await self._with_base(s)
         s = await self._with_rules(s, reviews)
+        if s.unmet and await self._would_lose(s):
+            return await self._with_turn(replace(s, updatable=True))
         # Last, because it is read only for what would be merged now.
         return s if hindrance(s) else await self._with_issue(s)
 
@@ -154,6 +157,21 @@ class Observer:
         standing = [one for one in standing_approvals(reviews) if one.author.id != s.pull_request.author.id]
         approving = [one for one in standing if await self._counts(one)] if rules.approvals or rules.last_push else []
         return replace(s, queue=rules.queue, unmet=unmet(rules, s.pull_request, approving))
+
+    async def _would_lose(self, s: Snapshot) -> bool:
+        """Whether what is approved now has to be approved again, because the base has to be merged in afterwards."""
+        rules = await self._forge.rules.of(s.pull_request.base_branch)
+        if not (rules.up_to_date and rules.dismisses) or rules.queue or not s.base_tip:
+            return False
+        fence = await self._demand.by_worker(s.pull_request)
+        behind = fence is not None and fence.base not in {"", s.base_tip}
+        return behind and await self.is_repairable(s.pull_request)
+
+    async def _with_turn(self, s: Snapshot) -> Snapshot:
+        """Whether another one is brought up to date with the base before this one."""
+        number, base = s.pull_request.number, s.pull_request.base_branch
+        first = await self._forge.updates.before(number, base, complete=s.complete)
+        return replace(s, by_turn=True, first=first)
 
     async def _counts(self, review: Review) -> bool:
         return review.author.id in self._reader.accounts or await self._may_write(review.author.login)
@@ -230,8 +248,8 @@ class Observer:
         """Whether the checks of the fence's commit are red; raises `Transient`."""
         return (await self._checks(fence.work_head, pull_request.base_branch))[0] is Verdict.RED
 
-    async def has_told(self, number: int, head: str, why: str, what: Sequence[str] = ()) -> bool:
-        """Whether the status comment gives this reason, with `what` is missing, of this very commit.
+    async def has_told(self, number: int, head: str, why: str, what: Sequence[str] | None = ()) -> bool:
+        """Whether the status comment gives this reason of this very commit, with `what` is missing if not None.
 
         Raises `Transient`.
         """
@@ -239,7 +257,7 @@ class Observer:
         waiting = data.get("waiting")
         if data.get("head") != head or not isinstance(waiting, Mapping):
             return False
-        return waiting.get("why") == why and list(waiting.get("for", ())) == list(what)
+        return waiting.get("why") == why and (what is None or list(waiting.get("for", ())) == list(what))
 
     def _is_stopped(self, issue: Issue) -> bool:
         """Closed, locked, paused, excluded, or not handed over any more."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from reviewer_agent.merge.turns import Turns
+from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.review.questions import Recorded
 from shared.github.merge_rules import MergeRules
 from shared.github.status import Status
@@ -190,6 +191,7 @@ class Forge:
     status: StatusBoard
     branches: Branches
     turns: Turns
+    updates: UpdateTurns
     rules: Rules
     queue: Queue
     threads: ReviewThreads

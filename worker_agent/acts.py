@@ -84,8 +84,8 @@ class Acts:
                 return await self._watch_ci(action, held, snapshot)
             case Action.READ_CI | Action.UPDATE:
                 await self._to_ci(action, held, snapshot)
-            case Action.REPAIR:
-                await self._handover.repair(held, snapshot)
+            case Action.REPAIR | Action.TAKE_UP_EDIT:
+                await self._move_on(action, held, snapshot)
             case Action.ADOPT | Action.SYNC:
                 return await self._upkeep.tend(held, snapshot)
             case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
@@ -122,6 +122,13 @@ class Acts:
             await self._refactoring.wait(held, snapshot.issue)
             return Ended(Result.PARKED, f"the refactoring of #{snapshot.issue.number} waits for a person")
         return Ended(Result.FAILED, f"halted at {held.fence.stage}")
+
+    async def _move_on(self, action: Action, held: Held, snapshot: Snapshot) -> None:
+        """The steps that move the fence and say why, and do nothing else."""
+        if action is Action.REPAIR:
+            await self._handover.repair(held, snapshot)
+        else:
+            await self._handover.take_up_edit(held, snapshot.issue)
 
     async def _watch_ci(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         """The steps after which CI or the base is waited for."""

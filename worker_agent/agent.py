@@ -86,8 +86,8 @@ class Worker:
         mirror = workshop.worksite.mirror
         self._handover = Handover(forge, policy, Tries(mirror, workshop.worksite.keys), Remaining(mirror))
         self._watch = Watch(forge.checks, workshop.worksite.mirror, policy, port.boot)
-        self._observer = Observer(forge, workshop.worksite.history, self._watch, policy)
         writers = Writers(forge.people, claimant.accounts, claimant.siblings)
+        self._observer = Observer(forge, workshop.worksite.history, self._watch, writers, policy)
         siblings = Siblings(port, claimant.siblings, claimant.keys)
         self._sightings: Sightings[Issue] = Sightings(port.boot)
         ears = Ears(writers, policy.bots)

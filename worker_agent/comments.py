@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from shared.errors import Blocked, Misconfigured, NotAllowed
 from shared.git.names import work_branch
@@ -105,6 +106,15 @@ def waiting_for_ci(fence: Fence) -> Status:
     )
 
 
+def edited(fence: Fence) -> Status:
+    """Somebody who may write has edited the issue; nothing has to be asked for again."""
+    said = "The issue was edited by somebody with write access: from here on it is worked on as it reads now."
+    if fence.stage is not Stage.TESTING or not fence.pr:
+        return progress(fence, said)
+    waits = waiting_for_ci(fence)
+    return replace(waits, sentence=f"{said} {waits.sentence}")
+
+
 def nothing_left(fence: Fence, base: str) -> Status:
     """The base has the work already, so there is no pull request to open."""
     sentence = f"Done without a pull request: `{base}` has {fence.work_head[:12]} already."
@@ -177,13 +187,20 @@ def paused(fence: Fence) -> Status:
 
 
 def withdrawn(
-    fence: Fence, reason: str, names: Labels, *, pull_request: PullRequest | None = None, remains: bool | None = None
+    fence: Fence,
+    reason: str,
+    names: Labels,
+    *,
+    pull_request: PullRequest | None = None,
+    locked: bool = False,
+    remains: bool | None = None,
 ) -> Status:
-    """A person stopped it; how to go on depends on whether its pull request is still open.
+    """A person stopped it; how to go on depends on whether its pull request is still open, and it is `locked`.
 
     `remains`: whether its branch is still there, None when that is not known.
     """
-    notes = f"**What to do:** {_afterwards(fence, names, pull_request)}"
+    unlock = "unlock this issue, then " if locked else ""
+    notes = f"**What to do:** {unlock}{_afterwards(fence, names, pull_request)}"
     kept = f" The branch `{branch(fence)}` is kept." if remains else ""
     return Status(f"Stopped: {reason}.{kept}", _where(fence), _data(fence), notes)
 

@@ -59,6 +59,7 @@ class Action(StrEnum):
     SYNC = "bring in step with the base"
     ASK_ABOUT_HEAD = "ask about the head"
     ASK_ABOUT_EDIT = "ask about an edit"
+    TAKE_UP_EDIT = "go by the edited text"
     HAND_OVER = "hand over"
     HAND_OVER_UNCHECKED = "hand over with a warning"
     GIVE_UP_ON_ATTEMPTS = "give up: attempts used up"
@@ -123,7 +124,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one look at a held item showed; `collides`: git cannot merge it into its base, whatever GitHub says."""
+    """What one look at a held item showed; `collides`: git cannot merge it into its base, whatever GitHub says.
+
+    `rewritten`: the issue was edited, and nobody without write access can have done that.
+    """
 
     fence: Fence
     issue: Issue
@@ -132,6 +136,7 @@ class Snapshot:
     ci: Reading = field(default_factory=Reading)
     head: Head = Head.OURS
     collides: bool = False
+    rewritten: bool = False
     ci_fixes: int = 0
     bounds: Bounds = field(default_factory=Bounds)
 
@@ -147,8 +152,8 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
     ended = _ended(s)
     if ended is not None:
         return ended
-    if s.fence.stage in WORKING and _is_edited(s):
-        return Action.ASK_ABOUT_EDIT
+    if s.fence.stage in WORKING and is_edited(s.fence, s.issue):
+        return Action.TAKE_UP_EDIT if s.rewritten else Action.ASK_ABOUT_EDIT
     match s.fence.stage:
         case Stage.IMPLEMENTING:
             return _implementing(s)
@@ -172,9 +177,9 @@ def _ended(s: Snapshot) -> Action | None:
     return None
 
 
-def _is_edited(s: Snapshot) -> bool:
+def is_edited(fence: Fence, issue: Issue) -> bool:
     """Whether the issue says something else than the text that the fence is bound to."""
-    return s.fence.body_sha256 not in {"", body_sha256(s.issue.title, s.issue.body)}
+    return fence.body_sha256 not in {"", body_sha256(issue.title, issue.body)}
 
 
 _ANSWERED: Mapping[str, Action] = {Phase.CONFIRMED: Action.KEEP_REFACTORING, Phase.DECLINED: Action.DROP_REFACTORING}

@@ -18,6 +18,7 @@ from shared.lock.hold import Held
 from shared.lock.record import Fence, Wait
 from shared.models import Issue, PullRequest
 from shared.reconcile.beginning import Beginning
+from shared.specification import body_sha256
 from shared.workflow import HALTED, Event, Stage, Track, move
 from worker_agent import comments
 from worker_agent.branch.remaining import Remaining
@@ -133,6 +134,11 @@ class Handover:
         await advance(held, stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=Phase.FIX)
         await self._forge.status.show(held.fence.key.number, words.red(held.fence, snapshot.ci), held)
 
+    async def take_up_edit(self, held: Held, issue: Issue) -> None:
+        """Whoever may write has edited the issue: what follows goes by its text as it is now, and that is said."""
+        await advance(held, body_sha256=body_sha256(issue.title, issue.body))
+        await self._forge.status.show(issue.number, comments.edited(held.fence), held)
+
     async def give_up(
         self, held: Held, error: Blocked, flags: Collection[Flag], *, event: Event = Event.GAVE_UP
     ) -> None:
@@ -183,6 +189,7 @@ class Handover:
             reason,
             names,
             pull_request=seen.pull_request,
+            locked=seen.issue.open and seen.issue.locked,
             remains=await self._remaining.of(held.fence),
         )
         await self.titles.show(held, seen.issue)
@@ -191,7 +198,8 @@ class Handover:
     async def leave(self, held: Held, seen: Snapshot) -> Ended:
         """What it is about was closed. Where that is only the pull request, people are asked how to go on."""
         if not seen.issue.open or seen.issue.locked:
-            return await self.withdraw(held, seen, "the issue was closed or locked")
+            ended = "locked" if seen.issue.open else "closed"
+            return await self.withdraw(held, seen, f"the issue was {ended}")
         remains = await self._remaining.of(held.fence)
         told = comments.pull_request_closed(_withdrawn(held), self._policy.names, remains=remains)
         return await self._withdraw(held, seen, told, f"pull request #{held.fence.pr} was closed without being merged")
@@ -199,12 +207,12 @@ class Handover:
     async def _withdraw(self, held: Held, seen: Snapshot, told: Status, reason: str) -> Ended:
         """The comment and the labels first: whoever finds the fence at its end looks no further.
 
-        What is closed shows no stage any more. An open issue keeps its own: a reviewer that a person asks for a review
-        of the reopened pull request looks at it.
+        What is closed shows no stage any more, nor does anything that belongs to a locked issue. An open issue keeps
+        its own: a reviewer that a person asks for a review of the reopened pull request looks at it.
         """
         await self._forge.status.show(held.fence.key.number, told, held)
         for item in (seen.pull_request, seen.issue):
-            if item is not None and not item.open:
+            if item is not None and (not item.open or seen.issue.locked):
                 await self._forge.closing.unlabel(item, held)
         await self._unassign(held)
         if held.fence.stage is not Stage.WITHDRAWN:

@@ -15,7 +15,8 @@ from shared.models import Issue, PullRequest
 from shared.specification import read
 from shared.workflow import Stage
 from worker_agent.ci.watch import Watch
-from worker_agent.decide import Action, Bounds, Head, Snapshot, decide
+from worker_agent.decide import WORKING, Action, Bounds, Head, Snapshot, decide, is_edited
+from worker_agent.intake.writers import Writers
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
@@ -42,10 +43,11 @@ class History(Protocol):
 class Observer:
     """Looks at a held item through GitHub and git."""
 
-    def __init__(self, forge: Forge, history: History, watch: Watch, policy: Policy) -> None:
+    def __init__(self, forge: Forge, history: History, watch: Watch, writers: Writers, policy: Policy) -> None:
         self._forge = forge
         self._history = history
         self._watch = watch
+        self._writers = writers
         self._policy = policy
         self._waiting: dict[int, tuple[_Versions | None, Snapshot]] = {}
 
@@ -72,7 +74,8 @@ class Observer:
             self._waiting.pop(number, None)
             issue = seen or await self._forge.issues.issue(number)
             pull_request = await self._forge.pulls.pull_request(fence.pr) if fence.pr else None
-            return Snapshot(fence, issue, pull_request, bounds=self._bounds(issue))
+            rewritten = await self._is_rewritten(fence, issue)
+            return Snapshot(fence, issue, pull_request, rewritten=rewritten, bounds=self._bounds(issue))
         versions = (self._forge.inbox.version(number), self._forge.inbox.version(fence.pr))
         reading, fresh = await self._watch.glance(fence)
         before, snapshot = self._waiting.get(number, ((None, None), None))
@@ -101,6 +104,7 @@ class Observer:
             ci=await self._watch.diagnosed(fence, reading) if head is Head.OURS else reading,
             head=head,
             collides=unknown and await self._history.collides(fence, pull_request.base_branch),
+            rewritten=await self._is_rewritten(fence, issue),
             ci_fixes=await self._history.fixes(fence),
             bounds=self._bounds(issue),
         )
@@ -109,6 +113,12 @@ class Observer:
         if pull_request.head_sha == fence.work_head:
             return Head.OURS
         return await self._history.relation(fence, pull_request.head_sha)
+
+    async def _is_rewritten(self, fence: Fence, issue: Issue) -> bool:
+        """Whether it was edited by somebody who may write: of such an author's text nobody else may edit a word."""
+        if fence.stage not in WORKING or not is_edited(fence, issue):
+            return False
+        return self._writers.are(issue.author) or await self._writers.include(issue.author)
 
     def _is_listed(self, issue: Issue) -> bool:
         """Whether the change list shows the issue as it was read, but for the time of its last change."""

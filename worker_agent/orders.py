@@ -12,7 +12,7 @@ def order(item: Issue | PullRequest, shown: Stage | None, names: Labels) -> str 
     """Why the work ends, or None. `shown` is the stage that the item should show; None: none is asked for."""
     what = "pull request" if isinstance(item, PullRequest) or item.is_pull_request else "issue"
     if not item.open or (isinstance(item, Issue) and item.locked):
-        return f"the {what} was closed or locked"
+        return f"the {what} was {'locked' if item.open else 'closed'}"
     labels = names.read(item.labels)
     if Flag.PAUSED in labels.flags:
         return f"'{names.of(Flag.PAUSED)}' was set"

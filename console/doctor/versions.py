@@ -8,7 +8,7 @@ from console.doctor.finding import Finding, failed, passed
 from console.doctor.patient import Visit
 from console.record.fences import key_of
 from planner_agent.pending import register
-from reviewer_agent.merge import turns
+from reviewer_agent.merge import turns, update_turns
 from shared.git.lines import newer_version
 from shared.git.mirror import PROOF
 from shared.governance import ledger, ledger_lines
@@ -56,5 +56,7 @@ def _readable(ref: str, text: str) -> bool:
             return register.read(text) is not None or not newer_version(text, register.VERSION)
         case turns.REF:
             return turns.Turn.read(text) is not None
+        case _ if ref.startswith(update_turns.PREFIX):
+            return update_turns.UpdateTurn.read(text) is not None
         case _:
             return True

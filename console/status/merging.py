@@ -32,6 +32,7 @@ _TOLD: Mapping[Hindrance, Waiting] = {
     Hindrance.BLOCKED: Waiting(Whom.ITEM, "what blocks its issue"),
     Hindrance.REQUIRED: Waiting(Whom.PERSON, "what its base branch requires"),
     Hindrance.CONFLICT: Waiting(Whom.PERSON, "merge its base into it"),
+    Hindrance.TURN: Waiting(Whom.ITEM, "its turn to be brought up to date"),
     Hindrance.REFUSED: Waiting(Whom.PERSON, "GitHub refused the merge"),
     Hindrance.DEQUEUED: Waiting(Whom.PERSON, "put it into the merge queue"),
     Hindrance.QUEUED: Waiting(Whom.ITEM, "GitHub's merge queue"),

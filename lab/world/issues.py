@@ -186,6 +186,11 @@ class Issues:
         self.record(number, "locked", actor)
         return self.records.change(number, locked=True)
 
+    def unlock(self, number: int, actor: str) -> IssueRecord:
+        """Let everybody comment again."""
+        self.record(number, "unlocked", actor)
+        return self.records.change(number, locked=False)
+
     def delete(self, number: int) -> None:
         """Delete the thread: from now on it answers 410."""
         self.require(number)

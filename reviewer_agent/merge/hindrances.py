@@ -34,6 +34,7 @@ class Hindrance(StrEnum):
     BASE_RUNNING = "the checks of the base branch have not finished since the last merge"
     REQUIRED = "its base branch requires more than it has"
     CONFLICT = "it cannot be merged into its base as it is"
+    TURN = "it is brought up to date with its base when its turn comes"
     REFUSED = "GitHub refused the merge"
     DEQUEUED = "GitHub's merge queue has taken it out"
     QUEUED = "it waits in GitHub's merge queue"
@@ -70,6 +71,7 @@ PASSING = frozenset({Hindrance.UNSEEN, Hindrance.CHECKS_RUNNING, Hindrance.CHECK
 UNANNOUNCED = PASSING | {
     Hindrance.REQUIRED,
     Hindrance.CONFLICT,
+    Hindrance.TURN,
     Hindrance.REFUSED,
     Hindrance.FLAGGED,
     Hindrance.RESOLVED,
@@ -96,6 +98,7 @@ TOLD_ANEW = frozenset(
         Hindrance.BLOCKED,
         Hindrance.REQUIRED,
         Hindrance.CONFLICT,
+        Hindrance.TURN,
     }
 )
 """What is told as soon as it is so: people may have to do something, whatever they were told to wait for before."""

@@ -22,7 +22,8 @@ class MergeRules:
     """What has to be there before a merge, beside green checks; what several rules ask for, all of it counts.
 
     `last_push`: an approval by somebody other than who pushed last. `conversations`: all of them resolved.
-    `up_to_date`: the branch has all that its base has. `queue`: merges go through GitHub's merge queue.
+    `up_to_date`: the branch has all that its base has. `queue`: merges go through GitHub's merge queue. `dismisses`:
+    a push takes the approvals of what was there before away.
     """
 
     approvals: int = 0
@@ -31,6 +32,7 @@ class MergeRules:
     conversations: bool = False
     up_to_date: bool = False
     queue: bool = False
+    dismisses: bool = False
 
     def __or__(self, other: MergeRules) -> MergeRules:
         return MergeRules(
@@ -40,6 +42,7 @@ class MergeRules:
             self.conversations or other.conversations,
             self.up_to_date or other.up_to_date,
             self.queue or other.queue,
+            self.dismisses or other.dismisses,
         )
 
 
@@ -92,6 +95,7 @@ def _rule(value: Any) -> MergeRules:
                 code_owners=bool(asked.get("require_code_owner_review")),
                 last_push=bool(asked.get("require_last_push_approval")),
                 conversations=bool(asked.get("required_review_thread_resolution")),
+                dismisses=bool(asked.get("dismiss_stale_reviews_on_push")),
             )
         case "required_status_checks":
             return MergeRules(up_to_date=bool(asked.get("strict_required_status_checks_policy")))
@@ -109,4 +113,5 @@ def _protection(value: Any) -> MergeRules:
         last_push=bool(reviews.get("require_last_push_approval")),
         conversations=bool((value.get("required_conversation_resolution") or {}).get("enabled")),
         up_to_date=bool((value.get("required_status_checks") or {}).get("strict")),
+        dismisses=bool(reviews.get("dismiss_stale_reviews")),
     )

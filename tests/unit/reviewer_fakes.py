@@ -17,6 +17,7 @@ from reviewer_world import KEYS, NEXT, World, judged, second
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Merge
 from reviewer_agent.merge.turns import Turns
+from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.review.drafts import Drafts
@@ -25,6 +26,7 @@ from reviewer_agent.review.material import Library
 from shared.git.failures import NoSuchRef
 from shared.github.merge_rules import MergeRules
 from shared.items import Ended, Skip
+from shared.labels import Labels
 from shared.llm.port import Call, Ending, Outcome, Request
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
@@ -152,6 +154,7 @@ def forge_of(world: World) -> Forge:
         status=hub,
         branches=hub,
         turns=Turns(FakeRefs(world), FakeSource(world), lambda: world.now),
+        updates=UpdateTurns(FakeRefs(world), lambda: world.now, FakePulls(world), Labels(), frozenset()),
         rules=FakeRules(world),
         queue=FakeQueue(world),
         threads=FakeThreads(world),

@@ -133,10 +133,17 @@ async def test_what_a_branch_lacks_for_approvals_to_be_of_what_is_merged(
 
 
 REVIEWS = {"required_approving_review_count": 2, "require_code_owner_review": True, "require_last_push_approval": True}
-RESOLVED = {"type": "pull_request", "parameters": {"required_review_thread_resolution": True}}
+RESOLVED = {
+    "type": "pull_request",
+    "parameters": {"required_review_thread_resolution": True, "dismiss_stale_reviews_on_push": True},
+}
 STRICT = {"type": "required_status_checks", "parameters": {"strict_required_status_checks_policy": True}}
 CLASSIC = {
-    "required_pull_request_reviews": {"required_approving_review_count": 3, "require_code_owner_reviews": True},
+    "required_pull_request_reviews": {
+        "required_approving_review_count": 3,
+        "require_code_owner_reviews": True,
+        "dismiss_stale_reviews": True,
+    },
     "required_conversation_resolution": {"enabled": True},
     "required_status_checks": {"strict": True},
 }
@@ -154,11 +161,11 @@ CLASSIC = {
         ),
         (
             [Plan(body=[RESOLVED, STRICT, {"type": "merge_queue"}]), NOT_SEEN],
-            MergeRules(conversations=True, up_to_date=True, queue=True),
+            MergeRules(conversations=True, up_to_date=True, queue=True, dismisses=True),
         ),
         (
             [Plan(body=[{"type": "pull_request", "parameters": REVIEWS}]), Plan(body=CLASSIC)],
-            MergeRules(3, code_owners=True, last_push=True, conversations=True, up_to_date=True),
+            MergeRules(3, code_owners=True, last_push=True, conversations=True, up_to_date=True, dismisses=True),
         ),
         ([Plan(body=[]), Plan(body={"enforce_admins": {}})], MergeRules()),
     ],

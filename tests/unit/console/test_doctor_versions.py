@@ -13,6 +13,7 @@ from console.doctor.versions import versions_finding
 from planner_agent.pending import register
 from reviewer_agent.merge.turns import REF as MERGES
 from reviewer_agent.merge.turns import Turn
+from reviewer_agent.merge.update_turns import PREFIX, UpdateTurn
 from shared.ci.verdict import Verdict
 from shared.governance import ledger_lines
 from shared.governance.ledger import REF as LEDGER
@@ -22,11 +23,13 @@ from shared.workflow import Stage
 
 pytestmark = pytest.mark.fault(48)
 
+UPDATES = f"{PREFIX}0123456789ab"
 OURS = {
     KEY.ref: write_fence(Fence(KEY, 7, "n", "worker-a", Stage.TESTING, EPOCH)),
     LEDGER: ledger_lines.write(Settlement("r1", 1.0, "claude", EPOCH)),
     register.REF: register.write(register.Entry("t", "planner-1", "r", EPOCH)),
     MERGES: Turn(57, "main", "b" * 40, Verdict.GREEN, EPOCH).write("n"),
+    UPDATES: UpdateTurn(57, "main", EPOCH).write("n"),
     "refs/ack/doctor/1/fence": "a probe that was cut off",
 }
 NEWER = {
@@ -34,6 +37,7 @@ NEWER = {
     LEDGER: json.dumps({"v": 2, "runs": []}),
     register.REF: json.dumps({"v": 2, "tests": []}),
     MERGES: OURS[MERGES].replace("Engine-Merge: 1", "Engine-Merge: 2"),
+    UPDATES: OURS[UPDATES].replace("Engine-Update: 1", "Engine-Update: 2"),
 }
 
 
@@ -52,4 +56,4 @@ def test_what_only_a_newer_engine_can_read_is_named(ref: str) -> None:
 
 def test_of_many_some_are_named() -> None:
     found = versions_finding(NEWER, "o/r")
-    assert "refs/ack/ledger, refs/ack/merges, refs/ack/pending and 1 more:" in found.sentence
+    assert "refs/ack/ledger, refs/ack/merges, refs/ack/pending and 2 more:" in found.sentence

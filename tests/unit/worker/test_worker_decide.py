@@ -96,6 +96,8 @@ def test_an_issue_that_says_something_else_now_is_asked_about_before_anything_is
         bound = replace(fence(stage, phase), body_sha256=body_sha256("Title", ""))
         assert done(bound) is done(fence(stage, phase))
         assert done(bound, issue=replace(issue(stage), **changed)) is Action.ASK_ABOUT_EDIT  # type: ignore[arg-type]
+        by_writer = {"issue": replace(issue(stage), **changed), "rewritten": True}  # type: ignore[arg-type]
+        assert done(bound, **by_writer) is Action.TAKE_UP_EDIT
         assert done(bound, issue=replace(issue(stage, open=False), **changed)) is Action.WITHDRAW  # type: ignore[arg-type]
     settled = replace(fence(REVIEWING, pr=57), body_sha256=body_sha256("Title", ""))
     assert done(settled, issue=replace(issue(REVIEWING), **changed)) is Action.HAND_OVER  # type: ignore[arg-type]
