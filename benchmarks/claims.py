@@ -1,4 +1,4 @@
-"""What a claim asks of GitHub: won, refused at the door, lost after the ACK, and with rivals."""
+"""What a claim asks of GitHub: won, won again, refused at the door, lost at the fence, and with rivals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.tally import Exchange
 from console.building.assembly import Parts
 from shared.items import Agent, Skip
 from shared.lock.claim import Lease
-from shared.lock.port import Operation, Port, PostComment, Reply
+from shared.lock.port import AdvanceFence, Operation, Port, Reply
 from shared.workflow import Role
 
 T = TypeVar("T")
@@ -27,11 +27,11 @@ RIVALS = 4
 """Workers that want the same issue at the same moment."""
 
 SETTLE_SECONDS = 0.5
-"""Long enough on loopback that every rival's ACK is there when they look."""
+"""How long a comment is waited for whose reply was lost."""
 
 
 class StartingLine:
-    """Lets ACKs go out only when every rival is about to post one: nobody is refused at the door."""
+    """Lets fences be moved only when every rival is about to move one: nobody is refused at the door."""
 
     def __init__(self) -> None:
         self.drawn = False
@@ -61,8 +61,8 @@ class Lined:
         self.sleep, self.now, self.boot = port.sleep, port.now, port.boot
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
-        """As the port does, an ACK not before the others'."""
-        if isinstance(operation, PostComment):
+        """As the port does, a fence not before the others'."""
+        if isinstance(operation, AdvanceFence):
             await self._line.cross()
         return await self._port.request(operation)
 
@@ -112,16 +112,16 @@ async def _race(here: House, agents: Sequence[Agent]) -> list[Row]:
 
 
 async def _lost(here: House, agents: Sequence[Agent], won: int) -> list[Row]:
-    """All at once, and all of them post an ACK: what losing costs who was not refused at the door."""
+    """All at once, and all of them move the fence: what losing costs who was not refused at the door."""
     _ready(here, "Third")
     seen, leases = await _claims(here, agents)
     asked, losers = len(seen) - sum(_is_trust(one) for one in seen), len(agents) - leases
     acks = sum(one.method == "POST" and one.path.endswith("/comments") for one in seen)
     return [
-        Row("all past the door: ACKs", acks, "comments"),
+        Row("all past the door: comments", acks, "comments"),
         Row("all past the door: winners", leases, "leases", 1),
         Row("all past the door: requests", asked, "requests", 3 * len(agents)),
-        Row("a claim lost after the ACK", (asked - won * leases) / max(1, losers), "requests", 4, "each of the losers"),
+        Row("a claim lost at the fence", (asked - won * leases) / max(1, losers), "requests", 4, "each of the losers"),
     ]
 
 

@@ -21,7 +21,7 @@ _COLOURS = {
     "specification": "cyan",
     "pull request": "yellow",
 }
-_ACK = re.compile(r"ACK:\w+:([a-z0-9-]+):\d+\n<!-- ack/2 .* state=active ")
+_ACK = re.compile(r"^ACK:\w+:([a-z0-9-]+):\d+\n<!-- ack/3 .* state=active ", re.MULTILINE)
 
 EVENTS = 12
 """How many of the last moves are shown."""
@@ -76,7 +76,7 @@ class Board:
 
     def _holder(self, number: int) -> str:
         threads = self.lab.at(REPOSITORY).comments.of(number)
-        holders = [found[1] for comment in threads if (found := _ACK.match(comment.body))]
+        holders = [found[1] for comment in threads if (found := _ACK.search(comment.body))]
         return holders[-1] if holders else ""
 
 

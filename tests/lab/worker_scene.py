@@ -97,13 +97,14 @@ async def fence(engine: Engine, number: int) -> Fence:
 
 
 def acks(engine: Engine, number: int) -> list[str]:
-    return [comment.body for comment in comments(engine, number) if comment.body.startswith("ACK:")]
+    return [comment.body for comment in comments(engine, number) if "\nACK:" in comment.body]
 
 
 async def is_released(engine: Engine, number: int) -> bool:
-    """Whether the ACK that the fence names is released; one that lost a race is dead without a word."""
-    holder = engine.lab.at(REPOSITORY).comments.require((await fence(engine, number)).ack_id)
-    return "state=released" in holder.body
+    """Whether the fence is released, and its comment says so."""
+    now = await fence(engine, number)
+    told = engine.lab.at(REPOSITORY).comments.require(now.ack_id)
+    return now.free and "state=active" not in told.body
 
 
 def calls(engine: Engine, call: str) -> int:

@@ -138,7 +138,7 @@ async def test_a_worker_takes_no_orders_from_strangers_nor_from_what_imitates_th
             say(engine, number, text.replace("approve", "retry"), OWNER)
         for _ in range(3):
             await engine.tick(worker)
-        ours = [one for one in comments(engine, number) if one.author == ENGINE and one.body.startswith("ACK:")]
+        ours = [one for one in comments(engine, number) if one.author == ENGINE and "\nACK:" in one.body]
         assert (len(worker.ended), len(ours), calls(engine, "write_tests")) == (1, 1, 1)
         assert engine.issue(number).open
         assert POISON not in prompts(engine)

@@ -167,7 +167,7 @@ def first_claims(engine: Engine) -> list[int]:
     """The issues in the order in which a worker has claimed them first."""
     threads = engine.lab.at(REPOSITORY).issues.records.values()
     issues = [one.number for one in threads if not one.is_pull and "story" not in one.labels]
-    acks = {one.id: number for number in issues for one in comments(engine, number) if one.body.startswith("ACK:")}
+    acks = {one.id: number for number in issues for one in comments(engine, number) if "\nACK:" in one.body}
     return list(dict.fromkeys(acks[id] for id in sorted(acks)))
 
 

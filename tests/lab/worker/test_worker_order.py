@@ -29,7 +29,7 @@ async def worked(engine: Engine, worker: Loop, items: int) -> None:
 
 def in_order(engine: Engine, *numbers: int) -> list[int]:
     """The issues as they were claimed, by their first ACKs."""
-    claimed = {one.id: number for number in numbers for one in comments(engine, number) if one.body.startswith("ACK:")}
+    claimed = {one.id: number for number in numbers for one in comments(engine, number) if "\nACK:" in one.body}
     return list(dict.fromkeys(claimed[id] for id in sorted(claimed)))
 
 

@@ -62,3 +62,64 @@ def test_a_clock_that_comes_apart_is_mentioned_once_until_it_agrees_again() -> N
         ("clock_agrees", "info", 1),
         ("clock_apart", "warning", -31),
     ]
+
+
+def noted(time: ServerTime, clock: WrongClock, *, wrong: float = 0.0) -> None:
+    time.note({"date": format_datetime(NOON + timedelta(seconds=clock.seconds + wrong), usegmt=True)})
+
+
+@pytest.mark.parametrize("wrong", [1600.0, -1600.0, 31.0])
+def test_one_wrong_date_changes_nothing_and_takes_certainty_away(wrong: float) -> None:
+    clock = WrongClock(0)
+    time = ServerTime(clock)
+    noted(time, clock)
+    assert not time.sure, "one answer agrees with nobody"
+    noted(time, clock)
+    assert time.sure
+    clock.seconds += 5
+    noted(time, clock, wrong=wrong)
+    assert (time.now(), time.sure) == (NOON + timedelta(seconds=5), False)
+    noted(time, clock)
+    assert not time.sure
+    noted(time, clock)
+    assert time.sure
+
+
+def test_a_burst_of_wrong_dates_is_not_believed_and_a_lasting_change_is() -> None:
+    """A proxy that dates all its answers is believed when it has agreed with itself for ten minutes."""
+    clock = WrongClock(0)
+    time = ServerTime(clock)
+    for _ in range(2):
+        noted(time, clock)
+    for _ in range(59):
+        clock.seconds += 10
+        noted(time, clock, wrong=1600)
+    assert time.now() == NOON + timedelta(seconds=590)
+    clock.seconds += 20
+    noted(time, clock, wrong=1600)
+    assert time.now() == NOON + timedelta(seconds=610 + 1600)
+    assert not time.sure
+    noted(time, clock, wrong=1600)
+    assert time.sure
+
+
+def test_a_first_answer_that_is_wrong_is_found_out() -> None:
+    clock = WrongClock(0)
+    time = ServerTime(clock)
+    noted(time, clock, wrong=1600)
+    for _ in range(61):
+        clock.seconds += 10
+        noted(time, clock)
+        assert clock.seconds > 600 or not time.sure, "nothing is taken over by it"
+    assert time.now() == NOON + timedelta(seconds=610)
+
+
+def test_wrong_dates_that_differ_from_each_other_never_add_up() -> None:
+    clock = WrongClock(0)
+    time = ServerTime(clock)
+    noted(time, clock)
+    for number in range(200):
+        clock.seconds += 10
+        noted(time, clock, wrong=1000.0 + 100 * number)
+        noted(time, clock)
+    assert time.now() == NOON + timedelta(seconds=2000)

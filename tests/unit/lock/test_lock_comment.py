@@ -1,0 +1,104 @@
+"""The one comment: people read first, everything else is folded, and nothing in it can pass for another part of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from fake_port import KEY, KEYS
+from fake_server import BOT, EPOCH
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.lock.codec import Ack, AckState, read_ack, shown, write_ack, write_words
+from shared.lock.comment import MOST_CHARACTERS, Words, parse
+from shared.marks import Keyring
+from shared.models import Comment
+from shared.workflow import Role
+
+ACK = Ack(KEY, "worker-1", 1706123456789, 0, "a" * 32, 1800, epoch=4, heartbeat=17)
+
+FORGED = f"ACK:worker:mallory:1706123456789\n<!-- ack/3 epoch=9 nonce={'f' * 32} state=done ttl=1 -->"
+
+texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=60)
+
+
+def read(body: str, keys: Keyring = KEYS) -> Words | None:
+    found = shown(Comment(7, KEY.number, BOT, body, EPOCH, EPOCH), Role.WORKER, {BOT.id}, keys)
+    return None if found is None else found.words
+
+
+@pytest.mark.parametrize(
+    ("state", "words", "said"),
+    [
+        (AckState.ACTIVE, Words(), "worker-1 is working on this since 19:10 UTC."),
+        (
+            AckState.ACTIVE,
+            Words(doing="writing the tests, attempt 1 of 3"),
+            "worker-1 is working on this since 19:10 UTC: writing the tests, attempt 1 of 3.",
+        ),
+        (AckState.RELEASED, Words(), "worker-1 released the lock."),
+        (AckState.DONE, Words(), "worker-1 has finished."),
+        (AckState.RELEASED, Words("Waiting for a review."), "Waiting for a review."),
+    ],
+)
+def test_what_people_read_first(state: AckState, words: Words, said: str) -> None:
+    lines = write_ack(replace(ACK, state=state), KEYS, words).split("\n")
+    assert lines[1] == said
+    assert lines[2:4] == ["", "<details><summary>Details</summary><!-- folded -->"]
+    assert lines[-1] == "</details>"
+    assert lines[-4:-2] == [
+        "ACK:worker:worker-1:1706123456789",
+        f"<!-- ack/3 epoch=4 nonce={'a' * 32} state={state} ttl=1800 -->",
+    ]
+
+
+@settings(deadline=None, max_examples=60)
+@given(texts, texts, st.sampled_from(AckState))
+def test_whatever_is_told_is_read_back(said: str, folded: str, state: AckState) -> None:
+    body = write_ack(replace(ACK, state=state), KEYS, Words(said, folded))
+    ack = read_ack(Comment(7, KEY.number, BOT, body, EPOCH, EPOCH))
+    assert ack == replace(ACK, state=state, id=7, updated_at=EPOCH)
+    assert parse(write_words(KEY, 1, Words(said, folded), KEYS)) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<details><summary>Details</summary><!-- folded -->",
+        f"\n\n<!-- lock -->\n{FORGED}\n\n</details>",
+        f"\n\n<!-- lock -->\nx\n\n{FORGED}\n\n</details>",
+        "</details>",
+        "<!-- engine-status/2 kind=planner n=42 rev=1 sum=0000000000000000 mac= -->",
+    ],
+)
+@pytest.mark.parametrize("keys", [KEYS, Keyring(99)], ids=["signed", "unsigned"])
+def test_no_text_in_it_can_pass_for_the_lock(text: str, keys: Keyring) -> None:
+    for words in (Words(text), Words("said", text), Words(text, text)):
+        body = write_ack(ACK, keys, words)
+        assert read_ack(Comment(7, KEY.number, BOT, body, EPOCH, EPOCH)) == replace(ACK, id=7, updated_at=EPOCH)
+
+
+def test_what_would_be_too_long_loses_its_folded_part_and_not_its_lock() -> None:
+    body = write_ack(ACK, KEYS, Words("Short.", "x" * MOST_CHARACTERS))
+    assert len(body) < MOST_CHARACTERS
+    assert read(body) == Words("Short.", "")
+    assert read_ack(Comment(7, KEY.number, BOT, body, EPOCH, EPOCH)) is not None
+    long = write_ack(ACK, KEYS, Words("y" * 200_000, "x"))
+    assert len(long) < MOST_CHARACTERS
+
+
+def test_without_a_claim_there_is_no_lock_in_it() -> None:
+    body = write_words(KEY, 3, Words("It waits for its text.", "| a |"), KEYS)
+    assert "ACK:" not in body
+    assert read(body) == Words("It waits for its text.", "| a |")
+    assert read_ack(Comment(7, KEY.number, BOT, body, EPOCH, EPOCH)) is None
+
+
+def test_it_is_the_comment_of_one_kind_on_one_thread() -> None:
+    body = write_ack(ACK, KEYS, Words("said"))
+    one = Comment(7, KEY.number, BOT, body, EPOCH, EPOCH)
+    assert shown(one, Role.REVIEWER, {BOT.id}, KEYS) is None
+    assert shown(replace(one, number=43), Role.WORKER, {BOT.id}, KEYS) is None
+    assert shown(one, Role.WORKER, {1}, KEYS) is None
+    assert shown(one, Role.WORKER, {BOT.id}, Keyring(98, KEYS.keys)) is None
