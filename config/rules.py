@@ -128,14 +128,22 @@ _KEY_OF_SUITE = {"working_directory": "directory"}
 """What a key of a repository is called in an entry of `suites`, where it differs."""
 
 
+MARGIN = 1 / 6
+"""The part of the lock's timeout that a pause between a check and what follows it may last: 5 minutes of 30."""
+
+
 def _safe_times(settings: Settings) -> Iterator[Broken]:
     lock, github = settings.lock, settings.github
     least = 3 * lock.heartbeat
     if lock.timeout < least:
         message = f"must be at least 3 heartbeats ({least:g}), not {lock.timeout:g}"
         yield Broken(("lock", "timeout"), message, (("lock", "heartbeat"), _API))
-    if lock.self_fence >= lock.timeout:
-        message = f"must be less than lock.timeout ({lock.timeout:g}), not {lock.self_fence:g}"
+    latest = lock.timeout * (1 - MARGIN)
+    if lock.self_fence > latest:
+        message = (
+            f"must be at most {latest:g}: a sixth of lock.timeout ({lock.timeout:g}) lies between the moment at which "
+            f"an agent stops by itself and the one at which others may take over, not {lock.self_fence:g}"
+        )
         yield Broken(("lock", "self_fence"), message, (("lock", "timeout"), _API))
     if lock.self_fence <= lock.heartbeat:
         message = f"must be greater than lock.heartbeat ({lock.heartbeat:g}), not {lock.self_fence:g}"

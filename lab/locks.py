@@ -27,7 +27,10 @@ def held(repository: RepositoryRecord, at: datetime | None = None) -> list[str]:
         ack = read_ack(Comment(record.id, record.number, Account(0, record.author), record.body, edited, edited))
         if ack is not None:
             threads.setdefault(ack.key, {})[ack.id] = ack
-    holders = [acks.get(fold(acks.values())) for acks in threads.values()]
+    holders: list[Ack | None] = []
+    for acks in threads.values():
+        older = [ack for ack in acks.values() if not ack.shared]
+        holders += [*(ack for ack in acks.values() if ack.shared), acks.get(fold(older))]
     active = [ack for ack in holders if ack and ack.state is AckState.ACTIVE]
     return [f"{ack.key.ref}: {ack.agent}" for ack in active if at is None or ack.live(at)]
 

@@ -75,7 +75,7 @@ class Planner:
         self._sightings: Sightings[Issue] = Sightings(port.boot)
         self._labelled: dict[int, Held] = {}
         self._seen_open: dict[int, list[int]] = {}
-        self._unposted: dict[int, tuple[tuple[int, int, str], Plan]] = {}
+        self._unposted: dict[int, tuple[tuple[str, int, str], Plan]] = {}
 
     @property
     def repository(self) -> str:
@@ -215,7 +215,7 @@ class Planner:
 
     async def _plan(self, held: Held, snapshot: Snapshot) -> Plan:
         """The plan of this text; kept until it is posted or the lease ends, so that a failed post costs nothing."""
-        number, made_from = snapshot.issue.number, (held.fence.ack_id, held.fence.attempt, snapshot.story)
+        number, made_from = snapshot.issue.number, (held.fence.nonce, held.fence.attempt, snapshot.story)
         kept = self._unposted.get(number)
         if kept is not None and kept[0] == made_from:
             return kept[1]

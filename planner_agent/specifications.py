@@ -47,21 +47,21 @@ class Specifications:
         self._keys = keys
         self._policy = policy
         self._listed: dict[tuple[int, int], Mapping[str, int]] = {}
-        self._approved: dict[int, int] = {}
+        self._approved: dict[int, str] = {}
 
     def expect_none(self, held: Held) -> None:
         """This lease has just approved the first plan that its story ever had: nothing can have been created from it.
 
         Good for one try to create them.
         """
-        self._approved[held.fence.key.number] = held.ack.id
+        self._approved[held.fence.key.number] = held.ack.nonce
 
     async def create(self, held: Held, story: Issue, plan: Plan, sha: str) -> tuple[Created, ...]:
         """Every specification issue of `plan`, whose hash is `sha`; those that an earlier try has made are adopted.
 
         Raises `UnknownOutcome` when it is not known whether one was created: the next try looks first.
         """
-        first = self._approved.pop(story.number, 0) == held.ack.id
+        first = self._approved.pop(story.number, "") == held.ack.nonce
         existing = {} if first else await self._existing(story, sha)
         labels = [
             self._policy.names.of(move(Track.SPECIFICATION, Stage.NEW, Event.CREATED).to),

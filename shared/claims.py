@@ -61,10 +61,13 @@ class Claims:
         """
         if (seconds := self._claimant.delay()) > PATIENT_SECONDS:
             return Skip("this process's share of GitHub's limits on writes is used up", min(seconds, PACED_SECONDS))
+        breaker = self._claimant.breaker
+        if breaker.closed and (left := breaker.left(self._port.boot())):
+            return Skip(f"the git server refuses fences: {breaker.why}", left, failed=True)
         view = await observe(self._port, ItemKey(self._role, number), self._claimant)
         decisions.seen(view)
         other = view.taken_by(self._claimant)
-        return Skip(f"{other} holds it", self._claimant.terms.heartbeat) if other else view
+        return Skip(f"{other} holds it", view.again) if other else view
 
     async def claim(self, view: View, wish: Intent | Skip | str) -> Lease | Skip:
         """Claim what `view` showed; a sentence instead of an intent says why there is nothing to claim."""

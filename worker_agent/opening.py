@@ -42,7 +42,7 @@ class Opening:
         self._forge = forge
         self._source = source
         self._policy = policy
-        self._built: dict[int, tuple[int, str]] = {}
+        self._built: dict[int, tuple[str, str]] = {}
 
     def note_built(self, held: Held) -> None:
         """This lease has just made the fence's commit: nobody can have opened, let alone closed, a pull request of it.
@@ -123,6 +123,6 @@ class Opening:
             raise NotShown(f"what was made of `{where}`", min(DOUBT_SECONDS, PATIENCE_SECONDS - age))
 
 
-def _commit(held: Held) -> tuple[int, str]:
+def _commit(held: Held) -> tuple[str, str]:
     """The lease and the commit that its fence names."""
-    return held.ack.id, held.fence.work_head
+    return held.ack.nonce, held.fence.work_head

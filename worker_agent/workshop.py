@@ -144,7 +144,7 @@ class Workshop:
         self._runs: dict[tuple[object, ...], TestRun] = {}
         self._spent: dict[int, list[Usage]] = {}
         self._whole: Counter[int] = Counter()
-        self._made: dict[tuple[int, int, Call, str, Turn, str], str] = {}
+        self._made: dict[tuple[str, int, Call, str, Turn, str], str] = {}
         self._last: dict[int, Last] = {}
 
     def listens(self, listening: Listening) -> Self:
@@ -193,7 +193,7 @@ class Workshop:
         a write or a try after it fails, nothing is paid twice.
         Raises `RunFailed` or `RunEnded` when the run itself failed, `RunsUsedUp` when too many were begun.
         """
-        key = (job.held.fence.ack_id, job.issue.number, call, start, turn, job.topic)
+        key = (job.held.fence.nonce, job.issue.number, call, start, turn, job.topic)
         if key in self._made:
             return self._made[key]
         await begin_run(job.held, more=recorded(job.held.fence, job.discussion))

@@ -192,6 +192,8 @@ async def _parts(
     claimant = claimant_of(process, seen, spending.purse)
     board = claimant.accounts, claimant.keys, spending.credit
     strangers = Strangers(seen.people, claimant.accounts)
+    status = ObservedStatus(seen.comments, process.role, *board, strangers.ignored).observed_by(scribe)
+    status.beside(claimant.holding)
     roll = RollCall(fences, seen.account.id, lambda: me.github.server_time, _noted(process, me, configured.name))
     return Parts(
         **vars(seen),
@@ -200,14 +202,22 @@ async def _parts(
         role=process.role,
         clock=process.clock,
         keys=claimant.keys,
-        status=ObservedStatus(seen.comments, process.role, *board, strangers.ignored).observed_by(scribe),
+        status=status,
         mirror=mirror,
         identity=identity,
         fences=fences,
         roll=roll,
         server_time=lambda: me.github.server_time,
         port=ObservedPort(
-            Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time, seen.issues.name), scribe
+            Gateway(
+                seen.comments,
+                fences,
+                process.clock,
+                lambda: me.github.server_time,
+                seen.issues.name,
+                lambda: me.github.sure_of_time,
+            ),
+            scribe,
         ),
         claimant=claimant,
         coder=spending.paid(process, configured, coder),

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
+import structlog
+
+from console.building.beginning import beginning
 from console.building.nonces import NonceBook
 from console.building.secrecy import keys_of
 from console.building.sign_in import pace_of, siblings_of
+from shared.lock.breaker import Breaker
 from shared.lock.claimant import Claimant, Purse, Terms
 from shared.marks import Key, Keyring
 
 if TYPE_CHECKING:
     from console.building.hub import Hub
     from console.building.process import Process
+
+
+log = structlog.get_logger()
 
 
 def claimant_of(process: Process, seen: Hub, purse: Purse | None = None) -> Claimant:
@@ -28,4 +37,40 @@ def claimant_of(process: Process, seen: Hub, purse: Purse | None = None) -> Clai
     def delay() -> float:
         return pacing.delay(process.clock.boot())
 
-    return Claimant(process.agent.id, accounts, keys, NonceBook(process.agent), terms, purse, siblings, delay)
+    def read_up_to(number: int) -> int:
+        return max((one.id for one in seen.comments.known(number) or ()), default=0)
+
+    return Claimant(
+        agent=process.agent.id,
+        accounts=accounts,
+        keys=keys,
+        nonces=NonceBook(process.agent),
+        terms=terms,
+        purse=purse,
+        siblings=siblings,
+        delay=delay,
+        doing=partial(beginning, most=_attempts(process, seen)),
+        read_up_to=read_up_to,
+        breaker=Breaker(f"{process.agent.id} {seen.repository.id}", _telling(process, seen)),
+    )
+
+
+def _attempts(process: Process, seen: Hub) -> int:
+    return next((one.max_attempts for one in process.settings.repositories if one.name == seen.repository.full_name), 0)
+
+
+def _telling(process: Process, seen: Hub) -> Callable[[str, float], None]:
+    """One warning when the git server begins to refuse fences, one line when it takes them again, and a metric."""
+    refusing = process.chronicle.vitals.refusing
+
+    def tell(why: str, seconds: float) -> None:
+        if not why:
+            refusing.pop(seen.repository.full_name, None)
+            log.info("fences_accepted", repo=seen.repository.full_name)
+            return
+        if seen.repository.full_name not in refusing:
+            step = "let this account create, move and delete refs/ack/*, or wait until the git server answers again"
+            log.warning("fences_refused", outcome="retrying", repo=seen.repository.full_name, error=why, next_step=step)
+        refusing[seen.repository.full_name] = seconds
+
+    return tell

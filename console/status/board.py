@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from console.status.labels import passed_over, unmerged
 from console.status.merging import UNASKED, last_word, merging
@@ -44,7 +44,7 @@ def claimed(seen: Seen, terms: Terms) -> tuple[int, ...]:
     """The ACK comments of open items whose fences do not rest for good: who may hold them."""
     fold = _Fold(seen, terms)
     fences = (fold.fence_of(issue)[1] for issue in seen.issues)
-    return tuple(sorted({f.ack_id for f in fences if f is not None and f.stage not in TERMINAL | HALTED}))
+    return tuple(sorted({f.ack_id for f in fences if f is not None and f.ack_id and f.stage not in TERMINAL | HALTED}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +154,19 @@ class _Fold:
         return last_word(fence, self._seen.said, ack.author.id) if fence is not None and ack is not None else {}
 
     def _lease(self, fence: Fence | None) -> _Lease:
-        """Who holds it: the fence names the ACK, and the ACK says whether it lives."""
-        comment = self._seen.acks.get(fence.ack_id) if fence is not None else None
-        ack = read_ack(comment) if comment is not None else None
-        if fence is None or comment is None or ack is None or not ack.live(self._seen.at):
+        """Who holds it: nobody once the fence is released; else its agent, while the fence or the comment lives."""
+        if fence is None or fence.free or fence.stage in TERMINAL:
             return _Lease()
-        return _Lease(ack.agent, comment.created_at) if ack.nonce == fence.nonce else _Lease()
+        comment = self._seen.acks.get(fence.ack_id)
+        ack = read_ack(comment) if comment is not None else None
+        if fence.format == 1:
+            live = comment is not None and ack is not None and ack.live(self._seen.at) and ack.nonce == fence.nonce
+            return _Lease(fence.agent, comment.created_at) if live and comment is not None else _Lease()
+        seen_at = max(fence.stamped, comment.updated_at if comment is not None else fence.stamped)
+        if self._seen.at - seen_at >= self._terms.timeout:
+            return _Lease()
+        ours = ack is not None and ack.nonce == fence.nonce
+        return _Lease(fence.agent, datetime.fromtimestamp(ack.millis / 1000, UTC) if ack and ours else fence.at)
 
     def _fence(self, kind: Role, number: int) -> Fence | None:
         return self._seen.fences.get(ItemKey(kind, number))

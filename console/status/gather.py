@@ -32,7 +32,7 @@ class Looking:
         labels, barring = one.labels, one.merge_blocking_labels
         own = None if one.take_assigned_issues else tuple(filter(None, (visit.hub.account.login, one.assign)))
         self._terms = Terms(
-            visit.hub.names, one.merge, one.max_attempts, labels.include, labels.exclude, barring=barring, own=own
+            visit.hub.names, one.merge, one.max_attempts, labels.include, labels.exclude, barring, own, self._timeout
         )
         self._issues: tuple[Issue, ...] = ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.ci.verdict import Verdict
@@ -89,7 +89,8 @@ class Seen:
 class Terms:
     """What of the configuration a board depends on; `barring` are labels with which nothing is merged.
 
-    `own` are the logins whose being assigned keeps no agent from an issue, None where nobody's does.
+    `own` are the logins whose being assigned keeps no agent from an issue, None where nobody's does. `timeout` is the
+    lock's.
     """
 
     names: Labels = field(default_factory=Labels)
@@ -99,6 +100,7 @@ class Terms:
     exclude: tuple[str, ...] = ()
     barring: tuple[str, ...] = ()
     own: tuple[str, ...] | None = None
+    timeout: timedelta = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)

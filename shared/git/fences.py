@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from shared.errors import Transient, UnknownOutcome
+from shared.errors import EngineError, Transient, UnknownOutcome
 from shared.git.command import Identity, Signature
 from shared.git.mirror import Mirror
 from shared.lock.codec import FENCE_NAMESPACE
@@ -19,6 +20,10 @@ _ACCOUNT = re.compile(r"<([1-9][0-9]{0,18})\+[^@\s]*@")
 """The number of the account in the address that GitHub gives it, which every commit of an agent has."""
 
 _AGENT, _AT = re.compile(r"^Agent: (\S+)$", re.MULTILINE), re.compile(r"^At: (\S+)$", re.MULTILINE)
+
+
+SCRATCH = f"{FENCE_NAMESPACE}/doctor/breaker"
+"""Where a probe pushes to; no fence is ever there, because no kind of agent is called so."""
 
 
 class Fences:
@@ -71,6 +76,26 @@ class Fences:
             return await self._mirror.refresh(ref) == oid
         except Transient as error:
             raise UnknownOutcome(f"The git server refused a push and cannot be asked why: {error}") from error
+
+    async def probe(self) -> None:
+        """Create, move and delete a ref of no other use below `SCRATCH`; errors as `Git.push`, the first of the three.
+
+        What was created is removed as far as that is allowed, also when moving it was refused.
+        """
+        ref = f"{SCRATCH}/{secrets.token_hex(8)}"
+        first, second = [await self.commit(f"A probe of the git server: {name}\n", ()) for name in ("first", "second")]
+        await self._moved(RefUpdate(ref, None, first))
+        try:
+            await self._moved(RefUpdate(ref, first, second))
+        except EngineError:
+            with suppress(EngineError):
+                await self._moved(RefUpdate(ref, first, ""))
+            raise
+        await self._moved(RefUpdate(ref, second, ""))
+
+    async def _moved(self, move: RefUpdate) -> None:
+        if not await self._mirror.git.push(self._mirror.url, (move,)):
+            raise Transient(f"The git server says that {move.ref} is not what was pushed just now.")
 
     async def remove(self, ref: str, expected: str, warrant: Warrant) -> bool:
         """Delete a fence that is no longer needed; False when it is not at `expected`. Errors as `Git.push`."""

@@ -75,6 +75,11 @@ class GitHub:
         return other
 
     @property
+    def sure_of_time(self) -> bool:
+        """Whether nothing speaks against `server_time`: without that nothing is taken from anybody."""
+        return self._transport.server.sure
+
+    @property
     def server_time(self) -> datetime:
         """GitHub's time now (UTC), by its last answer; raises `Transient` before the first."""
         return self._transport.server.now()

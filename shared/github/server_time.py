@@ -17,20 +17,46 @@ APART_SECONDS = 30.0
 """A local clock that is further away deserves a word: logs and certificates need it, no decision does."""
 
 
+AGREES_SECONDS = 30.0
+"""An answer agrees with what is known when its `Date` is no further away from it."""
+
+DOUBT_SECONDS = 600.0
+"""A time that does not agree is believed when another answer, so much later, agrees with it."""
+
+AGREEING = 2
+"""So many answers in a row have to agree before anything is taken from anybody by this time."""
+
+
 class ServerTime:
-    """What time it is on the server."""
+    """What time it is on the server. One wrong `Date`, of a proxy or a replica, changes nothing."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._read: tuple[datetime, float] | None = None
+        self._doubted: tuple[datetime, float] | None = None
+        self._agreed = 0
         self._apart = False
 
     def note(self, headers: Mapping[str, str]) -> None:
         """Take over the `Date` of an answer that has just arrived; one that cannot be read is ignored."""
         date = http_date(headers.get("date", ""))
-        if date is not None:
-            self._read = date, self._clock.boot()
+        if date is None:
+            return
+        boot = self._clock.boot()
+        if self._read is None or _agrees(self._read, date, boot):
+            self._read, self._doubted, self._agreed = (date, boot), None, self._agreed + 1
             self._compare(self._clock.now() - date.timestamp())
+        elif self._doubted is None or not _agrees(self._doubted, date, boot):
+            self._doubted, self._agreed = (date, boot), 0
+        elif boot - self._doubted[1] >= DOUBT_SECONDS:
+            self._read, self._doubted, self._agreed = (date, boot), None, 1
+        else:
+            self._agreed = 0
+
+    @property
+    def sure(self) -> bool:
+        """Whether the last answers agreed with each other, and none of another time has come since."""
+        return self._agreed >= AGREEING
 
     def now(self) -> datetime:
         """Server time, aware, in UTC; raises `Transient` before the first answer."""
@@ -47,3 +73,8 @@ class ServerTime:
         elif self._apart and not apart:
             log.info("clock_agrees", ahead_seconds=round(ahead_seconds))
         self._apart = apart
+
+
+def _agrees(known: tuple[datetime, float], date: datetime, boot: float) -> bool:
+    at, then = known
+    return abs((date - at).total_seconds() - (boot - then)) <= AGREES_SECONDS

@@ -1,4 +1,8 @@
-"""The one status comment per thread and kind of agent: found by its mark, edited in place."""
+"""What an agent tells on a thread, in the one comment that it shares with the lock of its kind; edited in place.
+
+The holder writes by `shared.lock.hold.beat`, so that each edit is a heartbeat too; whoever says something without
+holding changes what is told and leaves the lock's lines as they are.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
-from shared import marks
-from shared.creation import making
+import structlog
+
 from shared.github import status_record
-from shared.lock.hold import Held
-from shared.marks import Authenticity, Keyring
+from shared.lock.codec import AckState, ItemKey, Shown, carried, write_ack, write_words
+from shared.lock.comment import MARK, NO_WORDS, Words
+from shared.lock.hold import Held, beat
+from shared.marks import Keyring
 from shared.models import Comment
 from shared.text import neutralise
 from shared.warrant import Warrant
-from shared.workflow import AGENTS, Role
+from shared.workflow import AGENTS, TERMINAL, Role
 
-MARK = "engine-status"
+__all__ = ["MARK", "Status", "StatusBoard", "Thread"]
+
+log = structlog.get_logger()
 
 _CREDIT, _CREDIT_END = "<!-- credit -->", "<!-- end of credit -->"
 """Around figures that change by themselves with time: no reason to edit a comment."""
@@ -36,9 +44,9 @@ class Status:
 class Thread(Protocol):
     """What the status comment needs of the comments adapter."""
 
-    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
+    def known(self, number: int) -> tuple[Comment, ...] | None: ...
 
-    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]: ...
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
 
     async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
 
@@ -49,7 +57,7 @@ Ignored = Callable[[Iterable[Comment]], Awaitable[Sequence[Mapping[str, Any]]]]
 
 
 class StatusBoard:
-    """Writes the status comments of one kind of agent in one repository."""
+    """Writes what one kind of agent tells on the threads of one repository."""
 
     def __init__(
         self,
@@ -70,37 +78,34 @@ class StatusBoard:
         self._role = role
         self._accounts = accounts
         self._keys = keys
-        self._shown: dict[int, tuple[Held, Comment]] = {}
+        self._holding: Mapping[ItemKey, Held] = {}
+
+    def beside(self, holding: Mapping[ItemKey, Held]) -> None:
+        """What this process holds is written into by its lease, whoever has something to tell."""
+        self._holding = holding
 
     async def show(self, number: int, status: Status, warrant: Warrant) -> None:
-        """Post it, or edit the one that stands there; nothing is sent when it says the same.
+        """Tell it in the comment that stands there, or post one; nothing is sent when it says the same.
 
-        While a lease lasts nobody else of this kind writes there: what was shown under it is remembered,
-        and a reading of the thread that has its ACK shows what stood there before.
+        The holder's comment stands there since its claim. Raises `Lost`, `Transient`, `Blocked`.
         """
-        found, revision = self._remembered(number, warrant), 1
+        held = self._held(number, warrant)
+        if held is not None:
+            thread = self._comments.known(number) or ()
+            await self._tell(held, await self._words(number, held.words, status, thread))
+            return
+        thread = await self._comments.thread(number)
+        found = self._pick(number, thread)
+        before = NO_WORDS if found is None else found[1].words
+        words = await self._words(number, before, status, thread)
         if found is None:
-            thread = await self._thread(number, warrant)
-            found, status = self._pick(number, thread), await self._with_ignored(status, thread)
-        if found is not None:
-            revision = _next(found.body)
-            status = replace(status, data=status_record.added(status.data, status_record.kept(found.body), older=True))
-            if _content(found.body) == _content(self._body(number, status, revision)):
-                return
-            edited = await self._comments.edit(found.id, self._body(number, status, revision), warrant)
-            if edited is not None:
-                self._remember(number, warrant, edited)
-                return
-        if isinstance(warrant, Held):
-            async with making(warrant, f"status-{number}", seen=found is not None):
-                posted = await self._comments.post(number, self._body(number, status, revision), warrant)
-        else:
-            posted = await self._comments.post(number, self._body(number, status, revision), warrant)
-        self._remember(number, warrant, posted)
+            await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), warrant)
+        elif _content(before) != _content(words):
+            await self._edit(number, *found, words, warrant)
 
     async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
-        """`show`, but only where a status comment stands already: for news that GitHub itself shows to people."""
-        if self._remembered(number, warrant) or await self._find(number, warrant):
+        """`show`, but only where a comment stands already: for news that GitHub itself shows to people."""
+        if self._held(number, warrant) is not None or await self._find(number) is not None:
             await self.show(number, status, warrant)
 
     async def note(
@@ -115,100 +120,108 @@ class StatusBoard:
 
         What was only ignored is no reason to post one. Raises `Transient`, `Blocked`.
         """
-        found, new = await self._find(number), {"commands": commands, "ignored": ignored}
-        if found is None:
+        new = {"commands": commands, "ignored": ignored}
+        held = self._held(number, warrant)
+        found = await self._find(number) if held is None else None
+        before = held.words if held is not None else found[1].words if found is not None else None
+        if before is None:
             if commands:
                 await self.show(number, Status("Commands:", data=status_record.merged({}, new)), warrant)
             return
-        data = {**_data(found.body), **status_record.merged(status_record.kept(found.body), new)}
-        if data == _data(found.body):
+        data = {**_data(before), **status_record.merged(status_record.kept(before.folded), new)}
+        if data == _data(before):
             return
-        lines = [self._head(number, _next(found.body)), status_record.beginning(found.body), *status_record.end(data)]
-        edited = await self._comments.edit(
-            found.id, self._keys.sign(_purpose(self._role), number, "\n".join(lines)), warrant
-        )
-        lease, _ = self._shown.get(number, (None, None))
-        if lease is not None and edited is not None:
-            self._shown[number] = lease, edited
+        words = _with_data(before, data)
+        if held is not None:
+            await self._tell(held, words)
+        elif found is not None:
+            await self._edit(number, *found, words, warrant)
 
     def record_in(self, number: int, thread: Iterable[Comment]) -> status_record.Record:
         """What the status comments of all kinds of agent in a thread that was read whole record of commands."""
-        ours = [one.body for one in thread if one.author.id in self._accounts]
-        records = [status_record.kept(body) for body in ours if any(self._is_of(kind, number, body) for kind in AGENTS)]
+        keys = [ItemKey(kind, number) for kind in AGENTS]
+        told = [carried(one, key, self._accounts, self._keys).words.folded for one in thread for key in keys]
+        records = [status_record.kept(folded) for folded in told if folded]
         return {key: [entry for one in records for entry in one.get(key, ())] for key in status_record.KEPT}
 
     async def data(self, number: int) -> Mapping[str, Any]:
-        """The data of the status comment that stands there; empty when there is none."""
+        """The data of the comment that stands there; empty when there is none."""
+        held = self._holding.get(ItemKey(self._role, number))
+        if held is not None:
+            return _data(held.words)
         found = await self._find(number)
-        return _data(found.body) if found else {}
+        return {} if found is None else _data(found[1].words)
 
-    def _remembered(self, number: int, warrant: Warrant) -> Comment | None:
-        lease, comment = self._shown.get(number, (None, None))
-        return comment if lease is warrant else None
+    def _held(self, number: int, warrant: Warrant) -> Held | None:
+        """The lease under which this thread's comment is written in this process; None where there is none."""
+        key = ItemKey(self._role, number)
+        if isinstance(warrant, Held) and warrant.fence.key == key:
+            return warrant
+        held = self._holding.get(key)
+        return held if held is not None and not held.lost else None
 
-    def _remember(self, number: int, warrant: Warrant, comment: Comment) -> None:
-        self._shown = {other: known for other, known in self._shown.items() if not known[0].lost}
-        if isinstance(warrant, Held):
-            self._shown[number] = warrant, comment
+    async def _tell(self, held: Held, words: Words) -> None:
+        if not held.ack.id:
+            log.info("status_not_shown", outcome="skipped", lock=held.fence.key.ref)
+        elif held.told is None or _content(held.told) != _content(words):
+            await beat(held, words)
 
-    async def _find(self, number: int, warrant: Warrant | None = None) -> Comment | None:
-        return self._pick(number, await self._thread(number, warrant))
+    async def _find(self, number: int) -> tuple[Comment, Shown] | None:
+        return self._pick(number, await self._comments.thread(number))
 
-    async def _thread(self, number: int, warrant: Warrant | None) -> tuple[Comment, ...]:
-        if isinstance(warrant, Held):
-            return await self._comments.lately(number, witness=warrant.ack.id)
-        return await self._comments.thread(number)
+    def _pick(self, number: int, thread: Iterable[Comment]) -> tuple[Comment, Shown] | None:
+        """The comment of this kind with the lowest id, and what it says."""
+        key = ItemKey(self._role, number)
+        read = ((one, carried(one, key, self._accounts, self._keys)) for one in thread)
+        return next(((one, shown) for one, shown in read if shown != Shown(None, NO_WORDS, 0)), None)
 
-    async def _with_ignored(self, status: Status, thread: tuple[Comment, ...]) -> Status:
-        """The same, and what strangers have said in its own thread."""
-        told = await self._ignored(thread) if self._ignored is not None else ()
-        if not told:
-            return status
-        return replace(status, data=status_record.added(status.data, {"ignored": told}))
+    async def _edit(self, number: int, found: Comment, shown: Shown, words: Words, warrant: Warrant) -> None:
+        """Its text with other words. What is told to have ended is held by nobody."""
+        if shown.ack is None:
+            body = write_words(ItemKey(self._role, number), shown.revision + 1, words, self._keys)
+        else:
+            ended = _data(words).get("stage") in TERMINAL and shown.ack.state is AckState.ACTIVE
+            state = AckState.DONE if ended else shown.ack.state
+            body = write_ack(replace(shown.ack, state=state, heartbeat=shown.revision + 1), self._keys, words)
+        if await self._comments.edit(found.id, body, warrant) is None:
+            await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), warrant)
 
-    def _pick(self, number: int, thread: Iterable[Comment]) -> Comment | None:
-        ours = (one for one in thread if one.author.id in self._accounts and self._is_of(self._role, number, one.body))
-        return next(ours, None)
-
-    def _is_of(self, kind: Role, number: int, body: str) -> bool:
-        mark = marks.find(body.partition("\n")[0])
-        if mark is None or mark.name != MARK or mark.fields.get("kind") != kind:
-            return False
-        return self._keys.verify(_purpose(kind), number, body) is Authenticity.VALID
-
-    def _body(self, number: int, status: Status, revision: int) -> str:
-        lines = [self._head(number, revision), neutralise(status.sentence)]
+    async def _words(self, number: int, before: Words, status: Status, thread: tuple[Comment, ...]) -> Words:
+        """What is told in place of `before`, whose record of commands stays."""
+        data = status_record.added(status.data, status_record.kept(before.folded), older=True)
+        if self._ignored is not None and thread and (told := await self._ignored(thread)):
+            data = status_record.added(data, {"ignored": told})
+        table = ""
         if status.rows:
-            lines += ["", "| | |", "|---|---|", *(f"| {name} | {_cell(value)} |" for name, value in status.rows)]
-        if status.notes:
-            lines += ["", neutralise(status.notes)]
-        if credit := self._credit(number) if self._credit else "":
-            lines += ["", _CREDIT, credit, _CREDIT_END]
-        lines += status_record.end(status.data)
-        return self._keys.sign(_purpose(self._role), number, "\n".join(lines))
-
-    def _head(self, number: int, revision: int) -> str:
-        return marks.render(MARK, {"kind": self._role, "n": str(number), "rev": str(revision)})
+            table = "\n".join(["| | |", "|---|---|", *(f"| {name} | {_cell(value)} |" for name, value in status.rows)])
+        credit = self._credit(number) if self._credit else ""
+        figures = f"{_CREDIT}\n{credit}\n{_CREDIT_END}" if credit else ""
+        said = (neutralise(status.sentence), neutralise(status.notes), status_record.told(data))
+        folded = (table, figures, status_record.machine_readable(data))
+        return Words(_paragraphs(said), _paragraphs(folded))
 
 
-def _purpose(kind: Role) -> str:
-    return f"status:{kind}"
+def _with_data(words: Words, data: Mapping[str, Any]) -> Words:
+    """The same with other data: nothing else of it changes."""
+    said = status_record.untold(words.said) or status_record.beginning(words.folded)
+    rest = words.folded.partition("```json\n")[0].rstrip() if words.said else ""
+    folded = _paragraphs((rest, status_record.machine_readable(data)))
+    return Words(_paragraphs((said, status_record.told(data))), folded, words.doing)
+
+
+def _paragraphs(parts: Iterable[str]) -> str:
+    return "\n\n".join(part for part in parts if part)
 
 
 def _cell(value: str) -> str:
     return neutralise(" ".join(value.split())).replace("|", "\\|")
 
 
-def _data(body: str) -> Mapping[str, Any]:
-    return status_record.read(body)
+def _data(words: Words) -> Mapping[str, Any]:
+    return status_record.read(words.folded)
 
 
-def _next(body: str) -> int:
-    """The revision after that of a body."""
-    mark = marks.find(body)
-    return int(mark.fields.get("rev", "0")) + 1 if mark else 1
-
-
-def _content(body: str) -> str:
-    said, _, rest = body.replace("\r\n", "\n").partition("\n")[2].partition(_CREDIT)
-    return f"{said.rstrip()}\n{rest.rpartition(_CREDIT_END)[2].strip()}".strip()
+def _content(words: Words) -> tuple[str, str]:
+    """The part that stays whatever else the comment says: commands given, and what was ignored, are in the data."""
+    before, _, rest = words.folded.partition(_CREDIT)
+    return words.said, f"{before.rstrip()}\n{rest.rpartition(_CREDIT_END)[2].strip()}".strip()

@@ -19,6 +19,7 @@ SHOWN = 5
 
 _BEGIN, _END = "<!-- commands -->", "<!-- end of commands -->"
 _DETAILS = "\n<details><summary>For programs</summary>\n"
+"""What older engines folded away below the rest of a status comment."""
 
 Record = Mapping[str, Sequence[Mapping[str, Any]]]
 """`commands`: `{id, by, command, outcome}`; `ignored`: `{id, why}`."""
@@ -26,7 +27,7 @@ Record = Mapping[str, Sequence[Mapping[str, Any]]]
 
 def read(body: str) -> Mapping[str, Any]:
     """What a body of ours says to programs: its last JSON block, in which no line can begin with a back quote."""
-    block = body.replace("\r\n", "\n").rpartition("\n```json\n")[2].partition("\n```")[0]
+    block = f"\n{body}".replace("\r\n", "\n").rpartition("\n```json\n")[2].partition("\n```")[0]
     return json.loads(block) if block.startswith("{") else {}
 
 
@@ -70,23 +71,29 @@ def _fresh(before: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
             yield one
 
 
-def end(data: Mapping[str, Any]) -> list[str]:
-    """The last lines of a body: commands for people, then everything for programs."""
+def told(data: Mapping[str, Any]) -> str:
+    """The commands that people gave lately and what became of them, for people; empty when there were none."""
     lines = list(_told(data))
-    if lines:
-        lines = ["", _BEGIN, *lines, _END]
-    if data:
-        text = json.dumps(data, indent=1, sort_keys=True, default=str)
-        lines += ["", *_DETAILS.strip("\n").split("\n"), "", "```json", text, "```", "", "</details>"]
-    return lines
+    return "\n".join([_BEGIN, *lines, _END]) if lines else ""
+
+
+def machine_readable(data: Mapping[str, Any]) -> str:
+    """Everything, for programs."""
+    return f"```json\n{json.dumps(data, indent=1, sort_keys=True, default=str)}\n```" if data else ""
+
+
+def untold(said: str) -> str:
+    """What people read, without `told`."""
+    before, _, rest = said.partition(_BEGIN)
+    return f"{before.rstrip()}{rest.rpartition(_END)[2]}".strip("\n")
 
 
 def beginning(body: str) -> str:
-    """A body of ours without its first line and without `end`."""
-    text = body.replace("\r\n", "\n").partition("\n")[2]
+    """What people read in an older engine's status comment, which `body` is without its first line."""
+    text = f"\n{body}"
     for mark in (f"\n{_BEGIN}\n", _DETAILS):
         text = text.partition(mark)[0]
-    return text.rstrip("\n")
+    return text.strip("\n")
 
 
 def _told(data: Mapping[str, Any]) -> Iterator[str]:

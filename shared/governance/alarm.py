@@ -59,17 +59,17 @@ class Alarm:
 
     async def failed(self, held: Held, error: Blocked) -> None:
         """An item was given to a person; its status comment says everything, this only calls for somebody."""
-        await self._call(held, error, held.fence.ack_id)
+        await self._call(held, error, held.fence.nonce)
 
-    async def halted(self, held: Held, step: Step, before: int) -> None:
-        """It was given up under the ACK `before`, by an agent that may have ended before it called anybody."""
+    async def halted(self, held: Held, step: Step, before: str) -> None:
+        """It was given up in the epoch `before` (a nonce), by an agent that may have ended before it called anybody."""
         if isinstance(step, Ended) and step.result is Result.FAILED and held.fence.stage in HALTED:
-            await self._call(held, Unexplained(), before or held.fence.ack_id)
+            await self._call(held, Unexplained(), before or held.fence.nonce)
 
-    async def _call(self, held: Held, error: Blocked, gave_up: int) -> None:
-        """`gave_up` is the id of the ACK under which it was given up: the occasion's name on every machine."""
+    async def _call(self, held: Held, error: Blocked, gave_up: str) -> None:
+        """`gave_up` is the nonce of the epoch in which it was given up: the occasion's name on every machine."""
         fence = held.fence
-        number, epoch = fence.key.number, str(gave_up)
+        number, epoch = fence.key.number, gave_up[:12]
         commands = tuple(f"/{verb}" for verb in fitting(_track(held), fence.stage, edited=error.edited))
         self._put(number, epoch, "failed", str(error), (fence.stage, error.category, commands))
         told = f"A person is wanted: {_first_line(error)} The status comment says what was kept and what fits now."

@@ -58,7 +58,7 @@ class Attended:
         self._port = port
         self._claimant = claimant
         self._held: dict[int, Held] = {}
-        self._before: dict[int, int] = {}
+        self._before: dict[int, str] = {}
 
     @property
     def role(self) -> Role:
@@ -100,8 +100,7 @@ class Attended:
         number = lease.fence.key.number
         async with self._agent.hold(lease) as held:
             self._held[number] = held
-            # An ACK of ours that we go on with, after a restart, has beaten before: then its own epoch is the last one.
-            self._before[number] = lease.ack.id if lease.ack.heartbeat else lease.ack.prev
+            self._before[number] = lease.before
             if held.fence.backend:
                 self._choices[f"#{number}"] = held.fence.backend
             try:
@@ -120,7 +119,7 @@ class Attended:
         """The agent's; a decision that it comes to wait for is asked of people, and so is what it finds given up."""
         step = await self._agent.step(held)
         await self._alarm.parked(held, step)
-        await self._alarm.halted(held, step, self._before.get(held.fence.key.number, 0))
+        await self._alarm.halted(held, step, self._before.get(held.fence.key.number, ""))
         return step
 
     async def stop(self, held: Held, reason: str) -> None:

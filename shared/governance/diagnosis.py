@@ -60,14 +60,14 @@ class Diagnosis:
             budget_usd=min(limits.budget_usd, MOST_USD),
             deadline_seconds=min(limits.deadline_seconds, DEADLINE_SECONDS),
         )
-        self._given: dict[int, tuple[int, str]] = {}
+        self._given: dict[int, tuple[str, str]] = {}
 
     async def of(self, held: Held, error: Blocked) -> str:
         """What a person is told of the cause; empty for errors that say it themselves. Raises `Lost`."""
-        number, epoch = held.fence.key.number, held.fence.ack_id
+        number, epoch = held.fence.key.number, held.fence.nonce
         if not error.diagnosable:
             return ""
-        if self._given.get(number, (0, ""))[0] != epoch:
+        if self._given.get(number, ("", ""))[0] != epoch:
             try:
                 said = await self._asked(held.fence, error)
             except Unscripted:

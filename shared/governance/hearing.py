@@ -171,16 +171,18 @@ class Hearing:
         return await self._threads.thread(listed.number) if fewer or self._is_doubtful(listed, heard, known) else known
 
     async def _is_over(self, comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -> bool:
-        """`is_stale`, but what nobody answered since the last holder's ACK still has to be.
+        """`is_stale`, but what nobody answered since the last holder began still has to be.
 
         It was written when that holder was dead, or while the next one was claiming: too late for either to hear.
         """
         if fence is None or not is_stale(comment, verb, fence, held=held):
             return False
-        return verb not in INTERRUPTIONS or comment.id < await self._ack_before(fence)
+        return verb not in INTERRUPTIONS or comment.id <= await self._position_before(fence)
 
-    async def _ack_before(self, fence: Fence) -> int:
-        """The id of the ACK that the fence's ACK succeeds; that of its own where it does not tell."""
+    async def _position_before(self, fence: Fence) -> int:
+        """The highest comment id that was there before the last holder but one; an older engine's ACK names it."""
+        if (known_before := fence.position_before) is not None:
+            return known_before
         number = fence.key.number
         known = self._threads.known(number) or ()
         thread = known if any(one.id == fence.ack_id for one in known) else await self._threads.thread(number)
@@ -203,7 +205,7 @@ def is_stale(comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -
     if fence is None:
         return False
     if held or verb in INTERRUPTIONS:
-        return comment.id < fence.ack_id and comment.updated_at <= comment.created_at
+        return comment.id <= fence.position and comment.updated_at <= comment.created_at
     return comment.updated_at < fence.at
 
 

@@ -18,9 +18,9 @@ from shared.governance.recovery_ports import Branches, LabelBoard, Pulls
 from shared.governance.retrying import reviewed_again
 from shared.governance.rulings import Effect
 from shared.labels import Flag, Labels, overcome
-from shared.lock.fence import swap
-from shared.lock.port import Port, ReadFence, RefUpdate
+from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
 from shared.lock.record import Fence
+from shared.lock.swap import swap
 from shared.models import Issue, PullRequest
 from shared.specification import body_sha256
 from shared.warrant import Operator
@@ -199,8 +199,8 @@ class Recovery:
         reply = await self._port.request(ReadFence(fence.key))
         moved = None
         if reply.value is not None and reply.value.oid == fence.oid:
-            new = replace(fence, **changes, at=reply.at.replace(microsecond=0), oid="")
-            moved = await swap(self._port, new, fence.oid, updates=updates)
+            new = replace(fence, **changes, released=fence.nonce, at=reply.at.replace(microsecond=0), oid="")
+            moved = await swap(self._port, AdvanceFence(new, fence.oid, updates=updates))
         if moved is None:
             raise Transient(f"{fence.key.ref} has just been moved by an agent; looking again.")
         return moved

@@ -1,21 +1,24 @@
-"""Claiming an item: comments say who should try, the fence who may.
+"""Claiming an item: the fence is moved first, by compare-and-swap; whoever loses that has written nothing.
 
-Order: fence first, then comments (`view.observe`), then compare-and-swap from that first value.
+Only then the one comment of this kind is edited, or posted where there is none and recorded in the fence before
+anything is paid for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
-from shared.errors import Blocked, Transient, UnknownOutcome
-from shared.lock.claimant import Claimant, is_mine
-from shared.lock.codec import Ack, AckState, write_ack
-from shared.lock.fence import swap
-from shared.lock.port import EditComment, Port, PostComment, ReadComments, Reply
+from shared.errors import EngineError, Lost, Transient, UnknownOutcome
+from shared.lock.announce import Announcement, adoptable
+from shared.lock.claimant import Claimant
+from shared.lock.codec import Ack
+from shared.lock.comment import NO_WORDS, Words
+from shared.lock.conclude import Standing
+from shared.lock.port import AdvanceFence, Port, ProbeRefs
 from shared.lock.record import Fence
-from shared.lock.view import View, acks_of, folded
+from shared.lock.swap import swap
+from shared.lock.view import View
 from shared.workflow import Stage
 
 
@@ -36,117 +39,103 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A won claim: our ACK and the fence of our epoch; `at` and `boot` are times right before the ACK was sent."""
+    """A won claim: our ACK as its comment shows it (id 0: none does), and the fence of our epoch.
+
+    `at` and `boot` are times right before the fence was moved, `posted` the boot time at which the comment was made,
+    `edited_at` the server's time of its last edit, where these are known; `before` is the nonce of the epoch before.
+    """
 
     ack: Ack
     fence: Fence
     at: datetime
     boot: float
+    words: Words = NO_WORDS
+    posted: float | None = None
+    edited_at: datetime | None = None
+    before: str = ""
 
 
 async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> Lease | None:
     """Try to begin a new epoch from what `view` showed; None when somebody else has it or won.
 
-    A holder that carries one of our own nonces is continued at once. Raises `Transient` when
-    GitHub or git failed before anything was decided, `Blocked` when one of them refuses for good.
+    What this agent holds already is gone on with, under a fresh nonce: an earlier life of it finds itself lost. Raises
+    `Transient` when nothing was decided, or the git server refuses fences just now; `Blocked` when it or GitHub
+    refuses for good.
     """
-    began, live = port.boot(), view.live(claimant.terms)
-    ack, sent = await (_continue if live else _acknowledge)(port, view, claimant)
-    if ack is None:
+    if view.standing is Standing.HELD:
         return None
+    await _admitted(port, claimant)
+    boot = port.boot()
+    at = view.at + timedelta(seconds=boot - view.boot)
+    draft = _epoch(view, claimant, intent, at)
+    expected = view.fence.oid if view.fence else None
     try:
-        fence = await swap(port, _epoch(view, ack, intent), view.fence.oid if view.fence else None)
+        fence = await swap(port, AdvanceFence(draft, expected), claimant.breaker)
     except UnknownOutcome:
-        fence = None  # it is not there so far; should it arrive late, our released ACK holds nobody up
-    except Blocked:
-        await _let_go(port, ack, claimant)
+        return None  # it is not there so far; should it arrive late, our nonce goes on with it
+    if fence is None:
+        claimant.nonces.forget(draft.nonce)
+        return None
+    if view.fence is not None and view.standing is Standing.OURS:
+        claimant.nonces.forget(view.fence.nonce)
+    lease = Lease(_ack(fence, claimant), fence, at, boot, before=view.fence.nonce if view.fence else "")
+    try:
+        return await Announcement(port, view, lease, claimant).made()
+    except Lost:
+        return None
+
+
+async def _admitted(port: Port, claimant: Claimant) -> None:
+    """Return when the git server may be expected to take fences; else raise `Transient`, or what it says."""
+    breaker = claimant.breaker
+    left = breaker.left(port.boot())
+    if left:
+        raise Transient(f"Nothing is claimed for {left:.0f} s: {breaker.why}")
+    if not breaker.closed:
+        return
+    try:
+        await port.request(ProbeRefs())
+    except EngineError as error:
+        breaker.refused(error, port.boot())
         raise
-    if fence is not None:
-        sent = began if sent is None else sent
-        return Lease(ack, fence, view.at + timedelta(seconds=sent - began), sent)
-    if not live:  # a continued ACK is superseded now, or a late write of our own came first: try again
-        await _let_go(port, ack, claimant)
-    return None
+    breaker.opened()
 
 
-Sent = tuple[Ack | None, float | None]
-"""Our ACK, None when there is none, and the boot time right before it was sent, where that is known."""
-
-
-async def _continue(port: Port, view: View, claimant: Claimant) -> Sent:
-    """Our own live ACK, renewed under a fresh nonce: an earlier life of this agent finds itself lost."""
-    active = view.active()
-    if not active or not all(is_mine(ack, claimant) for ack in active):
-        return None, None
-    old = active[-1]
-    ack = replace(old, nonce=claimant.nonces.fresh(), heartbeat=old.heartbeat + 1)
-    edited: Reply[Any] = await port.request(EditComment(ack.id, write_ack(ack, claimant.keys)))
-    claimant.nonces.forget(old.nonce)
-    return (None if edited.value is None else ack), edited.sent
-
-
-async def _acknowledge(port: Port, view: View, claimant: Claimant) -> Sent:
-    """Post an ACK, let it settle, and return it if it is the holder's only successor."""
-    ack, sent = await _post(port, view, claimant)
-    if ack is None:
-        return None, None
-    await port.sleep(claimant.terms.settle)
-    reply = await port.request(ReadComments(view.key.number, _recent(view, claimant)))
-    again = acks_of(reply.value, view.key, claimant)
-    if all(other.nonce != ack.nonce for other in again):
-        await _let_go(port, ack, claimant)
-        return None, None
-    # Both reads count: a second, staler read must not hide a rival that the first one showed.
-    seen = {other.id: other for other in (*view.acks, *again)}
-    holder = (await folded(port, claimant, replace(view, acks=tuple(seen.values())))).holder
-    if holder is not None and holder.nonce == ack.nonce:  # by nonce: a POST carried out twice has two ids
-        return replace(ack, id=holder.id), sent
-    claimant.nonces.forget(ack.nonce)
-    return None, None
-
-
-async def _post(port: Port, view: View, claimant: Claimant) -> Sent:
-    """The posted ACK; after a lost reply it is looked up by its nonce and never posted again."""
-    draft = Ack(
-        key=view.key,
-        agent=claimant.agent,
-        millis=int(port.now() * 1000) % 10**13,  # 13 digits even when the clock is off
-        prev=view.holder_id,
-        nonce=claimant.nonces.fresh(),
+def _ack(fence: Fence, claimant: Claimant) -> Ack:
+    return Ack(
+        key=fence.key,
+        agent=fence.agent,
+        millis=int(fence.at.timestamp() * 1000) % 10**13,
+        prev=0,
+        nonce=fence.nonce,
         ttl_seconds=int(claimant.terms.timeout),
+        id=fence.ack_id,
+        epoch=fence.epoch,
     )
-    try:
-        reply = await port.request(PostComment(view.key.number, write_ack(draft, claimant.keys)))
-    except UnknownOutcome:
-        thread = await port.request(ReadComments(view.key.number, _recent(view, claimant)))
-        return next((a for a in acks_of(thread.value, view.key, claimant) if a.nonce == draft.nonce), None), None
-    return replace(draft, id=reply.value.id, updated_at=reply.value.updated_at), reply.sent
 
 
-async def _let_go(port: Port, ack: Ack, claimant: Claimant) -> None:
-    """Release an ACK that won nothing, so that it delays nobody."""
-    released = replace(ack, state=AckState.RELEASED)
-    try:
-        await port.request(EditComment(ack.id, write_ack(released, claimant.keys)))
-    except (Transient, Blocked):
-        return  # it runs out by itself; its nonce stays ours, so the next claim can continue it
-    claimant.nonces.forget(ack.nonce)
-
-
-def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
-    """The first fence of the new epoch: what the old one knew, under a new Ack-Id."""
+def _epoch(view: View, claimant: Claimant, intent: Intent, at: datetime) -> Fence:
+    """The first fence of the new epoch: what the old one knew, under a new nonce and a higher number."""
     old = view.fence or Fence(view.key, 0, "", "", intent.stage, view.at)
     names = ("attempt", "round", "pr", "base", "work_head")
     given = {name: value for name in names if (value := getattr(intent, name)) is not None}
+    read = max((one.id for one in view.thread or ()), default=0)
     return replace(
         old,
         **given,
-        ack_id=ack.id,
-        nonce=ack.nonce,
-        agent=ack.agent,
+        format=2,
+        epoch=max(old.epoch, view.epoch) + 1,
+        ack_id=old.ack_id if old.format > 1 else 0,
+        nonce=claimant.nonces.fresh(),
+        released="",
+        posted=old.posted + _asks_at_once(view, claimant),
+        seen=max(old.position, read, claimant.read_up_to(view.key.number)),
+        seen_before=old.position,
+        agent=claimant.agent,
         stage=intent.stage,
         phase=intent.phase,
-        at=view.at.replace(microsecond=0),
+        at=at.replace(microsecond=0),
+        alive=None,
         runs=old.runs if intent.attempt is None else 0,
         failures=old.failures if intent.attempt is None else "",
         backend=old.backend if intent.attempt is None else "",
@@ -158,6 +147,17 @@ def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
     )
 
 
+def _asks_at_once(view: View, claimant: Claimant) -> bool:
+    """Whether a comment will be asked for without moving the fence again: it is known that there is none to edit.
+
+    Not before a fence was moved by this process: a server that takes new refs may refuse to move them.
+    """
+    named = view.fence is not None and (view.fence.ack_id or view.fence.format == 1)
+    if named or view.thread is None or not claimant.breaker.proven:
+        return False
+    return not adoptable(view.thread, view.key, claimant)
+
+
 def _goes_on(old: Fence, intent: Intent) -> bool:
     """Whether what a person has approved is what the new epoch does: the same text, and nothing that begins anew.
 
@@ -167,8 +167,3 @@ def _goes_on(old: Fence, intent: Intent) -> bool:
         return True
     same_text = intent.body_sha256 in {"", old.body_sha256}
     return same_text and intent.attempt is None and intent.round in {None, old.round}
-
-
-def _recent(view: View, claimant: Claimant) -> datetime:
-    """From when on a second look needs the thread: what is older, the first look has shown."""
-    return view.at - timedelta(seconds=claimant.terms.timeout)

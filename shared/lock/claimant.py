@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from shared.lock.codec import Ack
+from shared.lock.breaker import Breaker
+from shared.lock.record import Fence
 from shared.marks import Keyring
+
+if TYPE_CHECKING:
+    from shared.lock.codec import ItemKey
+    from shared.lock.hold import Held
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,21 @@ class Terms:
     self_fence: float = 1500
     heartbeat: float = 300
     settle: float = 5
+
+    @property
+    def certain(self) -> float:
+        """So long after its last stamp an epoch is dead, whatever its comment says: a live holder stamps before."""
+        return 1.5 * self.timeout
+
+    @property
+    def stamp(self) -> float:
+        """A stamp of this age is renewed: with a heartbeat and a self-fence more it is still short of `certain`."""
+        return self.certain - self.self_fence - self.heartbeat - self.timeout / 30
+
+    @property
+    def look_again(self) -> float:
+        """Between the first look that finds an epoch dead and the one that counts."""
+        return self.timeout / 30 + 1
 
 
 class Nonces(Protocol):
@@ -58,7 +78,10 @@ class Claimant:
     """Who claims: one agent of one repository. Without a `purse` nothing that it begins costs money.
 
     `accounts` are the engine's, of which other agents sign in with `siblings`. `delay` says in how many seconds the
-    account may write: its share of GitHub's limits may be used up.
+    account may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with,
+    `read_up_to` which comment of a thread is the highest that this process has read. `suspects` are epochs that one
+    look found dead: the commit of the fence, and the boot time of that look. `holding` is what it holds just now,
+    `told` are the nonces of epochs whose end is told in their comments.
     """
 
     agent: str
@@ -69,8 +92,14 @@ class Claimant:
     purse: Purse | None = None
     siblings: frozenset[int] = frozenset()
     delay: Callable[[], float] = lambda: 0.0
+    doing: Callable[[Fence], str] = lambda fence: ""
+    read_up_to: Callable[[int], int] = lambda number: 0
+    breaker: Breaker = field(default_factory=Breaker)
+    suspects: dict[str, tuple[str, float]] = field(default_factory=dict)
+    holding: dict[ItemKey, Held] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
 
 
-def is_mine(ack: Ack, claimant: Claimant) -> bool:
-    """Whether this agent wrote an ACK, in this life or an earlier one."""
-    return not ack.opaque and ack.agent == claimant.agent and claimant.nonces.mine(ack.nonce)
+def is_mine(agent: str, nonce: str, claimant: Claimant) -> bool:
+    """Whether this agent made an epoch or an ACK, in this life or an earlier one."""
+    return agent == claimant.agent and claimant.nonces.mine(nonce)

@@ -1,15 +1,17 @@
-"""ACK comments, read and written, and the items that they lock (pure)."""
+"""ACKs, read and written, and the items that they lock (pure)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 
-from shared.lock.trailer import LEGACY, OPAQUE_SECONDS, Trailer, parse, spell
+from shared import marks
+from shared.lock import comment as layout
+from shared.lock.comment import NO_WORDS, Layout, Words, first_line, read_first_line, spell, summed
+from shared.lock.trailer import LEGACY, OPAQUE_SECONDS, Line, Trailer, parse, parse_foreign
 from shared.marks import Authenticity, Keyring
 from shared.models import Comment
 from shared.workflow import AGENTS, Role
@@ -21,7 +23,6 @@ REMEMBERED = 64
 """So many ACKs are not read again: the same ones are looked at over and over, and reading is pure."""
 
 _UNWRITTEN = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):([0-9]{13})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,11 @@ class AckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """One ACK. `id`, `updated_at` come from the server; `opaque`: not to be checked (unknown key, other format)."""
+    """One ACK. `id`, `updated_at` come from the server; `opaque`: not to be checked (unknown key, other format).
+
+    `shared`: it stands in the one comment of its kind, in which `heartbeat` counts the edits; older ones have a
+    comment of their own, name the ACK that they succeed (`prev`), and know no epoch.
+    """
 
     key: ItemKey
     agent: str
@@ -64,31 +69,60 @@ class Ack:
     id: int = 0
     updated_at: datetime = _UNWRITTEN
     opaque: bool = False
+    epoch: int = 0
+    shared: bool = True
 
     def live(self, at: datetime) -> bool:
         """Whether it still holds at server time `at`."""
         return self.state is AckState.ACTIVE and at - self.updated_at < timedelta(seconds=self.ttl_seconds)
 
 
-def write_ack(ack: Ack, keys: Keyring) -> str:
-    """The comment body of an ACK; raises `ValueError` for one that nobody could read back."""
-    trailer = spell(Trailer(ack.prev, ack.nonce, ack.state, ack.heartbeat, ack.ttl_seconds))
-    first = f"ACK:{ack.key.kind}:{ack.agent}:{ack.millis:013d}"
-    if not _FIRST_LINE.fullmatch(first) or trailer is None:
-        raise ValueError(f"no ACK can be written as {first!r} of {ack!r}")
-    says = _FIRST_SAYS if ack.state is AckState.ACTIVE and ack.heartbeat == 0 else _SAYS[ack.state]
-    return keys.sign(_purpose(ack.key.kind), ack.key.number, f"{first}\n{trailer}\n{ack.agent} {says}")
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The one comment of a kind on a thread, as it was read. `ack` is None before the first claim."""
+
+    ack: Ack | None
+    words: Words
+    revision: int
 
 
-_FIRST_SAYS = "takes this up, unless another agent was first. Editing or deleting this comment stops it."
-"""What an ACK tells before its first heartbeat: whoever loses the race leaves it standing like this."""
+def write_ack(ack: Ack, keys: Keyring, words: Words = NO_WORDS) -> str:
+    """The body of the comment that shows a lock and what its agent tells; `ValueError` for one nobody could read."""
+    line = Line(ack.epoch, ack.nonce, ack.state, ack.ttl_seconds)
+    first = first_line(ack.key.kind, ack.agent, ack.millis)
+    made = Layout(ack.key.kind, ack.key.number, ack.heartbeat, words, first, line, _lead(ack, words))
+    return _signed(made, keys)
 
-_SAYS = {
-    AckState.ACTIVE: "is working on this. Editing or deleting this comment stops it.",
-    AckState.RELEASED: "has let go of this.",
-    AckState.DONE: "has finished.",
-}
-"""What an ACK tells people, after the agent's name."""
+
+def write_words(key: ItemKey, revision: int, words: Words, keys: Keyring) -> str:
+    """The body of the same comment before the first claim."""
+    return _signed(Layout(key.kind, key.number, revision, words), keys)
+
+
+def _signed(made: Layout, keys: Keyring) -> str:
+    text = keys.outgoing.text(spell(made))
+    return keys.sign(_purpose(made.kind), made.number, summed(text))
+
+
+def _lead(ack: Ack, words: Words) -> str:
+    """What the lock itself tells people, which the agent's own words follow."""
+    if ack.state is AckState.ACTIVE:
+        since = datetime.fromtimestamp(ack.millis // 1000, UTC)
+        doing = f": {words.doing}" if words.doing else ""
+        return f"{ack.agent} is working on this since {since:%H:%M} UTC{doing}."
+    return "" if words.said else _ended(ack)
+
+
+def _ended(ack: Ack) -> str:
+    return f"{ack.agent} {'released the lock.' if ack.state is AckState.RELEASED else 'has finished.'}"
+
+
+def _without_lead(ack: Ack | None, said: str) -> str:
+    if ack is None:
+        return said
+    if ack.state is AckState.ACTIVE:
+        return said.partition("\n\n")[2]
+    return "" if said == _ended(ack) else said
 
 
 def _purpose(kind: str) -> str:
@@ -98,11 +132,42 @@ def _purpose(kind: str) -> str:
 def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack | None:
     """The ACK that `comment` is, or None when it does not exist for the protocol.
 
-    It must be written by one of our account ids, be an ACK by its first two whole lines, and carry a valid MAC. Three
+    It must be written by one of our account ids, spell an ACK of one of the two layouts, and carry a valid MAC. Three
     are `opaque`, live holders until their timeout (at most `OPAQUE_SECONDS`) because another engine may be at work: a
     MAC of an unknown key, a newer format, and the first one, a line alone, which no other text of ours ever is.
     """
     return _judged(comment, keys) if comment.author.id in accounts else None
+
+
+def shown(comment: Comment, kind: Role, accounts: Collection[int], keys: Keyring) -> Shown | None:
+    """The comment of a kind of agent, authentic and as it was written; None for any other text."""
+    if comment.author.id not in accounts:
+        return None
+    made = layout.parse(comment.body)
+    if made is None or made.kind != kind or made.number != comment.number:
+        return None
+    if keys.verify(_purpose(kind), comment.number, comment.body) is not Authenticity.VALID:
+        return None
+    ack = read_ack(comment)
+    return Shown(ack, replace(made.words, said=_without_lead(ack, made.words.said)), made.revision)
+
+
+def carried(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Keyring) -> Shown:
+    """What a comment of this kind tells, for whoever goes on in it: also an older engine's status comment, as a whole.
+
+    Nothing, as of revision 0, where it is neither, or was edited.
+    """
+    found = shown(comment, key.kind, accounts, keys)
+    if found is not None:
+        return found
+    mark = marks.find(comment.body.partition("\n")[0])
+    ours = comment.author.id in accounts and mark is not None and (mark.name, mark.version) == (layout.MARK, 1)
+    if mark is None or not ours or mark.fields.get("kind") != key.kind:
+        return Shown(None, NO_WORDS, 0)
+    if keys.verify(f"status:{key.kind}", comment.number, comment.body) is not Authenticity.VALID:
+        return Shown(None, NO_WORDS, 0)
+    text = layout.normal(comment.body).partition("\n")[2]
+    return Shown(None, Words(folded=text), int(mark.fields.get("rev", "0")))
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -121,15 +186,22 @@ def _judged(comment: Comment, keys: Keyring) -> Ack | None:
 
 def read_ack(comment: Comment) -> Ack | None:
     """The ACK that a body spells, whoever wrote it; None when it spells none."""
+    made = layout.parse(comment.body)
+    if made is not None:
+        return _of_layout(comment, made)
+    if layout.is_newer(comment.body):
+        return _of_newer(comment)
     head, _, rest = comment.body.replace("\r\n", "\n").partition("\n")
     legacy, second = not rest.strip(), rest.partition("\n")[0].rstrip()
-    first, trailer = _FIRST_LINE.fullmatch(head.rstrip()), LEGACY if legacy else parse(second)
-    if first is None or trailer is None:
-        return None
+    first, trailer = read_first_line(head.rstrip()), LEGACY if legacy else parse(second)
+    return None if first is None or trailer is None else _of_lines(comment, first, trailer, legacy=legacy)
+
+
+def _of_lines(comment: Comment, first: tuple[str, str, int], trailer: Trailer, *, legacy: bool) -> Ack:
     return Ack(
-        key=ItemKey(Role(first[1]), comment.number),
-        agent=first[2],
-        millis=int(first[3]),
+        key=ItemKey(Role(first[0]), comment.number),
+        agent=first[1],
+        millis=first[2],
         prev=trailer.prev,
         nonce=trailer.nonce,
         state=AckState(trailer.state),
@@ -138,4 +210,33 @@ def read_ack(comment: Comment) -> Ack | None:
         id=comment.id,
         updated_at=comment.created_at if legacy else comment.updated_at,
         opaque=trailer.opaque,
+        shared=False,
     )
+
+
+def _of_layout(comment: Comment, made: Layout) -> Ack | None:
+    first, line = read_first_line(made.first), made.line
+    if first is None or line is None or (first[0], comment.number) != (made.kind, made.number):
+        return None
+    return Ack(
+        key=ItemKey(Role(made.kind), made.number),
+        agent=first[1],
+        millis=first[2],
+        prev=0,
+        nonce=line.nonce,
+        state=AckState(line.state),
+        heartbeat=made.revision,
+        ttl_seconds=line.ttl_seconds,
+        id=comment.id,
+        updated_at=comment.updated_at,
+        epoch=line.epoch,
+    )
+
+
+def _of_newer(comment: Comment) -> Ack | None:
+    found = layout.locks_of_newer(comment.body)
+    first = read_first_line(found[0]) if found is not None else None
+    if found is None or first is None:
+        return None
+    said = parse_foreign(found[1])
+    return replace(_of_lines(comment, first, said, legacy=False), shared=True)

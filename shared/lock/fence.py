@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from shared.errors import Lost, Transient, UnknownOutcome
+from shared.errors import Lost, Transient
 from shared.lock.codec import ItemKey
-from shared.lock.hold import Held
-from shared.lock.port import AdvanceFence, ForeignFence, Port, ReadFence, RefUpdate
-from shared.lock.record import Fence, read_fence, write_fence
-from shared.workflow import Stage
+from shared.lock.hold import TAKEN, Held, turn
+from shared.lock.port import AdvanceFence, ForeignFence, ReadFence, RefUpdate
+from shared.lock.record import Fence
+from shared.lock.swap import swap
+from shared.workflow import TERMINAL, Stage
 
 PROGRESS = frozenset({"stage", "phase", "work_head", "attempt"})
 """Fields whose change means that something was achieved: runs and failures are counted anew, a wait is over."""
@@ -19,20 +20,27 @@ PROGRESS = frozenset({"stage", "phase", "work_head", "attempt"})
 async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes: Any) -> Fence:
     """Record `changes` (fields of `Fence`) and move `updates` with it, as the holder.
 
-    Raises `Lost` when the fence has been taken by another epoch, `Transient` when the outcome is
-    unknown or a late write of our own moved it: look again next tick.
+    What ends the item lets go of it in the same push. Raises `Lost` when the fence has been taken by another epoch,
+    `Transient` when the outcome is unknown or a late write of our own moved it: look again next tick.
     """
-    held.check()
-    old = held.fence
-    if not PROGRESS.isdisjoint(changes):
-        changes = {"runs": 0, "wait": None, "failures": ""} | changes
-    new = replace(old, **changes, at=held.server_now(), oid="")
-    carries = "" if new.work_head == old.work_head or _publishes(updates, new.work_head) else new.work_head
-    written = await swap(held.port, new, old.oid, carries=carries, updates=updates)
-    if written is None:
-        return await _refused(held)
-    held.fence = written
-    return written
+    async with turn(held, held.moves):
+        held.check()
+        old = held.fence
+        if not PROGRESS.isdisjoint(changes):
+            changes = {"runs": 0, "wait": None, "failures": ""} | changes
+        new = _ended(replace(old, **changes, at=held.server_now(), alive=None, oid=""))
+        carries = "" if new.work_head == old.work_head or _publishes(updates, new.work_head) else new.work_head
+        breaker = held.claimant.breaker
+        written = await swap(held.port, AdvanceFence(new, old.oid, carries, updates), breaker)
+        if written is None:
+            return await _refused(held)
+        held.fence = written
+        return written
+
+
+def _ended(fence: Fence) -> Fence:
+    """A fence that says that its item has ended frees it too."""
+    return replace(fence, released=fence.nonce) if fence.stage in TERMINAL else fence
 
 
 async def conclude(
@@ -44,14 +52,15 @@ async def conclude(
     All or nothing: False when one of them had another value, so that they are to be done one by one.
     Raises `Lost`, and what the push raises.
     """
-    held.check()
-    now = held.server_now()
-    word = approved_by or held.fence.approved_by
-    ended = replace(held.fence, stage=Stage.DONE, approved_by=word, runs=0, at=now, oid="")
-    buried = None if other is None else replace(other, stage=Stage.DONE, phase="", wait=None, at=now)
-    written = await swap(held.port, ended, held.fence.oid, updates=updates, other=buried)
-    held.fence = written or held.fence
-    return written is not None
+    async with turn(held, held.moves):
+        held.check()
+        now = held.server_now()
+        word = approved_by or held.fence.approved_by
+        ended = _ended(replace(held.fence, stage=Stage.DONE, approved_by=word, runs=0, at=now, oid=""))
+        buried = None if other is None else _ended(replace(other, stage=Stage.DONE, phase="", wait=None, at=now))
+        written = await swap(held.port, AdvanceFence(ended, held.fence.oid, "", updates, buried))
+        held.fence = written or held.fence
+        return written is not None
 
 
 async def bury(held: Held, key: ItemKey, stage: Stage) -> None:
@@ -63,37 +72,8 @@ async def bury(held: Held, key: ItemKey, stage: Stage) -> None:
     if fence is None or fence.stage is not stage:
         return
     held.check()
-    buried = replace(fence, stage=Stage.DONE, phase="", wait=None, at=held.server_now(), oid="")
-    await swap(held.port, buried, fence.oid)
-
-
-async def swap(
-    port: Port,
-    fence: Fence,
-    expected: str | None,
-    *,
-    carries: str = "",
-    updates: tuple[RefUpdate, ...] = (),
-    other: Fence | None = None,
-) -> Fence | None:
-    """Compare-and-swap; after a lost reply the fence itself says whether it happened.
-
-    Raises `UnknownOutcome` when it did not happen so far: the lost write may still arrive.
-    """
-    try:
-        oid = (await port.request(AdvanceFence(fence, expected, carries, updates, other))).value
-    except UnknownOutcome:
-        try:
-            current = (await port.request(ReadFence(fence.key))).value
-        except ForeignFence:
-            return None  # a newer engine's, so not ours
-        if (current.oid if current else None) == expected:
-            raise
-        if current is None:
-            return None
-        # Compared as read back: a commit message keeps neither fractions of seconds nor odd spaces.
-        return current if current == read_fence(fence.key, current.oid, write_fence(fence)) else None
-    return None if oid is None else replace(fence, oid=oid)
+    buried = _ended(replace(fence, stage=Stage.DONE, phase="", wait=None, at=held.server_now(), oid=""))
+    await swap(held.port, AdvanceFence(buried, fence.oid))
 
 
 async def _refused(held: Held) -> Fence:
@@ -101,10 +81,10 @@ async def _refused(held: Held) -> Fence:
         current = (await held.port.request(ReadFence(held.fence.key))).value
     except ForeignFence:
         current = None  # nobody but a newer engine that has taken over writes what cannot be read
-    if current is not None and (current.ack_id, current.nonce) == (held.ack.id, held.ack.nonce):
+    if current is not None and current.nonce == held.ack.nonce:
         held.fence = current
         raise Transient("An earlier write of this epoch arrived late; looking again.")
-    held.lost = "another agent has taken over"
+    held.lost = TAKEN
     raise Lost(held.lost)
 
 

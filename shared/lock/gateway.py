@@ -15,6 +15,7 @@ from shared.lock.port import (
     ForeignFence,
     Operation,
     PostComment,
+    ProbeRefs,
     ReadComment,
     ReadComments,
     ReadFence,
@@ -53,6 +54,8 @@ class FenceStore(Protocol):
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
     ) -> str | None: ...
 
+    async def probe(self) -> None: ...
+
 
 class Gateway:
     """Answers the lock's operations with one repository's GitHub and git."""
@@ -64,20 +67,25 @@ class Gateway:
         clock: Clock,
         server_time: Callable[[], datetime],
         named: Callable[[Fence], None] = lambda fence: None,
+        sure: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`named` hears each fence that was read or moved: what it names is known to exist."""
+        """`named` hears each fence that was read or moved: what it names is known to exist.
+
+        `sure` says whether nothing speaks against the server's time.
+        """
         self._comments = comments
         self._fences = fences
         self._clock = clock
         self._server_time = server_time
         self._named = named
+        self._sure = sure
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
         """Carry out one operation; errors are those of the two stores."""
         sent: list[float] = []
         notice = Notice(0, ACK, lambda: sent.append(self._clock.boot()))
         value = await self._answer(operation, notice)
-        return Reply(cast("T", value), self._server_time(), sent[-1] if sent else None)
+        return Reply(cast("T", value), self._server_time(), sent[-1] if sent else None, self._sure())
 
     async def sleep(self, seconds: float) -> None:
         """Let `seconds` pass."""
@@ -107,6 +115,9 @@ class Gateway:
                 return await self._comments.edit(id, body, notice, urgent=True)
             case AdvanceFence():
                 return await self._advance(operation)
+            case ProbeRefs():
+                await self._fences.probe()
+                return None
             case _:
                 raise TypeError(f"the lock has no operation {type(operation).__name__}")
 

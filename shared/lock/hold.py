@@ -1,15 +1,23 @@
-"""Holding a lease: the proof that writes need, its heartbeat, and how it ends."""
+"""Holding a lease: the proof that writes need, its heartbeat, what its agent tells, and how it ends."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from shared.errors import Blocked, Lost, Transient, Unauthorized, UnknownOutcome
-from shared.lock.codec import Ack, AckState, write_ack
-from shared.lock.port import EditComment, Port, ReadComment, ReadFence
+from shared.errors import Blocked, Lost, NotAllowed, Transient, Unauthorized
+from shared.lock.codec import Ack, AckState, carried, trusted, write_ack
+from shared.lock.comment import NO_WORDS, Words, normal
+from shared.lock.edit import edit
+from shared.lock.port import AdvanceFence, Port, ReadComment, ReadFence
 from shared.lock.record import Fence
+from shared.lock.swap import swap
+from shared.models import Comment
+from shared.workflow import TERMINAL
 
 if TYPE_CHECKING:
     from shared.lock.claim import Lease
@@ -23,12 +31,23 @@ RETRY_SHARE = 10
 RELEASED = "the lease was released"
 """Why nothing more may be done after `release`: no loss, but no proof either."""
 
+TAKEN = "another agent has taken over"
+DELETED = "the comment of the lock was deleted"
+EDITED = "the comment of the lock was edited"
+
+NEW_SECONDS = 120.0
+"""A comment that was posted so lately may not be shown yet; never longer than the lock leaves between two holders."""
+
+TURN_SECONDS = 0.2
+"""Who wants to write into a comment that is being written looks so often whether it is its turn."""
+
 
 @dataclass(slots=True)
 class Held:
     """The proof of a lease; only `begin` makes one. Check it after every await that precedes an effect.
 
-    `sent` is what it has made or may have made, by the names that the fence has for it.
+    `words` are what its comment is to tell people, `told` what it certainly does. `sent` is what it has made or may
+    have made, by the names that the fence has for it. `edits` and `moves` are the queues of who writes the comment, and who moves the fence.
     """
 
     port: Port
@@ -38,10 +57,16 @@ class Held:
     deadline: float
     server: tuple[datetime, float]
     seal: InitVar[object]  # not a field: `dataclasses.replace` must not make a second proof
+    words: Words = NO_WORDS
+    told: Words | None = None
+    posted: float | None = None
+    edited_at: datetime | None = None
     lost: str = ""
-    written: set[str] = field(default_factory=set)
+    beaten: float = 0.0
+    written: set[bytes] = field(default_factory=set)
     sent: set[str] = field(default_factory=set)
-    in_flight: bool = False
+    edits: list[object] = field(default_factory=list)
+    moves: list[object] = field(default_factory=list)
 
     def __post_init__(self, seal: object) -> None:
         if seal is not _SEAL:
@@ -67,7 +92,12 @@ def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
         deadline=lease.boot + claimant.terms.self_fence,
         server=(lease.at, lease.boot),
         seal=_SEAL,
-        written={_normal(write_ack(lease.ack, claimant.keys))},
+        words=lease.words,
+        told=lease.words if lease.edited_at is not None or lease.posted is not None else None,
+        posted=lease.posted,
+        beaten=lease.boot,
+        edited_at=lease.edited_at,
+        written={_digest(write_ack(lease.ack, claimant.keys, lease.words))},
     )
 
 
@@ -82,13 +112,18 @@ def check(held: Held) -> None:
 async def keep(held: Held) -> None:
     """Beat until the lease is lost; always ends by raising `Lost`.
 
-    A refused token is tried again until the deadline; any other refusal is for good.
+    Whatever else has been told in the comment meanwhile was a heartbeat too. A refused token is tried again until the
+    deadline; any other refusal is for good.
     """
     interval = held.claimant.terms.heartbeat
     pause = interval
     while True:
         await held.port.sleep(max(0.0, min(pause, held.deadline - held.port.boot())))
         check(held)
+        left = held.beaten + interval - held.port.boot()
+        if pause == interval and left > interval / RETRY_SHARE:
+            pause = left
+            continue
         try:
             await beat(held)
         except (Transient, Unauthorized):
@@ -99,78 +134,161 @@ async def keep(held: Held) -> None:
             pause = interval
 
 
-async def beat(held: Held) -> None:
-    """One heartbeat: our ACK must be as we wrote it and the fence must be ours.
+async def beat(held: Held, words: Words | None = None) -> None:
+    """One heartbeat, which may tell something else: the comment must be as an epoch wrote it, and the fence be ours.
 
-    The ACK is read before it is written: a blind edit would restore what a person changed.
-    Raises `Lost` or `Transient`.
+    The comment is read before it is written: a blind edit would restore what a person changed. What an older epoch
+    wrote into it late is written over. Raises `Lost` or `Transient`.
     """
-    sent = held.port.boot()
-    reply = await held.port.request(ReadComment(held.ack.id))
-    server = (reply.at, held.port.boot())
-    if reply.value is None:
-        raise _lose(held, "the ACK comment was deleted")
-    if _normal(reply.value.body) not in held.written:
-        held.claimant.nonces.forget(held.ack.nonce)  # an order to stop: our next claim must not go on with this ACK
-        raise _lose(held, "the ACK comment was edited")
+    async with turn(held, held.edits):
+        sent = held.port.boot()
+        if held.ack.id:
+            await _renew(held, words)
+        reply = await held.port.request(ReadFence(held.fence.key))
+        fence = reply.value
+        if fence is None or fence.nonce != held.ack.nonce:
+            raise _lose(held, TAKEN)
+        server = (reply.at, held.port.boot())
+        if (held.server_now() - held.fence.stamped).total_seconds() >= held.claimant.terms.stamp:
+            await _stamp(held)
+        check(held)
+        held.deadline = sent + held.claimant.terms.self_fence
+        held.server, held.beaten = server, sent
+
+
+async def _renew(held: Held, words: Words | None) -> None:
+    """Read the comment, and write it again if it is as we or an older epoch left it."""
+    found = (await held.port.request(ReadComment(held.ack.id))).value
+    if found is not None:
+        await _look(held, found)
+    if words is not None:
+        held.words = words
     check(held)  # after a long pause the text just read may be an old one: a person may have edited it since
-    await _rewrite(held, replace(held.ack, heartbeat=held.ack.heartbeat + 1))
-    fence = (await held.port.request(ReadFence(held.fence.key))).value
-    if fence is None or (fence.ack_id, fence.nonce) != (held.ack.id, held.ack.nonce):
-        raise _lose(held, "another agent has taken over")
-    check(held)
-    held.deadline = sent + held.claimant.terms.self_fence
-    held.server = server
+    # A reading that does not show it may be an old one; an edit cannot bring back what is deleted, and is told.
+    if not await _rewrite(held, held.ack) and not _is_new(held):
+        await _stopped(held, DELETED)
 
 
-async def release(held: Held, state: AckState = AckState.RELEASED) -> bool:
-    """Give the lease up after the last effect; False when GitHub could not be told (it runs out).
+def _is_new(held: Held) -> bool:
+    """Whether the comment was posted so lately that a 404 means nothing yet."""
+    terms = held.claimant.terms
+    patience = min(NEW_SECONDS, terms.timeout - terms.self_fence)
+    return held.posted is not None and held.port.boot() - held.posted < patience
 
-    The first call decides: a lost or released lease is left as it is.
+
+async def _look(held: Held, found: Comment) -> None:
+    """Raise `Lost` where a newer epoch or a person wrote it; keep what others of our epoch told in it."""
+    stale = held.edited_at is not None and found.updated_at < held.edited_at
+    if stale or _digest(found.body) in held.written:
+        return
+    claimant = held.claimant
+    ack = trusted(found, claimant.accounts, claimant.keys)
+    if ack is None or ack.opaque:
+        await _stopped(held, EDITED)
+    elif ack.epoch > held.fence.epoch:
+        raise _lose(held, TAKEN)
+    elif ack.nonce == held.ack.nonce:
+        shown = carried(found, held.fence.key, claimant.accounts, claimant.keys)
+        held.words = replace(shown.words, doing=held.words.doing)
+        held.ack = replace(held.ack, heartbeat=max(held.ack.heartbeat, ack.heartbeat))
+
+
+async def _stopped(held: Held, why: str) -> None:
+    """A person's order to stop, given in the comment: the fence is released, and the comment left as it is."""
+    error = _lose(held, why)
+    with suppress(Transient, Blocked):  # then it runs out by itself
+        async with turn(held, held.moves):
+            await _moved(held, held.ack.nonce)
+    held.claimant.nonces.forget(held.ack.nonce)  # our next claim must not go on with this epoch
+    raise error
+
+
+async def _stamp(held: Held) -> None:
+    """A sign of life in the fence itself, which counts where the comment cannot be read."""
+    async with turn(held, held.moves):
+        if not await _moved(held, held.fence.released):
+            raise _lose(held, TAKEN)
+
+
+async def _moved(held: Held, released: str) -> bool:
+    """Whether the fence is stamped, and released or not, from what it is: a late write of our own may have moved it."""
+    for _ in range(2):
+        fence, breaker = held.fence, held.claimant.breaker
+        stamped = replace(fence, released=released, alive=held.server_now(), oid="")
+        moved = await swap(held.port, AdvanceFence(stamped, fence.oid), breaker)
+        if moved is not None:
+            held.fence = moved
+            return True
+        current = (await held.port.request(ReadFence(fence.key))).value
+        if current is None or current.nonce != held.ack.nonce:
+            return False
+        held.fence = current
+    return False
+
+
+async def release(held: Held, state: AckState | None = None) -> bool:
+    """Give the lease up after the last effect; False when the fence could not be moved (it runs out).
+
+    The fence frees it, and the comment tells people. The first call decides: a lost or released lease is left as it is.
     """
     if held.lost:
-        return held.ack.state is not AckState.ACTIVE
+        return held.fence.free
     held.lost = RELEASED
-    overtaken = held.in_flight
     try:
-        await _rewrite(held, replace(held.ack, state=state))
-        if overtaken:
-            await _release_again(held)
-    except (Transient, Blocked, Lost):
-        return False
-    held.claimant.nonces.forget(held.ack.nonce)
+        async with turn(held, held.moves):
+            if not held.fence.free and not await _moved(held, held.ack.nonce):
+                return False
+        held.claimant.nonces.forget(held.ack.nonce)
+        async with turn(held, held.edits):
+            await _tell_end(held, state)
+    except (Transient, Blocked):
+        return held.fence.free
     return True
 
 
-async def _release_again(held: Held) -> None:
-    """A heartbeat that was cancelled in the middle of its edit may arrive after the release, and undo it."""
-    await held.port.sleep(held.claimant.terms.settle)
-    found = (await held.port.request(ReadComment(held.ack.id))).value
-    body = "" if found is None else _normal(found.body)
-    if body in held.written and body != _normal(write_ack(held.ack, held.claimant.keys)):
-        await _rewrite(held, replace(held.ack, heartbeat=held.ack.heartbeat + 2))
+async def _tell_end(held: Held, state: AckState | None) -> None:
+    if not held.ack.id:
+        return
+    ended = state or (AckState.DONE if held.fence.stage in TERMINAL else AckState.RELEASED)
+    if await _rewrite(held, replace(held.ack, state=ended)):
+        held.claimant.told.add(held.ack.nonce)
 
 
-async def _rewrite(held: Held, ack: Ack) -> None:
-    body = write_ack(ack, held.claimant.keys)
+async def _rewrite(held: Held, ack: Ack) -> bool:
+    """Whether the comment is there. Another account's, that we may not edit, stays as it is: stamps are enough."""
     # Each text of this lease stays known: a lost reply leaves two candidates, a stale read shows an old one.
-    held.written.add(_normal(body))
-    held.in_flight = True  # stays so when this is cancelled before the reply
+    held.ack = replace(held.ack, heartbeat=held.ack.heartbeat + 1)  # also when this fails: every edit has to be one
+    ack = replace(ack, heartbeat=held.ack.heartbeat)
+    keys = held.claimant.keys
+    held.written |= {_digest(write_ack(ack, keys, held.words)), _digest(write_ack(ack, keys))}
+    held.told = None
     try:
-        edited = (await held.port.request(EditComment(ack.id, body))).value
-        held.in_flight = False
-    except UnknownOutcome:
-        held.ack = replace(held.ack, heartbeat=ack.heartbeat)  # the next text must differ: it has to count as an edit
-        raise
+        edited = await edit(held.port, ack.id, ack, keys, held.words)
+    except NotAllowed:
+        return True
     if edited is None:
-        raise _lose(held, "the ACK comment was deleted")
-    held.ack = ack
+        return False
+    held.ack, held.edited_at, held.told = ack, edited.updated_at, held.words
+    return True
+
+
+@asynccontextmanager
+async def turn(held: Held, queue: list[object]) -> AsyncIterator[None]:
+    """One after the other, in the order in which they came: heartbeats and the work write one comment and one fence."""
+    ticket = object()
+    queue.append(ticket)
+    try:
+        while queue[0] is not ticket:
+            await held.port.sleep(TURN_SECONDS)
+        yield
+    finally:
+        queue.remove(ticket)
+
+
+def _digest(body: str) -> bytes:
+    return hashlib.sha256(normal(body).encode("utf-8", "surrogatepass")).digest()
 
 
 def _lose(held: Held, why: str) -> Lost:
     held.lost = held.lost or why
     return Lost(held.lost)
-
-
-def _normal(body: str) -> str:
-    return body.replace("\r\n", "\n").strip()

@@ -107,15 +107,22 @@ class AdvanceFence(Operation[str | None]):
 
 
 @dataclass(frozen=True, slots=True)
+class ProbeRefs(Operation[None]):
+    """Create, move and delete a scratch ref beside the fences. Raises what the git server says against it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
     """An answer and the server's time (`Date`) when it was given.
 
     `sent` is the boot time right before a comment was sent, where that is known: it may have waited for its turn.
+    `sure`: nothing speaks against that time. Without it no epoch is taken over.
     """
 
     value: T
     at: datetime
     sent: float | None = None
+    sure: bool = True
 
 
 class Port(Protocol):

@@ -27,6 +27,11 @@ class Wait:
 class Fence:
     """One epoch's state. `oid` is its commit; `runs` were begun, `failures` met since something was last achieved.
 
+    An epoch is known by its `nonce`; `epoch` grows by one with each claim, and shows when an older value of the ref was
+    put back. `ack_id` is the comment that shows the lock (0: none was recorded yet), of `format` 1 the epoch's own
+    ACK. `released`: the nonce that was let go of. `seen` is the highest comment id that was read before this epoch
+    began, `seen_before` before the one before it. `posted`: comments asked for since one was last recorded.
+    `at` is when it last came to another state, `alive` a later sign of life of its holder.
     `branch` is the work branch, where it has not the usual name; `backend` the coder that a person has asked for;
     `more` are trailers of one agent's own, or of a newer version; who does not know them only carries them on.
     """
@@ -53,14 +58,46 @@ class Fence:
     backend: str = ""
     more: tuple[tuple[str, str], ...] = ()
     oid: str = ""
+    epoch: int = 0
+    released: str = ""
+    seen: int = 0
+    seen_before: int = 0
+    posted: int = 0
+    alive: datetime | None = None
+    format: int = 2
+
+    @property
+    def free(self) -> bool:
+        """Whether its holder has let go of it. A release of another nonce frees nobody."""
+        return self.format > 1 and self.released == self.nonce
+
+    @property
+    def stamped(self) -> datetime:
+        """When its holder has last shown in the fence itself that it lives."""
+        return self.at if self.alive is None else max(self.at, self.alive)
+
+    @property
+    def run(self) -> str:
+        """The name of the epoch in logs, events and commits."""
+        return self.nonce[:12]
+
+    @property
+    def position(self) -> int:
+        """Comments up to this id were there to be read before the epoch began."""
+        return self.seen if self.format > 1 else self.ack_id
+
+    @property
+    def position_before(self) -> int | None:
+        """The same of the epoch before; None where the fence does not tell."""
+        return self.seen_before if self.format > 1 else None
 
 
 def write_fence(fence: Fence) -> str:
     """The commit message of a fence."""
     wait = f"{fence.wait.reason}; until={_time(fence.wait.until)}" if fence.wait else ""
     trailers = {
-        "Engine-Fence": "1",
-        "Ack-Id": str(fence.ack_id),
+        "Engine-Fence": str(fence.format),
+        **(_of_lock(fence) if fence.format > 1 else {"Ack-Id": str(fence.ack_id)}),
         "Nonce": fence.nonce,
         "Agent": fence.agent,
         "Stage": fence.stage,
@@ -85,12 +122,38 @@ def write_fence(fence: Fence) -> str:
     return f"{fence.key.kind} #{fence.key.number} {fence.stage}\n\n" + "\n".join(lines) + "\n"
 
 
-_TEXTS = ("phase", "base", "work_head", "body_sha256", "approved_by", "failures", "next_role", "branch", "backend")
-_COUNTS = ("pr", "attempt", "round", "runs")
+def _of_lock(fence: Fence) -> dict[str, str]:
+    """What format 2 has of its own."""
+    return {
+        "Epoch": str(fence.epoch),
+        "Ack-Id": str(fence.ack_id or ""),
+        "Released": fence.released,
+        "Seen": str(fence.seen or ""),
+        "Seen-Before": str(fence.seen_before or ""),
+        "Posted": str(fence.posted or ""),
+        "Alive": _time(fence.alive) if fence.alive else "",
+    }
+
+
+FORMATS = frozenset({"1", "2"})
+"""What can be read. Format 1 is that of engines whose every claim had a comment of its own, which was its epoch."""
+
+_TEXTS = (
+    "phase",
+    "base",
+    "work_head",
+    "body_sha256",
+    "approved_by",
+    "failures",
+    "next_role",
+    "branch",
+    "backend",
+)
+_COUNTS = ("pr", "attempt", "round", "runs", "epoch", "seen", "seen_before", "posted")
 """Fields of a fence that may be missing."""
 
 _NEEDED = ("engine_fence", "ack_id", "nonce", "agent", "stage", "wait", "at")
-_NAMES = {one: one.replace("_", "-").title() for one in (*_NEEDED, *_TEXTS, *_COUNTS)}
+_NAMES = {one: one.replace("_", "-").title() for one in (*_NEEDED, *_TEXTS, *_COUNTS, "released", "alive")}
 """The trailer of each field; that of `work_head` is `Work-Head`."""
 
 _KNOWN = frozenset(_NAMES.values())
@@ -102,21 +165,24 @@ def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
     """The fence that a commit message spells; None when it is not one of ours."""
     lines = (line.partition(": ") for line in message.splitlines())
     trailers = {name: value.strip() for name, _, value in lines if value}
-    if trailers.get("Engine-Fence") != "1":
+    if trailers.get("Engine-Fence") not in FORMATS:
         return None
     try:
-        optional: dict[str, Any] = {one: trailers.get(_NAMES[one], "") for one in _TEXTS}
+        number = int(trailers["Engine-Fence"])
+        optional: dict[str, Any] = {one: trailers.get(_NAMES[one], "") for one in (*_TEXTS, "released")}
         optional |= {one: int(trailers.get(_NAMES[one], "0")) for one in _COUNTS}
         return Fence(
             key=key,
-            ack_id=int(trailers["Ack-Id"]),
+            ack_id=int(trailers["Ack-Id"] if number == 1 else trailers.get("Ack-Id", "0")),
             nonce=trailers["Nonce"],
             agent=trailers["Agent"],
             stage=Stage(trailers["Stage"]),
             at=_read_time(trailers["At"]),
+            alive=_read_time(alive) if (alive := trailers.get("Alive", "")) else None,
             wait=_read_wait(trailers.get("Wait", "")),
             more=tuple((n, value) for n, value in trailers.items() if n not in _KNOWN and _NAME.fullmatch(n) and value),
             oid=oid,
+            format=number,
             **optional,
         )
     except (KeyError, ValueError):

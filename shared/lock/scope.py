@@ -10,7 +10,6 @@ import anyio
 from shared.errors import Lost
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
-from shared.lock.codec import AckState
 from shared.lock.hold import RELEASED, Held, begin, keep, release
 from shared.lock.port import Port
 
@@ -27,7 +26,7 @@ async def hold(
     Raises `Lost` out of the block when the lease was lost while it ran; what the block itself
     raises comes out unchanged. A block that has itself called `release` ends quietly.
     """
-    held = begin(port, lease, claimant)
+    held = claimant.holding[lease.fence.key] = begin(port, lease, claimant)
     failure: Exception | None = None
     try:
         async with anyio.create_task_group() as group:
@@ -51,7 +50,8 @@ async def hold(
     finally:
         lost = held.lost
         with anyio.move_on_after(release_seconds, shield=True):
-            await release(held, AckState.RELEASED)
+            await release(held)
+        claimant.holding.pop(lease.fence.key, None)
     if failure is not None:
         raise failure
     if lost not in {"", RELEASED}:

@@ -1,4 +1,7 @@
-"""The second line of an ACK: what programs read in it, whichever version of the engine wrote it (pure)."""
+"""The line below an ACK's first: what programs read in it, whichever version of the engine wrote it (pure).
+
+`ack/2` stands in comments of their own, of engines whose fences have format 1; `ack/3` in the one comment of a kind.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +55,34 @@ LEGACY = Trailer(prev=0, nonce="0" * 32, state="active", heartbeat=0, ttl_second
 """What an ACK of the first format, its first line alone, stood for: no predecessor, never renewed."""
 
 
-def spell(trailer: Trailer) -> str | None:
-    """The line, with an empty MAC; None for one that nobody could read back."""
-    line = (
-        f"<!-- ack/{_VERSION} prev={trailer.prev} nonce={trailer.nonce} state={trailer.state} "
-        f"hb={trailer.heartbeat} ttl={trailer.ttl_seconds} mac= -->"
-    )
-    return line if _OURS.fullmatch(line) else None
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The fields of `ack/3`. The body around it has the MAC, and says how often it was edited."""
+
+    epoch: int
+    nonce: str
+    state: str
+    ttl_seconds: int
+
+
+_LINE = re.compile(
+    rf"<!-- ack/3 epoch=([0-9]{{1,9}}) nonce=([0-9a-f]{{32}}) state=({'|'.join(_STATES)}) ttl=([0-9]{{1,8}})"
+    r"(?: [a-z][a-z0-9_]*=[^\s<>]*)*? -->"
+)
+
+
+def spell_line(line: Line) -> str:
+    """The `ack/3` line; raises `ValueError` for one that nobody could read back."""
+    text = f"<!-- ack/3 epoch={line.epoch} nonce={line.nonce} state={line.state} ttl={line.ttl_seconds} -->"
+    if not _LINE.fullmatch(text):
+        raise ValueError(f"no ACK can be written as {text!r}")
+    return text
+
+
+def parse_line(text: str) -> Line | None:
+    """What an `ack/3` line says; None when it is none."""
+    found = _LINE.fullmatch(text)
+    return None if found is None else Line(int(found[1]), found[2], found[3], int(found[4]))
 
 
 def parse(line: str) -> Trailer | None:
@@ -67,10 +91,11 @@ def parse(line: str) -> Trailer | None:
     if found is not None:
         return Trailer(int(found[1]), found[2], found[3], int(found[4]), int(found[5]))
     newer = _NEWER.fullmatch(line)
-    return _foreign(line) if newer is not None and int(newer[1]) > _VERSION else None
+    return parse_foreign(line) if newer is not None and int(newer[1]) > _VERSION else None
 
 
-def _foreign(line: str) -> Trailer:
+def parse_foreign(line: str) -> Trailer:
+    """What is believed of a newer version's line: the words that are ours."""
     pairs = (word.partition("=") for word in line.split())
     said = {name: value for name, _, value in pairs if name in _FIELDS and _FIELDS[name].fullmatch(value)}
     known = _PLAIN | said

@@ -1,85 +1,125 @@
-"""Looking at an item's lock: the fence first, then the thread, folded to who holds it."""
+"""Looking at an item's lock: the fence first, then as much of the thread as is needed, and what follows from it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.lock.claimant import Claimant, Terms, is_mine
 from shared.lock.codec import Ack, ItemKey, trusted
-from shared.lock.fold import fold
+from shared.lock.conclude import Conclusion, Evidence, Question, Standing, Text, conclude
 from shared.lock.port import Port, ReadComment, ReadComments, ReadFence
 from shared.lock.record import Fence
 from shared.lock.trailer import OPAQUE_SECONDS
 from shared.models import Comment
 
+LOOKS_DEAD = "{agent}, which shows no sign of life,"
+"""How an epoch is called that one look found dead."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one look at an item's lock showed, at server time `at`."""
+    """What one look at an item's lock showed, at server time `at` and boot time `boot`.
+
+    `thread` is what was read of the comments, None where none of them was needed. `again` is in how many seconds
+    another look can show something else.
+    """
 
     key: ItemKey
     fence: Fence | None
-    acks: tuple[Ack, ...]
-    holder: Ack | None
-    holder_id: int
+    standing: Standing
+    agent: str
     at: datetime
-
-    def active(self) -> tuple[Ack, ...]:
-        """The ACKs that keep others away: the fence's own and the comment layer's holder, while live.
-
-        The fence's own counts even when a later ACK names it: the fence has refused that claimant,
-        or was not asked yet.
-        """
-        fenced = tuple(ack for ack in self.acks if self.fence and ack.id == self.fence.ack_id != self.holder_id)
-        return tuple(ack for ack in (*fenced, self.holder) if ack and ack.live(self.at))
+    boot: float
+    epoch: int = 0
+    again: float = 0.0
+    thread: tuple[Comment, ...] | None = None
 
     def live(self, terms: Terms) -> bool:
-        """Whether somebody holds it. A deleted ACK holds for one heartbeat after its last fence."""
-        if self.holder is None and self.fence is not None:
-            return self.at - self.fence.at < timedelta(seconds=terms.heartbeat)
-        return bool(self.active())
+        """Whether somebody holds it, this agent included."""
+        return self.standing in {Standing.HELD, Standing.OURS}
 
     def taken_by(self, claimant: Claimant) -> str:
         """Who else holds it, as a word for people; empty when `claimant` may try."""
-        if not self.live(claimant.terms):
-            return ""
-        if not self.active():
-            return "an agent whose ACK was deleted just now"
-        others = [ack.agent for ack in self.active() if not is_mine(ack, claimant)]
-        return others[-1] if others else ""
+        return self.agent if self.standing is Standing.HELD else ""
 
 
 async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
-    """One look: fence, then thread, folded. Raises `Transient` when a read failed."""
+    """One look: the fence, then what it takes to conclude. Raises `Transient` when a read failed.
+
+    What is found dead is held for the look that finds it so for the first time: only a second one, a minute later,
+    with the same fence and a clock that is sure, frees it.
+    """
     looked = await port.request(ReadFence(key))
-    fence = looked.value
-    since = fence.at - timedelta(seconds=claimant.terms.timeout) if fence else _yesterday(looked.at, claimant.terms)
-    reply = await port.request(ReadComments(key.number, since, opening=fence is None))
-    return await folded(port, claimant, View(key, fence, acks_of(reply.value, key, claimant), None, 0, reply.at))
+    known, sure = Evidence(looked.value, looked.at, lambda agent, nonce: is_mine(agent, nonce, claimant)), looked.sure
+    thread: tuple[Comment, ...] | None = None
+    while isinstance(found := conclude(known, claimant.terms), Question):
+        if found is Question.COMMENT and known.fence is not None:
+            reply = await port.request(ReadComment(known.fence.ack_id))
+            text = None if reply.value is None else _text(reply.value, key, claimant)
+            known, sure = replace(known, text=text, asked_text=True, at=reply.at), sure and reply.sure
+            continue
+        since = _since(known, claimant.terms)
+        listed = await port.request(ReadComments(key.number, since, opening=known.fence is None))
+        thread = listed.value
+        known, sure = await _with_thread(port, known, thread, key, claimant), sure and listed.sure
+        known = replace(known, at=listed.at)
+    seen = View(key, known.fence, found.standing, found.agent, known.at, port.boot(), found.epoch, thread=thread)
+    return _judged(seen, found, claimant, sure=sure)
 
 
-def _yesterday(at: datetime, terms: Terms) -> datetime:
-    """From when on an ACK without a fence can still matter. A whole day: the same URL costs nothing when repeated."""
-    oldest = at - timedelta(seconds=max(terms.timeout, OPAQUE_SECONDS))
+def _judged(view: View, found: Conclusion, claimant: Claimant, *, sure: bool) -> View:
+    """Until when it is left alone; and whether an epoch that looks dead has looked so long enough."""
+    terms, place = claimant.terms, view.key.ref
+    if view.standing is not Standing.DEAD or view.fence is None:
+        claimant.suspects.pop(place, None)
+        if view.standing is not Standing.HELD:
+            return view
+        left = (found.until - view.at).total_seconds() if found.until else terms.heartbeat
+        return replace(view, again=min(max(left, 1.0), terms.heartbeat))
+    oid, since = claimant.suspects.get(place, ("", view.boot))
+    if oid != view.fence.oid:
+        since = view.boot
+        claimant.suspects[place] = view.fence.oid, since
+    left = since + terms.look_again - view.boot
+    if left <= 0 and sure:
+        return view
+    again = left if left > 0 else terms.look_again
+    return replace(view, standing=Standing.HELD, agent=LOOKS_DEAD.format(agent=view.agent), again=again)
+
+
+def _text(comment: Comment, key: ItemKey, claimant: Claimant) -> Text:
+    ack = next(iter(acks_of((comment,), key, claimant)), None)
+    return Text(comment.updated_at, None if ack is None or ack.opaque else ack)
+
+
+def _since(known: Evidence, terms: Terms) -> datetime:
+    """From when on the thread can matter.
+
+    A whole day where there is no fence: an older ACK holds nobody up, and the same URL costs nothing when repeated.
+    """
+    if known.fence is not None:
+        return known.fence.stamped - timedelta(seconds=terms.timeout)
+    oldest = known.at - timedelta(seconds=max(terms.timeout, OPAQUE_SECONDS))
     return oldest.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-async def folded(port: Port, claimant: Claimant, seen: View) -> View:
-    """`seen` with its holder: the ACKs folded from the fence on; ids that are missing are asked for."""
-    anchor = seen.fence.ack_id if seen.fence else 0
-    present = {ack.id: ack for ack in seen.acks}
+async def _with_thread(
+    port: Port, known: Evidence, thread: Iterable[Comment], key: ItemKey, claimant: Claimant
+) -> Evidence:
+    """What is known with the ACKs of a thread. Of older engines' ACKs, ids that are missing are asked for."""
+    acks = acks_of(thread, key, claimant)
+    anchor = known.fence.ack_id if known.fence is not None and known.fence.format == 1 else 0
+    present = {ack.id for ack in acks}
     deleted: set[int] = set()
-    for prev in sorted({ack.prev for ack in seen.acks if ack.prev > anchor and ack.prev not in present}):
+    for prev in sorted({ack.prev for ack in acks if ack.prev > anchor and ack.prev not in present}):
         if (await port.request(ReadComment(prev))).value is None:
             deleted.add(prev)
-    holder_id = fold(seen.acks, anchor, deleted=deleted)
-    holder = present.get(holder_id)
-    if holder is None and holder_id:
-        comment = (await port.request(ReadComment(holder_id))).value
-        holder = next(iter(acks_of([comment] if comment else [], seen.key, claimant)), None)
-    return View(seen.key, seen.fence, seen.acks, holder, holder_id, seen.at)
+    if anchor and anchor not in present:
+        comment = (await port.request(ReadComment(anchor))).value
+        acks = (*acks_of((comment,) if comment else (), key, claimant), *acks)
+    return replace(known, acks=acks, deleted=frozenset(deleted), asked_thread=True)
 
 
 def acks_of(comments: Iterable[Comment], key: ItemKey, claimant: Claimant) -> tuple[Ack, ...]:

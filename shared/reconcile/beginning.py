@@ -42,7 +42,7 @@ class Beginning:
         self._events = events
         self._board = board
         self._names = names
-        self._begun: dict[int, int] = {}
+        self._begun: dict[int, str] = {}
 
     async def label(self, held: Held, item: Item, asked: str, stage: Stage) -> Item | None:
         """Set `stage` beside the label `asked`; the item as it is then, or None when `asked` was taken off meanwhile.
@@ -51,7 +51,7 @@ class Beginning:
         lease has begun before, comes back as it is. Raises `Transient`, and what `Held.check` does.
         """
         ours, known = self._names.of(stage), _folded(item.labels)
-        begun = self._begun.get(item.number) == held.ack.id
+        begun = self._begun.get(item.number) == held.ack.nonce
         if begun or asked.casefold() not in known or ours.casefold() in known:
             return item
         labels = await self._board.add(item.number, [ours], held)
@@ -59,7 +59,7 @@ class Beginning:
             await self._board.remove(item.number, ours, held)
             log.info("start_not_wanted", outcome="skipped", number=item.number, label=asked)
             return None
-        self._begun[item.number] = held.ack.id
+        self._begun[item.number] = held.ack.nonce
         return replace(item, labels=labels)
 
     async def _was_us(self, held: Held, number: int, asked: str) -> bool:

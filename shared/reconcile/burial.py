@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 
 from shared.errors import Gone
 from shared.lock.claimant import Claimant
-from shared.lock.fence import advance, swap
+from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.lock.port import Port, ReadFence
+from shared.lock.port import AdvanceFence, Port, ReadFence
 from shared.lock.record import Fence
+from shared.lock.swap import swap
 from shared.lock.view import observe
 from shared.workflow import TERMINAL, Stage
 
@@ -43,8 +44,8 @@ async def bury(
         return False
     if before is not None:
         await before()
-    buried = replace(seen, stage=stage, phase="", wait=None, at=at.replace(microsecond=0), oid="")
-    return await swap(port, buried, seen.oid) is not None
+    buried = replace(seen, stage=stage, phase="", wait=None, released=seen.nonce, at=at.replace(microsecond=0), oid="")
+    return await swap(port, AdvanceFence(buried, seen.oid)) is not None
 
 
 async def _free(port: Port, claimant: Claimant, seen: Fence) -> datetime | None:

@@ -14,6 +14,7 @@ from shared.errors import EngineError, Gone
 from shared.github.status import Status
 from shared.lock.claimant import Claimant
 from shared.lock.codec import FENCE_NAMESPACE, ItemKey
+from shared.lock.ends import tell_ends
 from shared.lock.port import Port
 from shared.lock.record import Fence, read_fence
 from shared.models import Issue
@@ -121,7 +122,10 @@ class Sweep:
         refs = await self._sources.fences.read_all(prefix)
         fences = _read(self._trade, prefix, refs)
         self._tell_of_newer({ref: refs[ref][0] for ref in refs.keys() - {fence.key.ref for fence in fences}})
-        found = suspects(fences, known, self._trade, self._sources.server_time())
+        now = self._sources.server_time()
+        if told := await tell_ends(self._port, fences, self._claimant, now):
+            log.info("ends_told", outcome="completed", count=told)
+        found = suspects(fences, known, self._trade, now)
         self._queue = [fence for fence in found if not self._was_left(fence)]
         self._doubted = {fence.key.number: self._doubted[fence.key.number] for fence in found if self._doubts(fence)}
         self._orphans = {}

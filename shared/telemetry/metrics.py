@@ -55,6 +55,14 @@ class Figures:
         share = GaugeMetricFamily("github_write_share", "The part of the account's write limits that the process uses.")
         share.add_metric([], self.vitals.share())
         yield share
+        refused = GaugeMetricFamily(
+            "fences_refused_seconds",
+            "For how long nothing is claimed, because the git server refuses fences.",
+            labels=["repository"],
+        )
+        for repository, seconds in self.vitals.refusing.items():
+            refused.add_metric([repository], seconds)
+        yield refused
         dropped = CounterMetricFamily("events_dropped", "Events that were given up because they could not be written.")
         dropped.add_metric([], self.trail.dropped)
         yield dropped

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, TypeVar, cast
 
 from shared.errors import UnknownOutcome
-from shared.lock.codec import AckState, ItemKey
-from shared.lock.port import AdvanceFence, EditComment, Operation, Port, PostComment, ReadFence, Reply
+from shared.lock.codec import ItemKey
+from shared.lock.port import AdvanceFence, Operation, Port, PostComment, ReadFence, Reply
 from shared.lock.record import Fence
 from shared.telemetry.events import Kind
 from shared.telemetry.scribe import Scribe
@@ -21,8 +21,6 @@ MOST_FENCES = 4096
 APPROVALS = {Role.PLANNER: "plan", Role.WORKER: "refactoring", Role.REVIEWER: "merge"}
 """What people are asked to approve, by who asks."""
 
-_LET_GO = tuple(f"state={state}" for state in (AckState.RELEASED, AckState.DONE))
-
 
 class ObservedPort:
     """Passes everything on, and tells what it did; satisfies `shared.lock.port.Port`."""
@@ -31,7 +29,6 @@ class ObservedPort:
         self._port, self._scribe = port, scribe
         self._known: dict[ItemKey, Fence | None] = {}
         self._unsure: dict[ItemKey, Fence] = {}
-        self._ours: dict[int, ItemKey] = {}
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
         """Carry out one operation."""
@@ -68,9 +65,8 @@ class ObservedPort:
                     self._scribe.tell(Kind.PHASE, operation.other, stage=operation.other.stage, event="concluded")
             case PostComment(number):
                 self._scribe.tell(Kind.LOCK, event="asked", number=number)
-            case EditComment(id, body) if reply.value is not None and any(word in body for word in _LET_GO):
-                item = self._ours.pop(id, None)
-                self._scribe.tell(Kind.LOCK, None if item is None else self._known.get(item), event="released")
+            case _:
+                return
 
     def _read(self, key: ItemKey, found: Fence | None) -> None:
         """What is there now; a move whose reply was lost is told when it turns out to have happened."""
@@ -84,13 +80,11 @@ class ObservedPort:
         for kind, data in moves(before, fence):
             self._scribe.tell(kind, fence, **data)
         self._keep(fence.key, fence)
-        self._ours[fence.ack_id] = fence.key
 
     def _keep(self, key: ItemKey, fence: Fence | None) -> None:
         self._known.pop(key, None)
         while len(self._known) >= MOST_FENCES:
-            gone = self._known.pop(next(iter(self._known)))
-            self._ours.pop(gone.ack_id if gone else 0, None)
+            self._known.pop(next(iter(self._known)))
         self._known[key] = fence
 
 
@@ -109,6 +103,8 @@ def moves(before: Fence | None, after: Fence) -> Iterator[tuple[Kind, dict[str, 
         yield Kind.ITERATION, {"attempt": after.attempt, "round": after.round}
     yield from _retries(before, after)
     yield from _approvals(stage, before, after)
+    if after.free and (before is None or not before.free or _epoch(before) != _epoch(after)):
+        yield Kind.LOCK, {"event": "released"}
 
 
 def _retries(before: Fence | None, after: Fence) -> Iterator[tuple[Kind, dict[str, Any]]]:
@@ -143,5 +139,5 @@ def _approver(fence: Fence | None) -> str:
     return "" if fence is None or fence.approved_by.startswith("/") else fence.approved_by
 
 
-def _epoch(fence: Fence) -> tuple[int, str]:
-    return fence.ack_id, fence.nonce
+def _epoch(fence: Fence) -> str:
+    return fence.nonce

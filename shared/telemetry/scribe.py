@@ -110,7 +110,7 @@ class Scribe:
             kind,
             issue=0 if of_pull else number,
             pull=number if of_pull else about.pr,
-            run=str(about.ack_id),
+            run=about.run,
             phase=phase_of(about),
             data=told,
         )
@@ -135,7 +135,7 @@ def working_on(held: Held) -> Iterator[None]:
     """Inside the block, and in the tasks that it starts, events and log lines are of this item and this run."""
     token = _IN_WORK.set(held)
     try:
-        with structlog.contextvars.bound_contextvars(run=str(held.ack.id)):
+        with structlog.contextvars.bound_contextvars(run=held.fence.run):
             yield
     finally:
         _IN_WORK.reset(token)

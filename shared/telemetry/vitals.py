@@ -40,6 +40,8 @@ class Vitals:
     """Repository -> how GitHub has refused the token there, as long as it does."""
     aside: dict[str, str] = field(default_factory=dict)
     """Repository -> why it cannot be used now, in one sentence; it is tried again."""
+    refusing: dict[str, float] = field(default_factory=dict)
+    """Repository -> for how many seconds nothing is claimed, because its git server refuses fences."""
     untraced: Callable[[], int] = lambda: 0
     """How many events no trace will tell of, because the collector did not take them."""
 

@@ -78,13 +78,13 @@ def merge_unseen(engine: Engine, pull: int, number: int) -> list[str]:
 
 
 async def fence(
-    engine: Engine, role: Role, number: int, stage: Stage, *, days: float = 0.1, ack: int = 1, **facts: Any
+    engine: Engine, role: Role, number: int, stage: Stage, *, days: float = 0.1, ack: int = 0, **facts: Any
 ) -> Fence:
-    """The fence of an agent that was last heard of so many days ago; `facts` are more fields of it."""
+    """The fence that an agent has let go of so many days ago; `facts` are more fields of it."""
     bare, key = engine.lab.at(REPOSITORY).bare, ItemKey(role, number)
     head = await bare.sha(f"refs/heads/auto/issue-{engine_issue(engine, role, number)}") or ""
     at = server_time(engine) - timedelta(days=days)
-    planted = Fence(key, ack, NONCE, DEAD, stage, at, work_head=head, **facts)
+    planted = Fence(key, ack, NONCE, DEAD, stage, at, work_head=head, **{"released": NONCE, "epoch": 1} | facts)
     tree = (await bare.git.check("hash-object", "-w", "-t", "tree", "--stdin")).text
     oid = await commit(engine, write_fence(planted), tree, *([head] if head else []))
     await bare.update_ref(key.ref, oid)
@@ -106,7 +106,7 @@ async def live_fence(engine: Engine, number: int, stage: Stage) -> Fence:
     key = ItemKey(Role.WORKER, number)
     ack = Ack(key, DEAD, 1_700_000_000_000, 0, NONCE, 1800)
     posted = engine.lab.comment(REPOSITORY, number, write_ack(ack, Keyring(0, ())), author=ENGINE)
-    return await fence(engine, Role.WORKER, number, stage, ack=posted.id)
+    return await fence(engine, Role.WORKER, number, stage, ack=posted.id, days=0, released="")
 
 
 async def commit(engine: Engine, message: str, tree: str, *parents: str) -> str:

@@ -12,7 +12,7 @@ from .journal import Claimed, Effect, Hold
 from .kernel import Sleep, Task
 from .process import Fate, Process
 from .protocol import Protocol as Lock
-from .wire import Comments, Fences, Forge, OwnFences
+from .wire import Comments, Fences, Forge
 
 RELEASE_SECONDS = 10.0
 """How long the end of a lease may take, as in `shared.lock.scope`."""
@@ -54,7 +54,7 @@ class Agent:
         self.process = process
         self.plan = plan
         self.forge = Forge(fate.github)
-        self.fences: Fences | OwnFences = (Fences if fate.world.fenced else OwnFences)(fate.github)
+        self.fences = Fences(fate.github)
         self.port = lock.Gateway(Comments(fate.github), self.fences, process, process.server_time)
         terms = lock.Terms()
         self.claimant = lock.Claimant(identity.name, frozenset({BOT.id}), identity.keys, identity.nonces, terms)
@@ -109,8 +109,8 @@ class Agent:
     async def _claim(self, view: Any, intent: Any) -> None:
         process, journal = self.process, self.fate.journal
         process.ops.clear()
-        faults, own = process.faults, self.lock.is_mine
-        mine = [ack for ack in view.active() if own(ack, self.claimant)]
+        faults = process.faults
+        mine = view.fence.nonce if view.standing == "ours" and view.fence is not None else ""
         lease = None
         try:
             lease = await self.lock.claim(self.port, view, self.claimant, intent)
@@ -123,19 +123,19 @@ class Agent:
         if lease is not None:
             self._begin(lease)
 
-    def _count(self, view: Any, mine: list[Any], lease: Any, ops: tuple[str, ...], hindered: bool) -> None:
+    def _count(self, view: Any, mine: str, lease: Any, ops: tuple[str, ...], hindered: bool) -> None:
         counts = self.fate.journal.counts
         if lease is None:
             counts["fence refused a claim"] += "pushes" in ops
             lost = "lost POST given up" if hindered else "race lost on the comment layer"
             counts[lost] += ops == ("posts", "reads the comments of")
             return
-        self.say(f"holds under ACK {lease.ack.id}")
+        self.say(f"holds epoch {lease.fence.epoch} under comment {lease.ack.id}")
         if mine:
-            known = mine[-1].nonce in self.fate.journal.known
+            known = mine in self.fate.journal.known
             counts["own ACK continued after a restart" if known else "late POST adopted"] += 1
         elif view.fence is not None and view.fence.agent != self.identity.name:
-            released = view.holder is not None and view.holder.state != "active"
+            released = view.standing == "free"
             counts["takeover at once after a release" if released else "takeover"] += 1
         counts["lost POST found by its nonce"] += ops[:1] == ("posts",) and len(ops) > 3
         self.fate.journal.known.add(lease.ack.nonce)
@@ -188,8 +188,8 @@ class Agent:
         self.say(f"ends its lease: {held.lost or error or 'done'}")
         reasons = {
             "no heartbeat succeeded in time": "self-fence fired",
-            "the ACK comment was deleted": "holder noticed a deletion",
-            "the ACK comment was edited": "holder noticed an edit",
+            "the comment of the lock was deleted": "holder noticed a deletion",
+            "the comment of the lock was edited": "holder noticed an edit",
             "another agent has taken over": "holder noticed a takeover",
         }
         if held.lost in reasons:
@@ -206,8 +206,6 @@ class Agent:
     def _left(self, value: object, error: BaseException | None) -> None:
         self.held = self.hold_record = None
         self._leaving = False
-        if isinstance(self.fences, OwnFences):
-            self.fences.forget()
 
     def shut_down(self) -> None:
         """Stop as on a signal: no new claims, the work is cancelled, the lease is released."""

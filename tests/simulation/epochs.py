@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from shared.lock.codec import ItemKey, read_ack
+from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence
 from shared.workflow import Role, Stage
 
-from .github import BOT
-from .people import NONCE
 from .records import Push
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ def epochs(schedule: Schedule, lines: Lines) -> Iterator[str]:
         current = (0, "")
         before: Fence | None = None
         for push, fence in line:
-            epoch = (fence.ack_id, fence.nonce)
+            epoch = (fence.epoch, fence.nonce)
             if epoch != current and before is not None and _forgets(before, fence):
                 yield f"{ref} {epoch} forgot {before.stage} {before.phase} {before.work_head[:7]} and begins anew"
             before = fence
@@ -53,25 +51,9 @@ def epochs(schedule: Schedule, lines: Lines) -> Iterator[str]:
                 continue
             if authors.setdefault(epoch, push.sender) != push.sender:
                 yield f"{ref} {epoch} was written by two processes"
-            if epoch != current and (fence.ack_id < current[0] or list(authors).index(epoch) != len(authors) - 1):
+            if epoch != current and (fence.epoch < current[0] or list(authors).index(epoch) != len(authors) - 1):
                 yield f"{ref} went back from {current} to {epoch}"
             current = epoch
-
-
-def successions(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """Of those who name one predecessor only the lowest id becomes an epoch, where all of them are seen in time."""
-    touched = {comment for _, _, comment in schedule.journal.acts}
-    for ref, line in lines.items():
-        kind, number = ref.split("/")[2:]
-        named: dict[int, int] = {}  # who is named, and the lowest id of those that name it
-        for versions in schedule.github.threads.get(int(number), ()):
-            comment = versions.now
-            ack = read_ack(comment) if comment is not None and comment.author == BOT else None
-            if ack is None or ack.key.kind != kind or ack.nonce.startswith(NONCE) or ack.opaque or ack.id in touched:
-                continue
-            lowest = named.setdefault(ack.prev, ack.id)
-            if lowest != ack.id and any(fence.ack_id == ack.id for _, fence in line):
-                yield f"ACK {ack.id} became an epoch of {ref}, although {lowest} names {ack.prev} too"
 
 
 def _forgets(old: Fence, new: Fence) -> bool:
@@ -86,10 +68,10 @@ def stale_writes(lines: Lines) -> Iterator[str]:
         newest = (0, "")
         before = None
         for push, fence in line:
-            epoch = (fence.ack_id, fence.nonce)
+            epoch = (fence.epoch, fence.nonce)
             if push.parents[:1] != ((push.before,) if push.before else ()):
                 yield f"{ref} at {push.at:.1f}: {push.oid[:7]} does not extend {push.before}"
-            if before is not None and epoch != newest and fence.ack_id < newest[0]:
-                yield f"{ref} at {push.at:.1f}: epoch {fence.ack_id} after {newest[0]}"
+            if before is not None and epoch != newest and fence.epoch < newest[0]:
+                yield f"{ref} at {push.at:.1f}: epoch {fence.epoch} after {newest[0]}"
             newest = max(newest, epoch, key=lambda e: e[0])
             before = push.oid

@@ -20,7 +20,7 @@ PERSON = Account(5, "octavia")
 STRANGER = Account(666, "mallory")
 FIRST_ID = 2_200_000_001
 
-_ACK_ID = re.compile(r"^Ack-Id: ([0-9]+)$", re.MULTILINE)
+_ACK_ID = re.compile(r"^Epoch: ([0-9]+)$", re.MULTILINE)
 
 
 def server_time(seconds: float) -> datetime:

@@ -12,7 +12,10 @@ from shared import lock
 from .protocol import Protocol, of_package
 from .schedule import Variation
 
-ORDER = ("trailer", "codec", "record", "fold", "port", "claimant", "view", "hold", "fence", "claim", "gateway")
+ORDER = (
+    "trailer", "comment", "codec", "record", "fold", "port", "breaker", "claimant", "conclude", "view", "edit", "swap",
+    "hold", "fence", "announce", "claim", "ends", "gateway",
+)  # fmt: skip
 """The modules of the lock, each after those that it imports."""
 
 Change = tuple[str, str, str]

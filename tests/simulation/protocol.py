@@ -7,7 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-MODULES = ("trailer", "codec", "record", "fold", "port", "claimant", "view", "claim", "hold", "fence", "gateway")
+MODULES = (
+    "trailer", "comment", "codec", "record", "fold", "port", "breaker", "claimant", "conclude", "view", "edit", "swap",
+    "hold", "fence", "announce", "claim", "ends", "gateway",
+)  # fmt: skip
 """The modules of the lock that a simulation drives; `scope` only ties `hold.keep` to a task group of anyio."""
 
 

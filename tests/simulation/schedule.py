@@ -124,7 +124,7 @@ class Schedule:
         self.github.add_label(ISSUE, str(Stage.READY), PERSON)
         rng = self.fate.rng
         if rng.random() < 0.005:
-            junk = ("not a fence", "x\n\nEngine-Fence: 1\nAck-Id: many\n", "x\n\nEngine-Fence: 1\nAck-Id: 3\n")
+            junk = ("not a fence", "x\n\nEngine-Fence: 1\nAck-Id: many\n", "x\n\nEngine-Fence: 9\nAck-Id: 3\n")
             foreign_fence(self.fate, WORKER_KEY.ref, junk[rng.randrange(3)])
 
     def _man(self) -> None:

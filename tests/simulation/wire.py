@@ -76,40 +76,9 @@ class Fences:
         pushed: str | None = await Call("pushes", lambda at: push(), write=True, detail=message)
         return pushed
 
-
-class OwnFences:
-    """Comments-only mode: every process has fences of its own, which nobody refuses and no other sees."""
-
-    def __init__(self, github: GitHub) -> None:
-        self._github = github
-        self._own: dict[str, tuple[str, str]] = {}
-
-    async def read(self, ref: str) -> tuple[str, str] | None:
-        """What this process wrote since it last looked for work."""
-        return self._own.get(ref)
-
-    async def commit(self, message: str, parents: Sequence[str]) -> str:
-        """A commit that no ref names yet."""
-        return self._github.committed(message, parents)
-
-    async def advance(
-        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
-    ) -> str | None:
-        """Always succeeds; the work travels without a fence."""
-
-        def push() -> str | None:
-            return self._github.push(ref, message, self._github.refs.get(ref), parents, [
-                RefUpdate(move.ref, self._github.refs.get(move.ref), move.new) for move in updates
-            ])  # fmt: skip
-
-        pushed: str | None = await Call("pushes", lambda at: push(), write=True, detail=message)
-        if pushed is not None:
-            self._own[ref] = pushed, message
-        return pushed
-
-    def forget(self) -> None:
-        """The lease is over."""
-        self._own.clear()
+    async def probe(self) -> None:
+        """A scratch ref, three times."""
+        await Call("probes", lambda at: None, write=True)
 
 
 class Forge:

@@ -57,8 +57,6 @@ class Worker:
             if not stages_of(seen.labels) & (WORKING | READY) and await agent.fences.read(self.key.ref) is None:
                 return None
         view = await agent.look(self.key)
-        if any(ack.opaque and ack.live(view.at) for ack in view.acks):
-            agent.fate.journal.counts["unknown key respected"] += 1
         other = view.taken_by(agent.claimant)
         intent = None if other else await self._wanted(agent, seen, view.fence)
         if intent is None:

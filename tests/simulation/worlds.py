@@ -84,10 +84,7 @@ HARSH = replace(HOSTILE, name="harsh", lost=0.05, reply_lost=0.05, pause=0.02, c
 LAGGY = replace(HOSTILE, name="laggy", lag=90.0, commit=10.0, pause=0.003, crash=0.003)
 UNBOUNDED = replace(LAGGY, name="unbounded", lag=2400.0, commit=60.0)
 
-CALM_COMMENTS = replace(CALM, name="calm-comments", fenced=False)
-NORMAL_COMMENTS = replace(NORMAL, name="normal-comments", fenced=False)
-
-SHARES = {CALM: 28, NORMAL: 37, HOSTILE: 15, HARSH: 5, LAGGY: 6, UNBOUNDED: 1, CALM_COMMENTS: 5, NORMAL_COMMENTS: 3}
+SHARES = {CALM: 30, NORMAL: 40, HOSTILE: 16, HARSH: 6, LAGGY: 7, UNBOUNDED: 1}
 """How many of a hundred seeds each world gets."""
 
 WORLDS = {world.name: world for world in SHARES}

@@ -41,11 +41,13 @@ class Step(Generic[T]):
 
 @dataclass
 class FakePort:
-    """One agent's port. `boot_offset` grows in `suspend`, `skew` is its wall clock's error, in seconds."""
+    """One agent's port. `boot_offset` grows in `suspend`, `skew` is its wall clock's error, in seconds;
+    `sure` whether nothing speaks against the server's time."""
 
     server: Server
     skew: float = 0.0
     boot_offset: float = 1000.0
+    sure: bool = True
     done: list[Operation[Any]] = field(default_factory=list)
     slept: list[float] = field(default_factory=list)
     plans: list[tuple[type[Operation[Any]], Plan | None]] = field(default_factory=list)
@@ -92,7 +94,7 @@ class FakePort:
             value = self.server.carry_out(operation, None)
         if plan is Fault.REPLY_LOST:
             raise UnknownOutcome
-        return Reply(value, self.server.at)
+        return Reply(value, self.server.at, sure=self.sure)
 
     def _next_plan(self, operation: Operation[Any]) -> Plan | None:
         for index, (kind, plan) in enumerate(self.plans):
@@ -213,6 +215,12 @@ class FakeAgent:
     def claim(self, **facts: Any) -> Lease | None:
         """`attempt`, driven alone to its end."""
         return run(self.port, self.attempt(**facts))
+
+    def take_over(self, **facts: Any) -> Lease | None:
+        """Look at an epoch that is dead, and claim it by the second look, a minute later."""
+        assert self.claim(**facts) is None
+        self.port.server.seconds += self.claimant.terms.look_again
+        return self.claim(**facts)
 
     def begin(self, **facts: Any) -> Run[Lease | None]:
         """`attempt`, to be driven by the test."""

@@ -17,6 +17,7 @@ from shared.lock.port import (
     ForeignFence,
     Operation,
     PostComment,
+    ProbeRefs,
     ReadComment,
     ReadComments,
     ReadFence,
@@ -190,5 +191,7 @@ class Server:
             case AdvanceFence(fence, expected, carries, updates, other):
                 moves = updates if other is None else (*updates, self._becomes(other))
                 return self.push(fence, expected, carries, moves)
+            case ProbeRefs():
+                return None
             case _:
                 raise TypeError(f"unexpected {operation!r}")

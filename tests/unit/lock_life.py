@@ -65,16 +65,19 @@ class Office:
     def expect_in_order(self, repeats: int = 1) -> None:
         """Nothing is lost, done twice, or locked; at most `repeats` phases were paid for in vain."""
         fences = self.server.lineage(KEY)[::-1]
-        assert all(newer.ack_id >= older.ack_id for older, newer in pairwise(fences)), "epochs only grow"
+        assert all(newer.epoch >= older.epoch for older, newer in pairwise(fences)), "epochs only grow"
         recorded = [newer.phase for older, newer in pairwise(fences) if newer.phase != older.phase]
         assert recorded == list(PHASES), "each phase is recorded once, in order"
         assert self.server.refs[BRANCH] == fences[-1].work_head, "the branch is what the fence says"
         phase_at = {fence.oid: fence.phase for fence in fences}
         assert all(phase_at[at] in BEFORE[phase] for phase, at in self.paid), "what is recorded is not paid for again"
         assert len(self.paid) <= len(PHASES) + repeats
-        self.server.seconds += TERMS.timeout
-        assert not self.agent("worker-z").observe().live(TERMS), "no lock is left"
-        assert len([one for one in self.server.comments().values() if read_ack(one)]) <= 4
+        self.server.seconds += TERMS.certain
+        last = self.agent("worker-z")
+        last.observe()
+        self.server.seconds += TERMS.look_again
+        assert not last.observe().live(TERMS), "no lock is left"
+        assert len([one for one in self.server.comments().values() if read_ack(one)]) <= 2
 
     async def _life(self, agent: FakeAgent) -> None:
         view = await observe(agent.port, KEY, agent.claimant)

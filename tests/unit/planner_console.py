@@ -10,7 +10,7 @@ from io import StringIO
 from fake_closing import FakeClosing, FakeReplies
 from fake_port import KEYS, FakeNonces
 from fake_server import BOT
-from planner_fakes import REPOSITORY, Bench, FakeGitHub
+from planner_fakes import REPOSITORY, Bench, FakeGitHub, Thread
 from planner_source import FakeSource
 from rich import console
 from rich.console import RenderableType
@@ -87,7 +87,7 @@ def session(bench: Bench, person: Person, kept: Kept | None = None) -> Session:
     """A conversation with `person` about the repository of `bench`."""
     github = FakeGitHub(bench.world)
     claimant = Claimant("planner-t", frozenset({BOT.id}), KEYS, FakeNonces("planner-t"))
-    status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
+    status = StatusBoard(Thread(github), Role.PLANNER, claimant.accounts, KEYS)
     forge = Forge(github, github, github, github, github, status, Texts(), FakeClosing(), FakeReplies())
     policy = Policy(REPOSITORY, BOT, bench.branch)
     listener = Listener(forge, claimant, policy)

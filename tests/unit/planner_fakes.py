@@ -28,7 +28,7 @@ from shared.governance.texts import Texts
 from shared.items import Ended
 from shared.labels import Flag
 from shared.lock.claimant import Claimant
-from shared.lock.port import Operation, Reply
+from shared.lock.port import EditComment, Operation, Reply
 from shared.loop import Loop
 from shared.models import Comment, Issue, LabelEvent, Permission
 from shared.warrant import Warrant
@@ -164,6 +164,29 @@ class FakeGitHub:
 
 
 @dataclass
+class Thread:
+    """The comments, as the status board asks for them: nothing is known that was not asked for."""
+
+    github: FakeGitHub
+
+    def known(self, number: int) -> tuple[Comment, ...] | None:
+        """Nothing."""
+        return None
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
+        """All of it."""
+        return await self.github.thread(number, since)
+
+    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+        """A new one."""
+        return await self.github.post(number, body, warrant)
+
+    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None:
+        """Another text."""
+        return await self.github.edit(id, body, warrant)
+
+
+@dataclass
 class LockPort:
     """The lock's port on the same server: short pauses pass at once, a heartbeat never comes."""
 
@@ -171,8 +194,19 @@ class LockPort:
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
         """Carry out one operation."""
+        tells = isinstance(operation, EditComment) and self._tells(operation)
+        if tells:
+            self.world.meet("tell")
         value: Any = self.world.server.carry_out(operation, None)
+        if tells:
+            self.world.meet("told")
         return Reply(value, self.world.server.at)
+
+    def _tells(self, edit: EditComment) -> bool:
+        """Whether an edit of the holder's says something else than what stands there."""
+        now = self.world.server.comments()[edit.id].body
+        before, after = (body.partition("```json")[2].partition("```")[0] for body in (now, edit.body))
+        return "state=active" in edit.body and before != after
 
     async def sleep(self, seconds: float) -> None:
         """Let a settle pause pass."""
@@ -206,7 +240,8 @@ class Bench:
         self.agents += 1
         github, name = FakeGitHub(self.world, self.unlisted), f"planner-{self.agents}"
         claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
-        status = StatusBoard(github, Role.PLANNER, claimant.accounts, KEYS)
+        status = StatusBoard(Thread(github), Role.PLANNER, claimant.accounts, KEYS)
+        status.beside(claimant.holding)
         policy = {"approval": Approval("auto" if self.auto else "comment")} | policy
         forge = Forge(github, github, github, github, github, status, Texts(), self.closing, FakeReplies())
         rules = Policy(REPOSITORY, BOT, self.branch, **policy)

@@ -27,6 +27,7 @@ class FakePort:
         """Let it pass, or wait until cancelled."""
         if seconds >= 60:
             await anyio.Event().wait()
+        await anyio.lowlevel.checkpoint()
         self._server.seconds += seconds
 
     def now(self) -> float:

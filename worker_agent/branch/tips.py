@@ -12,7 +12,6 @@ from shared.lock.record import Fence
 class Known:
     """The head of a branch as one lease last saw it; None when there was none."""
 
-    ack_id: int
     nonce: str
     tip: str | None
 
@@ -28,12 +27,12 @@ class Tips:
 
     def keep(self, fence: Fence, tip: str | None) -> None:
         """From now on this lease knows its branch to stand at `tip`."""
-        self._known[fence.key.number] = Known(fence.ack_id, fence.nonce, tip)
+        self._known[fence.key.number] = Known(fence.nonce, tip)
 
     def of(self, fence: Fence) -> Known | None:
         """What this lease knows; None when it has not looked, or has to look again."""
         known = self._known.get(fence.key.number)
-        return known if known is not None and (known.ack_id, known.nonce) == (fence.ack_id, fence.nonce) else None
+        return known if known is not None and known.nonce == fence.nonce else None
 
     def forget(self, fence: Fence) -> None:
         """Have the lease look again."""

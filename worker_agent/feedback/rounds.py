@@ -31,7 +31,7 @@ log = structlog.get_logger()
 class _Asked:
     """What one lease's coder was shown for one round."""
 
-    ack_id: int
+    nonce: str
     round: int
     items: tuple[Item, ...]
 
@@ -50,9 +50,9 @@ class Rounds:
         """What this round works on, the same as long as the lease lasts: a coder's answers go by its numbers."""
         number, fence = held.fence.pr, held.fence
         known = self._asked.get(number)
-        if known is None or (known.ack_id, known.round) != (fence.ack_id, fence.round):
+        if known is None or (known.nonce, known.round) != (fence.nonce, fence.round):
             reading = await self._feedback.read(number)
-            known = self._asked[number] = _Asked(fence.ack_id, fence.round, reading.items[:MOST])
+            known = self._asked[number] = _Asked(fence.nonce, fence.round, reading.items[:MOST])
         return known.items
 
     async def answer(self, held: Held) -> told.Ignored:

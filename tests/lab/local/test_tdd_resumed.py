@@ -75,7 +75,7 @@ async def test_an_order_that_was_answered_so_long_ago_that_nobody_records_it_any
             }
             known = status_record.merged(known, {"commands": [entry]})
         assert len(known["commands"]) == status_record.MOST
-        lines = ["<!-- engine-status/1 kind=worker n=1 -->", "It failed.", *status_record.end(known)]
+        lines = ["<!-- engine-status/1 kind=worker n=1 -->", "It failed.", "", status_record.machine_readable(known)]
         lab.comment("local/x", 1, "\n".join(lines), author="engine-bot")
         assert not orders.pending(repository)
         await orders.go_on(lab, "local/x")

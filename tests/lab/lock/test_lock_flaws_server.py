@@ -116,7 +116,7 @@ async def a_person_moves_the_label_meanwhile(engine: Engine) -> None:
 
     def maintainer(one: Exchange) -> None:
         nonlocal looks
-        if one.method == "GET" and one.path.endswith(f"/issues/{number}/comments") and acks(engine, number):
+        if one.method == "POST" and one.path.endswith(f"/issues/{number}/comments"):
             looks += 1
             if looks == 1:
                 engine.lab.unlabel(REPOSITORY, number, "status:ready", actor=OWNER)

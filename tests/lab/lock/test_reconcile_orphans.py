@@ -249,7 +249,7 @@ async def test_what_a_newer_version_of_the_engine_works_on_is_left_alone(engine:
     engine.lab.comment(REPOSITORY, live, ack, author=ENGINE)
     seen = await orphan_scene.fence(engine, Role.WORKER, foreign, Stage.IMPLEMENTING)
     bare = engine.lab.at(REPOSITORY).bare
-    text = write_fence(seen).replace("Engine-Fence: 1", "Engine-Fence: 2")
+    text = write_fence(seen).replace("Engine-Fence: 2", "Engine-Fence: 3")
     newer = await orphan_scene.commit(engine, text, f"{seen.oid}^{{tree}}", seen.oid)
     await bare.update_ref(seen.key.ref, newer)
     with capture_logs() as events:

@@ -78,7 +78,8 @@ MISTAKES = [
     ),
     (
         ROW + "lock: {self_fence: 1800}",
-        "repos.yml:3:20: lock.self_fence: must be less than lock.timeout (1800), not 1800",
+        "repos.yml:3:20: lock.self_fence: must be at most 1500: a sixth of lock.timeout (1800) lies between the moment "
+        "at which an agent stops by itself and the one at which others may take over, not 1800",
     ),
     (
         ROW + "lock: {timeout: 4000, heartbeat: 1400}",

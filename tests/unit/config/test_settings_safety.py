@@ -13,8 +13,10 @@ from config.settings import GitHubSettings, LockSettings
 from config.spending import BudgetSettings
 
 UNSAFE: list[tuple[dict[str, Any], str, str]] = [
-    ({"lock": LockSettings(timeout=899, self_fence=800)}, "lock.timeout", "at least 3 heartbeats (900), not 899"),
-    ({"lock": LockSettings(self_fence=1800)}, "lock.self_fence", "less than lock.timeout (1800), not 1800"),
+    ({"lock": LockSettings(timeout=899, self_fence=700)}, "lock.timeout", "at least 3 heartbeats (900), not 899"),
+    ({"lock": LockSettings(self_fence=1800)}, "lock.self_fence", "a sixth of lock.timeout (1800)"),
+    ({"lock": LockSettings(self_fence=1501)}, "lock.self_fence", "at most 1500: "),
+    ({"lock": LockSettings(timeout=1800, self_fence=1799)}, "lock.self_fence", "not 1799"),
     ({"lock": LockSettings(self_fence=300)}, "lock.self_fence", "greater than lock.heartbeat (300), not 300"),
     ({"lock": LockSettings(settle=1.9)}, "lock.settle", "at least 2, not 1.9"),
     ({"github": GitHubSettings(write_interval_seconds=0)}, "github.write_interval_seconds", "greater than 0"),
@@ -45,7 +47,7 @@ def test_unsafe_times_are_accepted_against_loopback(changes: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     "lock",
     [
-        LockSettings(timeout=900, self_fence=899, heartbeat=300, settle=2),
+        LockSettings(timeout=900, self_fence=750, heartbeat=300, settle=2),
         LockSettings(timeout=1800, self_fence=301, heartbeat=300),
     ],
 )

@@ -30,7 +30,7 @@ OURS = {
     "refs/ack/doctor/1/fence": "a probe that was cut off",
 }
 NEWER = {
-    KEY.ref: OURS[KEY.ref].replace("Engine-Fence: 1", "Engine-Fence: 2"),
+    KEY.ref: OURS[KEY.ref].replace("Engine-Fence: 2", "Engine-Fence: 3"),
     LEDGER: json.dumps({"v": 2, "runs": []}),
     register.REF: json.dumps({"v": 2, "tests": []}),
     MERGES: OURS[MERGES].replace("Engine-Merge: 1", "Engine-Merge: 2"),

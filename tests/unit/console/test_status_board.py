@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -43,7 +44,8 @@ def ack(of: Fence, *, state: AckState = AckState.ACTIVE, age: int = 60, nonce: s
 
 def board(*issues: Issue, fences: tuple[Fence, ...] = (), acks: tuple[Comment, ...] = (), **more: Any) -> list[Row]:
     terms = Terms(merge=more.pop("merge", "never"))
-    known = {one.key: one for one in fences}
+    shown = {one.id for one in acks}
+    known = {one.key: one if one.ack_id in shown else replace(one, released=one.nonce) for one in fences}
     return list(rows(Seen(AT, issues, known, {one.id: one for one in acks}, **more), terms))
 
 
@@ -57,8 +59,26 @@ def test_a_new_story_waits_for_a_planner_and_other_issues_are_no_business_of_the
 def test_who_holds_an_item_is_said_by_its_fence_and_shown_while_its_ack_lives() -> None:
     working = fence(Role.WORKER, 7, Stage.IMPLEMENTING, attempt=1)
     (row,) = board(issue(7, "status:implementing"), fences=(working,), acks=(ack(working),))
-    assert (row.holder, row.held_since) == ("worker-1", AT - timedelta(minutes=12))
+    assert (row.holder, row.held_since) == ("worker-1", datetime.fromtimestamp(1_700_000_000, UTC))
     assert (row.waiting, row.attempts) == (None, (1, 3))
+
+
+@pytest.mark.parametrize(
+    ("change", "age"),
+    [({"released": NONCE}, 60), ({"at": AT - timedelta(seconds=1801)}, 1801), ({"stage": Stage.WITHDRAWN}, 60)],
+    ids=["released", "run out", "ended"],
+)
+def test_nobody_holds_what_is(change: dict[str, Any], age: int) -> None:
+    working = replace(fence(Role.WORKER, 7, Stage.IMPLEMENTING), **change)
+    (row,) = board(issue(7, "status:implementing"), fences=(working,), acks=(ack(working, age=age),))
+    assert (row.holder, row.held_since) == ("", None)
+
+
+def test_a_holder_is_known_by_its_stamp_where_no_comment_shows_it() -> None:
+    working = fence(Role.WORKER, 7, Stage.IMPLEMENTING)
+    seen = Seen(AT, (issue(7, "status:implementing"),), {working.key: working})
+    (row,) = rows(seen, Terms())
+    assert (row.holder, row.held_since) == ("worker-1", working.at)
 
 
 @pytest.mark.parametrize(
@@ -66,11 +86,12 @@ def test_who_holds_an_item_is_said_by_its_fence_and_shown_while_its_ack_lives() 
     [{"state": AckState.RELEASED}, {"age": 1801}, {"nonce": "b" * 32}],
     ids=["released", "run out", "of an earlier life"],
 )
-def test_nobody_holds_it_by_an_ack_that_is(change: dict[str, Any]) -> None:
-    working = fence(Role.WORKER, 7, Stage.IMPLEMENTING)
+def test_of_an_older_engine_its_ack_tells_who_holds_it(change: dict[str, Any]) -> None:
+    working = fence(Role.WORKER, 7, Stage.IMPLEMENTING, format=1)
     (row,) = board(issue(7, "status:implementing"), fences=(working,), acks=(ack(working, **change),))
     assert (row.holder, row.held_since) == ("", None)
-    assert row.waiting == Waiting(Whom.WORKER, "a free one")
+    (held,) = board(issue(7, "status:implementing"), fences=(working,), acks=(ack(working),))
+    assert held.holder == "worker-1"
 
 
 def test_a_pull_request_shows_its_round_and_checks_and_its_issue_waits_for_it() -> None:
@@ -85,7 +106,7 @@ def test_a_pull_request_shows_its_round_and_checks_and_its_issue_waits_for_it() 
 
 def test_a_pull_request_in_review_goes_by_the_reviewers_fence() -> None:
     working = fence(Role.WORKER, 7, Stage.REVIEWING, pr=9, work_head="2" * 40)
-    reviewing = fence(Role.REVIEWER, 9, Stage.APPROVED, work_head=HEAD)
+    reviewing = fence(Role.REVIEWER, 9, Stage.APPROVED, work_head=HEAD, released=NONCE)
     seen = Seen(AT, (issue(9, "status:approved", pull=True),), {one.key: one for one in (working, reviewing)})
     assert heads(seen, Terms()) == (HEAD,)
     assert claimed(seen, Terms()) == (909,)

@@ -84,16 +84,16 @@ def attended(world: World, agent: Agent) -> Attended:
     return Attended(agent, people, agent, Port(world), cast("Claimant", None))
 
 
-def lease(ack_id: int, prev: int, heartbeat: int = 0) -> Lease:
-    """A lease on what was given up."""
-    ack = Ack(PLAN.key, "planner-a", 0, prev, "n" * 32, 900, heartbeat=heartbeat, id=ack_id)
-    return Lease(ack, replace(PLAN, stage=Stage.FAILED, ack_id=ack_id), PLAN.at, 0.0)
+def lease(epoch: str, before: str) -> Lease:
+    """A lease on what was given up; epochs are told by one letter each."""
+    ack = Ack(PLAN.key, "planner-a", 0, 0, epoch * 32, 900, id=5)
+    return Lease(ack, replace(PLAN, stage=Stage.FAILED, nonce=epoch * 32), PLAN.at, 0.0, before=before * 32)
 
 
-async def given_up(world: World, refusal: Blocked | None, ack_id: int = 5) -> None:
-    """An agent gives the item up under an ACK; raises what telling it raises."""
+async def given_up(world: World, refusal: Blocked | None, epoch: str = "b") -> None:
+    """An agent gives the item up; raises what telling it raises."""
     here = attended(world, Agent(refusal))
-    async with here.hold(lease(ack_id, 4)) as held:
+    async with here.hold(lease(epoch, "a")) as held:
         await here.fail(held, Blocked("It failed."))
 
 
@@ -107,7 +107,7 @@ async def test_a_thread_that_takes_no_words_keeps_nobody_from_being_called() -> 
     world = World()
     with pytest.raises(Blocked, match="locked"):
         await given_up(world, Blocked("locked"))
-    assert [(one.kind, one.epoch, one.sentence) for one in world.sent.values()] == [("failed", "5", "It failed.")]
+    assert [(one.kind, one.epoch, one.sentence) for one in world.sent.values()] == [("failed", "b" * 12, "It failed.")]
 
 
 @pytest.mark.parametrize("refusal", [Gone("gone"), Unauthorized("expired")])
@@ -118,9 +118,7 @@ async def test_nobody_is_called_to_what_is_gone_or_is_told_later(refusal: Blocke
     assert world.sent == {}
 
 
-@pytest.mark.parametrize(
-    "again", [lease(6, 5), lease(5, 4, heartbeat=3)], ids=["another ACK", "its own after a restart"]
-)
+@pytest.mark.parametrize("again", [lease("c", "b"), lease("d", "b")], ids=["another agent", "its own after a restart"])
 async def test_who_finds_it_given_up_calls_unless_that_was_done(again: Lease) -> None:
     crashed, told = World(), World()
     await taken_over(crashed, again)
@@ -130,7 +128,7 @@ async def test_who_finds_it_given_up_calls_unless_that_was_done(again: Lease) ->
     assert "It was given up" in one.sentence
     await taken_over(told, again)
     assert [one.sentence for one in told.sent.values()] == ["It failed."]
-    await given_up(told, None, 8)
+    await given_up(told, None, "e")
     assert len(told.sent) == 2, "another failure is another occasion"
 
 

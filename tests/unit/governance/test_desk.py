@@ -105,10 +105,11 @@ def desk(world: World) -> Desk:
 
 
 def claimed(world: World, id: int, prev: int) -> Held:
-    """Another worker begins the next epoch: its ACK is in the thread, its fence on the server."""
+    """Another worker begins the next epoch, and has read up to `id`; the one before it had read up to `prev`."""
     ack = Ack(world.fence.key, "worker-b", 1_700_000_000_000, prev, f"{id:032x}", 1800, id=id)
     world.thread.say(id, write_ack(ack, KEYS), BOT, AT + timedelta(seconds=30))
-    world.fence = replace(world.fence, ack_id=id, nonce=ack.nonce, agent="worker-b", at=AT + timedelta(seconds=31))
+    moved = {"ack_id": id, "nonce": ack.nonce, "agent": "worker-b", "seen": id, "seen_before": prev}
+    world.fence = replace(world.fence, **moved, at=AT + timedelta(seconds=31))  # type: ignore[arg-type]
     claimant = Claimant("worker-b", frozenset({BOT.id}), KEYS, FakeNonces("n"))
     return begin(FakePort(Server()), Lease(ack, world.fence, AT, 0.0), claimant)
 

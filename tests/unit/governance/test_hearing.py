@@ -19,7 +19,7 @@ from shared.workflow import Role, Stage
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 ADA, MALLORY, TRIAGE, BOT = Account(1, "ada"), Account(2, "mallory"), Account(3, "tom"), Account(99, "engine-bot")
-FENCE = Fence(ItemKey(Role.WORKER, 7), 5, "n" * 32, "worker-a", Stage.FAILED, AT)
+FENCE = Fence(ItemKey(Role.WORKER, 7), 5, "n" * 32, "worker-a", Stage.FAILED, AT, seen=5, seen_before=5)
 ISSUE = Issue(7, "Title", "", frozenset(), ADA, AT, AT)
 
 

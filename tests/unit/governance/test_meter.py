@@ -11,6 +11,7 @@ from fake_server import Fault, Server
 from shared.errors import Transient
 from shared.governance.meter import RUNS_PER_STEP, RunsUsedUp, begin_run
 from shared.lock.fence import advance
+from shared.lock.hold import begin
 from shared.lock.port import AdvanceFence
 
 
@@ -40,7 +41,9 @@ def test_a_restart_and_another_agent_go_on_counting() -> None:
     alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
     run(alice.port, begin_run(alice.win()))
     server.seconds += 4000
-    held = bob.win()
+    lease = bob.take_over()
+    assert lease is not None
+    held = begin(bob.port, lease, bob.claimant)
     assert held.fence.runs == 1
     run(bob.port, begin_run(held))
     assert held.fence.runs == 2

@@ -13,6 +13,7 @@ from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant, Shortage
 from shared.lock.codec import ItemKey
+from shared.lock.conclude import Standing
 from shared.lock.record import Fence, Wait
 from shared.lock.view import View
 from shared.marks import Keyring
@@ -52,7 +53,7 @@ async def claimed(fence: Fence | None, wish: Intent, says: Shortage | None) -> S
     port: Any = Port()
     nonces: Any = None
     claimant = Claimant("worker-1", frozenset(), Keyring(1), nonces, purse=Purse(says))
-    view = View(KEY, fence, (), None, 0, AT)
+    view = View(KEY, fence, Standing.FREE, "", AT, 0.0)
     try:
         left = await Claims(Role.WORKER, port, claimant).claim(view, wish)
     except Begun:

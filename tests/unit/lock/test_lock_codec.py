@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,6 +10,7 @@ import pytest
 from fake_server import BOT, EPOCH, STRANGER
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lock_world import older_ack
 
 from shared.lock.codec import Ack, AckState, ItemKey, trusted, write_ack
 from shared.lock.trailer import OPAQUE_SECONDS
@@ -22,7 +24,8 @@ OLD, NEW, OTHER = Key.of(b"o" * 32), Key.of(b"n" * 32), Key.of(b"x" * 32)
 KEYS = Keyring(99, (NEW,))
 NO_KEYS = Keyring(99)
 KEY = ItemKey(Role.WORKER, 42)
-ACK = Ack(KEY, "worker-a1b2c3d4", 1706123456789, 2_200_000_000, "0123456789abcdef" * 2, 1800)
+ACK = Ack(KEY, "worker-a1b2c3d4", 1706123456789, 0, "0123456789abcdef" * 2, 1800, epoch=4)
+OLDER = replace(ACK, prev=2_200_000_000, epoch=0, shared=False)
 ACCOUNTS = frozenset({BOT.id, 7002})
 OURS = "0" * 32
 
@@ -34,11 +37,12 @@ acks = st.builds(
     key=keys,
     agent=st.from_regex(r"[a-z0-9-]{1,64}", fullmatch=True),
     millis=st.integers(0, 10**13 - 1),
-    prev=st.integers(0, 2**63 - 1),
+    prev=st.just(0),
     nonce=hexes,
     ttl_seconds=st.integers(0, 10**8 - 1),
     state=st.sampled_from(AckState),
     heartbeat=st.integers(0, 10**9 - 1),
+    epoch=st.integers(0, 10**9 - 1),
 )
 
 
@@ -50,6 +54,11 @@ def signed(ack: Ack = ACK, ring: Keyring = KEYS) -> str:
     return write_ack(ack, ring)
 
 
+def alone(ring: Keyring = NO_KEYS) -> str:
+    """An older engine's comment of an ACK alone."""
+    return older_ack(OLDER, ring)
+
+
 @pytest.mark.parametrize("ring", [KEYS, NO_KEYS])
 @STEADY
 @given(ack=acks)
@@ -58,8 +67,17 @@ def test_an_ack_is_read_back_as_written(ring: Keyring, ack: Ack) -> None:
     assert trusted(posted, ACCOUNTS, ring) == replace(ack, id=posted.id, updated_at=EPOCH)
 
 
-def test_the_first_line_is_what_people_and_old_readers_know() -> None:
-    assert signed().split("\n")[0] == "ACK:worker:worker-a1b2c3d4:1706123456789"
+def test_people_read_first_and_programs_find_the_line_they_know() -> None:
+    lines = signed().split("\n")
+    assert lines[1] == "worker-a1b2c3d4 is working on this since 19:10 UTC."
+    assert "ACK:worker:worker-a1b2c3d4:1706123456789" in lines
+    assert lines.index("ACK:worker:worker-a1b2c3d4:1706123456789") > lines.index("<!-- lock -->")
+
+
+@pytest.mark.parametrize("ring", [KEYS, NO_KEYS])
+def test_an_older_engines_ack_is_read(ring: Keyring) -> None:
+    posted = comment(older_ack(OLDER, ring))
+    assert trusted(posted, ACCOUNTS, ring) == replace(OLDER, id=posted.id, updated_at=EPOCH)
 
 
 @pytest.mark.parametrize(
@@ -72,11 +90,11 @@ def test_the_first_line_is_what_people_and_old_readers_know() -> None:
         {"millis": 10**13},
         {"nonce": "short"},
         {"ttl_seconds": 10**8},
-        {"prev": -1},
+        {"epoch": -1},
     ],
 )
 def test_an_ack_that_nobody_could_read_is_not_written(change: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="no ACK can be written"):
+    with pytest.raises(ValueError, match="no ACK can"):
         write_ack(replace(ACK, **change), KEYS)  # type: ignore[arg-type]
 
 
@@ -84,25 +102,46 @@ def test_an_ack_that_nobody_could_read_is_not_written(change: dict[str, object])
 @pytest.mark.parametrize(
     "body",
     [
-        pytest.param(signed(ring=NO_KEYS).replace("ACK:", "> ACK:"), id="quoted"),
-        pytest.param("\n".join(f"> {line}" for line in signed(ring=NO_KEYS).split("\n")), id="quoted whole"),
-        pytest.param(f"```\n{signed(ring=NO_KEYS)}\n```", id="code block"),
-        pytest.param(f"Look:\n{signed(ring=NO_KEYS)}", id="not on the first line"),
-        pytest.param(f" {signed(ring=NO_KEYS)}", id="leading space"),
-        pytest.param(signed(ring=NO_KEYS).replace("456789\n", "456789 please\n"), id="more on the line"),
-        pytest.param(signed(ring=NO_KEYS).replace("<!-- ack", "see <!-- ack"), id="more before the trailer"),
-        pytest.param(signed(ring=NO_KEYS).replace("ACK:worker:", "ACK:worker2:"), id="kind as a prefix"),
-        pytest.param(signed(ring=NO_KEYS).replace("ACK:", "ack:"), id="lower case"),
-        pytest.param(signed(ring=NO_KEYS).replace("1706123456789", "170612345678"), id="too few digits"),
-        pytest.param(signed(ring=NO_KEYS).replace("1706123456789", "١٧٠٦١٢٣٤٥٦٧٨٩"), id="other digits"),
-        pytest.param(signed(ring=NO_KEYS).replace("state=active", "state=gone"), id="unknown state"),
-        pytest.param(signed(ring=NO_KEYS).replace("ttl=1800", f"ttl={'9' * 5000}"), id="endless number"),
-        pytest.param(signed(ring=NO_KEYS).replace("<!--", "\n<!--"), id="a blank line between"),
+        pytest.param(alone().replace("ACK:", "> ACK:"), id="quoted"),
+        pytest.param("\n".join(f"> {line}" for line in alone().split("\n")), id="quoted whole"),
+        pytest.param(f"```\n{alone()}\n```", id="code block"),
+        pytest.param(f"Look:\n{alone()}", id="not on the first line"),
+        pytest.param(f" {alone()}", id="leading space"),
+        pytest.param(alone().replace("456789\n", "456789 please\n"), id="more on the line"),
+        pytest.param(alone().replace("<!-- ack", "see <!-- ack"), id="more before the trailer"),
+        pytest.param(alone().replace("ACK:worker:", "ACK:worker2:"), id="kind as a prefix"),
+        pytest.param(alone().replace("ACK:", "ack:"), id="lower case"),
+        pytest.param(alone().replace("1706123456789", "170612345678"), id="too few digits"),
+        pytest.param(alone().replace("1706123456789", "١٧٠٦١٢٣٤٥٦٧٨٩"), id="other digits"),
+        pytest.param(alone().replace("state=active", "state=gone"), id="unknown state"),
+        pytest.param(alone().replace("ttl=1800", f"ttl={'9' * 5000}"), id="endless number"),
+        pytest.param(alone().replace("<!--", "\n<!--"), id="a blank line between"),
         pytest.param("", id="empty"),
     ],
 )
 def test_only_two_whole_lines_at_the_top_are_an_ack(body: str) -> None:
     assert trusted(comment(body), ACCOUNTS, NO_KEYS) is None
+
+
+@pytest.mark.fault(18)
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda b: f"> {b}", id="quoted"),
+        pytest.param(lambda b: f"Look:\n{b}", id="not on the first line"),
+        pytest.param(lambda b: f"```\n{b}\n```", id="code block"),
+        pytest.param(lambda b: b.replace("kind=worker", "kind=planner"), id="another kind"),
+        pytest.param(lambda b: b.replace("n=42", "n=43"), id="another thread"),
+        pytest.param(lambda b: b.replace("is working", "was working"), id="edited"),
+        pytest.param(lambda b: b + "\nThanks!", id="more below"),
+        pytest.param(lambda b: b.replace("epoch=4", "epoch=5"), id="another epoch"),
+    ],
+)
+def test_what_anybody_changed_in_the_one_comment_voids_it_with_and_without_a_key(
+    change: Callable[[str], str],
+) -> None:
+    for ring in (KEYS, NO_KEYS):
+        assert trusted(comment(change(signed(ring=ring))), ACCOUNTS, ring) is None
 
 
 @pytest.mark.parametrize(
@@ -139,10 +178,10 @@ def test_text_of_a_model_under_our_account_is_no_ack(mac: str) -> None:
     [
         ("1706123456789", "1706123456788"),
         ("state=active", "state=done"),
-        ("hb=0", "hb=9"),
+        ("rev=0", "rev=9"),
+        ("epoch=4", "epoch=5"),
         ("ttl=1800", "ttl=9999"),
-        ("prev=2200000000", "prev=0"),
-        ("stops it.", "stops it!"),
+        ("is working", "was working"),
     ],
 )
 def test_an_edited_ack_does_not_exist(old: str, new: str) -> None:

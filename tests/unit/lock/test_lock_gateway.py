@@ -18,6 +18,7 @@ from shared.lock.port import (
     ForeignFence,
     Operation,
     PostComment,
+    ProbeRefs,
     ReadComment,
     ReadComments,
     ReadFence,
@@ -84,6 +85,9 @@ class Fences:
         self.asked.append((ref, message, expected, tuple(parents), tuple(updates)))
         return "5" * 40
 
+    async def probe(self) -> None:
+        self.asked.append("probe")
+
 
 def gateway(comments: Comments, fences: Fences) -> Gateway:
     return Gateway(comments, fences, FakeAgent(Server(), "worker-a").port, lambda: EPOCH)
@@ -131,6 +135,20 @@ async def test_a_fence_that_cannot_be_read_is_not_absent() -> None:
     with pytest.raises(ForeignFence, match="refs/ack/worker/42") as raised:
         await gateway(Comments(), fences).request(ReadFence(KEY))
     assert raised.value.oid == "1" * 40
+
+
+async def test_a_scratch_ref_is_tried_by_the_git_server() -> None:
+    fences = Fences(None)
+    assert (await gateway(Comments(), fences).request(ProbeRefs())).value is None
+    assert fences.asked == ["probe"]
+
+
+async def test_every_answer_says_whether_its_time_is_sure() -> None:
+    sure = [True, False]
+    one = Gateway(
+        Comments(), Fences(None), FakeAgent(Server(), "worker-a").port, lambda: EPOCH, sure=lambda: sure.pop(0)
+    )
+    assert [(await one.request(ReadFence(KEY))).sure for _ in range(2)] == [True, False]
 
 
 async def test_an_unknown_operation_is_a_mistake() -> None:

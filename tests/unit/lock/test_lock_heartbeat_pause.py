@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from fake_port import KEYS, FakeAgent, run
+from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import Server
 
 from shared.errors import Lost
@@ -36,12 +36,15 @@ def test_an_ack_that_was_read_before_a_long_pause_is_not_written(server: Server)
 
 
 def test_an_edited_ack_is_not_gone_on_with_although_no_key_tells(server: Server) -> None:
-    """Without a key an edited ACK still counts; the agent that it stopped must not write over the edit."""
+    """Without a key its sum tells that a comment was edited; the agent that it stopped does not write over the edit."""
     alice = FakeAgent(server, "worker-a", keys=UNSIGNED)
     held = alice.win()
     edited = server.comments()[held.ack.id].body + "\nPlease stop."
     server.edit(held.ack.id, edited)
     with pytest.raises(Lost, match="edited"):
         run(alice.port, beat(held))
-    assert alice.restart().claim() is None
     assert server.comments()[held.ack.id].body == edited
+    assert alice.nonces.kept == set()
+    fence = server.fence(KEY)
+    assert fence is not None
+    assert fence.free

@@ -42,6 +42,11 @@ fences = st.builds(
     approved_by=words,
     wait=st.none() | st.builds(Wait, words, times),
     next_role=words,
+    epoch=numbers,
+    released=hexes | st.just(""),
+    seen=numbers | st.just(0),
+    seen_before=numbers | st.just(0),
+    posted=st.integers(0, 2),
 )
 
 
@@ -77,6 +82,25 @@ def test_times_are_written_in_utc_and_whole_seconds() -> None:
     assert "At: 2026-01-05T09:00:00+00:00\n" in write_fence(Fence(KEY, 7, "n", "w", Stage.TESTING, local))
 
 
+def test_an_older_fence_is_read_and_written_as_it_was() -> None:
+    """A tombstone on it changes its stage alone: the engines that made it can go on reading it."""
+    fence = Fence(KEY, 7, "n" * 32, "w", Stage.TESTING, EPOCH, format=1)
+    text = write_fence(fence)
+    assert "Engine-Fence: 1\nAck-Id: 7\n" in text
+    assert not {"Epoch: ", "Released: ", "Seen: ", "Posted: "} & {
+        line[: line.find(" ") + 1] for line in text.split("\n")
+    }
+    assert read_fence(KEY, "", text) == fence
+    assert not replace(fence, released=fence.nonce).free
+
+
+def test_only_the_nonce_of_the_fence_itself_frees_it() -> None:
+    fence = Fence(KEY, 7, "n" * 32, "w", Stage.TESTING, EPOCH)
+    assert not fence.free
+    assert not replace(fence, released="m" * 32).free
+    assert replace(fence, released="n" * 32).free
+
+
 def test_a_fence_begins_with_a_sentence_for_people() -> None:
     assert write_fence(Fence(KEY, 7, "n", "w", Stage.IMPLEMENTING, EPOCH)).startswith("worker #42 implementing\n\n")
 
@@ -87,7 +111,7 @@ def test_a_fence_begins_with_a_sentence_for_people() -> None:
         "",
         "Merge branch 'main'\n",
         "worker #42 testing\n\nAck-Id: 7\n",
-        "x\n\nEngine-Fence: 2\nAck-Id: 7\nNonce: n\nAgent: w\nStage: testing\nAt: 2026-01-05T09:00:00+00:00\n",
+        "x\n\nEngine-Fence: 3\nAck-Id: 7\nNonce: n\nAgent: w\nStage: testing\nAt: 2026-01-05T09:00:00+00:00\n",
         "x\n\nEngine-Fence: 1\nNonce: n\nAgent: w\nStage: testing\nAt: 2026-01-05T09:00:00+00:00\n",
         "x\n\nEngine-Fence: 1\nAck-Id: 7\nNonce: n\nAgent: w\nStage: brewing\nAt: 2026-01-05T09:00:00+00:00\n",
         "x\n\nEngine-Fence: 1\nAck-Id: seven\nNonce: n\nAgent: w\nStage: testing\nAt: 2026-01-05T09:00:00+00:00\n",

@@ -1,22 +1,30 @@
-"""release: everybody is told once; what cannot be told runs out or is continued."""
+"""release: the fence frees the item, and the comment tells people; what cannot be told runs out or is continued."""
 
 from __future__ import annotations
 
 import pytest
-from fake_port import FakeAgent, FakePort, run
-from fake_server import Fault, Server
-from lock_world import on_the_thread
+from fake_port import KEY, FakeAgent, Run, run
+from fake_server import Fault, Plan, Server
+from lock_world import TERMS, on_the_thread
 
-from shared.errors import Gone, Lost, Unauthorized, UnknownOutcome
+from shared.errors import Gone, Lost, NotAllowed, Unauthorized, UnknownOutcome
 from shared.lock.codec import AckState
+from shared.lock.fence import advance
 from shared.lock.hold import RELEASED, Held, beat, release
-from shared.lock.port import EditComment
+from shared.lock.port import AdvanceFence, EditComment
 from shared.warrant import Notice, Operator
+from shared.workflow import Stage
+
+
+def is_free(server: Server) -> bool:
+    fence = server.fence(KEY)
+    return fence is not None and fence.free
 
 
 @pytest.mark.parametrize("state", [AckState.RELEASED, AckState.DONE])
 def test_release_tells_everybody_once(server: Server, alice: FakeAgent, held: Held, state: AckState) -> None:
     assert run(alice.port, release(held, state)) is True
+    assert is_free(server)
     assert on_the_thread(server, held) is state
     assert alice.nonces.kept == set()
     sent = len(alice.port.done)
@@ -26,23 +34,62 @@ def test_release_tells_everybody_once(server: Server, alice: FakeAgent, held: He
         held.check()
 
 
-@pytest.mark.parametrize("plan", [Fault.FAILED, Fault.LOST, Unauthorized(), Gone()])
-def test_a_release_that_fails_is_only_reported(
-    server: Server, alice: FakeAgent, held: Held, plan: Fault | Unauthorized | Gone
+def test_the_end_of_an_item_frees_it_in_the_same_push(server: Server, alice: FakeAgent, held: Held) -> None:
+    pushes = alice.port.count(AdvanceFence)
+    run(alice.port, advance(held, stage=Stage.DONE))
+    assert is_free(server)
+    held.check()
+    assert run(alice.port, release(held)) is True
+    assert alice.port.count(AdvanceFence) == pushes + 1
+    assert on_the_thread(server, held) is AckState.DONE
+
+
+@pytest.mark.parametrize("plan", [Fault.FAILED, Unauthorized(), Gone(), NotAllowed()])
+def test_a_release_that_cannot_be_pushed_is_reported_and_gone_on_with(
+    server: Server, alice: FakeAgent, held: Held, plan: Plan
 ) -> None:
-    alice.port.plan(EditComment, plan)
+    alice.port.plan(AdvanceFence, plan)
     assert run(alice.port, release(held)) is False
     assert run(alice.port, release(held)) is False
     assert alice.nonces.mine(held.ack.nonce)
+    assert on_the_thread(server, held) is AckState.ACTIVE, "nobody is told what is not so"
     with pytest.raises(Lost):
         held.check()
     assert alice.restart().claim() is not None
 
 
-def test_releasing_a_deleted_ack_is_reported(server: Server, alice: FakeAgent, held: Held) -> None:
-    server.delete(held.ack.id)
+@pytest.mark.parametrize("plan", [Fault.FAILED, Fault.LOST, Gone(), NotAllowed()])
+def test_an_edit_that_fails_delays_nobody(
+    server: Server, alice: FakeAgent, bob: FakeAgent, held: Held, plan: Plan
+) -> None:
+    alice.port.plan(EditComment, plan)
+    assert run(alice.port, release(held)) is True
+    assert bob.claim() is not None
+
+
+def test_a_lost_release_that_happened_is_one(server: Server, alice: FakeAgent, bob: FakeAgent, held: Held) -> None:
+    alice.port.plan(AdvanceFence, Fault.REPLY_LOST)
+    assert run(alice.port, release(held)) is True
+    assert bob.claim() is not None
+
+
+def test_a_release_whose_push_is_late_frees_no_successor(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    held = alice.win()
+    alice.port.plan(AdvanceFence, Fault.LATE)
     assert run(alice.port, release(held)) is False
+    server.seconds += TERMS.timeout
+    taken = bob.take_over()
+    assert taken is not None
+    server.deliver()
+    assert server.fence(KEY) == taken.fence
+    assert FakeAgent(server, "worker-c").claim() is None
+
+
+def test_releasing_a_deleted_comment_is_no_failure(server: Server, alice: FakeAgent, held: Held) -> None:
+    server.delete(held.ack.id)
+    assert run(alice.port, release(held)) is True
     assert held.lost == RELEASED
+    assert len(server.comments()) == 0
 
 
 def test_other_warrants_need_no_lease() -> None:
@@ -50,28 +97,25 @@ def test_other_warrants_need_no_lease() -> None:
     Notice(42, "status").check()
 
 
-class Overtaken(FakePort):
-    """What was sent before the release arrives while the release settles."""
-
-    async def sleep(self, seconds: float) -> None:
-        assert self.server.deliver() == 1
-        assert any("state=active" in one.body for one in self.server.comments().values())
-        await super().sleep(seconds)
-
-
-def test_a_heartbeat_that_arrives_after_the_release_does_not_undo_it(
-    server: Server, alice: FakeAgent, held: Held
+def test_a_heartbeat_that_arrives_after_the_release_frees_nothing_and_holds_nothing(
+    server: Server, alice: FakeAgent, bob: FakeAgent, held: Held
 ) -> None:
     alice.port.plan(EditComment, Fault.LATE)
     with pytest.raises(UnknownOutcome):
         run(alice.port, beat(held))
-    held.port = Overtaken(alice.port.server)
     assert run(alice.port, release(held)) is True
-    assert on_the_thread(server, held) is AckState.RELEASED
+    assert server.deliver() == 1
+    assert on_the_thread(server, held) is AckState.ACTIVE
+    lease = bob.claim()
+    assert lease is not None, "the fence says that it is free"
 
 
-def test_a_release_after_an_answered_heartbeat_is_one_request(alice: FakeAgent, held: Held) -> None:
-    run(alice.port, beat(held))
-    sent = len(alice.port.done)
+def test_a_release_takes_a_late_push_of_its_own_along(server: Server, alice: FakeAgent, held: Held) -> None:
+    """The work was cancelled in the middle of its push, which arrives: the release moves the fence from there."""
+    push = Run(alice.port, advance(held, pr=57))
+    alice.port.answer(push.waits_for)  # type: ignore[arg-type]
+    push.crash()
     assert run(alice.port, release(held)) is True
-    assert len(alice.port.done) == sent + 1
+    fence = server.fence(KEY)
+    assert fence is not None
+    assert (fence.free, fence.pr) == (True, 57)

@@ -99,8 +99,8 @@ async def test_losing_the_lease_cancels_the_block(
             finally:
                 ended.append("cancelled")
 
-    server.delete(lease.ack.id)
-    with pytest.raises(Lost, match="deleted"):
+    server.edit(lease.ack.id, "I do this myself.")
+    with pytest.raises(Lost, match="edited"):
         await work()
     assert ended == ["cancelled"]
     assert port.count(EditComment) == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from fake_port import KEY, FakeAgent, run
 from fake_server import Server
@@ -21,14 +19,9 @@ def test_a_look_names_the_holder_to_everybody_but_itself(server: Server) -> None
     assert bob.observe().taken_by(bob.claimant) == "worker-a"
     assert alice.observe().taken_by(alice.claimant) == ""
     server.seconds += Terms().timeout + 1
+    assert bob.observe().taken_by(bob.claimant) == "worker-a, which shows no sign of life,"
+    server.seconds += Terms().look_again
     assert bob.observe().taken_by(bob.claimant) == ""
-
-
-def test_a_deleted_ack_still_keeps_others_away_for_one_heartbeat(server: Server) -> None:
-    alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
-    alice.win()
-    gone = replace(bob.observe(), acks=(), holder=None)
-    assert "deleted" in gone.taken_by(bob.claimant)
 
 
 @pytest.mark.parametrize(("rests_at", "after"), [(Stage.REVIEWING, Stage.DONE), (Stage.TESTING, Stage.TESTING)])

@@ -155,7 +155,7 @@ async def test_labels_that_lag_behind_a_failure_are_finished(bench: Bench) -> No
 async def test_a_crash_after_the_specifications_leaves_one_of_each_and_one_status(bench: Bench) -> None:
     bench.auto = True
     number = bench.world.story()
-    bench.world.faults = {"posted": [None, Transient("down")], "label": [None]}
+    bench.world.faults = {"told": [Transient("down")], "label": [None]}
     assert await bench.tick() == []
     assert bench.world.fence(number).phase == "create"
     (ended,) = await bench.tick()
@@ -204,7 +204,7 @@ async def test_a_crash_before_the_last_label_is_finished_by_the_next_claim(bench
     assert bench.world.labels(number) == {"status:specified"}
 
 
-WRITES = ["label", "post", "posted", "create", "created", "create", "created", "post", "posted", "label", "unlabel"]
+WRITES = ["label", "post", "posted", "create", "created", "create", "created", "tell", "told", "label", "unlabel"]
 """Every moment at which the way from a story to its specifications can break, in order."""
 
 

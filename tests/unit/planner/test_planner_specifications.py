@@ -12,7 +12,7 @@ from fake_closing import FakeClosing, FakeReplies
 from fake_port import KEYS
 from fake_server import BOT
 from planner_coder import plan
-from planner_fakes import REPOSITORY, Bench, FakeGitHub
+from planner_fakes import REPOSITORY, Bench, FakeGitHub, Thread
 from planner_world import ADA
 
 from planner_agent.plan import Plan, read
@@ -52,7 +52,7 @@ async def leased(bench: Bench) -> AsyncIterator[Held]:
 
 def adapters(bench: Bench, **policy: Any) -> tuple[Specifications, StatusBoard]:
     github = FakeGitHub(bench.world)
-    status = StatusBoard(github, Role.PLANNER, frozenset({BOT.id}), KEYS)
+    status = StatusBoard(Thread(github), Role.PLANNER, frozenset({BOT.id}), KEYS)
     forge = Forge(github, github, github, github, github, status, Texts(), FakeClosing(), FakeReplies())
     return Specifications(forge, KEYS, Policy(REPOSITORY, BOT, "main", **policy)), status
 

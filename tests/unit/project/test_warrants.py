@@ -19,6 +19,7 @@ SENDERS = {"write", "push"}
 WITHOUT = {
     "git/command.py Git.push": "the command itself, which knows refs and no leases",
     "git/fences.py Fences.advance": "the compare-and-swap by which a lease is proved",
+    "git/fences.py Fences.probe": "a scratch ref of nobody, before anything is claimed",
     "github/tokens.py Installation.__call__": "signing in changes nothing; its POST is an Operator's",
     "github/tokens.py Installation.admit": "signing in, too",
 }

@@ -10,7 +10,7 @@ from reviewer_fakes import PUSHED_AND_ASKED, look, reviewer, tick
 from reviewer_world import ADA, BASE, HEAD, KEY, KEYS, MALLORY, NEXT, PULL, World, answer, changes, finding
 
 from shared import marks
-from shared.items import Ended, Result
+from shared.items import Ended, Result, Skip
 from shared.llm.port import Call
 from shared.lock.claim import Lease
 from shared.models import ReviewState
@@ -117,7 +117,10 @@ async def test_after_a_crash_the_posted_review_is_adopted_and_nothing_is_paid_ag
     world.server.refs[KEY.ref] = before  # it died right after the review was posted
     world.change(labels=frozenset({"status:in-review"}))
     world.server.seconds += 3600
-    await tick(world, reviewer(world, "reviewer-2"))
+    other = reviewer(world, "reviewer-2")
+    assert isinstance(await look(other), Skip), "death needs a second look"
+    world.server.seconds += 61
+    await tick(world, other)
     assert len(reviews(world)) == 1
     assert len(world.requests) == 1
     assert world.stage is stage

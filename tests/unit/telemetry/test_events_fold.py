@@ -31,8 +31,9 @@ READY = Fence(ItemKey(Role.WORKER, 7), 50, NONCE, "worker-a", Stage.IMPLEMENTING
     ("before", "changes", "told"),
     [
         pytest.param(None, {}, {"lock", "claim", "phase"}, id="the first claim"),
-        pytest.param(READY, {"ack_id": 51}, {"lock", "claim"}, id="the next epoch goes on"),
+        pytest.param(READY, {"nonce": "1" * 32}, {"lock", "claim"}, id="the next epoch goes on"),
         pytest.param(READY, {"phase": "green"}, {"phase"}, id="a phase is done"),
+        pytest.param(READY, {"released": NONCE}, {"lock"}, id="let go of"),
         pytest.param(READY, {"runs": 1}, set(), id="a run is begun"),
         pytest.param(READY, {"attempt": 1}, {"iteration"}, id="another try"),
         pytest.param(READY, {"round": 1, "phase": "feedback"}, {"phase", "iteration"}, id="another round"),

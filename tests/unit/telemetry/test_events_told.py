@@ -14,7 +14,7 @@ from shared.errors import Blocked, EngineError, Transient, UnknownOutcome
 from shared.llm.port import Call, Ending, Outcome, Request, Usage
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
-from shared.lock.port import AdvanceFence, EditComment, Operation, ReadFence, Reply
+from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
 from shared.lock.record import Fence
 from shared.loop import Loop
 from shared.models import Account, Comment
@@ -53,7 +53,7 @@ async def test_a_call_is_told_with_what_it_cost(held: Held) -> None:
     with working_on(held):
         await coder.run(REQUEST)
     (told,) = kept.events
-    assert (told.kind, told.issue, told.run) == (Kind.LLM_CALL, held.fence.key.number, str(held.ack.id))
+    assert (told.kind, told.issue, told.run) == (Kind.LLM_CALL, held.fence.key.number, held.fence.run)
     wanted: dict[str, object] = {
         "role": "developer",
         "backend": "claude",
@@ -90,7 +90,7 @@ def test_secrets_and_what_no_database_takes_stay_out() -> None:
 
 def test_log_lines_of_a_run_name_it_and_later_ones_do_not(held: Held) -> None:
     with working_on(held):
-        assert get_contextvars()["run"] == str(held.ack.id)
+        assert get_contextvars()["run"] == held.fence.run
     assert "run" not in get_contextvars()
 
 
@@ -155,16 +155,14 @@ async def test_a_move_whose_reply_was_lost_is_told_once_it_is_seen() -> None:
     assert await moved(UnknownOutcome(), taken) == [], "another agent was faster: ours did not happen"
 
 
-@pytest.mark.parametrize(
-    ("body", "told"), [("<!-- ack/2 state=released -->", ["released"]), ("<!-- ack/2 state=active -->", [])]
-)
-async def test_letting_go_is_told_of_the_item_and_a_heartbeat_is_not(body: str, told: list[str]) -> None:
+@pytest.mark.parametrize(("released", "told"), [("0" * 32, ["released"]), ("1" * 32, []), ("", [])])
+async def test_letting_go_is_told_of_the_item_and_a_stamp_is_not(released: str, told: list[str]) -> None:
     kept = Kept()
-    port = ObservedPort(Script(None, "2" * 40, comment(), comment()), scribe_into(kept, HandClock()))  # type: ignore[arg-type]
+    port = ObservedPort(Script(None, "2" * 40, "3" * 40), scribe_into(kept, HandClock()))  # type: ignore[arg-type]
     await port.request(ReadFence(FENCE.key))
     await port.request(AdvanceFence(FENCE, None))
     assert [str(one.kind) for one in kept.events] == ["lock", "claim", "phase"]
-    await port.request(EditComment(FENCE.ack_id, body))
+    await port.request(AdvanceFence(replace(FENCE, released=released), "2" * 40))
     assert [one.data["event"] for one in kept.events[3:]] == told
     assert {one.issue for one in kept.events} == {7}
 

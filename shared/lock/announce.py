@@ -1,0 +1,184 @@
+"""Showing a new epoch on its thread: in the one comment of its kind, which is posted where there is none.
+
+A comment that is posted is recorded in the fence before anything is paid for; what cannot be recorded is let go of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from shared.errors import Blocked, EngineError, Lost, NotAllowed, Transient, UnknownOutcome
+from shared.lock.claimant import Claimant
+from shared.lock.codec import AckState, ItemKey, Shown, carried, shown, trusted, write_ack
+from shared.lock.comment import NO_WORDS, Words
+from shared.lock.edit import edit
+from shared.lock.port import AdvanceFence, Port, PostComment, ReadComment, ReadComments
+from shared.lock.record import Fence
+from shared.lock.swap import swap
+from shared.lock.view import View
+from shared.models import Comment
+
+if TYPE_CHECKING:
+    from shared.lock.claim import Lease
+
+TRIES = 3
+"""So often it is tried to show an epoch in its comment; after that the fence alone is the sign of life."""
+
+MOST_POSTS = 2
+"""After so many comments were asked for and none could be recorded, none is asked for any more."""
+
+
+class Announcement:
+    """One epoch that has just begun, on its way to its comment."""
+
+    def __init__(self, port: Port, view: View, lease: Lease, claimant: Claimant) -> None:
+        self._port, self._view, self._claimant = port, view, claimant
+        self._lease = lease
+        self._refused = False
+
+    async def made(self) -> Lease:
+        """The lease as its comment shows it. Raises `Lost` when it is over; any other failure lets go of it first."""
+        try:
+            await self._announce()
+        except Lost:
+            raise
+        except (Transient, Blocked):
+            await self._let_go()
+            raise
+        return self._lease
+
+    async def _announce(self) -> None:
+        self._check()
+        named = self._lease.fence.ack_id
+        if named and await self._show_in(named):
+            return
+        thread = self._view.thread
+        if thread is None or self._view.fence is not None:
+            thread = (await self._port.request(ReadComments(self._lease.ack.key.number))).value
+        for comment in adoptable(thread, self._view.key, self._claimant):
+            if comment.id != named and await self._write_over(comment.id, comment):
+                await self._record()
+                await tidy(self._port, thread, self._lease.ack.id, self._view.key, self._claimant)
+                return
+        # A reading that does not show the comment may be an old one; an edit of what is deleted is refused.
+        if not (named and not self._refused and await self._write_over(named, None)):
+            await self._post()
+
+    async def _show_in(self, id: int) -> bool:
+        """Whether the comment that the fence names is there, and may be edited by us."""
+        for _ in range(TRIES):
+            try:
+                old = (await self._port.request(ReadComment(id))).value
+            except Transient:
+                continue
+            return old is not None and await self._write_over(id, old)
+        self._keep(id, NO_WORDS, 0)  # unread, it is not written over: the heartbeat does that
+        return True
+
+    async def _write_over(self, id: int, old: Comment | None) -> bool:
+        """Whether the epoch is shown in this comment, or may be: a lost reply is not the end of it."""
+        key, claimant, nothing = self._view.key, self._claimant, Shown(None, NO_WORDS, 0)
+        before = nothing if old is None else carried(old, key, claimant.accounts, claimant.keys)
+        self._keep(id, replace(before.words, doing=claimant.doing(self._lease.fence)), before.revision + 1)
+        for _ in range(TRIES):
+            self._check()
+            try:
+                edited = await edit(self._port, id, self._lease.ack, claimant.keys, self._lease.words)
+            except NotAllowed:
+                self._refused = True
+                return False
+            except Transient:
+                continue
+            self._lease = replace(self._lease, edited_at=None if edited is None else edited.updated_at)
+            return edited is not None
+        return True
+
+    async def _post(self) -> None:
+        """One new comment, asked for once; none where too many were asked for already."""
+        before = self._view.fence.posted if self._view.fence else 0
+        if before >= MOST_POSTS:
+            self._keep(0, NO_WORDS, 0)
+            return
+        if self._lease.fence.posted <= before:
+            await self._move(replace(self._lease.fence, ack_id=0, posted=before + 1, oid=""))
+        self._keep(0, Words(doing=self._claimant.doing(self._lease.fence)), 0)
+        self._check()
+        body = write_ack(self._lease.ack, self._claimant.keys, self._lease.words)
+        try:
+            id = (await self._port.request(PostComment(self._view.key.number, body))).value.id
+        except UnknownOutcome:
+            id = await self._posted_unanswered()
+        self._keep(id, self._lease.words, 0)
+        self._lease = replace(self._lease, posted=self._port.boot())
+        await self._record()
+
+    async def _posted_unanswered(self) -> int:
+        """The id of a comment whose reply was lost. Raises `Transient` when it is not to be seen."""
+        await self._port.sleep(self._claimant.terms.settle)
+        thread = (await self._port.request(ReadComments(self._view.key.number))).value
+        found = (trusted(one, self._claimant.accounts, self._claimant.keys) for one in thread)
+        id = next((one.id for one in found if one is not None and one.nonce == self._lease.fence.nonce), 0)
+        if not id:
+            raise Transient("A comment was asked for; GitHub did not answer, and does not show it.")
+        return id
+
+    async def _record(self) -> None:
+        """The comment's id, in the fence."""
+        await self._move(replace(self._lease.fence, ack_id=self._lease.ack.id, posted=0, oid=""))
+
+    async def _move(self, fence: Fence) -> None:
+        moved = await swap(self._port, AdvanceFence(fence, self._lease.fence.oid), self._claimant.breaker)
+        if moved is None:
+            raise Lost("another agent has taken over")
+        self._lease = replace(self._lease, fence=moved)
+
+    async def _let_go(self) -> None:
+        """Release it. What cannot be released runs out by itself; its nonce stays ours, so the next claim goes on."""
+        fence = self._lease.fence
+        try:
+            if await swap(self._port, AdvanceFence(replace(fence, released=fence.nonce, oid=""), fence.oid)):
+                self._claimant.nonces.forget(fence.nonce)
+            if self._lease.ack.id:
+                ended = replace(self._lease.ack, state=AckState.RELEASED, heartbeat=self._lease.ack.heartbeat + 1)
+                await edit(self._port, ended.id, ended, self._claimant.keys, self._lease.words)
+        except EngineError:
+            return
+
+    def _keep(self, id: int, words: Words, revision: int) -> None:
+        self._lease = replace(self._lease, ack=replace(self._lease.ack, id=id, heartbeat=revision), words=words)
+
+    def _check(self) -> None:
+        """A pause after the fence was moved may have been so long that another has taken over."""
+        if self._port.boot() >= self._lease.boot + self._claimant.terms.self_fence:
+            raise Lost("no heartbeat succeeded in time")
+
+
+def adoptable(thread: Iterable[Comment], key: ItemKey, claimant: Claimant) -> tuple[Comment, ...]:
+    """The comments in which a lock may be shown, the best first: the lowest of this layout, then older engines'."""
+    ours = ((_rank(one, key, claimant), one.id, one) for one in thread if one.author.id in claimant.accounts)
+    return tuple(one for _, _, one in sorted(found for found in ours if found[0]))
+
+
+def _rank(comment: Comment, key: ItemKey, claimant: Claimant) -> int:
+    """1: of this layout, 2: an older engine's status comment, 3: its ACK; 0: none of this kind's."""
+    if shown(comment, key.kind, claimant.accounts, claimant.keys) is not None:
+        return 1
+    if carried(comment, key, claimant.accounts, claimant.keys) != Shown(None, NO_WORDS, 0):
+        return 2
+    ack = trusted(comment, claimant.accounts, claimant.keys)
+    return 3 if ack is not None and ack.key == key and not ack.opaque else 0
+
+
+async def tidy(port: Port, thread: Iterable[Comment], kept: int, key: ItemKey, claimant: Claimant) -> None:
+    """No other ACK of this kind goes on saying that somebody is at work; that it cannot be edited harms nobody."""
+    for comment in thread:
+        ack = trusted(comment, claimant.accounts, claimant.keys)
+        if ack is None or ack.key != key or ack.id == kept or ack.opaque or ack.state is not AckState.ACTIVE:
+            continue
+        try:
+            ended = replace(ack, state=AckState.RELEASED, heartbeat=ack.heartbeat + 1, shared=True)
+            await edit(port, comment.id, ended, claimant.keys, NO_WORDS)
+        except (Transient, Blocked):
+            continue

@@ -1,0 +1,169 @@
+"""What a reader concludes from a fence and, where that is not enough, from the comment it names: one pure table.
+
+| fence | comment | conclusion |
+|---|---|---|
+| none | none that is live | free |
+| none | ours, live | held: the ref was deleted |
+| `Released` = `Nonce` | not read | free |
+| our own nonce | not read | ours: go on |
+| stamp within the timeout | not read | held |
+| older | exists, whatever it says | held until the timeout after its last edit, then dead |
+| older | signed, of a higher epoch | the same by that text: the ref was put back |
+| older | does not exist, is not recorded | looked for by its nonce; else dead by the stamp alone |
+| stamp older than `Terms.certain` | not read | dead: a live holder stamps |
+| format 1 | its own ACK, released | free |
+| format 1 | else | by its ACKs, as engines of that format do |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum, StrEnum
+
+from shared.lock.claimant import Terms
+from shared.lock.codec import Ack, AckState
+from shared.lock.fold import fold
+from shared.lock.record import Fence
+
+
+class Standing(StrEnum):
+    """Where an item's lock stands for one reader."""
+
+    FREE = "free"
+    OURS = "ours"
+    HELD = "held"
+    DEAD = "dead"
+
+
+class Question(Enum):
+    """What has to be read before anything can be concluded."""
+
+    COMMENT = "the comment that the fence names"
+    THREAD = "the thread"
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """`agent` holds or held it, until `until` at the latest if nothing is heard of it; `epoch` is the highest known."""
+
+    standing: Standing
+    agent: str = ""
+    until: datetime | None = None
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The comment that a fence names: when it was last edited, and its ACK if that is authentic."""
+
+    updated_at: datetime
+    ack: Ack | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was read so far, at server time `at`. `text` is None for a 404, and `acks` are those of one kind.
+
+    `mine` tells of agent and nonce whether this agent made them, `deleted` are ids that are gone for certain.
+    """
+
+    fence: Fence | None
+    at: datetime
+    mine: Callable[[str, str], bool]
+    text: Text | None = None
+    asked_text: bool = False
+    acks: tuple[Ack, ...] = ()
+    asked_thread: bool = False
+    deleted: frozenset[int] = frozenset()
+
+
+def conclude(known: Evidence, terms: Terms) -> Conclusion | Question:
+    """The table above."""
+    fence = known.fence
+    if fence is None:
+        return _without_fence(known) if known.asked_thread else Question.THREAD
+    if fence.format == 1:
+        return _of_format_1(known, fence, terms) if known.asked_thread else Question.THREAD
+    if fence.free:
+        return Conclusion(Standing.FREE, fence.agent, epoch=fence.epoch)
+    if known.mine(fence.agent, fence.nonce):
+        return Conclusion(Standing.OURS, fence.agent, epoch=fence.epoch)
+    return _by_times(known, fence, terms)
+
+
+def _by_times(known: Evidence, fence: Fence, terms: Terms) -> Conclusion | Question:
+    """By the last stamp, and where that is too old, by the last edit of the comment."""
+    fresh, certain = fence.stamped + _seconds(terms.timeout), fence.stamped + _seconds(terms.certain)
+    if known.at < fresh:
+        return Conclusion(Standing.HELD, fence.agent, fresh, fence.epoch)
+    if known.at >= certain:
+        return Conclusion(Standing.DEAD, fence.agent, certain, fence.epoch)
+    if fence.ack_id and not known.asked_text:
+        return Question.COMMENT
+    if known.text is not None:
+        return _by_text(known, fence, known.text, terms)
+    if not known.asked_thread:
+        return Question.THREAD
+    found = next((ack for ack in known.acks if ack.nonce == fence.nonce), None)
+    if found is not None:
+        return _by_text(known, fence, Text(found.updated_at, found), terms)
+    return Conclusion(Standing.HELD, fence.agent, certain, fence.epoch)
+
+
+def _by_text(known: Evidence, fence: Fence, text: Text, terms: Terms) -> Conclusion:
+    ack = text.ack if text.ack is not None and text.ack.epoch > fence.epoch else None
+    if ack is not None and ack.state is not AckState.ACTIVE:
+        return Conclusion(Standing.DEAD, ack.agent, ack.updated_at, ack.epoch)
+    until = max(fence.stamped, text.updated_at) + _seconds(terms.timeout)
+    standing = Standing.HELD if known.at < until else Standing.DEAD
+    return Conclusion(standing, ack.agent if ack else fence.agent, until, ack.epoch if ack else fence.epoch)
+
+
+def _without_fence(known: Evidence) -> Conclusion:
+    """A comment that is live shows that a ref was deleted; what older engines left is read as they do."""
+    highest = max((ack.epoch for ack in known.acks), default=0)
+    shared = [ack for ack in known.acks if ack.shared]
+    older = [ack for ack in known.acks if not ack.shared]
+    holder = fold(older, deleted=known.deleted)
+    live = [ack for ack in (*shared, *(one for one in older if one.id == holder)) if ack.live(known.at)]
+    if not live:
+        return Conclusion(Standing.FREE, epoch=highest)
+    last = max(live, key=lambda ack: (ack.epoch, ack.id))
+    until = last.updated_at + _seconds(last.ttl_seconds)
+    ours = all(known.mine(ack.agent, ack.nonce) and not ack.opaque for ack in live)
+    return Conclusion(Standing.OURS if ours else Standing.HELD, last.agent, until, highest)
+
+
+def _of_format_1(known: Evidence, fence: Fence, terms: Terms) -> Conclusion:
+    """By the fence's own ACK and by whoever succeeds it among the comments.
+
+    The own one counts even when a later one names it: the fence has refused that claimant, or was not asked yet. Where
+    it carries another nonce than the fence, its text is of another life: its state frees nobody.
+    """
+    holder_id = fold((ack for ack in known.acks if not ack.shared), fence.ack_id, deleted=known.deleted)
+    own = next((ack for ack in known.acks if ack.id == fence.ack_id), None)
+    later = next((ack for ack in known.acks if ack.id == holder_id != fence.ack_id), None)
+    if own is None and holder_id == fence.ack_id:  # deleted: its agent needs a heartbeat to notice
+        until = fence.stamped + _seconds(terms.heartbeat)
+        standing = Standing.HELD if known.at < until else Standing.DEAD
+        return Conclusion(standing, "an agent whose ACK was deleted just now", until)
+    ends = []
+    if own is not None and own.nonce != fence.nonce:
+        ends.append((max(own.updated_at, fence.stamped) + _seconds(terms.timeout), fence.agent, fence.nonce, False))
+    believed = [ack for ack in (own, later) if ack is later or (ack is not None and ack.nonce == fence.nonce)]
+    active = [ack for ack in believed if ack is not None and ack.state is AckState.ACTIVE]
+    ends += [(ack.updated_at + _seconds(ack.ttl_seconds), ack.agent, ack.nonce, ack.opaque) for ack in active]
+    live = [one for one in ends if known.at < one[0]]
+    if not live:
+        last = max(ends, key=lambda one: one[0], default=None)
+        return Conclusion(Standing.FREE if last is None else Standing.DEAD, last[1] if last else fence.agent)
+    if all(known.mine(agent, nonce) and not opaque for _, agent, nonce, opaque in live):
+        return Conclusion(Standing.OURS, live[-1][1])
+    others = [one for one in live if not known.mine(one[1], one[2])] or live
+    return Conclusion(Standing.HELD, others[-1][1], others[-1][0])
+
+
+def _seconds(seconds: float) -> timedelta:
+    return timedelta(seconds=seconds)

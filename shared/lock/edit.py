@@ -1,0 +1,20 @@
+"""One edit of the comment that shows a lock; what GitHub finds too long is said by the lock's lines alone."""
+
+from __future__ import annotations
+
+from shared.errors import Blocked, Gone, NotAllowed, Unauthorized
+from shared.lock.codec import Ack, write_ack
+from shared.lock.comment import Words
+from shared.lock.port import EditComment, Port
+from shared.marks import Keyring
+from shared.models import Comment
+
+
+async def edit(port: Port, id: int, ack: Ack, keys: Keyring, words: Words) -> Comment | None:
+    """The comment as it is now; None when it does not exist. Errors as of the port."""
+    try:
+        return (await port.request(EditComment(id, write_ack(ack, keys, words)))).value
+    except (NotAllowed, Unauthorized, Gone):
+        raise
+    except Blocked:
+        return (await port.request(EditComment(id, write_ack(ack, keys)))).value

@@ -1,0 +1,45 @@
+"""Compare-and-swap of a fence: the one way in which any of them moves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shared.errors import NotAllowed, Transient, UnknownOutcome
+from shared.lock.breaker import Breaker
+from shared.lock.port import AdvanceFence, ForeignFence, Port, ReadFence
+from shared.lock.record import Fence, read_fence, write_fence
+
+
+async def swap(port: Port, asked: AdvanceFence, breaker: Breaker | None = None) -> Fence | None:
+    """The fence as it is now, or None when it was refused; after a lost reply the fence itself says what happened.
+
+    Raises `UnknownOutcome` when it did not happen so far: the lost write may still arrive. `breaker` hears of a refusal
+    and, where the fence was there before, of a success.
+    """
+    try:
+        moved = await _swap(port, asked)
+    except (Transient, NotAllowed) as error:
+        if breaker is not None:
+            breaker.refused(error, port.boot())
+        raise
+    if moved is not None and asked.expected is not None and breaker is not None:
+        breaker.moved()
+    return moved
+
+
+async def _swap(port: Port, asked: AdvanceFence) -> Fence | None:
+    fence, expected = asked.fence, asked.expected
+    try:
+        oid = (await port.request(asked)).value
+    except UnknownOutcome:
+        try:
+            current = (await port.request(ReadFence(fence.key))).value
+        except ForeignFence:
+            return None  # a newer engine's, so not ours
+        if (current.oid if current else None) == expected:
+            raise
+        if current is None:
+            return None
+        # Compared as read back: a commit message keeps neither fractions of seconds nor odd spaces.
+        return current if current == read_fence(fence.key, current.oid, write_fence(fence)) else None
+    return None if oid is None else replace(fence, oid=oid)

@@ -1,0 +1,127 @@
+"""What a reader concludes: every row of the table, and the seconds at which it changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from fake_port import KEY
+from fake_server import EPOCH
+
+from shared.lock.claimant import Terms
+from shared.lock.codec import Ack, AckState
+from shared.lock.conclude import Conclusion, Evidence, Question, Standing, Text, conclude
+from shared.lock.record import Fence
+from shared.workflow import Stage
+
+TERMS = Terms()
+MINE, THEIRS, OLDER = "a" * 32, "b" * 32, "c" * 32
+FENCE = Fence(KEY, 7, THEIRS, "worker-b", Stage.IMPLEMENTING, EPOCH, epoch=4)
+ACK = Ack(KEY, "worker-b", 1, 0, THEIRS, 1800, id=7, updated_at=EPOCH, epoch=4)
+ALONE = replace(ACK, shared=False, epoch=0)
+
+
+def after(seconds: float, fence: Fence | None = FENCE) -> Evidence:
+    """What a look so long after the stamp of the fence begins with."""
+    return Evidence(fence, EPOCH + timedelta(seconds=seconds), lambda agent, nonce: (agent, nonce) == ("me", MINE))
+
+
+def text(known: Evidence, ack: Ack | None, *, seconds: float = 0) -> Evidence:
+    """The comment was read, and was edited so long after the stamp."""
+    return replace(known, text=Text(EPOCH + timedelta(seconds=seconds), ack), asked_text=True)
+
+
+def thread(known: Evidence, *acks: Ack) -> Evidence:
+    return replace(known, acks=acks, asked_thread=True, asked_text=True)
+
+
+def standing(known: Evidence) -> Standing | Question:
+    found = conclude(known, TERMS)
+    return found.standing if isinstance(found, Conclusion) else found
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        pytest.param(after(0, None), Question.THREAD, id="no fence"),
+        pytest.param(thread(after(0, None)), Standing.FREE, id="no fence, no comment"),
+        pytest.param(thread(after(1799, None), ACK), Standing.HELD, id="no fence, a live comment: the ref was deleted"),
+        pytest.param(thread(after(1800, None), ACK), Standing.FREE, id="no fence, an old comment"),
+        pytest.param(thread(after(9, None), replace(ACK, state=AckState.DONE)), Standing.FREE, id="no fence, done"),
+        pytest.param(thread(after(9, None), replace(ACK, agent="me", nonce=MINE)), Standing.OURS, id="no fence, ours"),
+        pytest.param(thread(after(9, None), ALONE), Standing.HELD, id="no fence, an older engine's live ACK"),
+        pytest.param(after(9, replace(FENCE, released=THEIRS)), Standing.FREE, id="released"),
+        pytest.param(after(9, replace(FENCE, released=OLDER)), Standing.HELD, id="another nonce was released"),
+        pytest.param(after(9, replace(FENCE, agent="me", nonce=MINE)), Standing.OURS, id="our own nonce"),
+        pytest.param(after(9, replace(FENCE, nonce=MINE)), Standing.HELD, id="our nonce in another agent's name"),
+        pytest.param(after(1799), Standing.HELD, id="a fresh stamp"),
+        pytest.param(after(1800), Question.COMMENT, id="an old stamp"),
+        pytest.param(after(1800, replace(FENCE, ack_id=0)), Question.THREAD, id="an old stamp, nothing recorded"),
+        pytest.param(after(2700), Standing.DEAD, id="a stamp that no live holder has"),
+        pytest.param(text(after(1800), ACK, seconds=1), Standing.HELD, id="edited since"),
+        pytest.param(text(after(1800), ACK), Standing.DEAD, id="not edited since"),
+        pytest.param(text(after(1900), None, seconds=200), Standing.HELD, id="edited by anybody"),
+        pytest.param(text(after(1900), replace(ACK, nonce=OLDER), seconds=200), Standing.HELD, id="any nonce"),
+        pytest.param(text(after(1900), replace(ACK, epoch=5), seconds=200), Standing.HELD, id="the ref was put back"),
+        pytest.param(text(after(2001), replace(ACK, epoch=5), seconds=200), Standing.DEAD, id="put back, run out"),
+        pytest.param(
+            text(after(1900), replace(ACK, epoch=5, state=AckState.DONE), seconds=200),
+            Standing.DEAD,
+            id="put back, done",
+        ),
+        pytest.param(replace(after(1800), asked_text=True), Question.THREAD, id="the comment is gone"),
+        pytest.param(thread(after(2699)), Standing.HELD, id="gone, and not in the thread"),
+        pytest.param(thread(after(1801), replace(ACK, id=9)), Standing.DEAD, id="found by its nonce"),
+        pytest.param(thread(after(2699), replace(ACK, nonce=OLDER)), Standing.HELD, id="another's comment"),
+    ],
+)
+def test_the_table(known: Evidence, expected: Standing | Question) -> None:
+    assert standing(known) is expected
+
+
+OLD = replace(FENCE, format=1)
+
+
+@pytest.mark.parametrize(
+    ("acks", "seconds", "expected"),
+    [
+        ((ALONE,), 1799, Standing.HELD),
+        ((ALONE,), 1800, Standing.DEAD),
+        ((replace(ALONE, state=AckState.RELEASED),), 1, Standing.FREE),
+        ((replace(ALONE, state=AckState.RELEASED, nonce=OLDER),), 1, Standing.HELD),
+        ((replace(ALONE, state=AckState.RELEASED, nonce=OLDER),), 1800, Standing.DEAD),
+        ((), 299, Standing.HELD),
+        ((), 300, Standing.DEAD),
+        ((replace(ALONE, state=AckState.RELEASED), replace(ALONE, id=8, prev=7, nonce=OLDER)), 9, Standing.HELD),
+        ((replace(ALONE, state=AckState.RELEASED), replace(ALONE, id=8, prev=3, nonce=OLDER)), 9, Standing.FREE),
+        ((replace(ALONE, agent="me", nonce=MINE),), 9, Standing.HELD),
+    ],
+)
+def test_of_an_older_engine_its_acks_tell(acks: tuple[Ack, ...], seconds: float, expected: Standing) -> None:
+    """The fence's own ACK frees only what carries the fence's nonce; a late word of another life frees nobody."""
+    assert standing(after(seconds, OLD)) is Question.THREAD
+    assert standing(thread(after(seconds, OLD), *acks)) is expected
+
+
+def test_our_own_epoch_of_an_older_engine_is_gone_on_with() -> None:
+    fence = replace(OLD, agent="me", nonce=MINE)
+    own = replace(ALONE, agent="me", nonce=MINE)
+    assert standing(thread(after(9, fence), own)) is Standing.OURS
+    assert standing(thread(after(9, fence), replace(own, opaque=True))) is Standing.HELD
+
+
+def test_the_highest_epoch_that_anybody_wrote_is_known() -> None:
+    """A claim goes on from there, so that no epoch comes twice although a ref was deleted or put back."""
+    gone = conclude(thread(after(9000, None), replace(ACK, epoch=9)), TERMS)
+    back = conclude(text(after(2500), replace(ACK, epoch=9), seconds=200), TERMS)
+    assert [one.epoch for one in (gone, back) if isinstance(one, Conclusion)] == [9, 9]
+
+
+@pytest.mark.parametrize(
+    "terms", [TERMS, Terms(90, 75, 30), Terms(1800, 400, 300), Terms(3600, 3000, 1200), Terms(3600, 600, 300)]
+)
+def test_a_live_holder_is_never_past_the_stamp_that_counts_as_dead(terms: Terms) -> None:
+    oldest = terms.stamp + terms.heartbeat + terms.self_fence
+    assert terms.stamp > 0
+    assert oldest < terms.certain
