@@ -47,8 +47,8 @@ class Held:
     """The proof of a lease; only `begin` makes one. Check it after every await that precedes an effect.
 
     `words` are what its comment is to tell people, `told` what it certainly does. `sent` is what it has made or may
-    have made, by the names that the fence has for it. `edits` and `moves` are the queues of who writes the comment,
-    and who moves the fence.
+    have made, by the names that the fence has for it. `edits` and `moves` are the queues of who writes the comment, and
+    of who moves the fence.
     """
 
     port: Port
