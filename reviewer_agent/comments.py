@@ -126,8 +126,8 @@ _NEXT = {
     Hindrance.REQUIRED: "It waits for {missing}, as `{base}` requires; it is merged then.",
     Hindrance.CONFLICT: "It conflicts with `{base}`: merge `{base}` into its branch, push that, "
     "then set `{reviewing}`.",
-    Hindrance.TURN: "One pull request at a time is brought up to date with `{base}` and merged; {missing} came first when "
-    "this was written. This one continues by itself when that is merged, closed or flagged. GitHub may dismiss an "
+    Hindrance.TURN: "One pull request at a time is brought up to date with `{base}` and merged; {missing} came first "
+    "when this was written. This one continues by itself when that is merged, closed or flagged. GitHub may dismiss an "
     "approval that is given before; where nothing else is missing, it comes first after half an hour.",
     Hindrance.REFUSED: "GitHub refused to merge it: {said} It is tried again at {until}, or as soon as GitHub "
     "says something else.",

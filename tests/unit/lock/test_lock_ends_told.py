@@ -1,0 +1,92 @@
+"""Comments that outlived their lock: whoever comes by tells that it is over, once, and only where it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from fake_port import KEY, KEYS, FakeAgent, run
+from fake_server import Fault, Plan, Server
+from lock_world import on_the_thread
+
+from shared.errors import NotAllowed
+from shared.lock.codec import AckState, write_ack
+from shared.lock.ends import OLD, YOUNG, tell_ends
+from shared.lock.fence import advance
+from shared.lock.hold import Held, release
+from shared.lock.port import EditComment, ReadComment
+from shared.lock.record import Fence
+from shared.workflow import Stage
+
+
+def left_active(server: Server, agent: FakeAgent, stage: Stage | None = None) -> Held:
+    """An agent that was killed between the release of its fence and the edit that tells people."""
+    held = agent.win()
+    if stage is not None:
+        run(agent.port, advance(held, stage=stage))
+    agent.port.plan(EditComment, Fault.LOST)
+    assert run(agent.port, release(held))
+    assert on_the_thread(server, held) is AckState.ACTIVE
+    return held
+
+
+def tell(agent: FakeAgent, *, after: timedelta = YOUNG) -> int:
+    fence = agent.port.server.fence(KEY)
+    assert fence is not None
+    return run(agent.port, tell_ends(agent.port, [fence], agent.claimant, fence.stamped + after))
+
+
+@pytest.mark.parametrize(
+    ("stage", "state"), [(None, AckState.RELEASED), (Stage.DONE, AckState.DONE), (Stage.REVIEWING, AckState.RELEASED)]
+)
+def test_an_end_that_nobody_told_is_told_by_the_next_who_comes_by(
+    server: Server, alice: FakeAgent, bob: FakeAgent, stage: Stage | None, state: AckState
+) -> None:
+    held = left_active(server, alice, stage)
+    assert tell(bob) == 1
+    assert on_the_thread(server, held) is state
+    asked = len(bob.port.done)
+    assert tell(bob) == 0
+    assert len(bob.port.done) == asked, "each end is looked at once"
+
+
+def test_who_told_it_itself_asks_nobody(server: Server, alice: FakeAgent) -> None:
+    assert run(alice.port, release(alice.win()))
+    asked = len(alice.port.done)
+    assert tell(alice) == 0
+    assert len(alice.port.done) == asked
+
+
+@pytest.mark.parametrize("after", [YOUNG - timedelta(seconds=1), OLD])
+def test_what_has_just_ended_or_long_ago_is_left(
+    server: Server, alice: FakeAgent, bob: FakeAgent, after: timedelta
+) -> None:
+    left_active(server, alice)
+    assert tell(bob, after=after) == 0
+    assert bob.port.count(ReadComment, EditComment) == 0
+
+
+def test_a_live_epoch_and_another_epochs_text_are_left(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    held = alice.win()
+    assert tell(bob) == 0
+    assert bob.port.count(ReadComment) == 0, "it is not released"
+    assert run(alice.port, release(held))
+    server.edit(held.ack.id, write_ack(replace(held.ack, nonce="9" * 32, epoch=7), KEYS))
+    assert tell(bob) == 0
+    assert bob.port.count(EditComment) == 0
+
+
+@pytest.mark.parametrize("plan", [Fault.FAILED, NotAllowed("no")])
+def test_what_cannot_be_told_now_is_tried_again(server: Server, alice: FakeAgent, bob: FakeAgent, plan: Plan) -> None:
+    held = left_active(server, alice)
+    bob.port.plan(EditComment, plan)
+    assert tell(bob) == 0
+    assert tell(bob) == 1
+    assert on_the_thread(server, held) is AckState.RELEASED
+
+
+def test_a_fence_without_a_comment_is_no_end_to_tell(bob: FakeAgent) -> None:
+    fence = Fence(KEY, 0, "a" * 32, "worker-a", Stage.DONE, bob.port.server.at, released="a" * 32)
+    assert run(bob.port, tell_ends(bob.port, [fence], bob.claimant, fence.at + YOUNG)) == 0
+    assert bob.port.done == []
