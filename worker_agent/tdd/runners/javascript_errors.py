@@ -28,6 +28,8 @@ _TYPE_MISSING = re.compile(
 )
 """ts-jest: an export, a property or a name that does not exist, or a module (2307)."""
 _TYPE_ERROR = re.compile(r"\bTS\d{4,5}: ")
+_TYPE_SYNTAX = re.compile(r"\bTS1\d{3}: ")
+"""A file that is no TypeScript; other errors beside it follow from that."""
 _UNDEFINED = re.compile(
     r"TypeError: .*(?:is not a function|is not a constructor|is not iterable|of undefined|undefined is not|"
     r"undefined or null|Class extends value undefined)|ReferenceError: (\w+) is not defined"
@@ -103,6 +105,8 @@ def _missing(error: str, line: str) -> str:
 
 
 def _of_a_file(error: str) -> Kind:
+    if _TYPE_SYNTAX.search(error):
+        return Kind.SYNTAX
     types = _TYPE_MISSING.search(error)
     if types:
         third = bool(types[2]) and not _OWN.match(types[2])
