@@ -84,7 +84,8 @@ async def fence(
     bare, key = engine.lab.at(REPOSITORY).bare, ItemKey(role, number)
     head = await bare.sha(f"refs/heads/auto/issue-{engine_issue(engine, role, number)}") or ""
     at = server_time(engine) - timedelta(days=days)
-    planted = Fence(key, ack, NONCE, DEAD, stage, at, work_head=head, **{"released": NONCE, "epoch": 1} | facts)
+    more: dict[str, Any] = {"released": NONCE, "epoch": 1} | facts
+    planted = Fence(key, ack, NONCE, DEAD, stage, at, work_head=head, **more)
     tree = (await bare.git.check("hash-object", "-w", "-t", "tree", "--stdin")).text
     oid = await commit(engine, write_fence(planted), tree, *([head] if head else []))
     await bare.update_ref(key.ref, oid)
