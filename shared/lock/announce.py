@@ -6,6 +6,7 @@ A comment that is posted is recorded in the fence before anything is paid for; w
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -135,16 +136,15 @@ class Announcement:
         self._lease = replace(self._lease, fence=moved)
 
     async def _let_go(self) -> None:
-        """Release it. What cannot be released runs out by itself; its nonce stays ours, so the next claim goes on."""
-        fence = self._lease.fence
-        try:
+        """Release it, and tell so. What cannot be released runs out by itself, or the next claim goes on with it."""
+        fence, ack = self._lease.fence, self._lease.ack
+        with suppress(EngineError):
             if await swap(self._port, AdvanceFence(replace(fence, released=fence.nonce, oid=""), fence.oid)):
                 self._claimant.nonces.forget(fence.nonce)
-            if self._lease.ack.id:
-                ended = replace(self._lease.ack, state=AckState.RELEASED, heartbeat=self._lease.ack.heartbeat + 1)
+        if ack.id:
+            with suppress(EngineError):
+                ended = replace(ack, state=AckState.RELEASED, heartbeat=ack.heartbeat + 1)
                 await edit(self._port, ended.id, ended, self._claimant.keys, self._lease.words)
-        except EngineError:
-            return
 
     def _keep(self, id: int, words: Words, revision: int) -> None:
         self._lease = replace(self._lease, ack=replace(self._lease.ack, id=id, heartbeat=revision), words=words)

@@ -91,7 +91,7 @@ async def test_a_git_server_that_is_down_gets_no_comment(scene: Scene) -> None:
 
 async def test_refusals_that_begin_right_after_a_comment_leave_two_at_most(scene: Scene) -> None:
     """The rule comes while a comment is being posted: it cannot be recorded, and is gone on with when the rule goes."""
-    hooks = []
+    hooks: list[Path] = []
 
     def person(one: object) -> None:
         if getattr(one, "method", "") == "POST" and str(getattr(one, "path", "")).endswith("/comments") and not hooks:
