@@ -84,6 +84,7 @@ def _on_the_issue() -> Iterator[Message]:
     yield Message("comments.attempt_failed", comments.attempt_failed(WORK, 3, [f"{_TEST}: assert [] == ['ada']"]))
     yield Message("comments.refactoring_waits", comments.refactoring_waits(WORK, "-old\n+new"))
     yield Message("comments.waiting_for_ci", comments.waiting_for_ci(OPENED))
+    yield Message("comments.edited", comments.edited(WORK))
     yield Message("comments.handed_over", comments.handed_over(OPENED))
     yield Message("comments.nothing_left", comments.nothing_left(WORK, "main"))
     yield Message("comments.passed_on", comments.passed_on(replace(WORK, next_role="developer")))
