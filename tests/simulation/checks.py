@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .schedule import Schedule
 
 TIMEOUT, SELF_FENCE, HEARTBEAT, SETTLE = 1800.0, 1500.0, 300.0, 5.0
-CLAIM_REQUESTS = 8
-"""Most requests of a claim that nothing went wrong for: fence, comment, thread, edit, fence, comment, fence."""
+CLAIM_REQUESTS = 12
+"""Most requests of a claim that nothing went wrong for, also when another takes over while it is shown."""
 
 COSTS = {
     "stop by a signal": (1, 600),
