@@ -22,8 +22,9 @@ from .worlds import HEAL, World
 if TYPE_CHECKING:
     from .schedule import Schedule
 
-CLAIM_REQUESTS = 10
-"""Most requests of a claim that nothing went wrong for: probe, fence, comment, thread, edits, fence, post, fence."""
+CLAIM_REQUESTS = 12
+"""Most requests of a claim that nothing went wrong for (probe, fence, comment, thread, edits, fence, post, fence), also
+when another agent takes over while it is shown."""
 
 TRIES_WHILE_REFUSED = 8
 """Most claims of a process that reach the git server while it refuses them: waits grow from a minute to an hour."""
