@@ -11,8 +11,9 @@ from shared.items import Candidate, Skip
 LOOKS = 30
 """So many candidates are looked at in one tick: each costs a few requests, and held items wait for the tick's end."""
 
-VERSION_SECONDS = 1.0
-"""GitHub's times of change have whole seconds: within one, two changes look like one."""
+LOOK_AGAIN_SECONDS = (1.0, 60.0)
+"""Pauses before the second and the third look at one version of an item: GitHub's times of change have whole seconds,
+within which two changes look like one, and a reading of the single item may be older than the list that named it."""
 
 ANY_VERSION = "*"
 """In the memory: whatever has changed there."""
@@ -24,6 +25,7 @@ class _Memory:
     until: float
     reason: str
     failed: bool
+    looks: int = 1
 
 
 class Skipped:
@@ -64,12 +66,12 @@ class Skipped:
         return (*first, *(one for one in others if one in new))
 
     def add(self, candidate: Candidate, skip: Skip) -> None:
-        """Leave it alone, but look once more soon: it may have changed twice within one second."""
+        """Leave it alone, but look twice more soon: the first looks may have been shown an older state of it."""
         memory = self._known.get(candidate.number)
-        seen = memory is not None and memory.version == candidate.version
-        seconds = skip.seconds if seen else min(skip.seconds, VERSION_SECONDS)
-        until = self._clock.boot() + seconds
-        self._known[candidate.number] = _Memory(candidate.version, until, skip.reason, skip.failed)
+        looks = memory.looks if memory is not None and memory.version == candidate.version else 0
+        soon = LOOK_AGAIN_SECONDS[looks] if looks < len(LOOK_AGAIN_SECONDS) else skip.seconds
+        until = self._clock.boot() + min(skip.seconds, soon)
+        self._known[candidate.number] = _Memory(candidate.version, until, skip.reason, skip.failed, looks + 1)
 
     def leave(self, number: int, reason: str, seconds: float) -> None:
         """Leave an item alone for `seconds`, whatever changes there."""

@@ -77,7 +77,7 @@ async def test_a_story_is_specified_and_closed_with_its_specification(tmp_path: 
     assert fence.stage is Stage.DONE
 
 
-@pytest.mark.parametrize(("by", "told"), [("the engine", "the story is done"), (OWNER, "Closed by a person")])
+@pytest.mark.parametrize(("by", "told"), [("the engine", "the story is done"), (OWNER, "Closed by a maintainer")])
 async def test_a_story_that_is_found_closed_says_who_closed_it(tmp_path: Path, by: str, told: str) -> None:
     """The engine stops between closing it and taking its label off; the next sweep finds both alike."""
     async with engine(tmp_path, approval="auto") as one:

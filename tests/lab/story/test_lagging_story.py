@@ -17,15 +17,15 @@ SEEDS = range(2, 7)
 HEARTBEAT_SECONDS = 300.0
 
 
-async def planned(engine: Engine, clock: QuickClock, done: Callable[[], bool], planner: Loop) -> None:
-    """Tick until `done`; a planner that a late answer told that somebody holds its story looks again after a while."""
+async def until(engine: Engine, clock: QuickClock, done: Callable[[], bool], *agents: Loop) -> None:
+    """Tick until `done`; an agent that a late answer told that there is nothing to do looks again after a while."""
     for tick in range(1, 161):
         if done():
             return
-        await engine.tick(planner)
+        await engine.tick(*agents)
         if tick % 40 == 0:
             clock.skip(HEARTBEAT_SECONDS + 1)
-    assert done(), f"not there yet: {planner.ended}"
+    assert done(), f"not there yet: {[one.ended for one in agents]}"
 
 
 @pytest.mark.fault(11)
@@ -39,10 +39,10 @@ async def test_a_story_on_replicas_that_lag_becomes_one_merged_pull_request(
     engine.repository_settings |= {"approval": "auto", "merge": "auto"}
     story, specification = tell(engine), 2
     async with engine.agent(Role.PLANNER) as planner:
-        await planned(engine, clock, lambda: has(engine, story, "status:specified"), planner)
+        await until(engine, clock, lambda: has(engine, story, "status:specified"), planner)
         async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
-            await engine.until(lambda: not is_open(engine, specification), worker, reviewer, ticks=150)
-        await planned(engine, clock, lambda: not is_open(engine, story), planner)
+            await until(engine, clock, lambda: not is_open(engine, specification), worker, reviewer)
+        await until(engine, clock, lambda: not is_open(engine, story), planner)
     fence = await engine.fence(Role.WORKER, specification)
     assert fence is not None
     assert (fence.stage, fence.attempt, fence.round) == (Stage.DONE, 2, 1)
@@ -50,9 +50,5 @@ async def test_a_story_on_replicas_that_lag_becomes_one_merged_pull_request(
     assert [pull.merge_sha is not None for pull in repository.pulls.records.values()] == [True]
     assert len(repository.issues.records.values()) == 3, "story, specification, pull request"
     bots = [c for c in repository.comments.of(specification) if c.author == ENGINE]
-    acks = [comment for comment in bots if "\nACK:" in comment.body]
-    assert len(bots) - len(acks) == 1, "one status comment"
-    assert 2 <= len(acks) <= 5, (
-        "one for the work, one for the round; a claim that is lost to a late answer is made anew"
-    )
+    assert 1 <= len(bots) <= 2, "one comment, or two where a late answer did not show the first"
     assert engine.lab.lag.counts.total() > 5, "something was late"

@@ -152,8 +152,8 @@ async def test_who_has_lost_no_race_claims_strictly_in_order(clock: HandClock) -
 async def test_a_skipped_item_is_left_alone_until_it_changes_or_its_time_is_over(clock: HandClock) -> None:
     agent = FakeAgent([1], claims={1: Skip("blocked by #2", 100)})
     async with loop_of(agent, clock).open() as loop:
-        looks_at = (("1", 0, 1), ("1", 0.5, 1), ("1", 0.5, 2), ("1", 99, 2), ("2", 0, 3), ("2", 1, 4), ("2", 100, 5))
-        for version, seconds, looks in looks_at:
+        first = (("1", 0, 1), ("1", 0.5, 1), ("1", 0.5, 2), ("1", 59, 2), ("1", 1, 3), ("1", 99, 3), ("1", 1, 4))
+        for version, seconds, looks in (*first, ("2", 0, 5), ("2", 1, 6), ("2", 60, 7), ("2", 99, 7)):
             agent.version = version
             clock.seconds += seconds
             await loop.tick()
