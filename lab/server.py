@@ -26,6 +26,7 @@ from lab.http.service import Service
 from lab.repositories.bare import Bare
 from lab.repositories.branch_moves import catch_up, follow
 from lab.repositories.git_http import GitHttp
+from lab.repositories.ref_log import RefLog
 from lab.routes import BESIDE_REST, OPERATIONS
 from lab.trouble.faults import Faults
 from lab.trouble.interludes import Interludes
@@ -214,6 +215,7 @@ class Lab(Acts):
             await ci.pushed(ref, old, new)
 
         repository.bare.on_update = moved
+        repository.bare.log_of_refs = RefLog(self._git_directory(repository.facts).with_suffix(".refs"), self.clock.now)
         self.webhooks.follow(repository)
 
     def _ci_of(self, full_name: str) -> Ci:

@@ -17,11 +17,14 @@ from typing import Any
 import anyio
 
 from config.environment import child_environment
-from lab.chaos import verdict
+from lab.__main__ import ENGINE, REVIEWER
+from lab.chaos import verdict, way
 from lab.chaos.company import Company, at_work
 from lab.chaos.person import Person
-from lab.chaos.site import CAUGHT_UP_SECONDS, Site, furnished, names
+from lab.chaos.ref_history import fence_moves
+from lab.chaos.site import CAUGHT_UP_SECONDS, LOCK, Site, furnished, names
 from lab.chaos.weather import Weather
+from lab.chaos.wire_log import WireLog
 from lab.server import Lab
 from lab.world.issues import IssueRecord
 from shared.clock import Clock
@@ -84,7 +87,10 @@ async def trial(wanted: Wishes, root: Path) -> list[str]:
     clock, chance = RealClock(), random.Random(wanted.seed)
     told = names(wanted.issues)
     async with Lab(root / "github", limit=HOURLY) as lab:
+        wire = WireLog(lab.clock.now)
         site = await furnished(lab, root, told)
+        lab.exchanges.observe(wire.note)
+        wire.follow(site.repository)
         company = Company(site, child_environment() | {"HOME": str(root)}, clock, chance)
         weather, person = Weather(site, clock, chance), Person(site, clock, chance)
         began = clock.boot()
@@ -100,9 +106,26 @@ async def trial(wanted: Wishes, root: Path) -> list[str]:
                     await clock.sleep(LOOK_SECONDS)
             group.cancel_scope.cancel()
         wrong = [*await verdict.violations(site, person.pushed), *_unlisted(lab)]
-        counts = (company.counts, weather.counts, person.counts, lab.lag.counts)
+        judged = await _way(site, wire, company, weather)
+        wrong += judged.wrong
+        counts = (company.counts, weather.counts, person.counts, lab.lag.counts, judged.counts)
         _report(site, counts, clock.boot() - began)
     return [*wrong, *_own_faults(root)]
+
+
+async def _way(site: Site, wire: WireLog, company: Company, weather: Weather) -> way.Way:
+    """What the server's logs and git tell of the way here."""
+    changes = site.ref_changes()
+    evidence = way.Evidence(
+        changes,
+        await fence_moves(site.repository.bare, changes),
+        wire.acks,
+        wire.posts,
+        frozenset({ENGINE, REVIEWER}),
+        LOCK["self_fence"],
+    )
+    pauses, killed = company.counts["stopped beyond the lock"], company.counts["killed"]
+    return way.judged(evidence, way.Allowance(pauses, pauses + killed, wire.unheard(company.deaths)))
 
 
 async def _trouble(site: Site, troubles: Sequence[Trouble], told: Sequence[str], seconds: float, clock: Clock) -> None:

@@ -40,6 +40,8 @@ class Company:
     counts: Counter[str] = field(default_factory=Counter)
     running: dict[str, tuple[Process, float]] = field(default_factory=dict)
     stopped: set[str] = field(default_factory=set)
+    deaths: list[tuple[float, str]] = field(default_factory=list)
+    """When by the server's clock an agent was killed, and which."""
 
     async def employ(self, role: Role, name: str, machine: str) -> None:
         """Run one agent for ever, until cancelled."""
@@ -61,6 +63,7 @@ class Company:
         while True:
             await self.clock.sleep(KILL_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
             if victim := self._one():
+                self.deaths.append((self.site.lab.clock.now(), victim))
                 _send(self.running[victim][0], signal.SIGKILL)
 
     async def stop_at_random(self) -> None:

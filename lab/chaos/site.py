@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lab import stub_project
 from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
+from lab.repositories.ref_log import RefChange
 from lab.server import Lab
 from lab.world.repository import RepositoryRecord
 
@@ -35,6 +36,11 @@ class Site:
     def repository(self) -> RepositoryRecord:
         """Everything that GitHub knows."""
         return self.lab.at(REPOSITORY)
+
+    def ref_changes(self) -> list[RefChange]:
+        """Everything that moved refs there, in its order."""
+        log = self.repository.bare.log_of_refs
+        return [] if log is None else log.read()
 
     def log(self, agent: str) -> Path:
         """What one agent process printed."""

@@ -17,6 +17,7 @@ import anyio
 from lab.repositories import changes, merging
 from lab.repositories.changes import ChangedFile, CommitInfo
 from lab.repositories.git_command import GITHUB, Git
+from lab.repositories.ref_log import RefLog, RefMove
 
 pushed_by: ContextVar[str | None] = ContextVar("pushed_by", default=None)
 """While `on_update` runs: the login whose `git push` or API call changed the ref; None when it was neither."""
@@ -52,9 +53,7 @@ OnUpdate = Callable[[str, str | None, str | None], Awaitable[None]]
 
 
 class _Change(NamedTuple):
-    ref: str
-    old: str | None
-    new: str | None
+    move: RefMove
     pusher: str | None
 
 
@@ -66,6 +65,7 @@ class Bare:
         self.full_name = full_name
         self.default_branch = default_branch
         self.on_update: OnUpdate | None = None
+        self.log_of_refs: RefLog | None = None
         self.git = Git(path)
         self._changing = anyio.Lock()
         self._telling = anyio.Lock()
@@ -207,11 +207,15 @@ class Bare:
                     yield
                 finally:
                     with anyio.CancelScope(shield=True):
-                        changed = _changes(before, await self.refs("refs/"), pusher or called_by.get())
-                        self._untold.extend(changed)
+                        self._note(_moves(before, await self.refs("refs/")), pusher or called_by.get())
         finally:
             with anyio.CancelScope(shield=True):
                 await self._tell()
+
+    def _note(self, moves: list[RefMove], pusher: str | None) -> None:
+        if self.log_of_refs is not None:
+            self.log_of_refs.add(pusher, moves)
+        self._untold.extend(_Change(move, pusher) for move in moves)
 
     async def _tell(self) -> None:
         task = anyio.get_current_task().id
@@ -230,14 +234,14 @@ class Bare:
             return
         token = pushed_by.set(change.pusher)
         try:
-            await self.on_update(change.ref, change.old, change.new)
+            await self.on_update(*change.move)
         finally:
             pushed_by.reset(token)
 
 
-def _changes(before: dict[str, str], after: dict[str, str], pusher: str | None) -> list[_Change]:
+def _moves(before: dict[str, str], after: dict[str, str]) -> list[RefMove]:
     return [
-        _Change(ref, before.get(ref), after.get(ref), pusher)
+        RefMove(ref, before.get(ref), after.get(ref))
         for ref in sorted(before.keys() | after.keys())
         if before.get(ref) != after.get(ref)
     ]
