@@ -8,7 +8,7 @@ from shared.errors import EngineError, Transient
 
 from .github import BOT
 from .identity import Identity, Plan
-from .journal import Claimed, Effect, Hold
+from .journal import Claimed, Effect, Hold, PaidRun
 from .kernel import Sleep, Task
 from .process import Fate, Process
 from .protocol import Protocol as Lock
@@ -17,8 +17,12 @@ from .wire import Comments, Fences, Forge
 RELEASE_SECONDS = 10.0
 """How long the end of a lease may take, as in `shared.lock.scope`."""
 
+ACCOUNTS = frozenset(range(BOT.id, BOT.id + 10))
+"""The engine's."""
+
 POLL_SECONDS = 180.0
 SWEEP_SECONDS = 600.0
+CERTAIN_SECONDS = 2700.0
 SKIP_SECONDS = 300.0
 RETRY_SECONDS = 30.0
 BACKOFF_SECONDS = 900.0
@@ -55,10 +59,14 @@ class Agent:
         self.plan = plan
         self.forge = Forge(fate.github)
         self.fences = Fences(fate.github)
-        self.port = lock.Gateway(Comments(fate.github), self.fences, process, process.server_time)
+        comments = Comments(fate.github, identity.account)
+        more = {} if identity.first_format else {"sure": process.sure}
+        self.port = lock.Gateway(comments, self.fences, process, process.server_time, **more)
         terms = lock.Terms()
-        self.claimant = lock.Claimant(identity.name, frozenset({BOT.id}), identity.keys, identity.nonces, terms)
+        self.claimant = lock.Claimant(identity.name, ACCOUNTS, identity.keys, identity.nonces, terms)
         self.held: Any = None
+        self._settled = ""
+        self._run: PaidRun | None = None
         self.hold_record: Hold | None = None
         self.skip_until = 0.0
         self.skipped: object = None
@@ -80,7 +88,10 @@ class Agent:
                 self.say(f"ends its tick: {type(error).__name__} {error}")
             # Between two looks at an item that is skipped, polls answer 304: they are left out here.
             skips = 0.0 if self.held is not None else self.skip_until - self.process.boot()
-            await Sleep(max(POLL_SECONDS, skips) * (1 + 0.1 * self.fate.rng.random()))
+            if self.fate.world.special.in_step:
+                await Sleep(POLL_SECONDS - self.process.kernel.now % POLL_SECONDS)
+            else:
+                await Sleep(max(POLL_SECONDS, skips) * (1 + 0.1 * self.fate.rng.random()))
 
     async def _tick(self) -> None:
         if self._leaving:
@@ -103,41 +114,51 @@ class Agent:
         try:
             return await self.lock.observe(self.port, key, self.claimant)
         finally:
-            if len(ops) > 1 and self.fate.world.fenced:
+            if len(ops) > 1:
                 self.fate.journal.looks.append((ops[0], ops[1]))
+
+    async def settle(self, fence: Any) -> None:
+        """What a sweep does about an epoch that is over and does not say so, as `shared.reconcile.sweep`."""
+        if self.lock.settle is None or fence is None or self.held is not None or fence.oid == self._settled:
+            return
+        if await self.lock.settle(self.port, fence, self.claimant) is not None:
+            old = (self.process.server_time() - fence.stamped).total_seconds() >= CERTAIN_SECONDS
+            self._settled = fence.oid if old else ""  # until then a late edit may undo it
+            self.fate.journal.counts["sweep that settled an end"] += 1
 
     async def _claim(self, view: Any, intent: Any) -> None:
         process, journal = self.process, self.fate.journal
         process.ops.clear()
-        faults = process.faults
-        mine = view.fence.nonce if view.standing == "ours" and view.fence is not None else ""
+        faults, began = process.faults, process.kernel.now
+        mine = self.lock.mine(view, self.claimant)
         lease = None
         try:
             lease = await self.lock.claim(self.port, view, self.claimant, intent)
         finally:
             ops = tuple(process.ops)
             journal.claims.append(
-                Claimed(lease is not None, len(ops), ops.count("posts"), process.faults - faults, ops)
+                Claimed(
+                    began, process.sender, lease is not None, len(ops), ops.count("posts"), process.faults - faults, ops
+                )
             )
-            self._count(view, mine, lease, ops, process.faults > faults)
+            self._count(view, mine, lease, ops)
         if lease is not None:
             self._begin(lease)
 
-    def _count(self, view: Any, mine: str, lease: Any, ops: tuple[str, ...], hindered: bool) -> None:
+    def _count(self, view: Any, mine: str, lease: Any, ops: tuple[str, ...]) -> None:
         counts = self.fate.journal.counts
+        asked = "reads the comments of" in ops[ops.index("posts") :] if "posts" in ops else False
         if lease is None:
             counts["fence refused a claim"] += "pushes" in ops
-            lost = "lost POST given up" if hindered else "race lost on the comment layer"
-            counts[lost] += ops == ("posts", "reads the comments of")
+            counts["claim given up after its fence had moved"] += "posts" in ops or "edits" in ops
             return
-        self.say(f"holds epoch {lease.fence.epoch} under comment {lease.ack.id}")
+        self.say(f"holds by {lease.ack.nonce[-6:]} under comment {lease.ack.id}")
         if mine:
             known = mine in self.fate.journal.known
-            counts["own ACK continued after a restart" if known else "late POST adopted"] += 1
+            counts["own epoch gone on with after a restart" if known else "own late push gone on with"] += 1
         elif view.fence is not None and view.fence.agent != self.identity.name:
-            released = view.standing == "free"
-            counts["takeover at once after a release" if released else "takeover"] += 1
-        counts["lost POST found by its nonce"] += ops[:1] == ("posts",) and len(ops) > 3
+            counts["takeover at once after a release" if self.lock.was_free(view) else "takeover"] += 1
+        counts["lost POST found by its nonce"] += asked
         self.fate.journal.known.add(lease.ack.nonce)
 
     # The lease
@@ -216,18 +237,32 @@ class Agent:
             self._over(None, None)
 
     def believes_no_more(self) -> None:
-        """It holds nothing from now on, or since its own deadline."""
-        if self.held is not None and self.hold_record is not None:
-            now = self.process.kernel.now
-            deadline = now + self.held.deadline - self.held.port.boot()
-            self.hold_record.ended = max(self.hold_record.begun, min(now, deadline))
+        """It holds nothing from now on, and pays for nothing."""
+        now = self.process.kernel.now
+        if self.hold_record is not None:
+            self.hold_record.ended = min(self.hold_record.ended, now)
+        self.pays_no_more()
+
+    async def paid(self, held: Any, seconds: float) -> None:
+        """One paid run, recorded in the fence before it begins."""
+        await self.lock.advance(held, runs=held.fence.runs + 1)
+        held.check()
+        run = PaidRun(held.fence.key.ref, self.process.sender, held.ack.nonce, self.process.kernel.now)
+        self._run = run
+        self.fate.journal.paid.append(run)
+        await Sleep(seconds)
+        self.pays_no_more()
+
+    def pays_no_more(self) -> None:
+        """The run that is under way, if one is, ends here."""
+        if self._run is not None:
+            self._run.ended = self.process.kernel.now
+            self._run = None
 
     def effect(self, held: Any, what: str) -> None:
         """Check the proof and note that something is about to be written under it."""
         held.check()
-        now = self.process.kernel.now
-        age = held.port.boot() - (held.deadline - held.claimant.terms.self_fence)
-        self.fate.journal.effects.append(Effect(now, self.process.sender, what, age, held.ack.nonce))
+        self.fate.journal.effects.append(Effect(self.process.kernel.now, self.process.sender, what, held.ack.nonce))
 
     def say(self, what: str) -> None:
         """One line of the story."""

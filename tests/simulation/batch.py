@@ -11,23 +11,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
+from .checks import CHECKS
 from .journal import SOMETIMES
 from .schedule import Schedule
 from .worlds import WORLDS, world_of
-
-CHECKS = (
-    "1 epochs",
-    "2 stale write",
-    "3 finished",
-    "4 pull request",
-    "5 left over",
-    "6 progress",
-    "7 cost",
-    "8 two holders",
-    "9 wishes",
-    "10 proof",
-)
-"""The promises that are checked after every schedule."""
 
 LEAST_PER_100_000 = 100
 """How often everything that should happen sometimes has to happen."""

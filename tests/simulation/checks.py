@@ -1,65 +1,97 @@
-"""What must be true of every schedule: the nine promises of the lock, judged on what happened."""
+"""What must be true of every schedule: the promises of the lock, judged on what happened."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from shared.lock.codec import read_ack
 from shared.workflow import Stage
 from worker_agent.projection import projection
 
-from .epochs import by_ref, epochs, stale_writes
-from .github import BOT, EPOCH, PERSON
-from .journal import Claimed, Hold
+from .epochs import by_ref, epochs, made_anew, stale_writes
+from .github import EPOCH, is_engine
+from .holders import CERTAIN, TIMEOUT, last_active, paid_twice, proofs, takeovers, two_holders
+from .journal import Claimed
 from .people import NONCE
 from .rules import ISSUE, WORK_BRANCH, stages_of
-from .worlds import HEAL, REQUEST_SECONDS, World
+from .threads import losers, too_many, unrecorded_payments
+from .wishes import wishes
+from .worlds import HEAL, World
 
 if TYPE_CHECKING:
     from .schedule import Schedule
 
-TIMEOUT, SELF_FENCE, HEARTBEAT, SETTLE = 1800.0, 1500.0, 300.0, 5.0
 CLAIM_REQUESTS = 8
 """Most requests of a claim that nothing went wrong for: fence, comment, thread, edit, fence, comment, fence."""
 
+TRIES_WHILE_REFUSED = 8
+"""Most claims of a process that reach the git server while it refuses them: waits grow from a minute to an hour."""
+
 COSTS = {
     "stop by a signal": (1, 600),
-    "ACK deleted by a person": (1, 1300),
-    "ACK edited by a person": (1, TIMEOUT + 900),
+    "ACK deleted by a person": (1, CERTAIN + 900),
+    "ACK edited by a person": (1, CERTAIN + 900),
     "withdrawn by a person": (0, 900),
     "opaque": (0, TIMEOUT + 900),
+    "ref deleted by a person": (2, CERTAIN + 900),
+    "ref put back by a person": (2, CERTAIN + 900),
+    "state directory copied": (2, CERTAIN + 900),
 }
 """What may be lost by each: so many times the work, and so many seconds."""
 
 CONTENT_PER_HOUR = 500
 """GitHub's limit of writes that create content, per account."""
 
+CHECKS = (
+    "1 epochs",
+    "2 stale write",
+    "3 finished",
+    "4 pull request",
+    "5 left over",
+    "6 progress",
+    "7 cost",
+    "8 two holders",
+    "9 wishes",
+    "10 proof",
+    "11 take-over",
+    "12 recorded",
+    "13 losers",
+    "14 comments",
+)
+"""The promises that are checked after every schedule."""
+
 
 def violations(schedule: Schedule, world: World) -> list[str]:
     """Every promise that was broken, as `number name: what`."""
-    found = [f"3 finished: {how}" for how in _unfinished(schedule, world)]
-    if world.fenced:
-        lines = by_ref(schedule)
-        found += [f"1 epochs: {how}" for how in epochs(schedule, lines)]
-        found += [f"2 stale write: {how}" for how in stale_writes(lines)]
-        found += [f"4 pull request: {how}" for how in _pull_requests(schedule)]
-    found += [f"5 left over: {how}" for how in _left_over(schedule, world)]
-    found += [f"6 progress: {how}" for how in _progress(schedule, world)]
-    found += [f"7 cost: {how}" for how in _cost(schedule)]
-    found += [f"8 two holders: {how}" for how in _two_holders(schedule, world)]
-    found += [f"9 wishes: {how}" for how in _wishes(schedule, world)]
-    found += [f"10 proof: {how}" for how in _proofs(schedule)]
-    return found
+    lines = by_ref(schedule)
+    told: dict[str, list[Iterator[str]]] = {
+        "1 epochs": [epochs(schedule, lines), made_anew(schedule, lines)],
+        "2 stale write": [stale_writes(schedule, lines)],
+        "3 finished": [_unfinished(schedule)],
+        "4 pull request": [_pull_requests(schedule)],
+        "5 left over": [_left_over(schedule, world), last_active(schedule)],
+        "6 progress": [_progress(schedule, world)],
+        "7 cost": [_cost(schedule), _insistent(schedule)],
+        "8 two holders": [two_holders(schedule, world), paid_twice(schedule, world)],
+        "9 wishes": [wishes(schedule, world)],
+        "10 proof": [proofs(schedule, lines)],
+        "11 take-over": [takeovers(schedule, lines)],
+        "12 recorded": [unrecorded_payments(schedule, lines)],
+        "13 losers": [losers(schedule, lines)],
+        "14 comments": [too_many(schedule)],
+    }
+    return [f"{name}: {how}" for name, iterators in told.items() for found in iterators for how in found]
 
 
-def _unfinished(schedule: Schedule, world: World) -> Iterator[str]:
+def _unfinished(schedule: Schedule) -> Iterator[str]:
     if schedule.finished_at < 0:
         item, fence = schedule.github.items[ISSUE].now, schedule.fence
         stage = fence.stage if fence else "no fence"
         yield f"not at rest at the end: labels {sorted(item.labels)}, fence {stage}"
-    elif world.fenced and (fence := schedule.fence) is not None and schedule.github.items[ISSUE].now.open:
+    elif ISSUE in schedule.github.gone:
+        return
+    elif (fence := schedule.fence) is not None and schedule.github.items[ISSUE].now.open:
         stages = stages_of(schedule.github.items[ISSUE].now.labels)
         if fence.stage is Stage.REVIEWING and stages - {Stage.READY} and stages != {projection(fence).issue}:
             yield f"labels {sorted(stages)} are not those of {fence.stage}"
@@ -74,6 +106,8 @@ def _pull_requests(schedule: Schedule) -> Iterator[str]:
         yield "two are open"
     if fence is not None and fence.stage is Stage.REVIEWING and github.refs.get(WORK_BRANCH) != fence.work_head:
         yield "its head is not the commit of the fence"
+    if github.merges > len(github.pulls):
+        yield f"{github.merges} merges of {len(github.pulls)} pull requests"
 
 
 def _left_over(schedule: Schedule, world: World) -> Iterator[str]:
@@ -83,10 +117,10 @@ def _left_over(schedule: Schedule, world: World) -> Iterator[str]:
     grace = max(TIMEOUT, world.late_seconds) + 60
     for versions in schedule.github.threads.get(ISSUE, ()):
         comment = versions.now
-        ack = read_ack(comment) if comment is not None and comment.author == BOT else None
+        ack = read_ack(comment) if comment is not None and is_engine(comment.author) else None
         if comment is None or ack is None or ack.state != "active" or ack.nonce.startswith(NONCE):
             continue
-        if schedule.github.authors[comment.id][-1][2] != BOT:
+        if not is_engine(schedule.github.authors[comment.id][-1].author):
             continue
         died = schedule.journal.last_alive.get(ack.agent)
         if (
@@ -108,8 +142,8 @@ def _progress(schedule: Schedule, world: World) -> Iterator[str]:
     asked = max([at for at, what, _ in journal.acts if what == "asked again by a person"], default=0.0)
     whats = [what for _, what, _ in journal.acts] + ["stop by a signal"] * journal.counts["stop by a signal"]
     bound = asked + work + 750 + sum(COSTS.get(what, (0, 0))[0] * work + COSTS.get(what, (0, 0))[1] for what in whats)
-    if not world.fenced:  # only labels say what another has done: one that lags has it done and paid for again
-        bound += journal.counts["pull request adopted"] * (work + 900)
+    bound += schedule.github.weather.seconds + (TIMEOUT if world.special.expires else 0.0)
+    bound += work + 900 if world.special.parks else 0.0
     if world.trouble:
         pauses = journal.counts["pause"] + journal.counts["crash"] + journal.counts["request executed late"]
         lost = journal.counts["reply lost"] + journal.counts["request executed twice"]
@@ -126,11 +160,22 @@ def _cost(schedule: Schedule) -> Iterator[str]:
         yield from _cost_of(claimed)
     hours: dict[int, int] = {}
     for texts in schedule.github.authors.values():
-        for at, _, author, _ in texts:
-            if author == BOT:
-                hours[int(at // 3600)] = hours.get(int(at // 3600), 0) + 1
+        for text in texts:
+            if is_engine(text.author):
+                hours[int(text.at // 3600)] = hours.get(int(text.at // 3600), 0) + 1
     if max(hours.values(), default=0) > CONTENT_PER_HOUR:
         yield f"{max(hours.values())} comments written in an hour"
+
+
+def _insistent(schedule: Schedule) -> Iterator[str]:
+    """While the git server refuses fences, each process tries ever more rarely."""
+    tries: dict[int, int] = {}
+    for claimed in schedule.journal.claims:
+        if "pushes" in claimed.order and schedule.github.weather.refuses(claimed.at):
+            tries[claimed.sender] = tries.get(claimed.sender, 0) + 1
+    for sender, count in tries.items():
+        if count > TRIES_WHILE_REFUSED:
+            yield f"{schedule.journal.agents[sender]} tried {count} claims while the git server refused them"
 
 
 def _cost_of(claimed: Claimed) -> Iterator[str]:
@@ -139,94 +184,3 @@ def _cost_of(claimed: Claimed) -> Iterator[str]:
     asked = claimed.order.count("reads comment")  # one for each predecessor that is missing from the thread
     if claimed.requests - asked > CLAIM_REQUESTS + claimed.faults:
         yield f"a claim took {claimed.requests} requests: {', '.join(claimed.order)}"
-
-
-def _two_holders(schedule: Schedule, world: World) -> Iterator[str]:
-    """In a world with bounded lags and no pauses nobody else holds, except for a heartbeat after a person's order."""
-    holds = schedule.journal.holds
-    for index, one in enumerate(holds):
-        for other in holds[index + 1 :]:
-            overlap = min(one.ended, other.ended) - max(one.begun, other.begun)
-            if one.ref != other.ref or one.sender == other.sender or overlap <= 0:
-                continue
-            schedule.journal.counts["two holders for a while"] += 1
-            if not world.trouble and not _excused(schedule, world, one, other):
-                yield f"{one.agent} and {other.agent} for {overlap:.1f} s"
-
-
-def _excused(schedule: Schedule, world: World, one: Hold, other: Hold) -> bool:
-    """Whether a person took the ACK of the first one away, which it notices at its next heartbeat.
-
-    Or, without a fence, whether an ACK that nobody can check named the first one's: who succeeds that is not seen by
-    the first one, and only a fence would refuse them.
-    """
-    opaque = any(what == "opaque" and at <= other.begun for at, what, _ in schedule.journal.acts)
-    if opaque and not world.fenced:
-        return True
-    touched = [at for at, what, id in schedule.journal.acts if id == one.ack_id and at <= other.begun]
-    return bool(touched) and min(one.ended, other.ended) <= max(touched) + HEARTBEAT + REQUEST_SECONDS
-
-
-def _wishes(schedule: Schedule, world: World) -> Iterator[str]:
-    """What a person ordered is obeyed within a heartbeat, by whoever could have seen it; no edit is written over."""
-    journal = schedule.journal
-    reach = HEARTBEAT + 2 * REQUEST_SECONDS + world.lag + world.commit
-    for at, what, comment in journal.acts:
-        for hold in journal.holds:
-            touched = what.startswith("ACK ") and hold.ack_id == comment
-            stopped = what in {"withdrawn by a person", "closed by a person"} and hold.ref.startswith("refs/ack/worker")
-            if not (touched or stopped) or hold.begun > at or (stopped and _crossed(schedule, world, hold, at)):
-                continue
-            if touched and _unseen(schedule, world, comment, at):
-                continue
-            for effect in journal.effects:
-                late = effect.sender == hold.sender and effect.nonce == hold.nonce and effect.at > at + reach
-                if late and not _asked_since(schedule, at, effect.at) and not _hindered(schedule, hold, at, effect.at):
-                    yield f"{hold.agent} writes ({effect.what}) {effect.at - at:.0f} s after: {what}"
-    yield from _overwritten(schedule, world)
-
-
-def _unseen(schedule: Schedule, world: World, comment: int, at: float) -> bool:
-    """Whether a heartbeat wrote over a person's edit before any reading could show it; no edit is conditional."""
-    until = at + world.lag + world.commit + 2 * REQUEST_SECONDS
-    return any(author == BOT and at < wrote <= until for wrote, _, author, _ in schedule.github.authors[comment])
-
-
-def _crossed(schedule: Schedule, world: World, hold: Hold, at: float) -> bool:
-    """Whether the agent was moving the labels at that moment: its new label hides that the old one was taken."""
-    until = at + world.lag + world.commit + 2
-    return any(
-        e.what == "label" and e.sender == hold.sender and at - 2 <= e.at <= until for e in schedule.journal.effects
-    )
-
-
-def _asked_since(schedule: Schedule, at: float, until: float) -> bool:
-    return any(at <= act <= until and what == "asked again by a person" for act, what, _ in schedule.journal.acts)
-
-
-def _hindered(schedule: Schedule, hold: Hold, at: float, until: float) -> bool:
-    return _between(schedule.journal.troubled.get(hold.sender, ()), at - HEARTBEAT, until)
-
-
-def _between(moments: Iterable[float], first: float, last: float) -> bool:
-    return any(first <= moment <= last for moment in moments)
-
-
-def _overwritten(schedule: Schedule, world: World) -> Iterator[str]:
-    for id, texts in schedule.github.authors.items():
-        for (at, _, author, edited), (_, sent_at, next_author, body) in itertools.pairwise(texts):
-            seen = at + world.lag + world.commit + 2 * REQUEST_SECONDS
-            beats = body.split("nonce=")[1][:32] in edited if "state=active" in body else False
-            unhindered = not any(_between(moments, at, sent_at) for moments in schedule.journal.troubled.values())
-            if author == PERSON and next_author == BOT and sent_at > seen and beats and unhindered:
-                yield f"a person's edit of comment {id} was written over {sent_at - at:.0f} s later"
-
-
-def _proofs(schedule: Schedule) -> Iterator[str]:
-    """No effect is begun when the last proof is older than the self-fence; a look reads the fence first."""
-    for effect in schedule.journal.effects:
-        if effect.proof_age >= SELF_FENCE:
-            yield f"{effect.what} at {effect.at:.0f} on a proof that is {effect.proof_age:.0f} s old"
-    for first, second in schedule.journal.looks:
-        if first != "reads fence" or "comment" not in second:
-            yield f"a look begins with: {first}, {second}"

@@ -1,8 +1,10 @@
-"""Judging fences: epochs never go back, no write is stale, nothing paid for is forgotten."""
+"""Judging fences by what the git server did: epochs never go back, no write is stale, nothing paid for is forgotten."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from shared.lock.codec import ItemKey
@@ -10,50 +12,92 @@ from shared.lock.record import Fence, read_fence
 from shared.workflow import Role, Stage
 
 from .records import Push
+from .worlds import REQUEST_SECONDS
 
 if TYPE_CHECKING:
     from .schedule import Schedule
 
 
-def fence_of(push: Push) -> Fence:
-    """The fence that a push wrote; kinds have fences of their own."""
-    _, _, kind, number = push.ref.split("/")
-    fence = read_fence(ItemKey(Role(kind), int(number)), push.oid, push.message)
-    if fence is None:
-        raise AssertionError(f"an agent pushed a fence that nobody can read: {push.message!r}")
-    return fence
+@dataclass(frozen=True)
+class Move:
+    """One accepted push of a fence: what it wrote, and what stood there before, whoever had put it there."""
+
+    push: Push
+    fence: Fence
+    before: Fence | None
+
+    @property
+    def begins(self) -> bool:
+        """Whether it is the first of an epoch."""
+        return self.before is None or self.before.nonce != self.fence.nonce
+
+    @property
+    def frees(self) -> bool:
+        """Whether it does nothing but end an epoch that had not ended, which is not only its own agent's to do."""
+        if self.begins or self.before is None or self.before.free or not self.fence.free:
+            return False
+        return replace(self.fence, released="", oid="") == replace(self.before, released="", oid="")
+
+    @cached_property
+    def order(self) -> tuple[int, int]:
+        """What grows from epoch to epoch."""
+        return _order(self.fence)
 
 
-Lines = dict[str, list[tuple[Push, Fence]]]
-"""The pushes that were accepted, in their order, for each fence."""
+Lines = dict[str, list[Move]]
+"""The moves of each fence, in their order."""
 
 
 def by_ref(schedule: Schedule) -> Lines:
+    """Every accepted push, by the fence that it moved."""
     lines: Lines = {}
     for push in schedule.github.pushes:
-        lines.setdefault(push.ref, []).append((push, fence_of(push)))
+        before = None if push.before is None else _read(schedule, push.ref, push.before)
+        fence = read_fence(_key(push.ref), push.oid, push.message)
+        if fence is None:
+            raise AssertionError(f"an agent pushed a fence that nobody can read: {push.message!r}")
+        lines.setdefault(push.ref, []).append(Move(push, fence, before))
     return lines
 
 
+def _read(schedule: Schedule, ref: str, oid: str) -> Fence | None:
+    return read_fence(_key(ref), oid, schedule.github.messages.get(oid, ""))
+
+
+def _key(ref: str) -> ItemKey:
+    _, _, kind, number = ref.split("/")
+    return ItemKey(Role(kind), int(number))
+
+
+def _order(fence: Fence) -> tuple[int, int]:
+    return (fence.format, fence.epoch if fence.format > 1 else fence.ack_id)
+
+
 def epochs(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """Epochs never go back, and each has one author; only a tombstone is put on another's."""
+    """Epochs grow, and each has one author; only a tombstone is put on another's. Nothing paid for is forgotten."""
     for ref, line in lines.items():
-        authors: dict[tuple[int, str], int] = {}
-        current = (0, "")
-        before: Fence | None = None
-        for push, fence in line:
-            epoch = (fence.epoch, fence.nonce)
-            if epoch != current and before is not None and _forgets(before, fence):
-                yield f"{ref} {epoch} forgot {before.stage} {before.phase} {before.work_head[:7]} and begins anew"
-            before = fence
-            if fence.stage is Stage.DONE and epoch == current and ref.startswith("refs/ack/worker"):
+        authors: dict[str, int] = {}
+        for move in line:
+            push, fence, before = move.push, move.fence, move.before
+            name = f"{ref} at {push.at:.1f}: epoch {move.order[1]} ({fence.nonce[-6:]})"
+            old, since = fence.format == 1, before is not None and before.format < fence.format
+            schedule.journal.counts["epoch of the first format"] += move.begins and old
+            schedule.journal.counts["epoch begun after one of the first format"] += move.begins and since
+            if move.begins and fence.nonce in authors:
+                yield f"{name} began twice"
+            if move.begins and before is not None and not _grows(_order(before), move.order):
+                yield f"{name} went back from {_order(before)}"
+            if move.begins and before is not None and _forgets(before, fence):
+                yield f"{name} forgot {before.stage} {before.phase} {before.work_head[:7]} and begins anew"
+            if fence.stage is Stage.DONE and not move.begins and ref.startswith("refs/ack/worker"):
                 schedule.journal.counts["worker's fence buried"] += 1
-                continue
-            if authors.setdefault(epoch, push.sender) != push.sender:
-                yield f"{ref} {epoch} was written by two processes"
-            if epoch != current and (fence.epoch < current[0] or list(authors).index(epoch) != len(authors) - 1):
-                yield f"{ref} went back from {current} to {epoch}"
-            current = epoch
+            elif not move.frees and authors.setdefault(fence.nonce, push.sender) != push.sender:
+                yield f"{name} was written by two processes"
+
+
+def _grows(old: tuple[int, int], new: tuple[int, int]) -> bool:
+    """The first format goes on with an ACK of its own under the same number."""
+    return old < new or (old == new and new[0] == 1)
 
 
 def _forgets(old: Fence, new: Fence) -> bool:
@@ -62,16 +106,41 @@ def _forgets(old: Fence, new: Fence) -> bool:
     return unfinished and (old.stage, old.phase, old.work_head, old.pr) != (new.stage, new.phase, new.work_head, new.pr)
 
 
-def stale_writes(lines: Lines) -> Iterator[str]:
-    """Every push extends the fence that stood there, and none is of an epoch after which another began."""
+def made_anew(schedule: Schedule, lines: Lines) -> Iterator[str]:
+    """A chain that begins again after its ref was deleted goes on counting, where its comment could be read."""
     for ref, line in lines.items():
-        newest = (0, "")
-        before = None
-        for push, fence in line:
-            epoch = (fence.epoch, fence.nonce)
+        highest: Move | None = None
+        for move in line:
+            if move.push.before is None and highest is not None and move.order <= highest.order:
+                schedule.journal.counts["chain that began anew"] += 1
+                if _readable(schedule, highest.fence.nonce, move.push.sent_at):
+                    yield f"{ref} at {move.push.at:.1f}: {move.order} after {highest.order}, as if nothing had been"
+            highest = move if highest is None or move.order > highest.order else highest
+
+
+def _readable(schedule: Schedule, nonce: str, at: float) -> bool:
+    """Whether a comment showed that epoch at that time, and nobody hid it: by taking it away, or with another key."""
+    hidden = {"ACK deleted by a person", "ACK edited by a person", "opaque", "transferred by a person"}
+    if any(what in hidden for _, what, _ in schedule.journal.acts):
+        return False
+    seen = at - schedule.world.lag - schedule.world.commit - 2 * REQUEST_SECONDS
+    texts = (text for texts in schedule.github.authors.values() for text in texts)
+    return any(nonce in text.body and text.at <= seen for text in texts)
+
+
+def stale_writes(schedule: Schedule, lines: Lines) -> Iterator[str]:
+    """Every push extends the fence that stood there, and none is of an epoch after which another had begun."""
+    for ref, line in lines.items():
+        acts = [(at, oid) for at, moved, oid in schedule.journal.ref_acts if moved == ref]
+        begun: list[str] = []
+        for move in line:
+            push, nonce = move.push, move.fence.nonce
+            while acts and acts[0][0] <= push.at:
+                put_back = _read(schedule, ref, acts.pop(0)[1] or "")
+                begun += [put_back.nonce] if put_back is not None else []  # a person's word: this one counts again
             if push.parents[:1] != ((push.before,) if push.before else ()):
                 yield f"{ref} at {push.at:.1f}: {push.oid[:7]} does not extend {push.before}"
-            if before is not None and epoch != newest and fence.epoch < newest[0]:
-                yield f"{ref} at {push.at:.1f}: epoch {fence.epoch} after {newest[0]}"
-            newest = max(newest, epoch, key=lambda e: e[0])
-            before = push.oid
+            if nonce in begun and begun[-1] != nonce:
+                yield f"{ref} at {push.at:.1f}: {nonce[-6:]} after {begun[-1][-6:]} had begun"
+            if begun[-1:] != [nonce]:
+                begun.append(nonce)

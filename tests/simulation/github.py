@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
 
+from shared.errors import Gone
 from shared.lock.port import RefUpdate
 from shared.models import Account, Comment
 
-from .records import Item, LabelChange, Pull, Push, Versions
+from .records import Item, LabelChange, Pull, Push, Text, Versions
+from .weather import Refused, Weather
 
 EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 BOT = Account(7001, "engine[bot]")
@@ -20,7 +22,8 @@ PERSON = Account(5, "octavia")
 STRANGER = Account(666, "mallory")
 FIRST_ID = 2_200_000_001
 
-_ACK_ID = re.compile(r"^Epoch: ([0-9]+)$", re.MULTILINE)
+_NONCE = re.compile(r"^Nonce: ([0-9a-f]+)$", re.MULTILINE)
+_RELEASED = re.compile(r"^Released: ([0-9a-f]+)$", re.MULTILINE)
 
 
 def server_time(seconds: float) -> datetime:
@@ -34,6 +37,7 @@ class GitHub:
 
     rng: Random
     commit: float
+    weather: Weather
     frozen_fence: bool = False
     """A planted bug: work is pushed without the fence, which is moved afterwards."""
     now: float = 0.0
@@ -46,42 +50,52 @@ class GitHub:
     refs: dict[str, str] = field(default_factory=dict)
     messages: dict[str, str] = field(default_factory=dict)
     pushes: list[Push] = field(default_factory=list)
+    began: dict[str, list[str]] = field(default_factory=dict)
+    """Per fence: the nonces of its epochs, in their order."""
     refused_zombies: int = 0
     """How many pushes of an epoch after which another had begun were refused."""
-    authors: dict[int, list[tuple[float, float, Account, str]]] = field(default_factory=dict)
-    """Per comment: when it was written, when that was sent, by whom, and the text."""
+    merges: int = 0
+    gone: set[int] = field(default_factory=set)
+    """Items that were transferred."""
+    authors: dict[int, list[Text]] = field(default_factory=dict)
+    """Per comment: everything that was written into it."""
     _comments: dict[int, Versions[Comment | None]] = field(default_factory=dict)
 
     # Comments
 
     def thread(self, number: int, since: datetime | None, at: float) -> tuple[Comment, ...]:
         """The comments of an item, ascending by id."""
+        self.here(number)
         shown = [version.seen(at) for version in self.threads.get(number, ())]
         return tuple(c for c in shown if c is not None and (since is None or c.updated_at >= since))
 
     def comment(self, id: int, at: float) -> Comment | None:
         """One comment; None is a 404."""
-        return found.seen(at) if (found := self._comments.get(id)) else None
+        shown = found.seen(at) if (found := self._comments.get(id)) else None
+        return None if shown is None or shown.number in self.gone else shown
 
     def post(self, number: int, body: str, author: Account = BOT) -> Comment:
         """A new comment: its id is given now, it is seen a little later."""
+        self.here(number)
         at = server_time(self.now)
         comment = Comment(FIRST_ID + len(self._comments), number, author, body, at, at)
         versions: Versions[Comment | None] = Versions(comment, self._visible())
         self._comments[comment.id] = versions
         self.threads.setdefault(number, []).append(versions)
-        self.authors[comment.id] = [(self.now, self.sent_at, author, body)]
+        self.authors[comment.id] = [Text(self.now, self.sent_at, author, body, self.sender)]
         return comment
 
     def edit(self, id: int, body: str, author: Account = BOT) -> Comment | None:
         """Replace a text; None when the comment is gone."""
         versions = self._comments.get(id)
         old = versions.now if versions is not None else None
-        if versions is None or old is None:
+        if versions is None or old is None or old.number in self.gone:
             return None
+        if is_engine(author) and old.author != author:
+            raise Refused
         edited = Comment(id, old.number, old.author, body, old.created_at, server_time(self.now))
         versions.put(edited, self._visible())
-        self.authors[id].append((self.now, self.sent_at, author, body))
+        self.authors[id].append(Text(self.now, self.sent_at, author, body, self.sender))
         return edited
 
     def delete(self, id: int) -> None:
@@ -93,12 +107,19 @@ class GitHub:
 
     # Items
 
+    def here(self, number: int) -> None:
+        """Raise `Gone` for an item that is somewhere else now."""
+        if number in self.gone:
+            raise Gone
+
     def item(self, number: int, at: float) -> Item:
         """An issue or pull request."""
+        self.here(number)
         return self.items[number].seen(at) or self.items[number].now
 
     def timeline(self, number: int, at: float) -> tuple[LabelChange, ...]:
         """Who changed labels."""
+        self.here(number)
         return tuple(change for change in self.timelines.get(number, ()) if change.at <= at)
 
     def add_label(self, number: int, label: str, actor: Account = BOT) -> frozenset[str]:
@@ -114,6 +135,7 @@ class GitHub:
         self.items[number].put(Item(self.items[number].now.labels, False), self.now)
 
     def _label(self, number: int, label: str, added: bool, actor: Account) -> frozenset[str]:
+        self.here(number)
         item = self.items[number]
         labels = item.now.labels
         if (label in labels) is added:
@@ -145,6 +167,7 @@ class GitHub:
         if pull.merged or self.refs[pull.branch] != sha:
             return False
         pull.merged = sha
+        self.merges += 1
         self.close(number)
         self.close(closes)
         return True
@@ -153,6 +176,7 @@ class GitHub:
 
     def fence(self, ref: str) -> tuple[str, str] | None:
         """The commit of a ref and its message, as it is now."""
+        self.weather.fetching(self.now)
         oid = self.refs.get(ref)
         return None if oid is None else (oid, self.messages.get(oid, ""))
 
@@ -166,6 +190,7 @@ class GitHub:
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
     ) -> str | None:
         """All refs move or none; what is already there needs no lease (git says: everything up to date)."""
+        self.weather.pushing(self.now, creates=expected is None)
         oid = hashlib.sha1(f"{parents}{message}".encode()).hexdigest()
         if self.frozen_fence and updates and all(self.refs.get(move.ref) == move.expected for move in updates):
             self.refs |= {move.ref: move.new for move in updates}
@@ -175,18 +200,38 @@ class GitHub:
             )
         moves = [move for move in (RefUpdate(ref, expected, oid), *updates) if self.refs.get(move.ref) != move.new]
         if any(self.refs.get(move.ref) != move.expected for move in moves):
-            self.refused_zombies += _ack_id(message) < _ack_id(self.messages.get(self.refs.get(ref, ""), ""))
+            nonces = self.began.get(ref, [])
+            self.refused_zombies += nonce_of(message) in nonces[:-1]
             return None
         if moves:
             before = self.refs.get(ref)
             self.refs |= {move.ref: move.new for move in moves}
             self.messages[oid] = message
+            nonces, nonce = self.began.setdefault(ref, []), nonce_of(message)
+            if nonces[-1:] != [nonce]:
+                nonces.append(nonce)
             self.pushes.append(
                 Push(self.now, ref, oid, before, tuple(parents), message, tuple(updates), self.sender, self.sent_at)
             )
         return oid
 
+    def probe(self) -> None:
+        """A scratch ref is made, moved and deleted."""
+        self.weather.pushing(self.now, creates=True, probes=True)
 
-def _ack_id(message: str) -> int:
-    found = _ACK_ID.search(message)
-    return int(found[1]) if found else 0
+
+def is_engine(author: Account) -> bool:
+    """Whether it is an account of the engine's."""
+    return BOT.id <= author.id < BOT.id + 100
+
+
+def nonce_of(message: str) -> str:
+    """What names the epoch of a fence."""
+    found = _NONCE.search(message)
+    return found[1] if found else ""
+
+
+def released(message: str) -> bool:
+    """Whether a fence says of its own epoch that it is over."""
+    found = _RELEASED.search(message)
+    return found is not None and found[1] == nonce_of(message)

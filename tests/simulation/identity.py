@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shared.marks import Keyring
+from shared.models import Account
 
 
 class Nonces:
@@ -14,6 +15,12 @@ class Nonces:
         self._serial = serial
         self._made = 0
         self.kept: set[str] = set()
+
+    def copy(self, serial: int) -> Nonces:
+        """What is there now, for a second agent; what each makes from now on differs."""
+        other = Nonces(serial)
+        other.kept = set(self.kept)
+        return other
 
     def fresh(self) -> str:
         """A new nonce."""
@@ -33,11 +40,16 @@ class Nonces:
 
 @dataclass(slots=True)
 class Identity:
-    """A state directory: the agent's id, its nonces and its keys."""
+    """A state directory: the agent's id, its nonces and its keys; and the account of its token.
+
+    `first_format`: the engine that runs on it is of the time when every claim had a comment of its own.
+    """
 
     name: str
     nonces: Nonces
     keys: Keyring
+    account: Account
+    first_format: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +62,8 @@ class Plan:
     ci: float
     ci_breaks: bool
     review: float
+    parks: bool = False
+    """Whether the agent lets go after each phase."""
     labels_decide: bool = False
     """A planted bug: what the labels say is believed before the fence."""
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 SOMETIMES = (
     "takeover",
     "takeover at once after a release",
-    "own ACK continued after a restart",
-    "late POST adopted",
+    "take-over judged on the wire",
+    "own epoch gone on with after a restart",
+    "own late push gone on with",
     "lost POST found by its nonce",
-    "lost POST given up",
+    "claim given up after its fence had moved",
     "duplicate ACK",
-    "race lost on the comment layer",
     "fence refused a claim",
     "fence refused a zombie's push",
     "own late write adopted",
@@ -23,29 +23,77 @@ SOMETIMES = (
     "ACK edited by a person",
     "holder noticed a deletion",
     "holder noticed an edit",
+    "holder noticed a takeover",
+    "comment respected where there is no fence",
+    "sweep that settled an end",
     "spoof ignored",
-    "unknown key respected",
     "orphan repaired",
     "labels repaired",
     "pull request adopted",
     "withdrawn by a person",
     "closed by a person",
+    "transferred by a person",
+    "ref deleted by a person",
+    "ref put back by a person",
+    "state directory copied",
     "two holders for a while",
+    "runs paid for at a time",
     "crash",
     "crash that lost the state directory",
     "stop by a signal",
     "pause",
     "request executed late",
     "request executed twice",
+    "edit carried out late or twice",
     "reply lost",
+    "token refused",
+    "push refused by a rule",
+    "git server that was down",
+    "comment refused by a limit",
+    "answer dated wrong",
+    "epoch of the first format",
+    "epoch begun after one of the first format",
     "worker's fence buried",
 )
 """What has to happen at least 100 times in 100,000 schedules, or the checks prove nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One answer about a lock: when the server gave it, when it was heard, by which process, and what it showed."""
+
+    at: float
+    heard: float
+    sender: int
+    name: str
+    detail: object
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One write on its way: when, by which process."""
+
+    at: float
+    sender: int
+    name: str
+    detail: object
+
+
+@dataclass(slots=True)
+class PaidRun:
+    """One paid run: of which fence, by which process, from when until when it ran."""
+
+    ref: str
+    sender: int
+    nonce: str
+    began: float
+    ended: float = float("inf")
+
+
 @dataclass(slots=True)
 class Hold:
-    """From when to when a process believed to hold, and until when it would have believed without news."""
+    """From when to when a process acted as the holder."""
 
     ref: str
     sender: int
@@ -63,15 +111,15 @@ class Effect:
     at: float
     sender: int
     what: str
-    proof_age: float
-    """Seconds since the sending of the last heartbeat that succeeded, or of the ACK."""
     nonce: str
 
 
 @dataclass(slots=True)
 class Claimed:
-    """One try to claim: what it cost, and what went wrong on the way."""
+    """One try to claim: when and by which process, what it cost, and what went wrong on the way."""
 
+    at: float
+    sender: int
     won: bool
     requests: int
     posts: int
@@ -90,6 +138,8 @@ class Journal:
     claims: list[Claimed] = field(default_factory=list)
     acts: list[tuple[float, str, int]] = field(default_factory=list)
     """What people did: when, what, and to which comment."""
+    ref_acts: list[tuple[float, str, str | None]] = field(default_factory=list)
+    """When people moved a fence's ref, which, and to what (None: it went)."""
     troubled: dict[int, list[float]] = field(default_factory=dict)
     """When a process was paused or a request of it failed."""
     last_alive: dict[str, float] = field(default_factory=dict)
@@ -99,6 +149,16 @@ class Journal:
     """The first two requests of every look at the lock."""
     known: set[str] = field(default_factory=set)
     """The nonces of ACKs that their agents knew to stand in the thread."""
+
+    seen: list[Seen] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+    paid: list[PaidRun] = field(default_factory=list)
+    unheard_posts: list[float] = field(default_factory=list)
+    """When a comment was made of which nobody was told."""
+    agents: dict[int, str] = field(default_factory=dict)
+    """Whose life each process is."""
+    ended: dict[int, float] = field(default_factory=dict)
+    """When a process ended."""
 
     def say(self, at: float, who: str, what: str) -> None:
         """One line of the story."""

@@ -8,6 +8,13 @@ from typing import Any, Protocol
 
 from shared.errors import EngineError
 
+MOST_EVENTS = 100_000
+"""A schedule of so many events goes round in circles."""
+
+
+class Runaway(Exception):
+    """Nothing comes to an end."""
+
 
 class Kernel:
     """What happens when; events of the same moment happen in the order in which they were planned."""
@@ -34,6 +41,8 @@ class Kernel:
             self.now, _, happens, args = heappop(heap)
             self.events += 1
             happens(*args)
+            if self.events > MOST_EVENTS:
+                raise Runaway
 
 
 class Sleep:

@@ -10,11 +10,12 @@ from shared.marks import Key, Keyring
 from shared.models import Account, Comment
 from shared.workflow import Role, Stage
 
-from .github import BOT, PERSON, STRANGER
+from .github import BOT, PERSON, STRANGER, is_engine
 from .process import Fate
 from .rules import ISSUE, stages_of
 
 FOREIGN_KEY = Keyring(99, (Key.of(b"somebody else's key"),))
+FENCE = f"refs/ack/worker/{ISSUE}"
 NONCE = "f" * 24
 """How the nonces of strangers begin."""
 
@@ -30,18 +31,32 @@ class People:
         horizon = min(work_seconds * 1.3 + 60, 6600.0)
         acts: list[tuple[float, Callable[[], None]]] = [
             (1.0, self._delete_ack),
-            (1.0 if world.fenced else 0.0, self._edit_ack),  # a release is blind: only the fence makes that harmless
+            (1.0, self._edit_ack),
             (1.0, self._ask_again),
             (0.7, self._withdraw),
             (0.3, self._close),
         ]
         for share, act in acts:
             if rng.random() < world.people * share:
-                fate.kernel.at(rng.random() * horizon, act)
+                fate.kernel.at(rng.random() * horizon, self._there, act)
+        special = world.special
+        rarer = (
+            (special.ref_deleted, self._delete_ref),
+            (special.ref_put_back, self._put_ref_back),
+            (special.transferred, self._transfer),
+        )
+        for odds, act in rarer:
+            if odds and rng.random() < odds:
+                fate.kernel.at(rng.random() * horizon, self._there, act)
         if rng.random() < world.strangers:
             self._spoof()
             for _ in range(rng.randrange(3)):
-                fate.kernel.at(rng.random() * horizon, self._spoof)
+                fate.kernel.at(rng.random() * horizon, self._there, self._spoof)
+
+    def _there(self, act: Callable[[], None]) -> None:
+        """Do it, unless the issue is somewhere else now."""
+        if ISSUE not in self._fate.github.gone:
+            act()
 
     # With rights
 
@@ -49,7 +64,7 @@ class People:
         found = None
         for versions in self._fate.github.threads.get(ISSUE, ()):
             comment = versions.now
-            if comment is not None and comment.author == BOT:
+            if comment is not None and is_engine(comment.author):
                 ack = read_ack(comment)
                 if ack is not None and ack.state == "active" and not ack.nonce.startswith(NONCE):
                     found = comment
@@ -57,7 +72,7 @@ class People:
 
     def _act(self, what: str, comment: int = 0) -> None:
         fate = self._fate
-        fate.github.now = fate.kernel.now
+        fate.github.now, fate.github.sender = fate.kernel.now, 0
         fate.journal.acts.append((fate.kernel.now, what, comment))
         fate.journal.counts[what] += 1
         fate.journal.say(fate.kernel.now, "a person", f"{what} {comment or ''}")
@@ -72,7 +87,7 @@ class People:
         ack = self._newest_ack()
         if ack is not None:
             self._act("ACK edited by a person", ack.id)
-            self._fate.github.edit(ack.id, ack.body.replace("takes", "took") + "\nThanks!", PERSON)
+            self._fate.github.edit(ack.id, f"{ack.body}\nThanks!", PERSON)
 
     def _ask_again(self) -> None:
         self._act("asked again by a person")
@@ -84,11 +99,31 @@ class People:
         for stage in sorted(stages_of(github.items[ISSUE].now.labels)):
             github.remove_label(ISSUE, str(stage), PERSON)
         if rng.random() < 0.4:
-            self._fate.kernel.at(self._fate.kernel.now + 60 + 3000 * rng.random(), self._ask_again)
+            self._fate.kernel.at(self._fate.kernel.now + 60 + 3000 * rng.random(), self._there, self._ask_again)
 
     def _close(self) -> None:
         self._act("closed by a person")
         self._fate.github.close(ISSUE)
+
+    def _delete_ref(self) -> None:
+        github, ref = self._fate.github, FENCE
+        if github.refs.pop(ref, None) is not None:
+            self._act("ref deleted by a person")
+            self._fate.journal.ref_acts.append((self._fate.kernel.now, ref, None))
+
+    def _put_ref_back(self) -> None:
+        """An older value of the fence stands there again: that of a backup, or of who pushed it by hand."""
+        github, ref = self._fate.github, FENCE
+        older = [push.oid for push in github.pushes if push.ref == ref and push.oid != github.refs.get(ref)]
+        if older:
+            self._act("ref put back by a person")
+            github.refs[ref] = older[self._fate.rng.randrange(max(0, len(older) - 4), len(older))]
+            self._fate.journal.ref_acts.append((self._fate.kernel.now, ref, github.refs[ref]))
+
+    def _transfer(self) -> None:
+        if not any(pull.merged for pull in self._fate.github.pulls.values()):
+            self._act("transferred by a person")
+            self._fate.github.gone.add(ISSUE)
 
     # Without
 
@@ -112,6 +147,7 @@ class People:
         elif kind == 5:
             author, body = BOT, "> " + body.replace("\n", "\n> ")
         github.now = github.sent_at = fate.kernel.now
+        github.sender = 0
         github.post(ISSUE, body, author)
         fate.journal.counts["spoof ignored"] += 1
         fate.journal.say(fate.kernel.now, author.login, f"posts {body!r}")

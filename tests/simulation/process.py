@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta
+from email.utils import formatdate
 from random import Random
 from typing import Any
 
-from shared.errors import Transient, UnknownOutcome
+from shared.errors import EngineError, Transient, Unauthorized, UnknownOutcome
+from shared.github.server_time import ServerTime
 
 from .github import GitHub, server_time
-from .journal import Journal
+from .journal import Journal, Seen, Sent
 from .kernel import Call, Ended, Kernel, Sleep, Task
-from .worlds import PAUSES, REQUEST_SECONDS, TWICE_SECONDS, World
+from .worlds import HEAL, PAUSES, REQUEST_SECONDS, TWICE_SECONDS, World
+
+READINGS = frozenset({"reads fence", "reads comment", "reads the comments of"})
+"""What shows a lock: each answer is remembered."""
+
+
+OF_GIT = frozenset({"reads fence", "fetches", "pushes", "probes"})
+"""What git answers: without a date."""
 
 
 class Fate:
@@ -30,12 +39,32 @@ class Fate:
         """Requests that have not been carried out yet."""
 
 
+class AgreeingClock:
+    """A process's boot clock; its wall clock agrees with every date: that it is wrong is another matter."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self.heard = 0.0
+
+    def now(self) -> float:
+        """Wall clock."""
+        return self.heard
+
+    def boot(self) -> float:
+        """Boot clock."""
+        return self._process.boot()
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        await Sleep(seconds)
+
+
 class Process:
     """One life of one agent. `sender` names this life; `fell` is called when it crashes."""
 
     __slots__ = (
-        "_boot_zero", "_dated_at", "_fate", "_read_at", "_skew", "_tasks", "faults", "fell", "kernel", "name",
-        "ops", "paused_until", "sender",
+        "_boot_zero", "_dated_at", "_dates", "_fate", "_read_at", "_refused", "_skew", "_tasks", "_wall", "ended",
+        "faults", "fell", "kernel", "name", "ops", "paused_until", "sender",
     )  # fmt: skip
 
     def __init__(self, fate: Fate, name: str, sender: int, fell: Callable[[], None]) -> None:
@@ -52,6 +81,18 @@ class Process:
         self._skew = (fate.rng.random() * 2 - 1) * fate.world.skew
         self._dated_at = self.kernel.now
         self._read_at = self.kernel.now
+        special = fate.world.special
+        self._wall = AgreeingClock(self)
+        self._dates = ServerTime(self._wall) if special.burst or special.wrong_dates else None
+        self._refused = self._draw_refusal()
+        self.ended = False
+
+    def _draw_refusal(self) -> tuple[float, float]:
+        """From when to when its token is refused."""
+        if not self._fate.world.special.expires or self._fate.rng.random() < 0.3:
+            return 0.0, 0.0
+        began = self.kernel.now + 1500 * self._fate.rng.random()
+        return began, min(began + 60 + 3000 * self._fate.rng.random(), HEAL)
 
     # The clock of `Gateway`
 
@@ -68,8 +109,14 @@ class Process:
         await Sleep(seconds)
 
     def server_time(self) -> datetime:
-        """The last `Date` that was read, carried on by the boot clock."""
+        """The last `Date` that was read, carried on by the boot clock; where dates lie, what the engine makes of it."""
+        if self._dates is not None:
+            return self._dates.now()
         return server_time(self._dated_at) + timedelta(seconds=self.kernel.now - self._read_at)
+
+    def sure(self) -> bool:
+        """Whether nothing speaks against that time."""
+        return self._dates is None or self._dates.sure
 
     # Tasks
 
@@ -83,6 +130,7 @@ class Process:
 
     def end(self) -> None:
         """Every task stops where it stands; nothing is said to anybody."""
+        self.ended = True
         for task in self._tasks:
             task.close()
 
@@ -114,9 +162,17 @@ class Process:
         fate = self._fate
         self.ops.append(call.name)
         now, random = self.kernel.now, fate.rng.random
+        if call.write:
+            fate.journal.sent.append(Sent(now, self.sender, call.name, call.detail))
         up, down = now + 0.3 * random(), 0.3 * random()
-        trouble = fate.world.trouble
-        if trouble and (chance := random()) < trouble:
+        trouble, odd = fate.world.trouble, fate.world.special.odd_edits
+        if self._refused[0] <= now < self._refused[1]:
+            fate.journal.trouble(now, self.sender)
+            fate.journal.counts["token refused"] += 1
+            self.kernel.at(up + down, task.resume, task.ticket, None, Unauthorized())
+        elif odd and call.name == "edits" and random() < odd:
+            self._odd(task, call, up, down)
+        elif trouble and (chance := random()) < trouble:
             self._trouble(task, call, chance, up, down)
         elif call.stale:  # it shows the past anyway: looked up when the answer arrives, it is the same
             self.kernel.at(up + down, self._read, task, task.ticket, call, up)
@@ -124,14 +180,31 @@ class Process:
             fate.flying += 1
             self.kernel.at(up, self._arrive, task, task.ticket, call, now, down)
 
+    def _odd(self, task: Task, call: Call, up: float, down: float) -> None:
+        """An edit that is carried out late, or twice: its sender learns of the first time at most."""
+        fate, now = self._fate, self.kernel.now
+        self.faults += 1
+        fate.journal.trouble(now, self.sender)
+        fate.journal.counts["edit carried out late or twice"] += 1
+        if fate.rng.random() < 0.5:
+            self._execute_at(now + REQUEST_SECONDS + fate.world.late_seconds * fate.rng.random() ** 2, call, "late")
+            self.kernel.at(now + REQUEST_SECONDS, task.resume, task.ticket, None, UnknownOutcome())
+            return
+        self._execute_at(up + fate.world.late_seconds * fate.rng.random() ** 2, call, "second time")
+        fate.flying += 1
+        self.kernel.at(up, self._arrive, task, task.ticket, call, now, down)
+
     def _read(self, task: Task, ticket: int, call: Call, at: float) -> None:
         if task.ended:
             return
         lag = self._fate.world.lag
-        value = call.run(at - lag * self._fate.rng.random() ** 2)
+        try:
+            value = call.run(at - lag * self._fate.rng.random() ** 2)
+        except EngineError as error:
+            value = error
         if self._fate.journal.told is not None:
             self._say(call, f"-> {_short(value)}")
-        self._answer(task, ticket, value, at)
+        self._answer(task, ticket, call, value, at)
 
     def _trouble(self, task: Task, call: Call, chance: float, up: float, down: float) -> None:
         fate, world, now = self._fate, self._fate.world, self.kernel.now
@@ -176,22 +249,37 @@ class Process:
         now = self.kernel.now
         github = fate.github
         github.now, github.sender, github.sent_at = now, self.sender, sent_at
-        value = call.run(now)
+        try:
+            value = call.run(now)
+        except EngineError as error:
+            value = error
+        if how and call.name == "posts" and not isinstance(value, EngineError):
+            fate.journal.unheard_posts.append(now)
         if fate.journal.told is not None:
             self._say(call, f"({how}) -> {_short(value)}" if how else f"-> {_short(value)}")
         return value
 
     def _arrive(self, task: Task, ticket: int, call: Call, sent_at: float, down: float) -> None:
         value = self._execute(call, sent_at, "")
-        self.kernel.at(self.kernel.now + down, self._answer, task, ticket, value, self.kernel.now)
+        self.kernel.at(self.kernel.now + down, self._answer, task, ticket, call, value, self.kernel.now)
 
-    def _answer(self, task: Task, ticket: int, value: object, dated_at: float) -> None:
+    def _answer(self, task: Task, ticket: int, call: Call, value: object, at: float) -> None:
         if task.ended:
             return
         if self.paused_until > self.kernel.now:  # read when it runs again: then the `Date` is an old one
-            self.kernel.at(self.paused_until, self._answer, task, ticket, value, dated_at)
+            self.kernel.at(self.paused_until, self._answer, task, ticket, call, value, at)
             return
-        self._dated_at, self._read_at = dated_at, self.kernel.now
+        self._dated_at, self._read_at = at, self.kernel.now
+        if self._dates is not None and call.name not in OF_GIT:
+            ahead = self._fate.github.weather.ahead(at, self._fate.rng)
+            self._wall.heard = server_time(at + ahead).timestamp()
+            self._dates.note({"date": formatdate(self._wall.heard, usegmt=True)})
+        if isinstance(value, EngineError):
+            self._fate.journal.trouble(at, self.sender)
+            task.resume(ticket, None, value)
+            return
+        if not call.write and call.name in READINGS:
+            self._fate.journal.seen.append(Seen(at, self.kernel.now, self.sender, call.name, call.detail, value))
         task.resume(ticket, value)
 
     def _say(self, call: Call, what: str) -> None:

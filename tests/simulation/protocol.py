@@ -5,13 +5,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
 from typing import Any
-
-MODULES = (
-    "trailer", "comment", "codec", "record", "fold", "port", "breaker", "claimant", "conclude", "view", "edit", "swap",
-    "hold", "fence", "announce", "claim", "ends", "gateway",
-)  # fmt: skip
-"""The modules of the lock that a simulation drives; `scope` only ties `hold.keep` to a task group of anyio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +22,10 @@ class Protocol:
     release: Callable[..., Any]
     advance: Callable[..., Any]
     bury: Callable[..., Any]
-    is_mine: Callable[..., Any]
+    finish: Callable[..., Any]
+    settle: Callable[..., Any] | None
+    mine: Callable[..., str]
+    was_free: Callable[..., bool]
     Gateway: Callable[..., Any]
     Claimant: Callable[..., Any]
     Terms: Callable[..., Any]
@@ -34,9 +33,23 @@ class Protocol:
     ItemKey: Callable[..., Any]
 
 
-def of_package(package: str) -> Protocol:
-    """The lock as it stands in `package`, an importable package like `shared.lock`."""
-    m = {name: importlib.import_module(f"{package}.{name}") for name in MODULES}
+def of_package(package: str, finish: str = "shared.reconcile.burial") -> Protocol:
+    """The lock as it stands in `package`, an importable package like `shared.lock`; `finish` ends fences for it."""
+    names = ("ends", "view", "claim", "hold", "fence", "claimant", "gateway", "codec")
+    m = {name: importlib.import_module(f"{package}.{name}") for name in names}
+    return _of_modules(m, importlib.import_module(finish), settle=m["ends"].settle, mine=_mine, was_free=_was_free)
+
+
+def _first_format() -> Protocol:
+    """The lock of the first format, whose looks tell the same in other words, and which leaves its comments as is."""
+    package = f"{__package__}.first_format"
+    names = ("view", "claim", "hold", "fence", "claimant", "gateway", "codec", "burial")
+    m = {name: importlib.import_module(f"{package}.{name}") for name in names}
+    mine = partial(_mine_of_first_format, m["claimant"].is_mine)
+    return _of_modules(m, m["burial"], settle=None, mine=mine, was_free=_was_free_of_first_format)
+
+
+def _of_modules(m: dict[str, ModuleType], burial: ModuleType, **own: Any) -> Protocol:
     return Protocol(
         observe=m["view"].observe,
         claim=m["claim"].claim,
@@ -46,14 +59,36 @@ def of_package(package: str) -> Protocol:
         release=m["hold"].release,
         advance=m["fence"].advance,
         bury=m["fence"].bury,
-        is_mine=m["claimant"].is_mine,
+        finish=burial.bury,
         Gateway=m["gateway"].Gateway,
         Claimant=m["claimant"].Claimant,
         Terms=m["claimant"].Terms,
         Intent=m["claim"].Intent,
         ItemKey=m["codec"].ItemKey,
+        **own,
     )
+
+
+def _mine(view: Any, claimant: Any) -> str:
+    """The nonce of what this agent holds already by a look; empty for none."""
+    return view.fence.nonce if view.standing == "ours" and view.fence is not None else ""
+
+
+def _mine_of_first_format(is_mine: Callable[..., bool], view: Any, claimant: Any) -> str:
+    return next((ack.nonce for ack in reversed(view.active()) if is_mine(ack, claimant)), "")
+
+
+def _was_free(view: Any) -> bool:
+    """Whether a look showed that its holder had let go."""
+    return bool(view.standing == "free")
+
+
+def _was_free_of_first_format(view: Any) -> bool:
+    return view.holder is not None and view.holder.state != "active"
 
 
 PRODUCTION = of_package("shared.lock")
 """What the agents run."""
+
+FIRST_FORMAT = _first_format()
+"""What agents ran when every claim had a comment of its own."""

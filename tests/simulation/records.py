@@ -25,6 +25,11 @@ class Versions(Generic[V]):
         """What the primary has."""
         return self._values[-1]
 
+    @property
+    def first(self) -> V:
+        """What it was at first."""
+        return self._values[0]
+
     def put(self, value: V, at: float) -> None:
         """A new version; versions become visible in their order."""
         self._values.append(value)
@@ -83,3 +88,14 @@ class Push:
     moved: tuple[RefUpdate, ...]
     sender: int
     sent_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One text of a comment: when it was written, when that was sent, by whom (account and process)."""
+
+    at: float
+    sent_at: float
+    author: Account
+    body: str
+    sender: int

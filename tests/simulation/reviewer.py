@@ -7,7 +7,6 @@ from typing import Any
 from shared.workflow import Role, Stage
 
 from .agent import SKIP_SECONDS, SWEEP_SECONDS, Agent
-from .kernel import Sleep
 from .rules import ISSUE, WORK_BRANCH, stages_of
 
 
@@ -29,13 +28,15 @@ class Reviewer:
         seen = await agent.forge.item(self._number)
         if not sweeps and (Stage.REVIEWING not in stages_of(seen.labels) or agent.process.boot() < agent.skip_until):
             return None
-        key = agent.lock.ItemKey(Role.REVIEWER, self._number)
+        key = agent.lock.ItemKey(Role.REVIEWER, ISSUE if agent.fate.world.special.one_thread else self._number)
         if sweeps:
             agent.sweep_at = agent.process.kernel.now + SWEEP_SECONDS
             if await agent.fences.read(key.ref) is None:
                 return None
         view = await agent.look(key)
         done = view.fence is not None and view.fence.stage is Stage.DONE
+        if (done or view.taken_by(agent.claimant)) and sweeps:
+            await agent.settle(view.fence)
         if done or view.taken_by(agent.claimant):
             agent.skip_until = agent.process.boot() + SKIP_SECONDS
             return None
@@ -52,7 +53,7 @@ class Reviewer:
     async def step(self, agent: Agent, held: Any) -> bool:
         """Read, approve, merge, bury."""
         if held.fence.stage is Stage.IN_REVIEW:
-            await Sleep(agent.plan.review)
+            await agent.paid(held, agent.plan.review)
             agent.effect(held, "verdict")
             head = await agent.forge.tip(WORK_BRANCH)
             await agent.lock.advance(held, stage=Stage.APPROVED, work_head=head or "")

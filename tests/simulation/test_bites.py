@@ -1,10 +1,16 @@
-"""Bugs planted one at a time: every one is noticed, so that silence about the lock itself means something."""
+"""Bugs planted one at a time: some of the catalogue here, each noticed soon; all of it fits the source as it is.
+
+`make test-lock-mutants` looks for every one of them.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from .mutants import BUGS, SOURCES, copy_of_lock, planted
+from .mutants.catalogue import BY_NAME, MUTANTS
+from .mutants.lock_copy import copy_of
+from .mutants.mutant import Change, Mutant, Outdated, Ring, sources
+from .mutants.simulated import looked_for
 from .schedule import Schedule, Variation
 from .worlds import WORLDS
 
@@ -13,15 +19,19 @@ SCHEDULES = 250
 
 NOTICED = {
     "any author trusted": ("calm", "6 progress"),
-    "no settle wait": ("calm", "6 progress"),
-    "prev ignored": ("calm", "1 epochs"),
-    "self-fence off": ("hostile", "10 proof"),
-    "blind second POST": ("normal", "7 cost"),
-    "fence read after comments": ("calm", "10 proof"),
-    "blind heartbeat": ("calm", "9 wishes"),
-    "unknown key id ignored": ("calm", "8 two holders"),
-    "fence not advanced": ("hostile", "2 stale write"),
-    "labels as truth": ("calm", "1 epochs"),
+    "no second look": ("hostile", "11 take-over"),
+    "one heartbeat of grace": ("hostile", "11 take-over"),
+    "the release of the epoch before stays": ("hostile", "11 take-over"),
+    "no self-fence": ("harsh", "10 proof"),
+    "epochs do not grow": ("hostile", "1 epochs"),
+    "the comment is not recorded": ("calm", "12 recorded"),
+    "who lost writes its ACK": ("in-step", "13 losers"),
+    "a breaker that is not asked": ("rule-all", "7 cost"),
+    "a second post after a lost reply": ("harsh", "7 cost"),
+    "the fence is read after the thread": ("calm", "10 proof"),
+    "a person's edit is written over": ("calm", "9 wishes"),
+    "a ref that was deleted frees": ("ref-deleted", "14 comments"),
+    "an unsure clock decides": ("date-burst", "11 take-over"),
 }
 """In which world each is looked for, and which check notices it."""
 
@@ -35,25 +45,50 @@ def first_broken(world: str, check: str, variation: Variation) -> int | None:
     return None
 
 
-@pytest.mark.parametrize("bug", BUGS)
-def test_a_planted_bug_is_noticed(bug: str) -> None:
-    world, check = NOTICED[bug]
-    seed = first_broken(world, check, planted(bug))
+@pytest.mark.parametrize("name", NOTICED)
+def test_a_planted_bug_is_noticed(name: str) -> None:
+    world, check = NOTICED[name]
+    seed = first_broken(world, check, Variation(copy_of(BY_NAME[name])))
     assert seed is not None
     assert Schedule(WORLDS[world], seed).run().violations == ()
 
 
+@pytest.mark.parametrize(
+    ("variation", "world", "check"),
+    [
+        (Variation(frozen_fence=True), "parked", "2 stale write"),
+        (Variation(labels_decide=True), "calm", "1 epochs"),
+    ],
+)
+def test_a_bug_of_those_who_use_the_lock_is_noticed(variation: Variation, world: str, check: str) -> None:
+    assert first_broken(world, check, variation) is not None
+
+
 def test_a_copy_without_a_bug_behaves_as_the_lock_itself() -> None:
-    copy = Variation(copy_of_lock("nothing", ()))
+    copy = Variation(copy_of(Mutant("nothing", Ring.SIMULATION, ())))
     for seed in range(10):
         assert Schedule(WORLDS["hostile"], seed, copy).run().digest == Schedule(WORLDS["hostile"], seed).run().digest
 
 
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_bug_fits_the_source_as_it_is(mutant: Mutant) -> None:
+    for path, text in sources(mutant).items():
+        compile(text, path, "exec")
+    assert all(change.old != change.new for change in mutant.changes)
+
+
 def test_a_bug_that_no_longer_fits_the_source_is_refused() -> None:
-    with pytest.raises(ValueError, match="adapt this bug"):
-        copy_of_lock("stale", (("fold", "no such text", ""),))
+    stale = Mutant("stale", Ring.SIMULATION, (Change("shared/lock/fold.py", "no such text", ""),))
+    with pytest.raises(Outdated, match="stands 0 times"):
+        copy_of(stale)
 
 
-def test_every_planted_bug_changes_the_lock() -> None:
-    for changes in SOURCES.values():
-        assert all(old != new for _, old, new in changes)
+def test_every_bug_has_its_own_name() -> None:
+    assert len(BY_NAME) == len(MUTANTS) >= 60
+
+
+def test_what_breaks_the_lock_altogether_is_noticed() -> None:
+    broken = Mutant(
+        "broken", Ring.SIMULATION, (Change("shared/lock/fold.py", "    return holder\n", "    return none\n"),)
+    )
+    assert looked_for(broken) == "NameError in a schedule"

@@ -48,4 +48,4 @@ def test_the_story_of_a_schedule_is_the_schedule() -> None:
     """Telling it changes nothing, and everybody who takes part appears."""
     quiet, told = Schedule(WORLDS["hostile"], 5).run(), Schedule(WORLDS["hostile"], 5, told=True).run()
     assert (quiet.digest, quiet.story) == (told.digest, ())
-    assert any("worker-" in line and "posts ACK:worker" in line for line in told.story)
+    assert any("worker-" in line and "posts <!-- engine-status" in line for line in told.story)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from shared.lock.port import RefUpdate
-from shared.models import Comment
+from shared.models import Account, Comment
 
 from .github import GitHub
 from .kernel import Call
@@ -18,8 +18,9 @@ from .records import Item, LabelChange, Pull
 class Comments:
     """The comment store of `Gateway`."""
 
-    def __init__(self, github: GitHub) -> None:
+    def __init__(self, github: GitHub, account: Account) -> None:
         self._github = github
+        self._account = account
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         """A thread, perhaps as it was."""
@@ -42,13 +43,19 @@ class Comments:
 
     async def post(self, number: int, body: str, warrant: object) -> Comment:
         """A new comment."""
-        posted: Comment = await Call("posts", lambda at: self._github.post(number, body), write=True, detail=body)
+        write = partial(self._write, self._github.post, number, body)
+        posted: Comment = await Call("posts", write, write=True, detail=body)
         return posted
 
     async def edit(self, id: int, body: str, warrant: object, *, urgent: bool = False) -> Comment | None:
         """A new text."""
-        edited: Comment | None = await Call("edits", lambda at: self._github.edit(id, body), write=True, detail=body)
+        write = partial(self._write, self._github.edit, id, body)
+        edited: Comment | None = await Call("edits", write, write=True, detail=body)
         return edited
+
+    def _write(self, write: Callable[[int, str, Account], object], where: int, body: str, at: float) -> object:
+        self._github.weather.writing(at)
+        return write(where, body, self._account)
 
 
 class Fences:
@@ -78,7 +85,7 @@ class Fences:
 
     async def probe(self) -> None:
         """A scratch ref, three times."""
-        await Call("probes", lambda at: None, write=True)
+        await Call("probes", lambda at: self._github.probe(), write=True)
 
 
 class Forge:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from shared.errors import Transient
+from shared.errors import Gone, Transient
 from shared.lock.port import RefUpdate
-from shared.reconcile.burial import bury
 from shared.workflow import Role, Stage
 
 from .agent import SKIP_SECONDS, SWEEP_SECONDS, Agent
@@ -44,9 +43,12 @@ class Worker:
     async def wish(self, agent: Agent) -> tuple[Any, Any] | None:
         """The view and the intent, when there is something to begin or to go on with."""
         boot = agent.process.boot()
-        seen = await agent.forge.item(ISSUE)
+        try:
+            seen = await agent.forge.item(ISSUE)
+        except Gone:
+            return None
         sweeps = agent.process.kernel.now >= agent.sweep_at
-        if not seen.open and sweeps and agent.fate.world.fenced:
+        if not seen.open and sweeps:
             await self._bury(agent)
         if not seen.open or not (sweeps or stages_of(seen.labels) & (WORKING | READY)):
             return None
@@ -58,7 +60,10 @@ class Worker:
                 return None
         view = await agent.look(self.key)
         other = view.taken_by(agent.claimant)
+        agent.fate.journal.counts["comment respected where there is no fence"] += bool(other) and view.fence is None
         intent = None if other else await self._wanted(agent, seen, view.fence)
+        if intent is None and sweeps:
+            await agent.settle(view.fence)
         if intent is None:
             agent.say(f"skips: {other or 'nothing to claim'}")
             agent.skip_until, agent.skipped = boot + SKIP_SECONDS, seen
@@ -69,8 +74,9 @@ class Worker:
         """End the fence of what was merged while this kind held it, after `shared.reconcile.sweep`."""
         agent.sweep_at = agent.process.kernel.now + SWEEP_SECONDS
         fence = (await agent.look(self.key)).fence
+        await agent.settle(fence)
         if fence is not None and fence.stage is Stage.REVIEWING and _merged(await agent.forge.pulls_of(WORK_BRANCH)):
-            buried = await bury(agent.port, agent.claimant, fence, Stage.DONE)
+            buried = await agent.lock.finish(agent.port, agent.claimant, fence, Stage.DONE)
             agent.fate.journal.counts["fence of a merged issue ended"] += buried
 
     async def _wanted(self, agent: Agent, seen: Item, fence: Any) -> Any:
@@ -120,7 +126,11 @@ class Worker:
 
     async def step(self, agent: Agent, held: Any) -> bool:
         """One step, after `worker_agent.agent`."""
-        seen = await agent.forge.item(ISSUE)
+        try:
+            seen = await agent.forge.item(ISSUE)
+        except Gone:  # as `shared.reconcile.burial.abandon`
+            await self.stop(agent, held)
+            return True
         if await self._order(agent, held, seen):
             agent.say("withdraws: a person's order")
             await self.stop(agent, held)
@@ -128,10 +138,10 @@ class Worker:
         await self._show(agent, held, seen)
         if held.fence.stage is Stage.IMPLEMENTING:
             await self._build(agent, held)
-            return False
+            return agent.plan.parks
         if held.fence.stage is Stage.TESTING:
             await self._test(agent, held)
-            return False
+            return agent.plan.parks and bool(held.fence.pr)
         return True
 
     async def _show(self, agent: Agent, held: Any, seen: Item) -> None:
@@ -154,8 +164,7 @@ class Worker:
     async def _build(self, agent: Agent, held: Any) -> None:
         """A paid run, then its commit with the fence; the branch moves when the tests are green."""
         plan, phase = agent.plan, held.fence.phase
-        await agent.lock.advance(held, runs=held.fence.runs + 1)
-        await Sleep({"red": plan.red, "green": plan.green}.get(phase, plan.fix))
+        await agent.paid(held, {"red": plan.red, "green": plan.green}.get(phase, plan.fix))
         agent.effect(held, "commit")
         commit = hashlib.sha1(f"{held.fence.oid}{phase}".encode()).hexdigest()
         if phase == "red":

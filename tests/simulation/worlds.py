@@ -1,8 +1,9 @@
-"""How bad the world is: the longest lags and the odds of every fault. All worlds heal at two hours."""
+"""How bad the world is: the longest lags, the odds of every fault, what it has of its own. All heal at two hours."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 HEAL = 7200.0
 """From this second on nothing fails any more."""
@@ -24,6 +25,46 @@ TWICE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
+class Special:
+    """What a world has of its own; nothing, as a rule. Where times are drawn, they lie in the first two hours."""
+
+    rule: str = ""
+    """What a rule of the git server refuses for a while: "all" pushes of fences, or "updates" (not creations)."""
+    outage: str = ""
+    """What the git server answers with 503 for an hour: "git" as a whole, or "pushes"."""
+    limited: bool = False
+    """Comments are refused for minutes at a time: the account has used up its content limit."""
+    expires: bool = False
+    """A process's token is refused for a while."""
+    wrong_dates: float = 0.0
+    """The odds that an answer is dated up to an hour wrong."""
+    burst: bool = False
+    """Once, for at most eight minutes, all answers are dated wrong by the same."""
+    odd_edits: float = 0.0
+    """The odds that an edit of a comment is carried out late, or twice."""
+    ref_deleted: float = 0.0
+    """The odds that a person deletes the fence's ref."""
+    ref_put_back: float = 0.0
+    """The odds that a person puts an older value of the fence's ref back."""
+    copied: bool = False
+    """A state directory is copied while its agent is at work, and a second agent is started on the copy."""
+    parks: bool = False
+    """An agent lets go between two phases, so that an item is claimed several times."""
+    in_step: bool = False
+    """All agents poll at the same moments."""
+    transferred: float = 0.0
+    """The odds that a person transfers the issue, which is gone then."""
+    one_thread: bool = False
+    """Worker and reviewer lock on the same thread."""
+    own_edits: bool = False
+    """Every agent has an account of its own, and may not edit what another one's wrote."""
+    long_runs: bool = False
+    """Paid runs take longer than a lock lasts without a sign of life."""
+    old_agents: int = 0
+    """So many agents are of the first format."""
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """Seconds and odds; the odds of requests are per request, those of processes per awaited answer."""
 
@@ -41,10 +82,9 @@ class World:
     skew: float = 240.0
     people: float = 0.1
     """The odds of each kind of meddling by a person."""
-    fenced: bool = True
-    """False: comments only, because the fence hides what the comment layer gets wrong."""
     strangers: float = 0.4
     """The odds that somebody without rights posts ACKs."""
+    special: Special = Special()
 
     @property
     def trouble(self) -> float:
@@ -59,7 +99,18 @@ class World:
     def healed(self) -> World:
         """The same world after two hours."""
         return replace(
-            self, lag=0.5, commit=0.0, failed=0, lost=0, reply_lost=0, late=0, twice=0, pause=0, crash=0, people=0
+            self,
+            lag=0.5,
+            commit=0.0,
+            failed=0,
+            lost=0,
+            reply_lost=0,
+            late=0,
+            twice=0,
+            pause=0,
+            crash=0,
+            people=0,
+            special=replace(self.special, wrong_dates=0, odd_edits=0),
         )
 
 
@@ -84,7 +135,42 @@ HARSH = replace(HOSTILE, name="harsh", lost=0.05, reply_lost=0.05, pause=0.02, c
 LAGGY = replace(HOSTILE, name="laggy", lag=90.0, commit=10.0, pause=0.003, crash=0.003)
 UNBOUNDED = replace(LAGGY, name="unbounded", lag=2400.0, commit=60.0)
 
-SHARES = {CALM: 30, NORMAL: 40, HOSTILE: 16, HARSH: 6, LAGGY: 7, UNBOUNDED: 1}
+STEADY = replace(HOSTILE, name="steady", pause=0.0)
+
+
+def _special(name: str, *, base: World = NORMAL, **special: Any) -> World:
+    return replace(base, name=name, special=Special(**special))
+
+
+_UNHURRIED = replace(NORMAL, pause=0.0)
+
+SPECIALS = (
+    _special("rule-all", rule="all"),
+    _special("rule-updates", rule="updates"),
+    _special("outage-git", outage="git"),
+    _special("outage-pushes", outage="pushes", long_runs=True),
+    _special("limited", limited=True),
+    _special("expired", expires=True),
+    _special("wrong-dates", base=_UNHURRIED, wrong_dates=0.02),
+    _special("date-burst", base=_UNHURRIED, burst=True),
+    _special("odd-edits", odd_edits=0.3, outage="pushes", long_runs=True),
+    _special("ref-deleted", ref_deleted=0.8),
+    _special("ref-put-back", ref_put_back=0.8),
+    _special("copied", copied=True),
+    _special("parked", base=replace(HOSTILE, pause=0.003), parks=True),
+    _special("in-step", in_step=True, parks=True),
+    _special("transferred", transferred=0.8),
+    _special("one-thread", one_thread=True),
+    _special("own-edits", own_edits=True, long_runs=True),
+    _special("mixed", base=replace(NORMAL, crash=0.006), old_agents=2, parks=True, odd_edits=0.1),
+)
+"""Worlds that each have one thing of their own."""
+
+SHARES = (
+    {CALM: 20, NORMAL: 28, HOSTILE: 10, HARSH: 4, STEADY: 8, LAGGY: 5, UNBOUNDED: 1}
+    | dict.fromkeys(SPECIALS[:-1], 1)
+    | {SPECIALS[-1]: 7}
+)
 """How many of a hundred seeds each world gets."""
 
 WORLDS = {world.name: world for world in SHARES}

@@ -1,0 +1,141 @@
+"""Bugs in what a reader concludes: who holds an item, since when, and when it is free."""
+
+from __future__ import annotations
+
+from .mutant import simulated, unit
+
+READING = (
+    simulated("no second look", ("view", "if left <= 0 and sure:", "if sure:")),
+    simulated(
+        "a second look at another fence",
+        ("view", "if oid != view.fence.oid:", "if not oid:"),
+        world="parked",
+    ),
+    simulated("the second look a second later", ("claimant", "self.timeout / 30 + 1", "1")),
+    simulated("an unsure clock decides", ("view", "if left <= 0 and sure:", "if left <= 0:"), world="date-burst"),
+    simulated(
+        "the fence is read after the thread",
+        (
+            "view",
+            "    looked = await port.request(ReadFence(key))\n",
+            "    await port.request(ReadComments(key.number))\n    looked = await port.request(ReadFence(key))\n",
+        ),
+    ),
+    simulated(
+        "a fence is looked up anew after the look",
+        (
+            "view",
+            "    seen = View(key, known.fence,",
+            "    known = replace(known, fence=(await port.request(ReadFence(key))).value)\n"
+            "    seen = View(key, known.fence,",
+        ),
+        world="in-step",
+    ),
+    unit("released without its nonce", ("record", "self.released == self.nonce", "bool(self.released)")),
+    simulated(
+        "nothing is ever free", ("record", "return self.format > 1 and self.released == self.nonce", "return False")
+    ),
+    simulated("our own nonce means nothing", ("conclude", "if known.mine(fence.agent, fence.nonce):", "if False:")),
+    simulated(
+        "any epoch of the same agent is ours",
+        ("claimant", "agent == claimant.agent and claimant.nonces.mine(nonce)", "agent == claimant.agent"),
+        world="copied",
+    ),
+    simulated(
+        "whatever is held is ours",
+        ("claimant", "return agent == claimant.agent and claimant.nonces.mine(nonce)", "return True"),
+    ),
+    simulated("a fresh stamp means nothing", ("conclude", "if known.at < fresh:", "if False:")),
+    simulated("a stamp lasts for ever", ("conclude", "if known.at >= certain:", "if False:"), world="own-edits"),
+    simulated("certain as soon as the timeout", ("claimant", "return 1.5 * self.timeout", "return self.timeout")),
+    simulated(
+        "one heartbeat of grace",
+        (
+            "conclude",
+            "fence.stamped + _seconds(terms.timeout), fence.stamped + _seconds(terms.certain)",
+            "fence.stamped + _seconds(terms.heartbeat), fence.stamped + _seconds(2 * terms.heartbeat)",
+        ),
+    ),
+    simulated(
+        "no comment means dead",
+        (
+            "conclude",
+            "    return Conclusion(Standing.HELD, fence.agent, certain, fence.epoch)\n\n\ndef _by_text",
+            "    return Conclusion(Standing.DEAD, fence.agent, certain, fence.epoch)\n\n\ndef _by_text",
+        ),
+    ),
+    simulated(
+        "an edit is no sign of life",
+        ("conclude", "until = max(fence.stamped, text.updated_at)", "until = fence.stamped"),
+    ),
+    simulated(
+        "an edit by a person means dead",
+        (
+            "conclude",
+            "    until = max(fence.stamped, text.updated_at) +",
+            "    if text.ack is None:\n        return Conclusion(Standing.DEAD, fence.agent, fence.at, fence.epoch)\n"
+            "    until = max(fence.stamped, text.updated_at) +",
+        ),
+    ),
+    unit(
+        "another nonce means dead",
+        (
+            "conclude",
+            "    until = max(fence.stamped, text.updated_at) +",
+            "    if text.ack is not None and text.ack.nonce != fence.nonce:\n"
+            "        return Conclusion(Standing.DEAD, fence.agent, fence.at, fence.epoch)\n"
+            "    until = max(fence.stamped, text.updated_at) +",
+        ),
+    ),
+    unit(
+        "what a comment says of a release counts",
+        (
+            "conclude",
+            "    until = max(fence.stamped, text.updated_at) +",
+            "    if text.ack is not None and text.ack.state is not AckState.ACTIVE:\n"
+            "        return Conclusion(Standing.FREE, fence.agent, epoch=fence.epoch)\n"
+            "    until = max(fence.stamped, text.updated_at) +",
+        ),
+    ),
+    unit("a ref that was put back is believed", ("conclude", "text.ack.epoch > fence.epoch", "False")),
+    simulated(
+        "a ref that was deleted frees",
+        (
+            "conclude",
+            "    if not live:\n        return Conclusion(Standing.FREE, epoch=highest)",
+            "    if True:\n        return Conclusion(Standing.FREE, epoch=highest)",
+        ),
+        world="ref-deleted",
+    ),
+    simulated(
+        "a chain that begins anew counts from one",
+        ("conclude", "return Conclusion(Standing.FREE, epoch=highest)", "return Conclusion(Standing.FREE)"),
+        world="ref-deleted",
+    ),
+    unit("a predecessor means nothing", ("fold", "if ack.id > holder and names:", "if ack.id > holder:")),
+    unit(
+        "who succeeds an older engine's fence is not seen",
+        ("conclude", "if ack.id == holder_id != fence.ack_id), None)", "if False), None)"),
+    ),
+    simulated(
+        "an older engine's release counts for any nonce",
+        ("conclude", "if own is not None and own.nonce != fence.nonce:", "if False:"),
+        world="mixed",
+    ),
+    simulated(
+        "an older engine's fence is free",
+        (
+            "conclude",
+            "        return _of_format_1(known, fence, terms) if known.asked_thread else Question.THREAD",
+            "        return Conclusion(Standing.FREE, fence.agent)",
+        ),
+        world="mixed",
+    ),
+    unit("a fold without what was deleted", ("fold", "ack.prev in deleted)", "False)")),
+    unit(
+        "a whole day is not looked back",
+        ("view", "max(terms.timeout, OPAQUE_SECONDS)", "min(terms.heartbeat, OPAQUE_SECONDS)"),
+    ),
+    unit("what is held is looked at once a minute", ("view", "min(max(left, 1.0), terms.heartbeat)", "60.0")),
+)
+"""Of `conclude`, `view`, `fold`, and the times of `claimant`."""
