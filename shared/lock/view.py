@@ -51,6 +51,7 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
     What is found dead is held for the look that finds it so for the first time: only a second one, a minute later,
     with the same fence and a clock that is sure, frees it.
     """
+    asked = port.boot()
     looked = await port.request(ReadFence(key))
     known, sure = Evidence(looked.value, looked.at, lambda agent, nonce: is_mine(agent, nonce, claimant)), looked.sure
     thread: tuple[Comment, ...] | None = None
@@ -66,11 +67,15 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
         known, sure = await _with_thread(port, known, thread, key, claimant), sure and listed.sure
         known = replace(known, at=listed.at)
     seen = View(key, known.fence, found.standing, found.agent, known.at, port.boot(), found.epoch, thread=thread)
-    return _judged(seen, found, claimant, sure=sure)
+    return _judged(seen, found, claimant, asked if sure else None)
 
 
-def _judged(view: View, found: Conclusion, claimant: Claimant, *, sure: bool) -> View:
-    """Until when it is left alone; and whether an epoch that looks dead has looked so long enough."""
+def _judged(view: View, found: Conclusion, claimant: Claimant, asked: float | None) -> View:
+    """Until when it is left alone; and whether an epoch that looks dead has looked so long enough.
+
+    `asked` is the boot time right before the fence was read: a pause after that is no second look. None: the clock is
+    not sure.
+    """
     terms, place = claimant.terms, view.key.ref
     if view.standing is not Standing.DEAD or view.fence is None:
         claimant.suspects.pop(place, None)
@@ -82,8 +87,8 @@ def _judged(view: View, found: Conclusion, claimant: Claimant, *, sure: bool) ->
     if oid != view.fence.oid:
         since = view.boot
         claimant.suspects[place] = view.fence.oid, since
-    left = since + terms.look_again - view.boot
-    if left <= 0 and sure:
+    left = since + terms.look_again - (view.boot if asked is None else asked)
+    if left <= 0 and asked is not None:
         return view
     again = left if left > 0 else terms.look_again
     return replace(view, standing=Standing.HELD, agent=LOOKS_DEAD.format(agent=view.agent), again=again)
