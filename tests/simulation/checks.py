@@ -22,8 +22,8 @@ from .worlds import HEAL, World
 if TYPE_CHECKING:
     from .schedule import Schedule
 
-CLAIM_REQUESTS = 8
-"""Most requests of a claim that nothing went wrong for: fence, comment, thread, edit, fence, comment, fence."""
+CLAIM_REQUESTS = 10
+"""Most requests of a claim that nothing went wrong for: probe, fence, comment, thread, edits, fence, post, fence."""
 
 TRIES_WHILE_REFUSED = 8
 """Most claims of a process that reach the git server while it refuses them: waits grow from a minute to an hour."""

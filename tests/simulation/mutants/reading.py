@@ -5,14 +5,16 @@ from __future__ import annotations
 from .mutant import simulated, unit
 
 READING = (
-    simulated("no second look", ("view", "if left <= 0 and sure:", "if sure:")),
+    simulated("no second look", ("view", "if left <= 0 and asked is not None:", "if asked is not None:")),
     simulated(
         "a second look at another fence",
         ("view", "if oid != view.fence.oid:", "if not oid:"),
         world="parked",
     ),
     simulated("the second look a second later", ("claimant", "self.timeout / 30 + 1", "1")),
-    simulated("an unsure clock decides", ("view", "if left <= 0 and sure:", "if left <= 0:"), world="date-burst"),
+    simulated(
+        "an unsure clock decides", ("view", "if left <= 0 and asked is not None:", "if left <= 0:"), world="date-burst"
+    ),
     simulated(
         "the fence is read after the thread",
         (
