@@ -18,7 +18,7 @@ from shared.github.fresh import PATIENCE_SECONDS
 _What = tuple[int, str]
 """The thread, and what stands in it once."""
 
-_BY_TEXT = frozenset({"mac", "rev"})
+_BY_TEXT = frozenset({"mac", "rev", "sum"})
 """Fields of a mark that differ between two texts of the same comment."""
 
 

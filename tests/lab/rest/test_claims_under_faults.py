@@ -11,6 +11,8 @@ from claim_scene import COMMENTS, PUSH, Scene, scene_at
 
 from lab.trouble.faults import Fault, FaultKind
 
+ONE_COMMENT = r"/issues/comments/[0-9]+$"
+
 
 @pytest.fixture
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
@@ -30,8 +32,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
         [Fault(FaultKind.RESET, "POST", COMMENTS)],
         [Fault(FaultKind.HTML, "POST", COMMENTS)],
         [Fault(FaultKind.NULL_FIELDS, "POST", COMMENTS, names=("id",))],
-        [Fault(FaultKind.STALE, "GET", COMMENTS, missing=5, times=2)],
-        [Fault(FaultKind.OUT_OF_ORDER, "GET", COMMENTS, times=2)],
+        [Fault(FaultKind.STALE, "GET", ONE_COMMENT, seconds=3600, times=2)],
         [Fault(FaultKind.LOST_REPLY, "POST", PUSH)],
         [Fault(FaultKind.LOST_REPLY, "POST", PUSH, times=2)],
         [Fault(FaultKind.ERROR_AFTER, "POST", PUSH)],
