@@ -101,6 +101,9 @@ class Seen(Exception):
 class Reader(Port):
     """A lock that only notes that somebody looks."""
 
+    def boot(self) -> float:
+        return 0.0
+
     async def request(self, operation: object) -> None:
         raise Seen
 
