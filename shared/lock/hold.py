@@ -170,8 +170,7 @@ async def tell(held: Held, words: Words) -> None:
     async with turn(held, held.edits):
         check(held)
         held.words = words
-        if not await _rewrite(held) and not _is_new(held):
-            await _stopped(held, DELETED)
+        await _write(held)
 
 
 async def _renew(held: Held, words: Words | None) -> None:
@@ -182,7 +181,11 @@ async def _renew(held: Held, words: Words | None) -> None:
     if words is not None:
         held.words = words
     check(held)  # after a long pause the text just read may be an old one: a person may have edited it since
-    # A reading that does not show it may be an old one; an edit cannot bring back what is deleted, and is told.
+    await _write(held)
+
+
+async def _write(held: Held) -> None:
+    """Write it again. A reading that does not show it may be an old one; an edit of what is deleted is refused."""
     if not await _rewrite(held) and not _is_new(held):
         await _stopped(held, DELETED)
 
