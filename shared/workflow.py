@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -208,6 +208,19 @@ def move(track: Track, stage: Stage, event: Event) -> Move:
     if found is None:
         raise IllegalMove(track, stage, event)
     return found
+
+
+HANDED_OVER: Mapping[Role, frozenset[Stage]] = {
+    Role.PLANNER: frozenset({Stage.SPECIFIED}),
+    Role.WORKER: frozenset({Stage.REVIEWING}),
+    Role.REVIEWER: frozenset({Stage.CHANGES_REQUESTED}),
+}
+"""Stages at which another kind of agent leads on: who has come there has only words and labels left to set."""
+
+
+def works_at(kind: Role, stage: Stage) -> bool:
+    """Whether an agent of a kind may have more to do; else its item was handed over, ended, or rests for a person."""
+    return stage not in TERMINAL | HALTED | HANDED_OVER[kind]
 
 
 def owner(track: Track, stage: Stage) -> Role | None:

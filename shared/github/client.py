@@ -26,6 +26,7 @@ from shared.github.limits import Budget
 from shared.github.pacing import Pacing
 from shared.github.paging import PAGE, address, entries, may_go_on
 from shared.github.reading import BACKOFF_SECONDS, MOVED, Reads
+from shared.github.server_time import DOUBT_SECONDS, LOOPBACK_DOUBT_SECONDS, ServerTime
 from shared.github.transport import Answer, Call, TokenSource, Transport
 from shared.outgoing.gate import Outgoing
 from shared.warrant import ACK, Notice, Warrant
@@ -61,9 +62,9 @@ class GitHub:
             raise Misconfigured(f"{api_url}: https and a write interval above 0 are needed except against loopback.")
         self.clock = clock
         self._root, self._pacing = root, pacing
-        self._transport = Transport(
-            session, token=token, api_url=root.root, clock=clock, outgoing=outgoing or Outgoing()
-        )
+        doubt = LOOPBACK_DOUBT_SECONDS if root.loopback else DOUBT_SECONDS
+        server, gate = ServerTime(clock, doubt), outgoing or Outgoing()
+        self._transport = Transport(session, token=token, api_url=root.root, server=server, clock=clock, outgoing=gate)
         self._versions = ItemVersions()
         self._reads = Reads(self._transport, root, self._versions)
         self._told: dict[str, tuple[Any, ...]] = {}

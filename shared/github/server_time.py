@@ -23,6 +23,9 @@ AGREES_SECONDS = 30.0
 DOUBT_SECONDS = 600.0
 """A time that does not agree is believed when another answer, so much later, agrees with it."""
 
+LOOPBACK_DOUBT_SECONDS = 0.0
+"""A server on this machine is a lab, whose clock is moved by hand: there the next answer that agrees is enough."""
+
 AGREEING = 2
 """So many answers in a row have to agree before anything is taken from anybody by this time."""
 
@@ -30,8 +33,8 @@ AGREEING = 2
 class ServerTime:
     """What time it is on the server. One wrong `Date`, of a proxy or a replica, changes nothing."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, doubt_seconds: float = DOUBT_SECONDS) -> None:
+        self._clock, self._doubt_seconds = clock, doubt_seconds
         self._read: tuple[datetime, float] | None = None
         self._doubted: tuple[datetime, float] | None = None
         self._agreed = 0
@@ -48,7 +51,7 @@ class ServerTime:
             self._compare(self._clock.now() - date.timestamp())
         elif self._doubted is None or not _agrees(self._doubted, date, boot):
             self._doubted, self._agreed = (date, boot), 0
-        elif boot - self._doubted[1] >= DOUBT_SECONDS:
+        elif boot - self._doubted[1] >= self._doubt_seconds:
             self._read, self._doubted, self._agreed = (date, boot), None, 1
         else:
             self._agreed = 0

@@ -1,7 +1,7 @@
 """What an agent tells on a thread, in the one comment that it shares with the lock of its kind; edited in place.
 
-The holder writes by `shared.lock.hold.beat`, so that each edit is a heartbeat too; whoever says something without
-holding changes what is told and leaves the lock's lines as they are.
+The holder writes by `shared.lock.hold.tell`, so that edits count as heartbeats and wait for each other; whoever says
+something without holding changes what is told and leaves the lock's lines as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import structlog
 from shared.github import status_record
 from shared.lock.codec import AckState, ItemKey, Shown, carried, write_ack, write_words
 from shared.lock.comment import MARK, NO_WORDS, Words
-from shared.lock.hold import Held, beat
+from shared.lock.hold import Held, tell
 from shared.marks import Keyring
 from shared.models import Comment
 from shared.text import neutralise
@@ -164,7 +164,7 @@ class StatusBoard:
         if not held.ack.id:
             log.info("status_not_shown", outcome="skipped", lock=held.fence.key.ref)
         elif held.told is None or _content(held.told) != _content(words):
-            await beat(held, words)
+            await tell(held, words)
 
     async def _find(self, number: int) -> tuple[Comment, Shown] | None:
         return self._pick(number, await self._comments.thread(number))

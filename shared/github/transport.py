@@ -111,13 +111,14 @@ class Transport(GitHubAPI):
         token: TokenSource,
         api_url: str,
         clock: Clock,
+        server: ServerTime,
         outgoing: Outgoing,
     ) -> None:
         super().__init__("workflow-engine", base_url=api_url)
         self._session, self._token, self._outgoing = session, token, outgoing
         self.clock = clock
         self.timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
-        self.server = ServerTime(clock)
+        self.server = server
         self.limits = Limits(self.server)
         self.scopes: frozenset[str] | None = None
         self.acceptance = Acceptance(clock)

@@ -17,7 +17,7 @@ from shared.lock.port import AdvanceFence, Port, ReadComment, ReadFence
 from shared.lock.record import Fence
 from shared.lock.swap import swap
 from shared.models import Comment
-from shared.workflow import TERMINAL
+from shared.workflow import TERMINAL, works_at
 
 if TYPE_CHECKING:
     from shared.lock.claim import Lease
@@ -37,6 +37,9 @@ EDITED = "the comment of the lock was edited"
 
 NEW_SECONDS = 120.0
 """A comment that was posted so lately may not be shown yet; never longer than the lock leaves between two holders."""
+
+JUST_WRITTEN_SECONDS = 10.0
+"""So long after an edit of ours the comment is taken to be as we left it; such an edit renews no deadline."""
 
 TURN_SECONDS = 0.2
 """Who wants to write into a comment that is being written looks so often whether it is its turn."""
@@ -64,6 +67,7 @@ class Held:
     edited_at: datetime | None = None
     lost: str = ""
     beaten: float = 0.0
+    edited: float = 0.0
     written: set[bytes] = field(default_factory=set)
     sent: set[str] = field(default_factory=set)
     edits: list[object] = field(default_factory=list)
@@ -97,6 +101,7 @@ def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
         told=lease.words if lease.edited_at is not None or lease.posted is not None else None,
         posted=lease.posted,
         beaten=lease.boot,
+        edited=lease.boot,
         edited_at=lease.edited_at,
         written={_digest(write_ack(lease.ack, claimant.keys, lease.words))},
     )
@@ -157,6 +162,17 @@ async def beat(held: Held, words: Words | None = None) -> None:
         held.server, held.beaten = server, sent
 
 
+async def tell(held: Held, words: Words) -> None:
+    """Let the comment say something else. What this lease wrote into it a moment ago is not read again before."""
+    if held.told is None or not held.ack.id or held.port.boot() - held.edited >= JUST_WRITTEN_SECONDS:
+        await beat(held, words)
+        return
+    async with turn(held, held.edits):
+        check(held)
+        held.words = words
+        await _write(held)
+
+
 async def _renew(held: Held, words: Words | None) -> None:
     """Read the comment, and write it again if it is as we or an older epoch left it."""
     found = (await held.port.request(ReadComment(held.ack.id))).value
@@ -165,8 +181,12 @@ async def _renew(held: Held, words: Words | None) -> None:
     if words is not None:
         held.words = words
     check(held)  # after a long pause the text just read may be an old one: a person may have edited it since
-    # A reading that does not show it may be an old one; an edit cannot bring back what is deleted, and is told.
-    if not await _rewrite(held, held.ack) and not _is_new(held):
+    await _write(held)
+
+
+async def _write(held: Held) -> None:
+    """Write it again. A reading that does not show it may be an old one; an edit of what is deleted is refused."""
+    if not await _rewrite(held) and not _is_new(held):
         await _stopped(held, DELETED)
 
 
@@ -248,18 +268,24 @@ async def release(held: Held, state: AckState | None = None) -> bool:
 
 
 async def _tell_end(held: Held, state: AckState | None) -> None:
-    if not held.ack.id:
-        return
-    ended = state or (AckState.DONE if held.fence.stage in TERMINAL else AckState.RELEASED)
-    if await _rewrite(held, replace(held.ack, state=ended)):
+    """Tell people, unless what was told last says so already: it was told after the item had been handed over."""
+    ended = state or _over(held)
+    is_told = held.told == held.words and held.ack.state is ended
+    if is_told or (held.ack.id and await _rewrite(held, ended)):
         held.claimant.told.add(held.ack.nonce)
 
 
-async def _rewrite(held: Held, ack: Ack) -> bool:
+def _over(held: Held) -> AckState:
+    """What the comment says of a lock that is over, or about to be because its item has been handed over."""
+    return AckState.DONE if held.fence.stage in TERMINAL else AckState.RELEASED
+
+
+async def _rewrite(held: Held, state: AckState | None = None) -> bool:
     """Whether the comment is there. Another account's, that we may not edit, stays as it is: stamps are enough."""
     # Each text of this lease stays known: a lost reply leaves two candidates, a stale read shows an old one.
     held.ack = replace(held.ack, heartbeat=held.ack.heartbeat + 1)  # also when this fails: every edit has to be one
-    ack = replace(ack, heartbeat=held.ack.heartbeat)
+    at_work = works_at(held.fence.key.kind, held.fence.stage)
+    ack = replace(held.ack, state=state or (AckState.ACTIVE if at_work else _over(held)))
     keys = held.claimant.keys
     held.written |= {_digest(write_ack(ack, keys, held.words)), _digest(write_ack(ack, keys))}
     held.told = None
@@ -269,7 +295,7 @@ async def _rewrite(held: Held, ack: Ack) -> bool:
         return True
     if edited is None:
         return False
-    held.ack, held.edited_at, held.told = ack, edited.updated_at, held.words
+    held.ack, held.edited_at, held.told, held.edited = ack, edited.updated_at, held.words, held.port.boot()
     return True
 
 

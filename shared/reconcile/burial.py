@@ -51,14 +51,14 @@ async def bury(
 async def _free(port: Port, claimant: Claimant, seen: Fence) -> datetime | None:
     """The server's time when the fence was found unmoved and without a live holder; else None.
 
-    The thread of an item that is gone cannot be read: then its holder had the lock's timeout to notice.
+    The thread of an item that is gone cannot be read: then its holder has had the time after which it is surely dead.
     """
     try:
         view = await observe(port, seen.key, claimant)
     except Gone:
         reply = await port.request(ReadFence(seen.key))
         unmoved = reply.value is not None and reply.value.oid == seen.oid
-        expired = reply.at - seen.at >= timedelta(seconds=claimant.terms.timeout)
-        return reply.at if unmoved and expired else None
+        over = seen.free or reply.at - seen.stamped >= timedelta(seconds=claimant.terms.certain)
+        return reply.at if unmoved and over else None
     unmoved = view.fence is not None and view.fence.oid == seen.oid
     return view.at if unmoved and not view.live(claimant.terms) else None

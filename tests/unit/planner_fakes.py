@@ -206,7 +206,7 @@ class LockPort:
         """Whether an edit of the holder's says something else than what stands there."""
         now = self.world.server.comments()[edit.id].body
         before, after = (body.partition("```json")[2].partition("```")[0] for body in (now, edit.body))
-        return "state=active" in edit.body and before != after
+        return before != after
 
     async def sleep(self, seconds: float) -> None:
         """Let a settle pause pass."""

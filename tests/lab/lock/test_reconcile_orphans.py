@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import orphan_scene
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
@@ -147,12 +149,16 @@ async def test_what_a_live_holder_works_on_is_left_to_it(engine: Engine) -> None
 
 
 @pytest.mark.fault(12)
-@pytest.mark.parametrize(("days", "left"), [(0.1, Stage.WITHDRAWN), (0.01, Stage.IMPLEMENTING)])
+@pytest.mark.parametrize(
+    ("facts", "left"),
+    [({}, Stage.WITHDRAWN), ({"days": 0.01, "released": ""}, Stage.IMPLEMENTING)],
+    ids=["free", "held"],
+)
 async def test_a_deleted_issue_is_withdrawn_once_its_holder_had_time_to_notice(
-    engine: Engine, days: float, left: Stage
+    engine: Engine, facts: dict[str, Any], left: Stage
 ) -> None:
     number = issue(engine, "status:implementing")
-    await orphan_scene.fence(engine, Role.WORKER, number, Stage.IMPLEMENTING, days=days)
+    await orphan_scene.fence(engine, Role.WORKER, number, Stage.IMPLEMENTING, **facts)
     engine.lab.delete(REPOSITORY, number)
     await one_life(engine, Role.WORKER)
     assert await stage(engine, Role.WORKER, number) is left

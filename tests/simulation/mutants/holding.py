@@ -63,8 +63,8 @@ HOLDING = (
         "a deleted comment is no loss",
         (
             "hold",
-            "    if not await _rewrite(held, held.ack) and not _is_new(held):\n        await _stopped(held, DELETED)\n",
-            "    await _rewrite(held, held.ack)\n",
+            "    if not await _rewrite(held) and not _is_new(held):\n        await _stopped(held, DELETED)\n",
+            "    await _rewrite(held)\n",
         ),
     ),
     simulated(

@@ -11,10 +11,12 @@ from fake_server import EPOCH, Fault, Hidden, Server, Stale
 from lock_world import TERMS
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
-from shared.lock.codec import read_ack, write_ack
+from shared.lock.codec import AckState, read_ack, write_ack
 from shared.lock.comment import Words
-from shared.lock.hold import NEW_SECONDS, RETRY_SHARE, TURN_SECONDS, Held, beat, keep, release
+from shared.lock.fence import advance
+from shared.lock.hold import NEW_SECONDS, RETRY_SHARE, TURN_SECONDS, Held, beat, keep, release, tell
 from shared.lock.port import EditComment, ReadComment, ReadFence
+from shared.workflow import Stage
 
 
 def test_only_begin_makes_a_proof(held: Held) -> None:
@@ -309,3 +311,60 @@ def test_server_time_goes_on_between_answers_in_whole_seconds(server: Server, al
     server.seconds += 90.6
     assert held.server_now() == server.at.replace(microsecond=0) - timedelta(seconds=0)
     assert held.server_now().microsecond == 0
+
+
+def test_what_follows_an_edit_of_ours_at_once_is_not_read_before(server: Server, alice: FakeAgent, held: Held) -> None:
+    """One request instead of three; it renews no deadline, and after ten seconds the comment is read again."""
+    deadline, asked = held.deadline, len(alice.port.done)
+    server.seconds += 9
+    run(alice.port, tell(held, Words("The tests are written.")))
+    assert [type(one) for one in alice.port.done[asked:]] == [EditComment]
+    assert held.deadline == deadline
+    server.seconds += 10
+    server.edit(held.ack.id, "I do this myself.")
+    with pytest.raises(Lost, match="edited"):
+        run(alice.port, tell(held, Words("The code is written.")))
+    assert server.comments()[held.ack.id].body == "I do this myself."
+
+
+def test_after_an_edit_whose_reply_was_lost_the_comment_is_read(alice: FakeAgent, held: Held) -> None:
+    alice.port.plan(EditComment, Fault.LOST)
+    with pytest.raises(UnknownOutcome):
+        run(alice.port, tell(held, Words("one")))
+    asked = len(alice.port.done)
+    run(alice.port, tell(held, Words("two")))
+    assert [type(one) for one in alice.port.done[asked:]] == [ReadComment, EditComment, ReadFence]
+
+
+def test_a_comment_deleted_just_now_is_noticed_by_an_edit_too(server: Server, alice: FakeAgent, held: Held) -> None:
+    server.seconds += NEW_SECONDS
+    run(alice.port, beat(held))
+    server.delete(held.ack.id)
+    with pytest.raises(Lost, match="deleted"):
+        run(alice.port, tell(held, Words("one")))
+
+
+@pytest.mark.parametrize(
+    ("stage", "state"),
+    [
+        (Stage.TESTING, AckState.ACTIVE),
+        (Stage.REVIEWING, AckState.RELEASED),
+        (Stage.FAILED, AckState.RELEASED),
+        (Stage.DONE, AckState.DONE),
+    ],
+)
+def test_what_is_told_after_the_hand_over_tells_the_end_too(
+    server: Server, alice: FakeAgent, held: Held, stage: Stage, state: AckState
+) -> None:
+    """The release then needs no edit of its own; until it the fence still holds the item."""
+    run(alice.port, advance(held, stage=stage))
+    run(alice.port, tell(held, Words("It has come so far.")))
+    shown = read_ack(server.comments()[held.ack.id])
+    assert shown is not None
+    assert shown.state is state
+    edits = alice.port.count(EditComment)
+    assert run(alice.port, release(held))
+    assert alice.port.count(EditComment) == edits + (state is AckState.ACTIVE)
+    fence = server.fence(KEY)
+    assert fence is not None
+    assert fence.free

@@ -73,7 +73,6 @@ async def given(world: World, held: Held) -> str:
         ({"labels": APPROVED | {"flag:had-conflict"}}, True),
         ({"labels": APPROVED | {"blocked"}}, True),
     ],
-    ids=str,
 )
 async def test_others_wait_as_long_as_the_one_before_may_be_merged(
     held: Held, facts: Mapping[str, Any], is_free: bool
