@@ -38,6 +38,10 @@ SECONDS_OF_A_PROGRAM = 300
 SECONDS_OF_A_MODEL = 3600
 """The same, where a vendor's model thinks."""
 
+KILLED_TIMES = 3
+"""So many times as long it may take where agents are killed: whoever is killed right before it sends a comment has its
+successor wait for two minutes, in case GitHub does not show it yet."""
+
 LOOK_SECONDS = 0.25
 """How often the board looks."""
 
@@ -149,7 +153,8 @@ class Play:
             return 60 * self.wishes.minutes
         if self.coder.paid:
             return SECONDS_OF_A_MODEL
-        return (SECONDS_PER_STORY if self.coder.program is None else SECONDS_OF_A_PROGRAM) * len(self.told)
+        killed = KILLED_TIMES if self.wishes.kill_every_seconds else 1
+        return (SECONDS_PER_STORY if self.coder.program is None else SECONDS_OF_A_PROGRAM) * len(self.told) * killed
 
     @property
     def variables(self) -> dict[str, str]:
