@@ -14,6 +14,8 @@ from lab.__main__ import REVIEWER
 from lab.world.pulls import ReviewRecord
 from lab.world.repository import RepositoryRecord
 from shared.errors import Blocked
+from shared.github.status_record import untold
+from shared.lock import comment as layout
 from shared.lock.codec import ItemKey
 from shared.workflow import Role
 
@@ -82,13 +84,11 @@ def last_word(repository: RepositoryRecord, number: int, by: Role = Role.WORKER)
     """What an agent says last in its status comment on a thread, and its advice; without its table, and the labels
     and commands by which one would go on there.
     """
-    own = f"<!-- engine-status/1 kind={by} "
-    comments = [one.body for one in repository.comments.of(number) if one.body.startswith(own)]
-    if not comments:
+    words = [text for one in repository.comments.of(number) if (text := layout.said(one.body, by)) is not None]
+    if not words:
         return "The engine left no word; see its logs."
-    said = comments[-1].partition("\n\n| | |")[0]
-    plain = "\n".join(line for line in said.splitlines() if not line.startswith("<!--")).strip()
-    todo = _TO_DO.search(comments[-1])
+    plain = untold(words[-1]).partition("\n\n")[0].strip()
+    todo = _TO_DO.search(words[-1])
     return f"{plain}\n\nWhat to do: {todo[1][:1].upper()}{todo[1][1:]}." if todo else plain
 
 

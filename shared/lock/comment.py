@@ -144,6 +144,16 @@ def parse(body: str) -> Layout | None:
     return Layout(found[1], int(found[2]), int(found[3]), words, first, line)
 
 
+def said(body: str, kind: str) -> str | None:
+    """What an agent of a kind says in a body besides the lock's own sentence, whoever wrote it; None in any other."""
+    made = parse(body)
+    if made is None or made.kind != kind:
+        return None
+    lead, _, rest = made.words.said.partition("\n\n")
+    at_work = made.line is not None and made.line.state == "active"
+    return (rest or lead) if at_work else made.words.said
+
+
 def is_newer(body: str) -> bool:
     """Whether it is the comment of a newer engine, of which nothing else is known."""
     found = _NEWER.fullmatch(normal(body).partition("\n")[0])

@@ -95,7 +95,7 @@ async def test_a_planner_hears_nobody_but_people_with_write_access(engine: Engin
         assert calls(engine, "plan") == 1
         say(engine, number, "/approve", OWNER)
         await engine.until(lambda: "status:specified" in labels(engine, number), planner)
-    (said,) = [one.body for one in comments(engine, number) if one.author == ENGINE and "engine-status/1" in one.body]
+    (said,) = [one.body for one in comments(engine, number) if one.author == ENGINE and "engine-status/2" in one.body]
     ignored = [id for id in strange if f'"id": {id},' in said]
     assert len(ignored) >= 10
     assert "its author has no write access" in said

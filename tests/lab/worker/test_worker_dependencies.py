@@ -93,5 +93,5 @@ async def test_a_dependency_in_another_language_is_told_in_the_status_comment(en
         await engine.until(lambda: bool(worker.ended), worker)
     assert "Nothing waits for the issues that these lines name" in status(engine, number)
     assert f"> Hängt von #{blocker} ab." in status(engine, number)
-    assert len(comments(engine, number)) == 2, "no comment more than without it"
+    assert len(comments(engine, number)) == 1, "no comment more than without it"
     assert not [one for one in writes(engine) if f"/issues/{blocker}/" in one]

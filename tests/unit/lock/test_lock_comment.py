@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.lock.codec import Ack, AckState, read_ack, shown, write_ack, write_words
-from shared.lock.comment import MOST_CHARACTERS, Words, parse
+from shared.lock.comment import MOST_CHARACTERS, Words, parse, said
 from shared.marks import Keyring
 from shared.models import Comment
 from shared.workflow import Role
@@ -29,7 +29,7 @@ def read(body: str, keys: Keyring = KEYS) -> Words | None:
 
 
 @pytest.mark.parametrize(
-    ("state", "words", "said"),
+    ("state", "words", "first"),
     [
         (AckState.ACTIVE, Words(), "worker-1 is working on this since 19:10 UTC."),
         (
@@ -42,9 +42,9 @@ def read(body: str, keys: Keyring = KEYS) -> Words | None:
         (AckState.RELEASED, Words("Waiting for a review."), "Waiting for a review."),
     ],
 )
-def test_what_people_read_first(state: AckState, words: Words, said: str) -> None:
+def test_what_people_read_first(state: AckState, words: Words, first: str) -> None:
     lines = write_ack(replace(ACK, state=state), KEYS, words).split("\n")
-    assert lines[1] == said
+    assert lines[1] == first
     assert lines[2:4] == ["", "<details><summary>Details</summary><!-- folded -->"]
     assert lines[-1] == "</details>"
     assert lines[-4:-2] == [
@@ -55,11 +55,11 @@ def test_what_people_read_first(state: AckState, words: Words, said: str) -> Non
 
 @settings(deadline=None, max_examples=60)
 @given(texts, texts, st.sampled_from(AckState))
-def test_whatever_is_told_is_read_back(said: str, folded: str, state: AckState) -> None:
-    body = write_ack(replace(ACK, state=state), KEYS, Words(said, folded))
+def test_whatever_is_told_is_read_back(told: str, folded: str, state: AckState) -> None:
+    body = write_ack(replace(ACK, state=state), KEYS, Words(told, folded))
     ack = read_ack(Comment(7, KEY.number, BOT, body, EPOCH, EPOCH))
     assert ack == replace(ACK, state=state, id=7, updated_at=EPOCH)
-    assert parse(write_words(KEY, 1, Words(said, folded), KEYS)) is not None
+    assert parse(write_words(KEY, 1, Words(told, folded), KEYS)) is not None
 
 
 @pytest.mark.parametrize(
@@ -102,3 +102,13 @@ def test_it_is_the_comment_of_one_kind_on_one_thread() -> None:
     assert shown(replace(one, number=43), Role.WORKER, {BOT.id}, KEYS) is None
     assert shown(one, Role.WORKER, {1}, KEYS) is None
     assert shown(one, Role.WORKER, {BOT.id}, Keyring(98, KEYS.keys)) is None
+
+
+def test_what_an_agent_says_is_told_apart_from_the_locks_own_sentence() -> None:
+    told = Words("It works.\n\nMore of it.", "| a |")
+    assert said(write_ack(ACK, KEYS, told), "worker") == "It works.\n\nMore of it."
+    assert said(write_ack(replace(ACK, state=AckState.RELEASED), KEYS, told), "worker") == "It works.\n\nMore of it."
+    assert said(write_ack(ACK, KEYS), "worker") == "worker-1 is working on this since 19:10 UTC."
+    assert said(write_words(KEY, 1, told, KEYS), "worker") == "It works.\n\nMore of it."
+    assert said(write_ack(ACK, KEYS, told), "planner") is None
+    assert said("It works.", "worker") is None
