@@ -13,8 +13,10 @@ from shared.text import one_line
 from worker_agent.tdd.inert_markdown import ID_CHARS, code
 from worker_agent.verify.compare import Falsehood
 
-_HEADER = re.compile(r"^\| (?:Criterion \| )?New test \| On the base ", re.MULTILINE)
-_ROW = re.compile(r"^\| (?:[^|`]*\| )?(?P<test>`(?:\\\||[^|])*`) \|[^\n]*\| (?P<head>[^|]*) \|$", re.MULTILINE)
+_HEADER = re.compile(r"^\| (?:Criterion \| )?(?:Test \| Before \(|New test \| On the base )", re.MULTILINE)
+"""What the table begins with; in older pull requests as the second alternative has it."""
+
+_BORDER = re.compile(r"(?<!\\)\|")
 
 
 def edited_table(body: str, claim: Claim) -> Iterator[Falsehood]:
@@ -24,17 +26,25 @@ def edited_table(body: str, claim: Claim) -> Iterator[Falsehood]:
         if claim.tests:
             yield Falsehood("table", "The table of new tests is not there any more.")
         return
-    shown = {row["test"]: row["head"].strip() for row in _ROW.finditer(_table(body[header.start() :]))}
+    table = body[header.start() :].partition("\n\n")[0]
+    shown = _shown(table)
     claimed = {code(one_line(test, ID_CHARS)): test for test in claim.tests}
     for test, head in shown.items():
         if test not in claimed and len(claim.tests) == claim.count:
             yield Falsehood("table", f"The table has a row for {test.strip('`')}, of which the claim says nothing.")
         elif head != "passed":
             yield Falsehood("table", f"The table says '{head}' of {test.strip('`')} on the head; the claim: passed.")
-    if "... and" not in _table(body[header.start() :]):
+    if "| ... and" not in table:
         missing = [test for shown_as, test in claimed.items() if shown_as not in shown]
         for test in missing:
             yield Falsehood("table", f"The table has no row for {test}, which the claim has.")
+
+
+def _shown(table: str) -> dict[str, str]:
+    """Test, as its row has it -> what the table says of it on the head; rows of criteria without a test are none."""
+    titles, *rows = [[cell.strip() for cell in _BORDER.split(line)[1:-1]] for line in table.splitlines()]
+    place = titles.index("Criterion") + 1 if "Criterion" in titles else 0
+    return {row[place]: row[-1] for row in rows if len(row) > place and row[place].startswith("`")}
 
 
 def edited_issue(issue: Issue, fence: Fence | None) -> Iterator[Falsehood]:
@@ -44,8 +54,3 @@ def edited_issue(issue: Issue, fence: Fence | None) -> Iterator[Falsehood]:
     if body_sha256(issue.title, issue.body) != fence.body_sha256:
         told = f"The text of #{issue.number} was edited after the work began; the tests stand for the earlier text."
         yield Falsehood("issue", told)
-
-
-def _table(text: str) -> str:
-    """The lines of the table that a text begins with."""
-    return text.partition("\n\n")[0]

@@ -45,5 +45,5 @@ async def test_a_daemon_can_be_watched_and_its_end_stands_in_the_trail(engine: E
     assert {one.run for one in told if one.issue == issue.number and one.run} == {step["run"]}
     ends = [one.data["status"] for one in told if one.kind is Kind.ENDED]
     assert ends == ["stopped"]
-    assert [one.data["event"] for one in told if one.kind is Kind.LOCK] == ["asked", "won", "released"]
+    assert [one.data["event"] for one in told if one.kind is Kind.LOCK] == ["won", "asked", "released"]
     assert engine.lab.token(ENGINE, WRITES) not in str([one.document() for one in told])
