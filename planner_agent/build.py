@@ -67,7 +67,7 @@ def opening_of(parts: Parts) -> Opening:
         pending.order,
         pending.open_at_once,
         repository.max_attempts,
-        parts.base_branch,
+        parts.base,
         parts.names,
         repository.labels.include[:1],
     )
@@ -81,7 +81,7 @@ def policy_of(parts: Parts) -> Policy:
     return Policy(
         repository=repository.name,
         account=parts.account,
-        base_branch=parts.base_branch,
+        base=parts.base,
         names=parts.names,
         include=frozenset(repository.labels.include),
         exclude=frozenset(repository.labels.exclude),

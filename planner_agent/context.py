@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from planner_agent.ports import Source
-from shared.errors import Misconfigured
+from shared.github.base_branch import BaseBranch
 from shared.models import Issue
 from shared.text import one_line, visible
 
@@ -46,13 +46,11 @@ class Known:
     discussion: str = ""
 
 
-async def look(source: Source, branch: str, story: str) -> Code:
+async def look(source: Source, branch: BaseBranch, story: str) -> Code:
     """The base branch as the server has it now; raises `Misconfigured` when it does not exist."""
     await source.ensure()
     await source.fetch()
-    tip = await source.tip(branch)
-    if tip is None:
-        raise Misconfigured(f"The branch '{branch}' does not exist: set base_branch to one that does.")
+    tip = await branch.head(source.tip)
     paths = await source.paths(tip)
     texts = [await _text(source, tip, path) for path in CONVENTIONS if path in paths]
     named = named_in(story, paths)

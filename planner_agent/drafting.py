@@ -95,7 +95,7 @@ class Drafting:
 
     async def known(self, story: Issue, discussion: str) -> Known:
         """What a plan of `story` is made from besides its text. Costs no paid call."""
-        code = await context.look(self._source, self._policy.base_branch, f"{story.title}\n{story.body}")
+        code = await context.look(self._source, self._policy.base, f"{story.title}\n{story.body}")
         return Known(code, tuple(await self._related(story)), discussion)
 
     async def planned(self, story: Issue, known: Known, feedback: str, round: int) -> Plan:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from planner_agent.approval import Approval
 from planner_agent.decided import Decided
+from shared.github.base_branch import BaseBranch
 from shared.labels import Labels
 from shared.llm.port import Limits
 from shared.models import Account
@@ -22,7 +23,7 @@ class Policy:
 
     repository: str
     account: Account
-    base_branch: str
+    base: BaseBranch
     names: Labels = field(default_factory=Labels)
     include: frozenset[str] = frozenset()
     exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})
@@ -34,6 +35,11 @@ class Policy:
     """Whether stories that are assigned to a person are begun all the same."""
     only: int | None = None
     decided: Decided | None = None
+
+    @property
+    def base_branch(self) -> str:
+        """The present name of the branch that work starts from."""
+        return self.base.name
 
     @property
     def auto(self) -> bool:

@@ -76,7 +76,7 @@ def policy_of(parts: Parts) -> Policy:
             lines=repository.merge_max_lines,
             cooling_seconds=60 * repository.merge_cooling_minutes,
         ),
-        base_branch=parts.base_branch,
+        base=parts.base,
         merge=Merge(repository.merge),
         merge_method=repository.merge_method,
         trailers=repository.commit_trailers,

@@ -178,9 +178,9 @@ class Observer:
 
     async def begin(self) -> None:
         """Learn ahead of need what the base branch requires of a merge: later on, that is free. Raises `Transient`."""
-        if not self._begun and self._policy.merge is not Merge.NEVER and self._policy.base_branch:
-            await self._forge.checks.required(self._policy.base_branch)
-            await self._forge.rules.of(self._policy.base_branch)
+        if not self._begun and self._policy.merge is not Merge.NEVER and self._policy.base.name:
+            await self._forge.checks.required(self._policy.base.name)
+            await self._forge.rules.of(self._policy.base.name)
         self._begun = True
 
     async def _with_checks(self, s: Snapshot) -> Snapshot:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from reviewer_agent.decide import Bounds, Merge
+from shared.github.base_branch import BaseBranch
 from shared.labels import Labels
 from shared.llm.port import Limits
 
@@ -18,7 +19,7 @@ class Policy:
     exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})
     priorities: tuple[str, ...] = ()
     bounds: Bounds = field(default_factory=Bounds)
-    base_branch: str = ""
+    base: BaseBranch = field(default_factory=BaseBranch)
     merge: Merge = Merge.NEVER
     merge_method: str = "squash"
     trailers: tuple[str, ...] = ()

@@ -54,7 +54,7 @@ class Acts:
         self._observer = observer
         self._policy = policy
         self._opening = Opening(forge, workshop.worksite.mirror, policy)
-        self._earlier = Earlier(workshop.worksite, forge, policy.base_branch)
+        self._earlier = Earlier(workshop.worksite, forge, policy.base)
         self._renewal = Renewal(forge.pulls, workshop)
         self._upkeep = Upkeep(workshop, forge, policy)
         cleaning = Cleaning(workshop)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from shared.github.base_branch import BaseBranch
 from shared.labels import Labels
 from shared.llm.cast import PHASES, Part, lowered
 from shared.llm.port import Call, Limits
@@ -55,8 +56,7 @@ class Policy:
     old_tests: str = "justified"
     local_suite: str = "full"
     damages: int = 20
-    base_branch: str = ""
-    default_branch: str = ""
+    base: BaseBranch = field(default_factory=BaseBranch)
     title: str = "{title}"
     """The template of a pull request's title."""
     merge: str = "never"
@@ -83,6 +83,16 @@ class Policy:
         if not self.suites:
             only = SuitePolicy(self.working_directory, self.test_command, self.test_report)
             object.__setattr__(self, "suites", (only,))
+
+    @property
+    def base_branch(self) -> str:
+        """The present name of the branch that work starts from."""
+        return self.base.name
+
+    @property
+    def default_branch(self) -> str:
+        """The repository's default branch: what is merged into another one closes no issue."""
+        return self.base.default
 
     def limits_of(self, call: Call) -> Limits:
         """What one run of this call may take."""

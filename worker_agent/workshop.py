@@ -163,7 +163,7 @@ class Workshop:
 
     async def open(self, held: Held, issue: Issue) -> Job:
         """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
-        base = held.fence.base or await self.worksite.base(self.policy.base_branch, held.fence)
+        base = held.fence.base or await self.worksite.base(self.policy.base, held.fence)
         space = await self.worksite.open(held.fence)
         paths = await self.worksite.mirror.paths(base)
         read_files = await texts(space, base, CONVENTIONS)

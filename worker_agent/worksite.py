@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import structlog
 
-from shared.errors import EngineError, Misconfigured, Transient
+from shared.errors import EngineError, Transient
 from shared.git import objects
 from shared.git.command import Identity
 from shared.git.disk import Disk
@@ -24,6 +24,7 @@ from shared.git.patch_policy import PatchRefused, Policy
 from shared.git.publisher import Publisher, keep
 from shared.git.push_report import PushRefused
 from shared.git.workspace import Workspace
+from shared.github.base_branch import BaseBranch
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.port import RefUpdate
@@ -96,14 +97,14 @@ class Worksite:
         busy = {workspace_path(self._places.workspaces, self._places.full_name, number) for number in numbers}
         await self._disk.sweep(busy)
 
-    async def base(self, branch: str, fence: Fence) -> str:
-        """The head of the base branch as the server has it now; all that `open` needs comes with it."""
+    async def base(self, branch: BaseBranch, fence: Fence) -> str:
+        """The head of the base branch as the server has it now; all that `open` needs comes with it.
+
+        Errors as `BaseBranch.head`.
+        """
         await self.mirror.ensure()
         await self.renew(fence)
-        tip = await self.mirror.tip(branch)
-        if tip is None:
-            raise Misconfigured(f"The branch '{branch}' does not exist: set base_branch to one that does.")
-        return tip
+        return await branch.head(self.mirror.tip)
 
     async def is_branch_free(self, fence: Fence, base: str) -> bool:
         """Whether the work branch does not exist yet, or holds nothing that `base` does not have."""

@@ -29,6 +29,7 @@ from shared.git.credentials import Credentials
 from shared.git.fences import Fences
 from shared.git.mirror import Mirror
 from shared.git.names import mirror_path
+from shared.github.base_branch import BaseBranch
 from shared.github.inbox import Inbox, Ties
 from shared.github.status import StatusBoard
 from shared.governance.closing import Closing, Spent
@@ -102,9 +103,10 @@ class Parts(Hub):
         return Closing(self.issues, self.comments, self.labels, board, self.names, sources)
 
     @property
-    def base_branch(self) -> str:
-        """The branch that work starts from."""
-        return self.configured.base_branch or self.repository.default_branch
+    def base(self) -> BaseBranch:
+        """The branch that work starts from; the repository's own may be renamed meanwhile."""
+        own, configured = self.repository.default_branch, self.configured.base_branch
+        return BaseBranch(configured or own, default=own, ask=None if configured else self.people.repository)
 
     @property
     def limits(self) -> Limits:

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -17,6 +18,7 @@ from planner_agent.pending import words
 from planner_agent.pending.finding import Files, pending_tests
 from planner_agent.pending.register import Entry, Register
 from shared.errors import Gone
+from shared.github.base_branch import BaseBranch
 from shared.labels import Labels
 from shared.marks import Keyring
 from shared.models import Account, Issue
@@ -69,7 +71,7 @@ class Wanted:
     order: str = "globs"
     open_at_once: int = 1
     attempts: int = 3
-    base_branch: str = "main"
+    base: BaseBranch = field(default_factory=partial(BaseBranch, "main"))
     names: Labels = field(default_factory=Labels)
     labels: tuple[str, ...] = ()
 
@@ -173,7 +175,7 @@ class Opening:
         return issue.open and bool(stages - HALTED - UNLABELLED)
 
     async def _pending(self) -> tuple[Marked, ...]:
-        tip = await self._source.refresh(f"refs/heads/{self._wanted.base_branch}")
+        tip = await self._wanted.base.head_or_none(lambda branch: self._source.refresh(f"refs/heads/{branch}"))
         if tip is None:
             return ()
         if tip != self._found[0]:

@@ -17,6 +17,7 @@ from shared.git.mirror import Mirror
 from shared.git.patch_policy import PatchRefused
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
+from shared.github.base_branch import BaseBranch
 from shared.github.status import Status
 from shared.llm.port import Call, Ending, Limits, Outcome, Request, Usage
 from shared.lock.claim import Lease
@@ -196,7 +197,7 @@ async def scene_of(
     disk = Disk(mirror, places.workspaces, RealClock())
     worksite = Worksite(mirror, ENGINE, Publisher(mirror, PatchPolicy()), places, KEYS, disk)
     bench = TestBench(ENVIRONMENT, deadline_seconds)
-    rules = Policy(NAME, **{"test_command": PYTEST, "base_branch": "main", "limits": Limits(), **policy})
+    rules = Policy(NAME, **{"test_command": PYTEST, "base": BaseBranch("main"), "limits": Limits(), **policy})
     coder = Coder({Call.WRITE_TESTS: _listed(tests), Call.IMPLEMENT: _listed(code)})
     workshop = Workshop(worksite, coder, bench, Prompts(build.PROMPTS), rules)
     board = Board()

@@ -70,6 +70,19 @@ async def move(engine: Engine, branch: str, commit: str | None) -> None:
         await bare.git.check(*verb)
 
 
+async def rename_default(engine: Engine, name: str) -> None:
+    """The owner renames the default branch; GitHub lets open pull requests into it follow."""
+    repository = engine.lab.at(REPOSITORY)
+    before = repository.facts.default_branch
+    await move(engine, name, await tip(engine, before))
+    for pull in repository.pulls.records.values():
+        if pull.base_branch == before and repository.issues.require(pull.number).open:
+            repository.pulls.records.change(pull.number, base_branch=name)
+    engine.lab.configure(REPOSITORY, default_branch=name)
+    await repository.bare.git.check("symbolic-ref", "HEAD", f"refs/heads/{name}")
+    await move(engine, before, None)
+
+
 async def tip(engine: Engine, branch: str) -> str:
     found = await engine.lab.at(REPOSITORY).bare.sha(f"refs/heads/{branch}")
     assert found is not None, f"{branch} is gone"

@@ -22,6 +22,7 @@ from planner_agent.ports import Forge
 from planner_agent.terminal.console import Cancelled
 from planner_agent.terminal.session import Desk, Session
 from shared.errors import EngineError
+from shared.github.base_branch import BaseBranch
 from shared.github.status import StatusBoard
 from shared.governance.texts import Texts
 from shared.lock.claimant import Claimant
@@ -89,7 +90,7 @@ def session(bench: Bench, person: Person, kept: Kept | None = None) -> Session:
     claimant = Claimant("planner-t", frozenset({BOT.id}), KEYS, FakeNonces("planner-t"))
     status = StatusBoard(Thread(github), Role.PLANNER, claimant.accounts, KEYS)
     forge = Forge(github, github, github, github, github, status, Texts(), FakeClosing(), FakeReplies())
-    policy = Policy(REPOSITORY, BOT, bench.branch)
+    policy = Policy(REPOSITORY, BOT, BaseBranch(bench.branch))
     listener = Listener(forge, claimant, policy)
     drafting = Drafting(github, listener, FakeSource(bench.world), bench.coder, policy)
     desk = Desk(github, listener, drafting, policy, (kept or Kept()).keep, lambda: bench.world.server.at)

@@ -23,6 +23,7 @@ from planner_agent.approval import Approval
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from shared.errors import Gone
+from shared.github.base_branch import BaseBranch
 from shared.github.status import StatusBoard
 from shared.governance.texts import Texts
 from shared.items import Ended
@@ -244,7 +245,7 @@ class Bench:
         status.beside(claimant.holding)
         policy = {"approval": Approval("auto" if self.auto else "comment")} | policy
         forge = Forge(github, github, github, github, github, status, Texts(), self.closing, FakeReplies())
-        rules = Policy(REPOSITORY, BOT, self.branch, **policy)
+        rules = Policy(REPOSITORY, BOT, BaseBranch(self.branch), **policy)
         return Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
 
     async def tick(self) -> list[Ended]:

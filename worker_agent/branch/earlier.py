@@ -9,6 +9,7 @@ import structlog
 
 from shared.errors import NotAllowed
 from shared.git.set_aside import moved_aside
+from shared.github.base_branch import BaseBranch
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from worker_agent import comments
@@ -21,10 +22,10 @@ log = structlog.get_logger()
 class Earlier:
     """Looks after what earlier starts have left on the work branches of one repository."""
 
-    def __init__(self, site: Worksite, forge: Forge, base_branch: str) -> None:
+    def __init__(self, site: Worksite, forge: Forge, base: BaseBranch) -> None:
         self._site = site
         self._forge = forge
-        self._base_branch = base_branch
+        self._base = base
 
     async def set_aside(self, held: Held) -> bool:
         """Keep the branch under another name; False when it is a person's, or the server lets nobody move it.
@@ -55,6 +56,6 @@ class Earlier:
         found = await self._forge.pulls.of_branch(branch)
         if any(pull.open for pull in found):
             return False
-        base = await self._site.mirror.tip(self._base_branch)
+        base = await self._base.head_or_none(self._site.mirror.tip)
         ended = any(pull.head_sha == tip for pull in found)
         return ended or (base is not None and await self._site.history.is_all_ours(held.fence, tip, base))

@@ -121,8 +121,11 @@ class Watch:
 
     async def base(self) -> tuple[Check, ...]:
         """The checks of the base branch's tip; raises `Transient`."""
-        tip = await self._source.refresh(f"refs/heads/{self._policy.base_branch}")
+        tip = await self._policy.base.head_or_none(self._tip)
         return await self._checks.of(tip) if tip else ()
+
+    async def _tip(self, branch: str) -> str | None:
+        return await self._source.refresh(f"refs/heads/{branch}")
 
     async def hold(self, wish: Intent | str, fence: Fence | None) -> Skip | None:
         """Why an item that waits for a red base is not claimed yet: that is looked up before anybody is told again.

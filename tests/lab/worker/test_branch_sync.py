@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from branch_scene import contains, move, push, subjects, text, tip, work_branch
+from branch_scene import contains, push, rename_default, subjects, text, tip, work_branch
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, calls, fence, labels, pulls, status
 
@@ -199,12 +199,7 @@ async def test_a_base_that_was_renamed_is_followed(engine: Engine) -> None:
     async with engine.agent(Role.WORKER) as worker:
         branch = await handed_over(engine, worker)
         await push(engine, "main", {"README.md": "New.\n"})
-        repository = engine.lab.at(REPOSITORY)
-        await move(engine, "trunk", await tip(engine, "main"))  # GitHub moves open pull requests with a renamed base
-        repository.pulls.records.change(pulls(engine)[0].number, base_branch="trunk")
-        engine.lab.configure(REPOSITORY, default_branch="trunk")
-        await repository.bare.git.check("symbolic-ref", "HEAD", "refs/heads/trunk")
-        await move(engine, "main", None)
+        await rename_default(engine, "trunk")
         await changes_asked_for(engine, worker)
         assert worker.ended[1].result is Result.HANDED_OVER
     assert await contains(engine, branch, await tip(engine, "trunk"))

@@ -10,6 +10,7 @@ import pytest
 from shared.ci.round import Reading, Rerun
 from shared.ci.triage import Cause
 from shared.ci.verdict import Verdict
+from shared.github.base_branch import BaseBranch
 from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
@@ -80,7 +81,7 @@ class Ci:
         return "--- /dev/null\n+++ b/shop/test_cart.py\n+x\n"
 
     def watch(self, **policy: object) -> Watch:
-        return Watch(self, self, replace(Policy("o/r", base_branch="main"), **policy), lambda: self.seconds)  # type: ignore[arg-type]
+        return Watch(self, self, replace(Policy("o/r", base=BaseBranch("main")), **policy), lambda: self.seconds)  # type: ignore[arg-type]
 
 
 async def red(ci: Ci, fence: Fence = FENCE) -> Reading:

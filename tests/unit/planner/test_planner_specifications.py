@@ -21,6 +21,7 @@ from planner_agent.ports import Forge
 from planner_agent.specifications import Created, Specifications, specified
 from planner_agent.story import create_story, split
 from shared.errors import Misconfigured
+from shared.github.base_branch import BaseBranch
 from shared.github.status import Status, StatusBoard
 from shared.governance.texts import Texts
 from shared.items import Skip
@@ -54,7 +55,7 @@ def adapters(bench: Bench, **policy: Any) -> tuple[Specifications, StatusBoard]:
     github = FakeGitHub(bench.world)
     status = StatusBoard(Thread(github), Role.PLANNER, frozenset({BOT.id}), KEYS)
     forge = Forge(github, github, github, github, github, status, Texts(), FakeClosing(), FakeReplies())
-    return Specifications(forge, KEYS, Policy(REPOSITORY, BOT, "main", **policy)), status
+    return Specifications(forge, KEYS, Policy(REPOSITORY, BOT, BaseBranch("main"), **policy)), status
 
 
 def planned(**changes: Any) -> Plan:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.github.base_branch import BaseBranch
 from shared.labels import Labels
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
@@ -23,7 +24,7 @@ from worker_agent.policy import Policy
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 NAMES = Labels()
 KEYS = Keyring(99, (Key.of(b"w" * 32),))
-POLICY = Policy("o/r", default_branch="main")
+POLICY = Policy("o/r", base=BaseBranch("", default="main"))
 BOT = Account(99, "engine-bot")
 TEXT = body_sha256("Title", "")
 READY, IMPLEMENTING, TESTING, REVIEWING = Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
