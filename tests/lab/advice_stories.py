@@ -110,9 +110,11 @@ async def no_longer_pending(engine: Engine) -> int:
     assert "is not marked as pending on the base" in status(engine, issue.number)
     assert "Close the issue if the test was activated" in status(engine, issue.number)
     engine.lab.close(REPOSITORY, issue.number, actor=OWNER)
+    engine.clock = clock = QuickClock()
     async with engine.agent(Role.PLANNER) as planner, engine.agent(Role.WORKER) as worker:
-        await engine.tick(planner, worker)
-        await engine.tick(planner, worker)
+        for _ in range(3):  # one reading of a closed issue may be an old one
+            await engine.tick(planner, worker)
+            clock.skip(DOUBT_SECONDS)
     assert not {one for one in labels(engine, issue.number) if one.startswith(("flag:", "status:"))}
     return engine.ready("Greet people")
 

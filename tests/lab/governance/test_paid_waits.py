@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from engine import BUILD, ENGINE, OWNER, REPOSITORY, WRITES, Engine
 from test_paid import Priced, settled
-from worker_scene import CODE, TESTS, acks, calls, fence, labels, status
+from worker_scene import CODE, TESTS, acks, calls, claims, fence, labels, status
 
 from config.state import StateDirectory
 from console.building.assembly import Process, opened
@@ -106,6 +106,6 @@ async def test_an_item_whose_own_budget_is_used_up_goes_to_a_person_once_and_cal
         assert [end.result for end in loop.ended] == [Result.FAILED]
     assert labels(engine, number) == {"status:failed", "flag:budget-exceeded"}
     assert status(engine, number).count("Raise the limit under `budgets`") == 1
-    assert len(acks(engine, number)) == 2  # one on each machine
+    assert claims(engine, number) == 2  # one on each machine
     assert calls(engine, "implement") == 0
     assert await settled(engine.lab.at(REPOSITORY).bare) == [(3.0, "test")]

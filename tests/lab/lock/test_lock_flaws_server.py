@@ -9,7 +9,7 @@ import pytest
 from claim_scene import scene_at
 from engine import OWNER, REPOSITORY, Engine
 from github_bench import NAME, bench
-from worker_scene import CODE, TESTS, acks, calls, is_released, labels, pulls
+from worker_scene import CODE, TESTS, calls, claims, is_released, labels, pulls
 
 from lab.http.exchanges import Exchange
 from lab.server import Lab
@@ -141,7 +141,7 @@ async def a_stale_look_after_the_label_change(engine: Engine) -> None:
         await engine.until(lambda: bool(worker.ended), worker)
         assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
     assert labels(engine, number) == {"status:reviewing"}
-    assert len(pulls(engine)) == len(acks(engine, number)) == 1
+    assert len(pulls(engine)) == claims(engine, number) == 1
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine
 from orphan_scene import forget_comments, issue, lose_label, one_life, pull_request, stage, writes
 from structlog.testing import capture_logs
-from worker_scene import SLOW, acks, calls, comments, during_the_call, eventually, labels
+from worker_scene import SLOW, calls, claims, comments, during_the_call, eventually, labels
 
 from shared.items import Result
 from shared.workflow import Role, Stage
@@ -111,6 +111,6 @@ async def test_ready_on_an_issue_in_review_begins_nothing_while_its_pull_request
     await orphan_scene.fence(engine, Role.WORKER, number, Stage.REVIEWING, pr=pull)
     await one_life(engine, Role.WORKER, ticks=2)
     assert labels(engine, number) == {"status:reviewing"}
-    assert len(acks(engine, number)) == 1
+    assert claims(engine, number) == 1
     assert [one.body for one in comments(engine, pull)] == []
     assert calls(engine, "write_tests") == 0

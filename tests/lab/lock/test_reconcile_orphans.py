@@ -10,7 +10,7 @@ from engine import ENGINE, OWNER, REPOSITORY, Engine
 from orphan_scene import charged, forget_comments, issue, merge, merge_unseen, one_life, pull_request, stage, writes
 from quick_clock import QuickClock
 from structlog.testing import capture_logs
-from worker_scene import CODE, acks, branch, comments, labels
+from worker_scene import CODE, branch, claims, comments, labels
 
 from shared.lock.record import write_fence
 from shared.reconcile.sweep import DOUBT_SECONDS
@@ -39,7 +39,7 @@ async def test_a_reviewer_killed_after_its_merge_is_finished_by_the_next_one(eng
     assert await stage(engine, Role.WORKER, number) is Stage.DONE
     assert await branch(engine, number) is None
     assert comments(engine, number) == [], "a closed issue was written to"
-    assert len(acks(engine, pull)) == 1
+    assert claims(engine, pull) == 1
     assert await one_life(engine, Role.REVIEWER) == [], "it was finished twice"
 
 

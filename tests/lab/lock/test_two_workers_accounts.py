@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES, Engine
-from worker_scene import SLOW, acks, comments, during_the_call
+from worker_scene import SLOW, claims, comments, during_the_call
 
 from shared.loop import Loop
 from shared.workflow import Role
@@ -38,7 +38,7 @@ async def test_an_issue_that_another_account_holds_is_left_alone(engine: Engine)
         engine.lab.clock.advance(LONGER_THAN_A_HEARTBEAT)
         await other.tick()
         await other.quiet()
-        assert len(acks(engine, number)) == 1
+        assert claims(engine, number) == 1
         assert {one.author for one in comments(engine, number)} == {ENGINE}
 
 
@@ -51,5 +51,5 @@ async def test_whoever_may_move_a_fence_holds_the_item_although_nobody_named_its
         engine.lab.clock.advance(LONGER_THAN_A_HEARTBEAT)
         await other.tick()
         await other.quiet()
-        assert len(acks(engine, number)) == 1
+        assert claims(engine, number) == 1
         assert other.busy == 0

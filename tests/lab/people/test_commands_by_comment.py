@@ -10,9 +10,9 @@ from worker_scene import (
     SLOW,
     TESTS,
     WRONG,
-    acks,
     branch,
     calls,
+    claims,
     comments,
     during_the_call,
     fence,
@@ -166,7 +166,7 @@ async def test_the_console_does_what_a_comment_does(engine: Engine) -> None:
     assert labels(engine, number) == {"status:ready"}
     assert "`/reset-attempts` by engine-bot, at a console: it goes on with 1 of 1 attempts" in status(engine, number)
     assert (await fence(engine, number)).stage is Stage.READY
-    assert len(acks(engine, number)) == 1, "the console claims nothing"
+    assert claims(engine, number) == 1, "the console claims nothing"
 
 
 @pytest.mark.edges(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
-from worker_scene import CODE, SLOW, TESTS, acks, comments, during_the_call, eventually, fence, labels, pulls, status
+from worker_scene import CODE, SLOW, TESTS, claims, comments, during_the_call, eventually, fence, labels, pulls, status
 
 from console.recover import ACTIONS, Answer, _recovered
 from shared.errors import NotAllowed
@@ -63,7 +63,7 @@ async def test_every_command_by_comment(engine: Engine) -> None:
                 assert f"`/{verb}` by {OWNER} (comment {id})" in said or f'"id": {id}' in said
         assert f'"id": {asked}' in said
         assert "no backend 'gpt' is configured" in said
-        assert (len(worker.ended), len(acks(engine, number))) == (0, 1)
+        assert (len(worker.ended), claims(engine, number)) == (0, 1)
         engine.lab.clock.advance(5)
         engine.lab.at(REPOSITORY).comments.edit(old, "/retry")
         for _ in range(3):
@@ -98,7 +98,7 @@ async def test_every_command_by_console(engine: Engine) -> None:
     with pytest.raises(NotAllowed):
         await recover(engine, Verb.STOP, number, by="mallory")
     assert labels(engine, number) == {"status:ready"}
-    assert len(acks(engine, number)) == 1, "the console claims nothing"
+    assert claims(engine, number) == 1, "the console claims nothing"
 
 
 async def command(engine: Engine, *words: str) -> Finished:

@@ -8,7 +8,7 @@ import orphan_scene
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from orphan_scene import issue, lose_label, one_life, pull_request, stage, writes
-from worker_scene import CODE, REVIEW, TESTS, acks, comments, labels, once, pulls
+from worker_scene import CODE, REVIEW, TESTS, claims, comments, labels, once, pulls
 
 from shared.items import Result
 from shared.workflow import Role, Stage
@@ -70,7 +70,7 @@ async def test_the_lost_label_of_an_issue_comes_back_and_its_pull_request_keeps_
     assert labels(engine, pull) == {shown}
     assert await stage(engine, Role.WORKER, number) is Stage.REVIEWING
     assert not [one for one in writes(engine) if "requested_reviewers" in one], "they were asked once"
-    assert len(comments(engine, number)) == len(acks(engine, number)) == 1, "nothing is announced again"
+    assert len(comments(engine, number)) == claims(engine, number) == 1, "nothing is announced again"
 
 
 async def test_a_pause_on_a_pull_request_in_review_is_heard_during_a_repair_of_its_issue(engine: Engine) -> None:

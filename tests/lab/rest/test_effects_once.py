@@ -9,7 +9,7 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine
 from github_bench import NAME, bench
 from github_script import lease
-from worker_scene import CODE, TESTS, acks, branch, calls, comments, fence, is_released, labels, pulls, status
+from worker_scene import CODE, TESTS, branch, calls, claims, comments, fence, is_released, labels, pulls, status
 
 from lab.merge_button import MergeOrder, press
 from lab.trouble.faults import Fault, FaultKind
@@ -47,7 +47,7 @@ async def test_when_the_reply_of_every_kind_of_write_is_lost_each_effect_is_ther
         assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
     (pull,) = pulls(engine)
     assert (await fence(engine, number)).pr == pull.number
-    assert len(acks(engine, number)) == 1
+    assert claims(engine, number) == 1
     assert f"#{pull.number}" in status(engine, number)
     assert len(comments(engine, number)) == 2
     assert labels(engine, number) == {"status:reviewing"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from structlog.testing import capture_logs
-from worker_scene import CODE, TESTS, acks, calls, comments, during_the_call, eventually, labels, pulls
+from worker_scene import CODE, TESTS, acks, calls, claims, comments, during_the_call, eventually, labels, pulls
 
 from lab.world.accounts import TokenRecord
 from shared.errors import Unauthorized
@@ -80,7 +80,7 @@ async def test_a_revoked_token_stops_claims_and_writes_and_the_run_goes_on_when_
             await engine.until(lambda: bool(worker.ended), worker)
     assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
     assert labels(engine, number) == {"status:reviewing"}
-    assert len(acks(engine, number)) == len(pulls(engine)) == 1
+    assert claims(engine, number) == len(pulls(engine)) == 1
     assert calls(engine, "write_tests") == 1, "what was paid for before is not paid for again"
     told = [event for event in events if event["event"] in {"token_refused", "token_accepted"}]
     assert [event["event"] for event in told] == ["token_refused", "token_accepted"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from app_scene import REVIEWER, STRANGER, WRITER, as_two_apps
 from engine import REPOSITORY, Engine, demo_script
-from worker_scene import CODE, TESTS, acks, comments, fence, labels, pulls
+from worker_scene import CODE, TESTS, claims, comments, fence, labels, pulls
 
 from lab.demo.stories import STORIES
 from shared.items import Result
@@ -51,10 +51,10 @@ async def test_a_label_of_an_app_alone_begins_nothing(engine: Engine, actor: str
         (pull,) = pulls(engine)
         engine.lab.clock.advance(2)
         engine.lab.label(REPOSITORY, pull.number, CHANGES, actor=actor)
-        before = len(acks(engine, number))
+        before = claims(engine, number)
         for _ in range(3):
             await engine.tick(worker)
     assert [one.result for one in worker.ended] == [Result.HANDED_OVER]
-    assert len(acks(engine, number)) == before
+    assert claims(engine, number) == before
     assert (await fence(engine, number)).stage is Stage.REVIEWING
     assert {one.author for one in comments(engine, number)} == {WRITER}

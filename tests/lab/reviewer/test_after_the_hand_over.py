@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from branch_scene import push, work_branch
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, REVIEW, TESTS, acks, branch, calls, comments, fence, labels, pulls, status
+from worker_scene import CODE, REVIEW, TESTS, branch, calls, claims, comments, fence, labels, pulls, status
 
 from lab.world.pulls import PullRecord
 from shared.items import Result
@@ -84,7 +84,7 @@ async def test_a_check_that_turns_red_after_the_hand_over_is_repaired_once_and_n
         await engine.tick(worker, reviewer)
     assert (calls(engine, "fix_ci"), calls(engine, "review")) == (1, 1)
     assert (await fence(engine, number)).epoch == 2, "one round more, and nobody had to ask for it"
-    assert len(acks(engine, number)) == 1
+    assert claims(engine, number) == 1
     assert len(comments(engine, pull.number)) == said, "no comment more"
     assert (await fence(engine, number)).round == 1
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, REVIEW, TESTS, acks, fence, labels, once, pulls, status
+from worker_scene import CODE, REVIEW, TESTS, claims, fence, labels, once, pulls, status
 
 from lab.merge_button import MergeOrder, press
 from shared.items import Result
@@ -53,7 +53,7 @@ async def test_a_merge_by_a_person_before_any_review_is_told_alike(engine: Engin
     number = engine.ready("Greet people", BODY)
     await once(engine, number)
     commit = await merge(engine)
-    before = len(acks(engine, number))
+    before = claims(engine, number)
     async with engine.agent(Role.WORKER, state="machine-2") as worker:
         await engine.tick(worker)
         await engine.tick(worker)
@@ -64,7 +64,7 @@ async def test_a_merge_by_a_person_before_any_review_is_told_alike(engine: Engin
     assert labels(engine, pull.number) == {"automated"}
     assert "- [x] AC1" in str(engine.issue(number).body)
     assert (await fence(engine, number)).stage is Stage.DONE
-    assert len(acks(engine, number)) == before
+    assert claims(engine, number) == before
 
 
 async def test_a_pull_request_that_a_person_closes_waits_for_nobody(engine: Engine) -> None:

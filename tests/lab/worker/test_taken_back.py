@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, REVIEW, TESTS, acks, calls, labels, once, pulls
+from worker_scene import CODE, REVIEW, TESTS, acks, calls, claims, labels, once, pulls
 
 from lab.ci.moods import GREEN, RED
 from lab.http.exchanges import Exchange
@@ -148,10 +148,10 @@ async def test_nothing_begins_that_is_blocked_while_its_claim_settles(
         assert [end.result for end in agent.ended] == [Result.PARKED]
         for _ in range(2):
             await engine.tick(agent)
-        assert (calls(engine, call), len(acks(engine, number)), engine.held_locks()) == (0, 1, [])
+        assert (calls(engine, call), claims(engine, number), engine.held_locks()) == (0, 1, [])
         engine.lab.clock.advance(2)  # lists tell times in whole seconds
         engine.lab.unlabel(REPOSITORY, number, "blocked", actor=OWNER)
-        await engine.until(lambda: len(acks(engine, number)) == 2, agent)
+        await engine.until(lambda: claims(engine, number) == 2, agent)
 
 
 @pytest.mark.fault(17)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from branch_scene import FIX
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, TESTS, acks, calls, comments, drop_branch, labels, pulls, status
+from worker_scene import CODE, TESTS, calls, claims, comments, drop_branch, labels, pulls, status
 
 from lab.ci.moods import NEVER
 from lab.http.exchanges import Exchange
@@ -93,7 +93,7 @@ async def test_a_stale_ready_does_not_restart_what_a_person_stopped_by_taking_it
         await engine.tick(worker)
         assert (len(worker.ended), worker.busy) == (1, 0)
         engine.lab.faults.clear()
-    assert len(acks(engine, number)) == 1
+    assert claims(engine, number) == 1
     assert calls(engine, "write_tests") == 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import SLOW, acks, comments, during_the_call, status
+from worker_scene import SLOW, acks, claims, comments, during_the_call, status
 
 from shared.workflow import Role
 
@@ -17,7 +17,7 @@ async def test_an_issue_waits_neither_for_itself_nor_for_its_story(engine: Engin
     assert number == story + 1
     async with engine.agent(Role.WORKER) as worker:
         await during_the_call(engine, worker)
-    assert len(acks(engine, number)) == 1
+    assert claims(engine, number) == 1
 
 
 async def test_two_issues_that_wait_for_each_other_are_told_once(engine: Engine) -> None:

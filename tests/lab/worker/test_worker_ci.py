@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, REVIEW, TESTS, acks, calls, comments, fence, labels, pulls, status
+from worker_scene import CODE, REVIEW, TESTS, calls, claims, comments, fence, labels, pulls, status
 
 from lab.ci.moods import (
     FLAKY,
@@ -235,7 +235,7 @@ async def test_a_red_base_is_waited_for_without_the_lease_told_once_and_then_it_
     await engine.lab.idle()
     await handed_over(engine)
     assert labels(engine, number) == {"status:reviewing"}
-    assert len(acks(engine, number)) == 2
+    assert claims(engine, number) == 2
     assert calls(engine, "fix_ci") == 0
     assert len(pulls(engine)) == 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engine import OWNER, REPOSITORY, Engine
 from orphan_scene import charged, writes
-from worker_scene import CODE, TESTS, acks, comments, labels, status
+from worker_scene import CODE, TESTS, acks, claims, comments, labels, status
 
 from shared.workflow import Role
 
@@ -43,7 +43,7 @@ async def test_an_issue_begins_at_the_next_poll_after_its_blocker_without_any_la
         assert (acks(engine, number), worker.busy) == ([], 0)
         engine.lab.close(REPOSITORY, blocker, actor=OWNER)
         await engine.tick(worker)
-        assert len(acks(engine, number)) == 1
+        assert claims(engine, number) == 1
         await engine.until(lambda: bool(worker.ended), worker)
     assert "status:reviewing" in labels(engine, number)
 
@@ -58,7 +58,7 @@ async def test_a_relationship_that_is_taken_away_lets_the_issue_begin(engine: En
         assert acks(engine, number) == []
         engine.lab.unblock(REPOSITORY, number, by=blocker, actor=OWNER)
         await engine.tick(worker)
-        assert len(acks(engine, number)) == 1
+        assert claims(engine, number) == 1
         await engine.until(lambda: bool(worker.ended), worker)
 
 
@@ -82,7 +82,7 @@ async def test_a_circle_of_texts_and_relationships_is_told_on_each_issue_once(en
         engine.lab.clock.advance(2)
         engine.lab.unblock(REPOSITORY, two, by=three, actor=OWNER)
         await engine.tick(worker)
-        assert len(acks(engine, two)) == 1, "what the comment advises leads on"
+        assert claims(engine, two) == 1, "what the comment advises leads on"
         await engine.until(lambda: bool(worker.ended), worker)
 
 

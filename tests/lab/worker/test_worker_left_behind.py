@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, TESTS, acks, branch, calls, comments, fence, is_released, labels, pulls, status
+from worker_scene import CODE, TESTS, branch, calls, claims, comments, fence, is_released, labels, pulls, status
 
 from lab.trouble.faults import Fault, FaultKind
 from shared.items import Result
@@ -59,7 +59,7 @@ async def test_a_hand_over_that_nobody_was_told_of_is_told_by_the_next_worker(en
         await engine.until(lambda: bool(again.ended), again)
     assert "CI is green" in status(engine, number)
     assert "| Stage | reviewing |" in status(engine, number)
-    assert len(comments(engine, number)) == len(acks(engine, number)) == 1
+    assert len(comments(engine, number)) == claims(engine, number) == 1
 
 
 @pytest.mark.fault(32)

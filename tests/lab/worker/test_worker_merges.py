@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, TESTS, acks, fence, is_released, labels, once, pulls
+from worker_scene import CODE, TESTS, claims, fence, is_released, labels, once, pulls
 
 from lab.merge_button import MergeOrder, press
 from shared.items import Result
@@ -57,7 +57,7 @@ async def test_an_issue_whose_pull_request_a_person_merged_beside_the_default_br
     assert (await fence(engine, number)).stage is Stage.DONE
     assert labels(engine, number) == set(), "nothing waits for review"
     assert await is_released(engine, number)
-    assert len(acks(engine, number)) == 2
+    assert claims(engine, number) == 2
 
 
 async def test_an_issue_that_a_person_opens_again_after_the_merge_stays_open(engine: Engine) -> None:
@@ -71,4 +71,4 @@ async def test_an_issue_that_a_person_opens_again_after_the_merge_stays_open(eng
             await engine.tick(worker)
         assert worker.ended == []
     assert engine.issue(number).open
-    assert len(acks(engine, number)) == 1
+    assert claims(engine, number) == 1

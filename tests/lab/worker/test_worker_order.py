@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from board_scene import row_of
 from engine import ENGINE, OWNER, REPOSITORY, Engine
-from worker_scene import CODE, TESTS, acks, comments, labels, pulls
+from worker_scene import CODE, TESTS, claims, comments, labels, pulls
 
 from shared.loop import Loop
 from shared.workflow import Role
@@ -52,7 +52,7 @@ async def test_what_is_assigned_to_a_person_is_left_to_her_and_the_board_says_so
     async with engine.agent(Role.WORKER) as worker:
         await worked(engine, worker, 1)
         await engine.tick(worker)
-        assert (len(acks(engine, mine)), comments(engine, hers), labels(engine, hers)) == (
+        assert (claims(engine, mine), comments(engine, hers), labels(engine, hers)) == (
             1,
             [],
             {"status:ready", "priority:critical"},
@@ -64,7 +64,7 @@ async def test_what_is_assigned_to_a_person_is_left_to_her_and_the_board_says_so
         engine.lab.clock.advance(2)
         engine.lab.at(REPOSITORY).issues.unassign(hers, ["grace"], OWNER)
         await worked(engine, worker, 2)
-    assert len(acks(engine, hers)) == 1
+    assert claims(engine, hers) == 1
 
 
 async def test_a_key_has_assigned_issues_begun_all_the_same(engine: Engine) -> None:

@@ -9,9 +9,9 @@ from worker_scene import (
     CODE,
     SLOW,
     TESTS,
-    acks,
     branch,
     calls,
+    claims,
     comments,
     drop_branch,
     during_the_call,
@@ -80,7 +80,7 @@ async def test_ready_set_again_while_it_is_held_changes_nothing(engine: Engine) 
         assert (other.ended, other.busy) == ([], 0)
         await worker.tick()
         assert worker.busy == 1
-    assert len(acks(engine, number)) == 1
+    assert claims(engine, number) == 1
 
 
 @pytest.mark.long
@@ -197,7 +197,7 @@ async def test_a_restarted_agent_continues_its_own_live_lock_at_once(engine: Eng
     async with engine.agent(Role.WORKER) as worker:
         await engine.tick(worker)
         assert len(worker.resting) == 1
-    assert len(acks(engine, number)) == 1
+    assert claims(engine, number) == 1
     assert calls(engine, "write_tests") == 1
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
-from worker_scene import CODE, TESTS, WRONG, acks, branch, calls, comments, fence, labels, once, pulls, status
+from worker_scene import CODE, TESTS, WRONG, acks, branch, calls, claims, comments, fence, labels, once, pulls, status
 
 from lab.ci.moods import NEVER
 from shared.items import Result
@@ -26,7 +26,7 @@ async def test_a_run_leaves_one_comment_that_is_lock_and_status(engine: Engine) 
     number = engine.ready("Greet people")
     worker = await once(engine, number)
     assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
-    assert len(acks(engine, number)) == len(comments(engine, number)) == 1
+    assert claims(engine, number) == len(comments(engine, number)) == 1
     assert "CI is green" in status(engine, number)
     assert comments(engine, pulls(engine)[0].number) == []
     assert labels(engine, number) == {"status:reviewing"}

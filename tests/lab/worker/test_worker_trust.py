@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, SLOW, TESTS, acks, calls, comments, during_the_call, fence, labels, once, pulls, status
+from worker_scene import CODE, SLOW, TESTS, calls, claims, comments, during_the_call, fence, labels, once, pulls, status
 
 from lab.ci.moods import NEVER
 from lab.repositories.git_command import signed
@@ -121,7 +121,7 @@ async def test_changes_are_made_only_when_somebody_who_may_write_requests_them(e
         relabel(engine, pull.number, "status:changes-requested", actor="mallory")
         await engine.tick(worker)
         await engine.tick(worker)
-        assert (len(worker.ended), len(acks(engine, number))) == (1, 1), "a stranger ordered a round of changes"
+        assert (len(worker.ended), claims(engine, number)) == (1, 1), "a stranger ordered a round of changes"
         engine.lab.clock.advance(2)
         relabel(engine, pull.number, "status:changes-requested", actor=OWNER)
         assert await ended(engine, worker, 2) is Result.HANDED_OVER
@@ -138,7 +138,7 @@ async def test_a_stranger_does_not_restart_what_has_failed(engine: Engine) -> No
             relabel(engine, number, label, actor="mallory")
             await engine.tick(worker)
             await engine.tick(worker)
-    assert (len(worker.ended), len(acks(engine, number))) == (1, 1)
+    assert (len(worker.ended), claims(engine, number)) == (1, 1)
 
 
 async def test_what_a_person_has_stopped_is_not_begun_again_by_an_older_label(engine: Engine) -> None:
@@ -154,7 +154,7 @@ async def test_what_a_person_has_stopped_is_not_begun_again_by_an_older_label(en
             engine.lab.comment(REPOSITORY, pull.number, "Hm.", author=OWNER)
             engine.lab.clock.advance(2)
             await engine.tick(worker)
-        assert (len(worker.ended), len(acks(engine, number))) == (2, 2), "it was claimed again and again"
+        assert (len(worker.ended), claims(engine, number)) == (2, 2), "it was claimed again and again"
 
 
 async def rounds_played(engine: Engine, number: int, rounds: int) -> None:

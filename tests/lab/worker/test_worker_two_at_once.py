@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine import REPOSITORY, Engine
-from worker_scene import CODE, TESTS, acks, branch, eventually, labels, pulls
+from worker_scene import CODE, TESTS, branch, claims, eventually, labels, pulls
 
 from shared.git.disk import expendable, survey
 from shared.items import Result
@@ -36,7 +36,7 @@ async def test_two_issues_are_worked_on_at_once_and_in_rooms_of_their_own(engine
     assert len(pulls(engine)) == 2
     bare = engine.lab.at(REPOSITORY).bare
     for number, own, other in zip(numbers, ("hail", "miss"), ("miss", "hail"), strict=True):
-        assert len(acks(engine, number)) == 1
+        assert claims(engine, number) == 1
         tip = str(await branch(engine, number))
         assert await bare.read(tip, f"directory/{own}ing.py") is not None
         assert await bare.read(tip, f"directory/{other}ing.py") is None, "nothing of the other one is in it"
