@@ -6,10 +6,12 @@ import re
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
+from quick_clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, claims, fence, labels, once, pulls, status
 
 from lab.merge_button import MergeOrder, press
 from shared.items import Result
+from shared.reconcile.sweep import DOUBT_SECONDS
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
@@ -41,7 +43,7 @@ async def test_a_merge_by_the_engine_is_told_where_the_work_was_asked_for(engine
         await engine.tick(worker, reviewer)
     (pull,) = pulls(engine)
     said = status(engine, number)
-    told = rf"^Merged in #{pull.number} as `{str(pull.merge_sha)[:7]}`: 1 attempt, \$0\.00, less than a minute\.$"
+    told = rf"^Merged in #{pull.number} as `{str(pull.merge_sha)[:7]}`: 1 attempt, \$0\.00, (?:less than a minute|\d+ min)\.$"
     assert re.search(told, said, re.MULTILINE), said
     assert "waits for review" not in said
     assert labels(engine, number) == {"good first issue"}
@@ -91,9 +93,11 @@ async def test_an_issue_that_a_person_closes_shows_no_stage(engine: Engine) -> N
     (pull,) = pulls(engine)
     engine.lab.close(REPOSITORY, pull.number, actor=OWNER)
     engine.lab.close(REPOSITORY, number, actor=OWNER)
+    engine.clock = clock = QuickClock()
     async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
-        for _ in range(3):
+        for _ in range(3):  # one reading of a closed issue may be an old one
             await engine.tick(worker, reviewer)
+            clock.skip(DOUBT_SECONDS)
     assert labels(engine, number) == set()
     assert labels(engine, pull.number) == {"automated"}
     assert status(engine, number).splitlines()[1].startswith("Stopped: ")
