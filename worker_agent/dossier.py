@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.git.notes import Baseline, Note, NoteError, Phase, ProofNote
+from shared.git.notes import Baseline, Note, Phase, ProofNote
 from shared.git.patch_policy import Policy, flagged
 from shared.lock.hold import Held
 from shared.lock.record import Fence
@@ -17,6 +17,7 @@ from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
 from worker_agent.tdd.phases import agenda
 from worker_agent.tdd.renewed_evidence import is_renewed, renewed
 from worker_agent.tdd.whole_proof import claimed, together
+from worker_agent.tries import Refused
 from worker_agent.workshop import Cost, Job, Workshop
 
 Phases = Sequence[tuple[str, Note]]
@@ -153,14 +154,12 @@ _DID = {Phase.REFACTOR: "Refactored.", Phase.SYNC: "Merged the base branch."}
 
 
 def _refused(phases: Phases) -> Iterator[str]:
-    told: list[NoteError] = []
+    refused = Refused()
     for _, note in phases:
         yield from (f"{criterion} was set aside: {why}" for criterion, why in note.set_aside.items())
-        for error in filter(None, (note.error, *note.rolled_back)):
-            if error not in told:  # the last refused try stands in the note of both commits
-                told.append(error)
-                yield f"{error.message[:1].upper()}{error.message[1:]}"
-                yield from error.details.splitlines()
+        for error in refused.of(note):
+            yield f"{error.message[:1].upper()}{error.message[1:]}"
+            yield from error.details.splitlines()
 
 
 def _claim(fence: Fence, shown: _Shown, evidence: Evidence) -> Claim:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import structlog
@@ -68,18 +68,27 @@ class Tries:
 
 def told(notes: Sequence[Note]) -> tuple[str, ...]:
     """The refused tries that `notes`, oldest first, tell of: what it was, the type of error, and why."""
-    errors: list[NoteError] = []
-    known: list[NoteError] = []
-    named: Counter[str] = Counter()
-    for note in notes:
-        for error in (note.error, *note.rolled_back):
-            if error is not None and error not in known:  # the last refused try stands in the note of two commits
-                known.append(error)
-                named[error.message] += 1
-                errors.append(_again(error, named[error.message]))
+    refused = Refused()
+    errors = [error for note in notes for error in refused.of(note)]
     left = len(errors) - SHOWN
     shown = [_line(error) for error in errors[-SHOWN:]]
     return (f"{left} more before these", *shown) if left > 0 else tuple(shown)
+
+
+class Refused:
+    """Reads notes, oldest first, for the tries that were refused: each once, and told apart from others of its name."""
+
+    def __init__(self) -> None:
+        self._known: list[NoteError] = []
+        self._named: Counter[str] = Counter()
+
+    def of(self, note: Note) -> Iterator[NoteError]:
+        """What this note tells of and none before it did."""
+        for error in (note.error, *note.rolled_back):
+            if error is not None and error not in self._known:  # the last refused try stands in the note of two commits
+                self._known.append(error)
+                self._named[error.message] += 1
+                yield _again(error, self._named[error.message])
 
 
 def _again(error: NoteError, time: int) -> NoteError:

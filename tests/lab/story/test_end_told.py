@@ -43,7 +43,8 @@ async def test_a_merge_by_the_engine_is_told_where_the_work_was_asked_for(engine
         await engine.tick(worker, reviewer)
     (pull,) = pulls(engine)
     said = status(engine, number)
-    told = rf"^Merged in #{pull.number} as `{str(pull.merge_sha)[:7]}`: 1 attempt, \$0\.00, (?:less than a minute|\d+ min)\.$"
+    merged = rf"Merged in #{pull.number} as `{str(pull.merge_sha)[:7]}`"
+    told = rf"^{merged}: 1 attempt, \$0\.00, (?:less than a minute|\d+ min)\.$"
     assert re.search(told, said, re.MULTILINE), said
     assert "waits for review" not in said
     assert labels(engine, number) == {"good first issue"}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from engine import REPOSITORY, Engine
-from worker_scene import CODE, REVIEW, TESTS, calls, fence, pulls
+from engine import OWNER, REPOSITORY, Engine
+from worker_scene import CODE, REVIEW, TESTS, WRONG, calls, fence, labels, once, pulls
 
 from lab.server import CHECK_NAME
 from shared.marks import Keyring
@@ -56,3 +56,24 @@ async def test_what_a_repair_brings_untested_is_asked_about(engine: Engine) -> N
     (doubt,) = claim.proof.doubts
     assert doubt.startswith("directory/greeting.py::shout: it is new, and no test")
     assert "Please decide" in body
+
+
+@pytest.mark.long
+async def test_an_attempt_that_retry_makes_once_more_is_not_listed_twice_under_one_name(engine: Engine) -> None:
+    engine.repository_settings |= {"max_attempts": 1}
+    engine.script(TESTS + WRONG)
+    number = engine.ready("Greet people")
+    await once(engine, number)
+    assert "status:failed" in labels(engine, number)
+    for coder in (TESTS + WRONG, TESTS + CODE):
+        engine.script(coder)
+        engine.lab.clock.advance(2)
+        engine.lab.comment(REPOSITORY, number, "/retry", author=OWNER)
+        await once(engine, number)
+    (pull,) = pulls(engine)
+    body = engine.lab.at(REPOSITORY).issues.require(pull.number).body or ""
+    assert [body.count(f"- `Implementation 1{again} was refused") for again in ("", " (2nd time)", " (3rd time)")] == [
+        1,
+        1,
+        0,
+    ]
