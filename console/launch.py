@@ -141,11 +141,18 @@ def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
 def _log(arguments: Arguments, processes: Sequence[Process]) -> None:
     """Log as was asked for; what `processes` keep secret is hidden."""
     tells, level = _is_told(arguments), arguments.log_level
-    verbose = level == "debug" or (level is None and arguments.verbose and not tells)
+    verbose = level == "debug" or (level is None and arguments.verbose)
     # A person is told what is worth knowing in sentences.
     quiet = level == "warning" or (level is None and (arguments.interactive or tells))
+    told = _left_alone if tells and level is None else None
     secrets = [secret for process in processes for secret in known_secrets(process)]
-    configure(json=not on_terminal(sys.stderr), verbose=verbose, secrets=secrets, quiet=quiet)
+    configure(json=not on_terminal(sys.stderr), verbose=verbose, secrets=secrets, quiet=quiet, told=told)
+
+
+def _left_alone(event: Mapping[str, object]) -> None:
+    """Of what is logged with `--verbose`, a person is told why items are passed over."""
+    if event["event"] == "item_left_alone":
+        say(f"not taken: {event['repo']}#{event['issue']}: {event['reason']}", error=True)
 
 
 def _is_told(arguments: Arguments) -> bool:

@@ -79,9 +79,12 @@ class Progress:
             cost = event.data.get("cost_usd")
             if event.kind is Kind.LLM_CALL and isinstance(cost, int | float):
                 self._spent[item] = self._spent.get(item, 0.0) + cost
+            if self._detailed and (step := detail(event)):
+                self._of_item(item, step)
             self._begin(event, item)
-            for sentence in self._sentences(event):
-                self._of_item(item, sentence)
+            for sentence in (told(event), ended(event) if self._numbered else ""):
+                if sentence:
+                    self._of_item(item, sentence)
 
     def _begin(self, event: Event, item: int) -> None:
         """Tell what a coder has begun to do, each time once."""
@@ -91,10 +94,6 @@ class Progress:
             self._begun[item] = this
             self._doing = begun
             self._of_item(item, begun)
-
-    def _sentences(self, event: Event) -> tuple[str, ...]:
-        found = (detail(event) if self._detailed else "", told(event), ended(event) if self._numbered else "")
-        return tuple(filter(None, found))
 
     def _of_item(self, item: int, sentence: str) -> None:
         self.tell(f"#{item}: {sentence.strip()}" if self._numbered and item else sentence)
