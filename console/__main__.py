@@ -198,6 +198,53 @@ def init(
     raise typer.Exit(initialise(wishes, ask, surroundings()))
 
 
+@app.command()
+def start(  # noqa: PLR0913 - each is an option of the command line
+    repository: Annotated[str, typer.Argument(metavar="owner/repo", help="Where the first issue is to be.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: take what is found, and the options below.")] = False,
+    issue: Annotated[str, typer.Option(metavar="N|TEXT", help="The first issue: its number, or what is wanted.")] = "",
+    backend: Annotated[str | None, typer.Option(metavar="claude|codex", help="Who codes; else who has a key.")] = None,
+    test_command: Annotated[str | None, typer.Option(help="What runs the tests; else detected.")] = None,
+    test_report: Annotated[str | None, typer.Option(metavar="GLOB", help="JUnit XML that it writes, if any.")] = None,
+    setup_command: Annotated[str | None, typer.Option(help="What installs what they need; else suggested.")] = None,
+    reviewer_token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Token of the reviewer's own account.")
+    ] = None,
+    sandbox: Annotated[
+        str | None, typer.Option(metavar="bubblewrap|container|none", help="How tests are confined.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file, also a new one.")] = None,
+    api_url: Annotated[str | None, typer.Option(metavar="URL", help="GitHub Enterprise API URL, if any.")] = None,
+    comments: Annotated[bool, typer.Option("--comments", help="Explain each key of a new configuration.")] = False,
+    prepare_only: Annotated[bool, typer.Option("--prepare-only", help="Begin no issue.")] = False,
+    scenario: Annotated[Path | None, typer.Option(hidden=True, help="What backend `scripted` answers.")] = None,
+) -> None:
+    """From nothing to the first issue in work: token, backend, tests, labels, configuration, issue.
+
+    It asks at most five questions, says all that it does, and can be repeated: what is there stays, what is missing
+    is made. Exit code as of `worker-agent --once`; 4 when something is missing, with what to do.
+    """
+    import sys
+
+    from console.start.command import Wishes, started
+    from console.start.draft import Choices
+    from console.start.person import Nobody, Terminal
+
+    choices = Choices(
+        repository,
+        test_command=test_command,
+        test_report=test_report,
+        setup_command=setup_command,
+        api_url=api_url,
+        sandbox=sandbox,
+        reviewer_token_file=None if reviewer_token_file is None else reviewer_token_file.absolute(),
+        scenario=None if scenario is None else scenario.absolute(),
+    )
+    person = Terminal() if sys.stdin.isatty() and not yes else Nobody(agreed=yes)
+    wishes = Wishes(choices, config, backend, issue, comments, prepare_only)
+    raise typer.Exit(started(wishes, person, surroundings()))
+
+
 for _command in (tdd, looks.status, looks.dashboard, looks.report, looks.events, *operating.COMMANDS):
     app.command()(_command)
 

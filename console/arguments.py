@@ -32,6 +32,10 @@ class Arguments:
     interactive: bool = False
     """A person sits in front of a terminal and is asked."""
     roles: frozenset[str] = frozenset()
+    log_level: str | None = None
+    """The least level of what is logged; None: on a terminal warnings, elsewhere everything but details."""
+    tells: bool = False
+    """What happens is told in sentences, on a terminal or not."""
 
 
 def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
@@ -57,6 +61,7 @@ def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
         yes=getattr(got, "yes", False),
         interactive=interactive,
         roles=_roles(parser, getattr(got, "roles", None)),
+        log_level=got.log_level,
     )
 
 
@@ -74,6 +79,7 @@ def _parser(role: Role) -> argparse.ArgumentParser:
     parser.add_argument("--once", action="store_true", help="work on exactly one item, to its end, and exit")
     parser.add_argument("--no-wait", action="store_true", help="like --once, but stop at the first wait")
     parser.add_argument("--verbose", action="store_true", help="say why, for each decision")
+    parser.add_argument("--log-level", choices=LOG_LEVELS, help="what is logged (default: on a terminal warning)")
     parser.add_argument("--agent-id", metavar="ID", help="this agent's name (default: kept in the state directory)")
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     if role is Role.WORKER:
@@ -89,6 +95,8 @@ def _parser(role: Role) -> argparse.ArgumentParser:
         parser.add_argument("--yes", action="store_true", help="with --story: create the specifications without asking")
     return parser
 
+
+LOG_LEVELS = ("debug", "info", "warning")
 
 WORKERS_ROLES = ("test-automation", "developer", "code-reviewer", "debugger", "generalist")
 """What a worker may be restricted to."""

@@ -35,6 +35,7 @@ from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.items import Ended, Rest, Result
 from shared.loop import Loop, RealClock
 from shared.sandbox.fitness import conceal
+from shared.telemetry.events import Trail
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role
 
@@ -92,6 +93,7 @@ def launched(
     try:
         settings = supported()
         _log(arguments, ())
+        watcher = _watcher(arguments, settings, clock or RealClock())
         conceal()
         state, file = StateDirectory(settings.state_dir).open(), source(arguments.config, environment=environment)
         with ExitStack() as stack:
@@ -100,7 +102,7 @@ def launched(
                 agent = stack.enter_context(state.claim_identity(job.role, arguments.agent_id))
                 known = completed(settings, environment)
                 at_hand = settings, job.role, clock or RealClock(), agent, known, arguments.roles
-                processes.append(Process(*at_hand, connections=connections))
+                processes.append(Process(*at_hand, watcher=watcher, connections=connections))
             _log(arguments, processes)
             if len(processes) == 1:  # of several, each binds its own
                 bind_agent(processes[0].agent.id)
@@ -138,9 +140,34 @@ def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
 
 def _log(arguments: Arguments, processes: Sequence[Process]) -> None:
     """Log as was asked for; what `processes` keep secret is hidden."""
-    quiet = arguments.interactive  # a person is talked with; what is worth knowing is told in sentences
+    tells, level = _is_told(arguments), arguments.log_level
+    verbose = level == "debug" or (level is None and arguments.verbose)
+    # A person is told what is worth knowing in sentences.
+    quiet = level == "warning" or (level is None and (arguments.interactive or tells))
+    told = _left_alone if tells and level is None else None
     secrets = [secret for process in processes for secret in known_secrets(process)]
-    configure(json=not on_terminal(sys.stderr), verbose=arguments.verbose, secrets=secrets, quiet=quiet)
+    configure(json=not on_terminal(sys.stderr), verbose=verbose, secrets=secrets, quiet=quiet, told=told)
+
+
+def _left_alone(event: Mapping[str, object]) -> None:
+    """Of what is logged with `--verbose`, a person is told why items are passed over."""
+    if event["event"] == "item_left_alone":
+        say(f"not taken: {event['repo']}#{event['issue']}: {event['reason']}", error=True)
+
+
+def _is_told(arguments: Arguments) -> bool:
+    """Whether a person reads what happens as it happens; one who is talked with at a terminal hears it there."""
+    return arguments.tells or (on_terminal(sys.stderr) and not arguments.interactive)
+
+
+def _watcher(arguments: Arguments, settings: Settings, clock: Clock) -> Trail | None:
+    """What tells a person on standard error what happens; loaded where somebody reads it."""
+    if not _is_told(arguments):
+        return None
+    from console.tdd.progress import Progress, Watched
+
+    attempts = max(one.max_attempts for one in settings.repositories)
+    return Watched(Progress(clock, attempts=attempts, numbered=not arguments.once, detailed=arguments.verbose))
 
 
 def _warn(settings: Settings) -> None:

@@ -17,11 +17,18 @@ def run(
     ] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say why, for each decision.")] = False,
+    log_level: Annotated[
+        str | None,
+        typer.Option(metavar="debug|info|warning", help="What is logged; on a terminal warnings, else info."),
+    ] = None,
 ) -> None:
     """Planner, worker and reviewer in one process, for ever; for more throughput start agents one by one."""
+    from console.arguments import LOG_LEVELS
     from console.daemon.run import together
 
-    raise typer.Exit(together(tuple(repositories or ()), config, verbose=verbose))
+    if log_level is not None and log_level not in LOG_LEVELS:
+        raise typer.BadParameter(f"'{log_level}' is none; there is {', '.join(LOG_LEVELS)}.", param_hint="--log-level")
+    raise typer.Exit(together(tuple(repositories or ()), config, verbose=verbose, log_level=log_level))
 
 
 def drain(

@@ -52,7 +52,9 @@ class Chronicle:
         self.tallies = Tallies()
         self.vitals = Vitals(process.clock)
         self.vitals.untraced = lambda: self._traces.dropped
-        told = Copied(self.trail, self._traces)
+        told: Trail = Copied(self.trail, self._traces)
+        if process.watcher is not None:
+            told = Copied(told, process.watcher)
         about = process.agent.id, process.role, process.clock, told, self.tallies
         self._teller = Teller(*about, hide=lambda text: process.outgoing.hide(text))
         self._scribes: dict[str, Scribe] = {}

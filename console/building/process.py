@@ -20,6 +20,7 @@ from shared.governance.escalation import Outbox
 from shared.llm.breaker import Breaker
 from shared.llm.endpoint import Endpoints
 from shared.outgoing.gate import Outgoing
+from shared.telemetry.events import Trail
 from shared.workflow import Role
 
 
@@ -36,6 +37,8 @@ class Process:
     """The roles that it is restricted to; empty means all."""
     choices: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     """Of each repository, which backend a person has chosen for which item."""
+    watcher: Trail | None = None
+    """Who reads what is told as it comes; None: nobody."""
     connections: Connections = field(default_factory=Connections)
     """To GitHub; agents that run in one process have them in common."""
 

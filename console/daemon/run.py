@@ -21,7 +21,9 @@ from worker_agent.build import build as worker
 JOBS = (Job(Role.PLANNER, planner, prepare), Job(Role.WORKER, worker), Job(Role.REVIEWER, reviewer))
 
 
-def together(repositories: tuple[str, ...], config: Path | None, *, verbose: bool = False) -> int:
+def together(
+    repositories: tuple[str, ...], config: Path | None, *, verbose: bool = False, log_level: str | None = None
+) -> int:
     """Run the three until they are stopped or drained; the exit code as of one agent.
 
     Each has its own identity, health port and slots; one stop, one drain and one reload are for all of them.
@@ -37,5 +39,5 @@ def together(repositories: tuple[str, ...], config: Path | None, *, verbose: boo
             checked(name)
     except EngineError as error:
         return complain(error)
-    arguments = Arguments(None, config, once=False, wait=True, verbose=verbose, agent_id=None)
+    arguments = Arguments(None, config, once=False, wait=True, verbose=verbose, agent_id=None, log_level=log_level)
     return launched(JOBS, arguments, read, environment)

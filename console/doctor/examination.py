@@ -5,10 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
 
+from config.repository import RepositorySettings
 from config.state import StateDirectory
 from console.building.assembly import Process, mirror_of
 from console.building.connections import web_session
@@ -18,7 +20,7 @@ from console.doctor.finding import AGAIN, Finding, failed, skipped, unanswered
 from console.doctor.patient import Machine, Visit
 from shared.errors import EngineError, Misconfigured, Transient
 from shared.github.people import People
-from shared.models import Account
+from shared.models import Account, Repository
 from shared.process import CommandFailed
 from shared.workflow import AGENTS, Role
 
@@ -79,7 +81,7 @@ async def _identity(
     """One identity in all repositories; its account is added to `accounts`."""
     found: list[Finding] = []
     try:
-        async with _acting(patient, session, roles) as (process, known):
+        async with acting(patient, session, roles) as (process, known):
             me = next(iter(known.values()))
             accounts.append(me.account)
             found.append(account.signed_in(me.account, roles))
@@ -95,7 +97,7 @@ async def _identity(
 
 
 @asynccontextmanager
-async def _acting(
+async def acting(
     patient: Machine, session: aiohttp.ClientSession, roles: frozenset[Role]
 ) -> AsyncIterator[tuple[Process, Mapping[str, SignedIn]]]:
     """Signed in from a state directory that is removed again: no agent's own identity is touched."""
@@ -123,11 +125,27 @@ async def _repository(
     found = repository.described(configured, seen) if first else []
     if seen.archived:
         return [*found, skipped("everything else", "Nothing can be tried in an archived repository.", seen.full_name)]
-    mirror = mirror_of(process, me.answers, seen.full_name)
-    visit = Visit(patient, configured, roles, me, seen, mirror.git, mirror.url)
+    visit = visit_of(Visitor(patient, process, me, roles), configured, seen)
     for probe in (*OF_IDENTITY, *OF_REPOSITORY) if first else OF_IDENTITY:
         found += await _safely(probe.__name__.replace("_", " "), seen.full_name, probe(visit))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who looks at repositories: signed in as `me`, for the agents `roles`."""
+
+    patient: Machine
+    process: Process
+    me: SignedIn
+    roles: frozenset[Role]
+
+
+def visit_of(visitor: Visitor, configured: RepositorySettings, seen: Repository) -> Visit:
+    """One repository, with a git that signs in as the visitor."""
+    me = visitor.me
+    mirror = mirror_of(visitor.process, me.answers, seen.full_name)
+    return Visit(visitor.patient, configured, visitor.roles, me, seen, mirror.git, mirror.url)
 
 
 async def _safely(subject: str, where: str, probing: Awaitable[Sequence[Finding]]) -> Sequence[Finding]:

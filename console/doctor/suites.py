@@ -34,7 +34,7 @@ async def tests(visit: Visit) -> Sequence[Finding]:
         return []
     wanted = [path for path in paths if PurePosixPath(path).name in RUNNER_FILES]
     nearest = sorted(wanted, key=lambda path: (path.count("/"), path))[:FILES_READ]
-    known = {path: await _content(visit, path) for path in nearest}
+    known = {path: await content(visit, path) for path in nearest}
     return [suites_finding(suites_of(visit.configured), paths, known.get, visit.name)]
 
 
@@ -104,7 +104,7 @@ async def paths_of(visit: Visit) -> tuple[str, ...] | None:
         return None
 
 
-async def _content(visit: Visit, path: str) -> bytes | None:
+async def content(visit: Visit, path: str) -> bytes | None:
     """A file of the base branch; None for one that is too large to be told by, or gone meanwhile."""
     at = f"/repos/{visit.name}/contents/{segment(path)}"
     try:

@@ -20,6 +20,7 @@ from console.building.process import Process
 from console.building.sign_in import completed, signed_in
 from console.init.files import Blanks, NewFile, configuration_file, key_file
 from console.launch import FAILED, OK, complain
+from console.speech import say
 from shared.errors import EngineError, Misconfigured
 from shared.github.labels import LabelBoard
 from shared.loop import RealClock
@@ -83,21 +84,21 @@ def _local(wishes: Wishes, environment: Mapping[str, str]) -> tuple[Settings, To
         settings = load(found, repository=wishes.repository, environment=environment)
         todo.files += [key_file(path) for path in settings.lock.key_files[:1] if not path.exists()]
         if not settings.lock.key_files:
-            key = _default_key(environment)
+            key = default_key(environment)
             todo.files += [] if key.exists() else [key_file(key)]
             todo.hints.append(f"{found} was kept. Add to it:  lock: {{key_files: [{key}]}}")
         return settings, todo
     if wishes.repository is None:
         raise Misconfigured("There is no configuration yet: say for which repository, workflow-engine init owner/repo.")
     checked(wishes.repository)
-    key = _default_key(environment)
+    key = default_key(environment)
     todo.files += [] if key.exists() else [key_file(key)]
     new = configuration_file(found or _default_config(), Blanks(wishes.repository, key, wishes.api_url))
     todo.files.append(new)
-    return _as_written(new, environment), todo
+    return as_written(new, environment), todo
 
 
-def _as_written(new: NewFile, environment: Mapping[str, str]) -> Settings:
+def as_written(new: NewFile, environment: Mapping[str, str]) -> Settings:
     """What a configuration will mean that is not written yet; it is read as every other one is."""
     with tempfile.TemporaryDirectory(prefix="init-") as place:
         trial = Path(place, new.path.name)
@@ -105,7 +106,7 @@ def _as_written(new: NewFile, environment: Mapping[str, str]) -> Settings:
         return read(trial, environment=environment)
 
 
-def _default_key(environment: Mapping[str, str]) -> Path:
+def default_key(environment: Mapping[str, str]) -> Path:
     """Not in the state directory, which may be deleted, and not beside the configuration, which may be published."""
     return config_place(environment) / "lock.key"
 
@@ -141,6 +142,8 @@ async def _carry_out(todo: Todo, boards: Mapping[str, LabelBoard]) -> list[str]:
         written = await anyio.to_thread.run_sync(file.write)
         done.append(f"Wrote {file.path}. {file.copying}" if written else f"{file.path} is there by now and was kept.")
     for name, board in boards.items():
+        if few := len(todo.missing[name]) + len(todo.dull[name]):
+            say(f"Making {few} labels in {name}, about one a second ...")
         await board.create(todo.missing[name], ORDER)
         await board.repaint(todo.dull[name], ORDER)
         done += [f"Created {len(names)} labels in {name}." for names in (todo.missing[name],) if names]

@@ -145,6 +145,7 @@ class _Command:
     def _introduce(self, ready: Ready, task: Task) -> None:
         self._warnings = ready.warnings
         order, budgets = ready.order, ready.settings.budgets
+        self._progress.attempts = ready.settings.repositories[0].max_attempts
         for warning in ready.warnings:
             self.say(f"warning: {warning}")
         coder = ready.settings.repositories[0].llm_backend

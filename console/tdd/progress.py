@@ -15,9 +15,9 @@ from rich.text import Text
 from console.building.chronicle import EVENTS
 from console.speech import say
 from console.tdd.expense import Expense, spelled
-from console.tdd.telling import doing, told
+from console.tdd.telling import detail, doing, ended, told
 from shared.clock import Clock
-from shared.telemetry.events import Event, Query
+from shared.telemetry.events import Event, Kind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 from shared.text import printable
 
@@ -45,10 +45,16 @@ class Trail:
 class Progress:
     """Tells on standard error; nothing of it is a result."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, attempts: int = 0, numbered: bool = False, detailed: bool = False) -> None:
+        """`attempts` an item may have, 0: not told; `numbered`: of several items, each line names its own;
+        `detailed`: the steps of the lock and of labels are told too.
+        """
         self._clock = clock
+        self.attempts, self._numbered, self._detailed = attempts, numbered, detailed
         self._began = clock.boot()
         self._doing = ""
+        self._begun: dict[int, tuple[str, object]] = {}
+        self._spent: dict[int, float] = {}
         self._live: Status | None = None
 
     @property
@@ -69,11 +75,28 @@ class Progress:
     def follow(self, events: list[Event]) -> None:
         """Tell what agents have done and begun."""
         for event in events:
-            begun = doing(event)
-            if begun and begun != self._doing:
-                self._doing = begun
-                self.tell(begun)
-            self.tell(told(event))
+            item = event.issue or event.pull
+            cost = event.data.get("cost_usd")
+            if event.kind is Kind.LLM_CALL and isinstance(cost, int | float):
+                self._spent[item] = self._spent.get(item, 0.0) + cost
+            if self._detailed and (step := detail(event)):
+                self._of_item(item, step)
+            self._begin(event, item)
+            for sentence in (told(event), ended(event) if self._numbered else ""):
+                if sentence:
+                    self._of_item(item, sentence)
+
+    def _begin(self, event: Event, item: int) -> None:
+        """Tell what a coder has begun to do, each time once."""
+        begun = doing(event, usd=self._spent.get(item, 0.0), attempts=self.attempts)
+        this = (event.phase, event.data.get("attempt"))
+        if begun and self._begun.get(item) != this:
+            self._begun[item] = this
+            self._doing = begun
+            self._of_item(item, begun)
+
+    def _of_item(self, item: int, sentence: str) -> None:
+        self.tell(f"#{item}: {sentence.strip()}" if self._numbered and item else sentence)
 
     def show(self, spent: Expense) -> None:
         """Renew the living line, where there is one."""
@@ -99,3 +122,19 @@ class Progress:
             say(lines, error=True)
         else:
             self._live.console.print(lines, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+class Watched:
+    """A trail that a person reads as it comes; satisfies `shared.telemetry.events.Trail`."""
+
+    dropped = 0
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def record(self, event: Event) -> None:
+        """Tell it, if it is worth telling."""
+        self._progress.follow([event])
+
+    def close(self, seconds: float) -> None:
+        """Everything was told already."""

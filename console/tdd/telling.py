@@ -38,9 +38,21 @@ _VERDICTS: Mapping[str, str] = {
 }
 
 
-def doing(event: Event) -> str:
-    """What a coder has begun to do; empty when the event is no such beginning."""
-    return _DOING.get(event.phase, "") if event.kind in {Kind.PHASE, Kind.CLAIM} else ""
+def doing(event: Event, *, usd: float = 0.0, attempts: int = 0) -> str:
+    """What a coder has begun to do; empty when the event is no such beginning.
+
+    `usd` is what the item has cost so far, `attempts` how many it may have; 0 is not told.
+    """
+    sentence = _DOING.get(event.phase, "") if event.kind in {Kind.PHASE, Kind.CLAIM, Kind.ITERATION} else ""
+    about = [*_tries(event, attempts), *([f"${usd:.2f}"] if usd else [])]
+    return f"{sentence.removesuffix('.')} ({', '.join(about)})." if sentence and about else sentence
+
+
+def _tries(event: Event, attempts: int) -> list[str]:
+    attempt = event.data.get("attempt")
+    if event.phase != "green" or not attempts or not isinstance(attempt, int):
+        return []
+    return [f"attempt {min(attempt + 1, attempts)} of {attempts}"]
 
 
 def told(event: Event) -> str:
@@ -52,10 +64,45 @@ def told(event: Event) -> str:
             return _tests(event.data)
         case Kind.REVIEW:
             return _review(event.data)
+        case Kind.CI if event.data.get("verdict") in _CHECKED:
+            return _ci(event.data)
         case Kind.RETRY if event.data.get("state") == "failed":
             return f"A call failed ({one_line(str(event.data.get('reason', '')), 80)}) and is repeated."
         case _:
             return ""
+
+
+_CHECKED = {"green": "passed", "red": "failed", "infrastructure": "failed for a reason of its own"}
+
+
+def _ci(data: Mapping[str, object]) -> str:
+    red = data.get("failed")
+    names = f" ({one_line(', '.join(map(str, red)), 80)})" if isinstance(red, list | tuple) and red else ""
+    return f"  CI {_CHECKED[str(data['verdict'])]}{names}"
+
+
+def detail(event: Event) -> str:
+    """A step that a person hears of who asks why; empty for all others."""
+    data = event.data
+    match event.kind:
+        case Kind.CLAIM:
+            return f"  #{event.issue or event.pull} is claimed at {data.get('stage', '')}"
+        case Kind.LOCK if data.get("event") in {"refused", "released"}:
+            return f"  the lock of #{event.issue or event.pull} is {data['event']}"
+        case Kind.LABEL:
+            return f"  #{data.get('number', 0)}: {data.get('change', '')} {', '.join(map(str, data.get('labels', ())))}"
+        case Kind.PHASE:
+            return f"  {data.get('was', '')} -> {event.phase or data.get('stage', '')}"
+        case _:
+            return ""
+
+
+def ended(event: Event) -> str:
+    """How an item ended; empty for every other event."""
+    if event.kind is not Kind.ENDED:
+        return ""
+    sentence = one_line(str(event.data.get("sentence", "")), 160)
+    return f"{event.data.get('status', 'ended')}: {sentence}".removesuffix(": ")
 
 
 def _call(data: Mapping[str, object]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,12 +24,19 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0
 _IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\n\t"}
 
 
-def configure(*, json: bool, verbose: bool, secrets: Sequence[str], quiet: bool = False) -> None:
+Told = Callable[[EventDict], None]
+"""Hears of events that are no warnings, in place of the log."""
+
+
+def configure(
+    *, json: bool, verbose: bool, secrets: Sequence[str], quiet: bool = False, told: Told | None = None
+) -> None:
     """Set up logging for the whole process; call it once, before the first event.
 
     `json` gives one JSON object per line, otherwise lines for a terminal. `verbose` adds debug
     events, `quiet` leaves all but warnings out. No value of `secrets`, in no common encoding,
-    reaches the output. Libraries that log through the standard library appear from WARNING on.
+    reaches the output. What is no warning goes to `told` instead, where one is given. Libraries that
+    log through the standard library appear from WARNING on.
     """
     sink = _Sink()
     shared: list[Processor] = [
@@ -39,7 +46,7 @@ def configure(*, json: bool, verbose: bool, secrets: Sequence[str], quiet: bool 
         structlog.processors.StackInfoRenderer(),
         structlog.processors.format_exc_info,
     ]
-    ending: list[Processor] = [_Redaction(secrets), _renderer(json)]
+    ending: list[Processor] = [_Redaction(secrets), *([_to(told)] if told else []), _renderer(json)]
     structlog.configure(
         processors=[*shared, *ending],
         wrapper_class=structlog.make_filtering_bound_logger(
@@ -78,6 +85,16 @@ def bind_item(*, repo: str, issue: int, run: str | None = None) -> Iterator[None
     fields: dict[str, object] = {"repo": repo, "issue": issue} | ({} if run is None else {"run": run})
     with structlog.contextvars.bound_contextvars(**fields):
         yield
+
+
+def _to(told: Told) -> Processor:
+    def heard(_: object, level: str, event: EventDict) -> EventDict:
+        if level not in {"debug", "info"}:
+            return event
+        told(event)
+        raise structlog.DropEvent
+
+    return heard
 
 
 def _renderer(json: bool) -> Processor:

@@ -13,7 +13,7 @@ from engine import ENGINE, REPOSITORY, WRITES, Engine
 from tmux_terminal import Terminal, terminal
 
 ROOT = Path(__file__).parents[2]
-PROGRAMS = {"planner-agent": "planner_agent", "workflow-engine": "console"}
+PROGRAMS = {"planner-agent": "planner_agent", "worker-agent": "worker_agent", "workflow-engine": "console"}
 
 
 def programs(directory: Path) -> Path:

@@ -38,7 +38,7 @@ async def test_a_task_goes_on_after_every_end_without_paying_twice(project: Proj
     (task,) = Records(project.top).all()
     assert task.state is State.WORKING
     again = ("--resume", task.id)
-    async with hanging(project, "code", "Writing the code.", *again) as running:
+    async with hanging(project, "code", "Writing the code (attempt 1 of 3).", *again) as running:
         second = await project.tdd(*again, "--json")
         assert second.code == 2
         assert "worked on by another process" in json.loads(second.stdout)["error"]

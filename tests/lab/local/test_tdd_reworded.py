@@ -85,7 +85,9 @@ async def test_what_was_handed_over_is_changed_for_the_new_text(project: Project
     )
 
 
-@pytest.mark.parametrize(("made", "sentence"), [("code", "Writing the code."), ("review", "Reviewing.")])
+@pytest.mark.parametrize(
+    ("made", "sentence"), [("code", "Writing the code (attempt 1 of 3)."), ("review", "Reviewing.")]
+)
 async def test_what_was_interrupted_goes_on_with_the_new_text(project: Project, made: str, sentence: str) -> None:
     async with hanging(project, made, sentence) as running:
         running.send_signal(signal.SIGKILL)

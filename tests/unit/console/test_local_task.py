@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hand_clock import HandClock
 
 from console.tdd import report
 from console.tdd.expense import Expense, reckoned, spelled
 from console.tdd.findings import Findings
 from console.tdd.material import changed, specification
+from console.tdd.progress import Progress, Watched
 from console.tdd.task import Order, Records, State, Task
 from console.tdd.telling import doing, told
 from console.tdd.wishes import Wishes
@@ -98,6 +100,12 @@ def test_what_has_been_done(happened: Event, sentence: str) -> None:
 def test_what_has_begun() -> None:
     assert doing(event(Kind.PHASE, "red")) == "Writing the tests."
     assert doing(event(Kind.CLAIM, "in-review")) == "Reviewing."
+    assert doing(event(Kind.PHASE, "green", attempt=1), attempts=3) == "Writing the code (attempt 2 of 3)."
+    assert (
+        doing(event(Kind.PHASE, "green", attempt=0), usd=0.04, attempts=3)
+        == "Writing the code (attempt 1 of 3, $0.04)."
+    )
+    assert doing(event(Kind.PHASE, "red", attempt=0), usd=0.04, attempts=3) == "Writing the tests ($0.04)."
     assert doing(event(Kind.PHASE, "reviewing")) == doing(event(Kind.LLM_CALL, "red")) == ""
 
 
@@ -204,3 +212,23 @@ def test_a_record_from_before_the_file_was_kept_looks_at_none() -> None:
 def test_what_a_task_began_with_is_kept(wishes: Wishes) -> None:
     with pytest.raises(Misconfigured, match="--resume keeps"):
         wishes.check()
+
+
+def test_several_items_are_told_by_their_numbers_each_beginning_once(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(HandClock(), attempts=3, numbered=True)
+    first, second = event(Kind.PHASE, "green", attempt=0), replace(event(Kind.PHASE, "green", attempt=0), issue=9)
+    spent = event(Kind.LLM_CALL, "green", call="implement", backend="claude", ending="completed", cost_usd=0.5)
+    again = event(Kind.ITERATION, "green", attempt=1)
+    ended = event(Kind.ENDED, "reviewing", status="parked", sentence="waiting for CI")
+    watched = Watched(progress)
+    for one in (first, second, first, spent, again, ended, event(Kind.CI, "testing", verdict="red", failed=["unit"])):
+        watched.record(one)
+    number = first.issue
+    assert [line[8:] for line in capsys.readouterr().err.splitlines()] == [
+        f"#{number}: Writing the code (attempt 1 of 3).",
+        "#9: Writing the code (attempt 1 of 3).",
+        f"#{number}: claude on the code: 0 s, $0.50",
+        f"#{number}: Writing the code (attempt 2 of 3, $0.50).",
+        f"#{number}: parked: waiting for CI",
+        f"#{number}: CI failed (unit)",
+    ]

@@ -1,0 +1,211 @@
+"""`workflow-engine start`: every step from nothing to the first issue in work, each said, each repeatable."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from config.loading import checked
+from config.settings import Settings
+from config.state import StateDirectory
+from console.arguments import Arguments
+from console.building.sign_in import git_server
+from console.daemon.start import Job
+from console.doctor import machine
+from console.doctor.examination import examine
+from console.doctor.finding import Finding, Status, healthy
+from console.doctor.patient import Machine
+from console.doctor.programs import sandbox
+from console.doctor.report import total
+from console.init.command import Wishes as InitWishes
+from console.init.command import initialise
+from console.launch import OK, complain, launched
+from console.speech import keep_streams, say
+from console.start import coder, first_issue, project, signing_in
+from console.start.draft import Choices, Draft
+from console.start.person import INTERRUPTED, Person
+from console.start.said import NotReady, refusal, show, told
+from shared.errors import EngineError, Misconfigured
+from shared.loop import RealClock
+from shared.workflow import Role, Stage
+from worker_agent.build import build as worker
+
+STEPS = ("This machine", "GitHub", "Reviewer", "Coding backend", "Tests", "Files and labels", "Doctor", "First issue")
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked for; `issue` is a number or a sentence, `prepare_only` begins nothing."""
+
+    choices: Choices
+    config: Path | None = None
+    backend: str | None = None
+    issue: str = ""
+    comments: bool = False
+    prepare_only: bool = False
+
+
+Work = Callable[[Draft, Mapping[str, str]], int]
+"""Takes up what was ordered; an exit code."""
+
+
+def started(wishes: Wishes, person: Person, environment: Mapping[str, str], work: Work | None = None) -> int:
+    """Do it; the exit code is the worker's where one was started, else 0, and 1, 2, 4 or 130 for what stopped it.
+
+    `work` stands for a worker of this process's own.
+    """
+    keep_streams()
+    try:
+        checked(wishes.choices.repository)
+        draft, environment = _prepared(wishes, person, environment)
+        if (number := _ordered(wishes, draft, person, environment)) == 0:
+            return OK
+        return _worked(wishes, draft, number, partial(work or _work, draft, environment))
+    except EngineError as error:
+        return complain(error)
+    except ExceptionGroup as group:
+        failures = group.split(EngineError)[1]
+        if failures is not None:
+            raise
+        return complain(_first(group))
+    except KeyboardInterrupt:
+        show("\nInterrupted. What was done stays; the same command goes on.")
+        return INTERRUPTED
+
+
+def _prepared(wishes: Wishes, person: Person, environment: Mapping[str, str]) -> tuple[Draft, Mapping[str, str]]:
+    """Everything but the issue; raises what only the person can put right."""
+    draft = Draft.of(wishes.choices, wishes.config, environment)
+    if draft.known:
+        show(f"{draft.path} has {wishes.choices.repository} already: it counts, and only what is missing is made.")
+    _step(1)
+    settings = draft.settings(environment)
+    _machine(settings, environment)
+    StateDirectory(settings.state_dir).open()  # before anything is made below it with other rights
+    _step(2)
+    draft, environment, writer = signing_in.signed_in(draft, environment, person)
+    _step(3)
+    draft = signing_in.reviewer(draft, environment, person, writer)
+    _step(4)
+    draft, environment = coder.chosen(draft, environment, person, wishes.backend)
+    _step(5)
+    draft = project.tried(draft, environment, person)
+    _step(6)
+    draft = _written(draft, environment, comments=wishes.comments)
+    _step(7)
+    _examined(draft.settings(environment), environment)
+    return draft, environment
+
+
+def _step(number: int) -> None:
+    show(f"{number}/{len(STEPS)}  {STEPS[number - 1]}")
+
+
+def _machine(settings: Settings, environment: Mapping[str, str]) -> None:
+    """What no answer can mend, before anything is asked."""
+    patient = Machine(settings, environment, RealClock())
+    found = anyio.run(_of_machine, patient)
+    if not healthy(found):
+        raise refusal(found)
+    show("\n".join(one.sentence for one in found if one.status is Status.PASS and one.subject in _TOLD))
+    show(told(found) or "Nothing is missing here.")
+
+
+_TOLD = frozenset({"git", "sandbox"})
+
+
+async def _of_machine(patient: Machine) -> list[Finding]:
+    return [*await machine.git_version(patient), *await machine.disk(patient), *await sandbox(patient)]
+
+
+def _written(draft: Draft, environment: Mapping[str, str], *, comments: bool) -> Draft:
+    """The configuration file, then what `init` makes; raises `Misconfigured`."""
+    if not draft.known:
+        _write(draft, comments=comments)
+        draft = replace(draft, known=True)
+    name = draft.choices.repository
+    code = initialise(InitWishes(name, draft.path, yes=True), None, environment)
+    if code != OK:
+        raise NotReady("The labels could not be made; see above.")
+    return draft
+
+
+def _write(draft: Draft, *, comments: bool) -> None:
+    file = draft.file(comments=comments)
+    if draft.before is None:
+        if not file.write():
+            raise Misconfigured(f"{draft.path} was written by somebody else meanwhile: start again.")
+        lines = "".join(f"    {line}\n" for line in file.content().splitlines() if not line.startswith("#"))
+        show(f"Wrote {draft.path}:")
+        say(lines.rstrip())  # as it stands there
+        return
+    draft.path.write_text(file.content(), encoding="utf-8")
+    show(f"Added {draft.choices.repository} to {draft.path}; all else in it is as it was.")
+
+
+def _examined(settings: Settings, environment: Mapping[str, str]) -> None:
+    """The doctor; its test run is left out, because the tests have just run. Raises what failed."""
+    show("Examining everything once ...")
+    found: Sequence[Finding] = anyio.run(examine, Machine(settings, environment, RealClock(), quick=True))
+    found = [one for one in found if one.status is not Status.SKIP and one.subject != "CI"]  # that was told before
+    if not healthy(found):
+        raise refusal(list(found))
+    show("\n".join(filter(None, (told(found), total(found)))))
+
+
+def _ordered(wishes: Wishes, draft: Draft, person: Person, environment: Mapping[str, str]) -> int:
+    """The number of the issue that is to be taken up; 0: none."""
+    settings = draft.settings(environment)
+    _step(8)
+    if not wishes.prepare_only:
+        budgets = settings.budgets
+        show(
+            f"The first paid step: at most ${budgets.run:g} a run, ${budgets.issue:g} an issue, ${budgets.day:g} a day."
+        )
+        if number := first_issue.wanted(draft, environment, person, wishes.issue):
+            page = f"{git_server(settings.github.api_url)}/{draft.choices.repository}/issues/{number}"
+            show(f"A worker takes it up now: {page}")
+            return number
+    ready = settings.repositories[0].labels.names().of(Stage.READY)
+    show(f"Nothing was begun. Later: label an issue {ready}, then run\n  {_again(wishes, draft)}")
+    return 0
+
+
+def _worked(wishes: Wishes, draft: Draft, number: int, work: Callable[[], int]) -> int:
+    name, file = draft.choices.repository, _config(wishes, draft)
+    show(f"Ctrl-C stops it and loses nothing; go on with\n  {_again(wishes, draft)}")
+    code = work()
+    show(f"What happened to #{number}, and what comes next:")
+    show(f"  workflow-engine status {name}{file}")
+    show(f"  reviewer-agent {name} --once{file}")
+    show(f"All agents, as long as they run:\n  workflow-engine run {name}{file}")
+    return code
+
+
+def _again(wishes: Wishes, draft: Draft) -> str:
+    return f"worker-agent {draft.choices.repository} --once{_config(wishes, draft)}"
+
+
+def _config(wishes: Wishes, draft: Draft) -> str:
+    """What commands need to find the configuration, where it is not found by itself."""
+    return "" if wishes.config is None else f" --config {shlex.quote(str(draft.path))}"
+
+
+def _work(draft: Draft, environment: Mapping[str, str]) -> int:
+    """One worker, for one item to its end; what it does is told line by line."""
+    name, path = draft.choices.repository, draft.path
+    arguments = Arguments(name, path, once=True, wait=True, verbose=False, agent_id=None, tells=True)
+    job = Job(Role.WORKER, worker)
+    return launched((job,), arguments, lambda: draft.settings(environment), environment)
+
+
+def _first(group: ExceptionGroup[Exception]) -> Exception:
+    found: Exception = group
+    while isinstance(found, ExceptionGroup):
+        found = found.exceptions[0]
+    return found

@@ -1,0 +1,152 @@
+"""The configuration that `start` writes: only what differs from the defaults, or one more repository in a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel
+
+from config.environment import config_place
+from config.loading import load, read, source
+from config.repository import RepositorySettings
+from config.settings import GitHubSettings, LLMSettings, LockSettings, Settings
+from config.spending import BudgetSettings
+from console.init.command import as_written, default_key
+from console.init.files import NewFile
+from shared.errors import Misconfigured
+
+BUDGETS: Mapping[str, int] = {"run": 5, "issue": 10, "day": 20, "week": 50}
+"""US dollars, lower than the defaults: a first try should not cost more than a person meant to spend."""
+
+_HEAD = (
+    "# Written by `workflow-engine start`: only what differs from the defaults.\n"
+    "# All other keys: docs/configuration.md; all with their defaults: config/repos.yml.example.\n"
+)
+
+_LIST = re.compile(r"^repositories:[ \t]*(?:#.*)?\n(?P<indent>[ \t]*)(?=- )", re.MULTILINE)
+"""The list of repositories where it is written one item below the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is known of a repository; None and empty texts stand for the defaults, and are not written."""
+
+    repository: str
+    llm_backend: str = "claude"
+    test_command: str | None = None
+    test_report: str | None = None
+    setup_command: str | None = None
+    working_directory: str = ""
+    api_url: str | None = None
+    token_file: Path | None = None
+    reviewer_token_file: Path | None = None
+    sandbox: str | None = None
+    scenario: Path | None = None
+
+    def of_repository(self) -> dict[str, object]:
+        """The keys of the repository that differ from the defaults."""
+        usual = RepositorySettings(name=self.repository)
+        names = ("llm_backend", "test_command", "test_report", "setup_command", "working_directory")
+        found = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in found.items() if value and value != getattr(usual, name)}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A configuration file as it stands (`before`, None: there is none), and what is chosen beyond it.
+
+    `known`: the file has the repository already, and what stands there counts.
+    """
+
+    path: Path
+    key: Path
+    choices: Choices
+    before: str | None = None
+    known: bool = False
+
+    @classmethod
+    def of(cls, choices: Choices, config: Path | None, environment: Mapping[str, str]) -> Draft:
+        """What there is; where nothing is, a file that is found from every directory. Raises `Misconfigured`."""
+        found = source(config, environment=environment)
+        path = (found or config_place(environment) / "repos.yml").absolute()
+        draft = cls(path, default_key(environment), choices)
+        if not path.exists():
+            return draft
+        whole = read(path, environment=environment)
+        known = any(one.name.casefold() == choices.repository.casefold() for one in whole.repositories)
+        return replace(draft, before=path.read_text(encoding="utf-8"), known=known)
+
+    def choosing(self, **more: object) -> Draft:
+        """With more choices."""
+        return replace(self, choices=replace(self.choices, **more))  # type: ignore[arg-type]
+
+    def settings(self, environment: Mapping[str, str]) -> Settings:
+        """What the file will mean for this repository alone; raises `Misconfigured`."""
+        name = self.choices.repository
+        if self.known:
+            return load(self.path, repository=name, environment=environment)
+        whole = as_written(self.file(), environment)
+        mine = tuple(one for one in whole.repositories if one.name.casefold() == name.casefold())
+        return whole.model_copy(update={"repositories": mine})
+
+    def file(self, *, comments: bool = False) -> NewFile:
+        """The file as it is to be, with every key explained where `comments` are wanted; raises `Misconfigured`."""
+        text = self._added() if self.before is not None else _HEAD + "".join(self._lines(comments=comments))
+        return NewFile(self.path, lambda: text)
+
+    def _added(self) -> str:
+        """The file with one more repository, every other byte as it was."""
+        before = self.before or ""
+        found = _LIST.search(before)
+        if found is None:
+            lines = "".join(_item(self.choices, "  ", comments=False))
+            raise Misconfigured(f"{self.path} lists its repositories in a way of its own. Add to the list:\n{lines}")
+        lines = "".join(_item(self.choices, found["indent"], comments=False))
+        return before[: found.start("indent")] + lines + before[found.start("indent") :]
+
+    def _lines(self, *, comments: bool) -> Iterator[str]:
+        chosen = self.choices
+        yield "repositories:\n"
+        yield from _item(chosen, "  ", comments=comments)
+        github = {"api_url": chosen.api_url, "token_file": chosen.token_file}
+        github["reviewer_token_file"] = chosen.reviewer_token_file
+        yield from _section("github", {name: one for name, one in github.items() if one}, GitHubSettings, comments)
+        yield from _section("lock", {"key_files": [self.key]}, LockSettings, comments)
+        yield from _section("budgets", BUDGETS, BudgetSettings, comments)
+        if chosen.sandbox:
+            yield from _key("sandbox", chosen.sandbox, Settings, "", comments=comments)
+        if chosen.scenario:
+            yield from _section("llm", {"scenario": chosen.scenario}, LLMSettings, comments)
+
+
+def _item(chosen: Choices, indent: str, *, comments: bool) -> Iterator[str]:
+    yield f"{indent}- name: {chosen.repository}\n"
+    for key, value in chosen.of_repository().items():
+        yield from _key(key, value, RepositorySettings, f"{indent}  ", comments=comments)
+
+
+def _section(name: str, values: Mapping[str, object], model: type[BaseModel], comments: bool) -> Iterator[str]:
+    if values:
+        yield f"{name}:\n"
+    for key, value in values.items():
+        yield from _key(key, value, model, "  ", comments=comments)
+
+
+def _key(key: str, value: object, model: type[BaseModel], indent: str, *, comments: bool) -> Iterator[str]:
+    if comments:
+        yield f"{indent}# {' '.join((model.model_fields[key].description or '').split())}\n"
+    yield f"{indent}{key}: {_written(value)}\n"
+
+
+def _written(value: object) -> str:
+    """A value as YAML."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    text = str(value)
+    plain = isinstance(value, int) or (re.fullmatch(r"[A-Za-z~/][\w ./~-]*", text) and yaml.safe_load(text) == text)
+    return text if plain else json.dumps(text)

@@ -1,0 +1,158 @@
+"""The first issue: a list of good candidates, or a sentence at the prompt; its label is the person's order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from config.repository import RepositorySettings
+from console.building.connections import web_session
+from console.doctor.examination import acting
+from console.doctor.patient import Machine
+from console.start.draft import Draft
+from console.start.person import Person, asked
+from console.start.said import show
+from planner_agent.story import split
+from shared.errors import Misconfigured
+from shared.github.client import GitHub
+from shared.github.issues import Issues
+from shared.github.labels import LabelBoard
+from shared.loop import RealClock
+from shared.models import Issue
+from shared.text import one_line
+from shared.warrant import Operator
+from shared.workflow import Role, Stage
+
+ORDER = Operator("start")
+
+OFFERED = 5
+"""So many candidates are shown."""
+
+TITLE_CHARS = 60
+
+INVITING = ("good first issue", "help wanted", "bug", "enhancement", "documentation")
+"""Labels of GitHub's own that say that an issue is meant to be taken up, the smallest work first."""
+
+FREE = "A number of these, or what is wanted in a sentence (Enter: none now)"
+NONE_OPEN = "What is wanted, in a sentence whose result can be tested (Enter: nothing now)"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is open: issues that a worker may take or goes on with already, and good candidates."""
+
+    ordered: tuple[Issue, ...]
+    offered: tuple[Issue, ...]
+
+
+def standing(open_items: Iterable[Issue], configured: RepositorySettings) -> Standing:
+    """What of a repository's open items is ordered already, and what may be offered (pure), best first."""
+    names, left_out = configured.labels.names(), {one.casefold() for one in configured.labels.exclude}
+    ordered, offered = [], []
+    for issue in open_items:
+        labels = {label.casefold() for label in issue.labels}
+        if issue.is_pull_request or issue.locked or labels & left_out:
+            continue
+        if stages := names.read(issue.labels).stages:
+            ordered += [issue] if stages <= _WORKERS else []
+        elif not issue.assignees and not issue.blocked_by and names.story.casefold() not in labels:
+            offered.append(issue)
+    offered.sort(key=lambda one: (_invitation(one), one.comments, one.number))
+    return Standing(tuple(ordered), tuple(offered[:OFFERED]))
+
+
+_WORKERS = frozenset({Stage.READY, Stage.IMPLEMENTING, Stage.TESTING})
+
+
+def _invitation(issue: Issue) -> int:
+    labels = {label.casefold() for label in issue.labels}
+    return next((rank for rank, name in enumerate(INVITING) if name in labels), len(INVITING))
+
+
+def wanted(draft: Draft, environment: Mapping[str, str], person: Person, given: str) -> int:
+    """The number of an issue that is ordered now, 0 where the person wants none; `given` is the answer of `--issue`.
+
+    Raises `Misconfigured` for a number that is no open issue.
+    """
+    machine = Machine(draft.settings(environment), environment, RealClock())
+    found = anyio.run(_looked, machine)
+    if found.ordered and not given:
+        issue = found.ordered[0]
+        show(f"#{issue.number} is ordered already: {one_line(issue.title, TITLE_CHARS)}")
+        return issue.number
+    answer = given or _asked(found.offered, person)
+    if not answer:
+        return 0
+    if number := re.fullmatch(r"#?(\d{1,10})", answer):
+        issue = anyio.run(_labelled, machine, int(number[1]))
+    else:
+        issue = anyio.run(_created, machine, answer)
+    show(f"#{issue.number} carries {_ready(machine)} now: {one_line(issue.title, TITLE_CHARS)}")
+    return issue.number
+
+
+def _asked(offered: Sequence[Issue], person: Person) -> str:
+    for issue in offered:
+        labels = f" ({', '.join(sorted(issue.labels))})" if issue.labels else ""
+        show(f"  #{issue.number:<5} {one_line(issue.title, TITLE_CHARS)}{labels}")
+    known = {issue.number for issue in offered}
+
+    def wrong(text: str) -> str:
+        number = re.fullmatch(r"#?(\d{1,10})", text)
+        if number and known and int(number[1]) not in known:
+            return f"#{number[1]} is not among these; any other issue is taken with --issue {number[1]}."
+        return "That is too short to be tested: say it in a sentence." if text and not number and len(text) < 8 else ""
+
+    return asked(person, FREE if offered else NONE_OPEN, wrong)
+
+
+def _ready(machine: Machine) -> str:
+    return machine.settings.repositories[0].labels.names().of(Stage.READY)
+
+
+@asynccontextmanager
+async def _signed_in(machine: Machine) -> AsyncIterator[GitHub]:
+    """GitHub as the worker sees it."""
+    async with (
+        web_session(machine.settings, machine.environment) as session,
+        acting(machine, session, frozenset({Role.WORKER})) as (_, known),
+    ):
+        (me,) = known.values()
+        yield me.github
+
+
+async def _looked(machine: Machine) -> Standing:
+    (configured,) = machine.settings.repositories
+    async with _signed_in(machine) as github:
+        return standing(await Issues(github, configured.name).recent() or (), configured)
+
+
+async def _labelled(machine: Machine, number: int) -> Issue:
+    """An open issue with the label that orders the work."""
+    (configured,) = machine.settings.repositories
+    async with _signed_in(machine) as github:
+        issue = await Issues(github, configured.name).issue(number)
+        if issue.is_pull_request or not issue.open:
+            what = "a pull request" if issue.is_pull_request else "closed"
+            raise Misconfigured(f"#{number} is {what}: name an open issue.")
+        names = configured.labels.names()
+        if not names.read(issue.labels).stages:
+            board = LabelBoard(github, configured.name, names)
+            if missing := set(configured.labels.include[:1]) - issue.labels:
+                await board.add(number, missing, ORDER)
+            await board.show(number, Stage.READY, ORDER, known=issue.labels)
+        return issue
+
+
+async def _created(machine: Machine, text: str) -> Issue:
+    """A new issue with one criterion, what was typed."""
+    (configured,) = machine.settings.repositories
+    title, rest = split(text)
+    labels = [_ready(machine), *configured.labels.include[:1]]
+    body = rest or f"## Acceptance criteria\n\n- [ ] {one_line(text, len(text))}\n"
+    async with _signed_in(machine) as github:
+        return await Issues(github, configured.name).create(title, body, labels, ORDER)

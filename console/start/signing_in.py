@@ -1,0 +1,183 @@
+"""Who signs in: a token found or asked for, what it may do, and the reviewer's own identity where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import anyio
+
+from config.environment import config_place
+from config.settings import Settings
+from console.building.connections import web_session
+from console.building.sign_in import completed, git_server
+from console.doctor import account, repository
+from console.doctor.examination import Visitor, acting, visit_of
+from console.doctor.finding import Finding, failed, healthy
+from console.doctor.patient import Machine
+from console.init.files import NewFile
+from console.start.draft import Draft
+from console.start.person import Person, asked
+from console.start.said import NotReady, failures, show
+from shared.errors import EngineError, Misconfigured, Unauthorized
+from shared.github.access import needed
+from shared.github.people import People
+from shared.loop import RealClock
+from shared.models import Account
+from shared.workflow import AGENTS, Role
+
+_NAMES = {
+    "contents": "Contents",
+    "issues": "Issues",
+    "pull_requests": "Pull requests",
+    "checks": "Checks",
+    "statuses": "Commit statuses",
+    "actions": "Actions",
+}
+"""Permissions as GitHub's forms call them."""
+
+WHOSE = "Whose token it is, the engine writes as: yours does for a first try, a machine account's is better."
+
+REVIEWER = (
+    "The reviewer may have an account of its own. With one account for all, GitHub takes reviews as comments only, "
+    "and nothing merges without you. It can be added at any time (docs/github-app.md)."
+)
+
+
+def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> tuple[Draft, Mapping[str, str], Account]:
+    """The token in its place, tried; the draft and the environment with it, and whose it is.
+
+    Raises `NotReady` for one that lacks something, `Misconfigured` where there is none and nobody can be asked.
+    """
+    settings = draft.settings(environment)
+    place = config_place(environment) / "github.token"
+    if not draft.known and draft.before is None and place.is_file():
+        draft = draft.choosing(token_file=place)
+        settings = draft.settings(environment)
+    known, where = _found(settings, environment)
+    if known is not None:
+        try:
+            return draft, known, _tried(settings, known, where)
+        except NotReady as error:
+            if settings.github.token_file != place:
+                raise
+            show(str(error))  # one that was pasted earlier: another one takes its place
+    show(how_to(settings.github.api_url, draft.choices.repository))
+    for _ in range(2):
+        token = asked(person, "Paste the token (it is not shown)", _wrong, secret=True)
+        known = {**environment, settings.github.token_env: token}
+        try:
+            me = _tried(settings, known, "the token that you pasted")
+        except NotReady as error:
+            show(str(error))
+            continue
+        return _kept(draft, place, token), known, me
+    raise NotReady("GitHub does not let this token in. Make another one, and start again.")
+
+
+def _found(settings: Settings, environment: Mapping[str, str]) -> tuple[Mapping[str, str] | None, str]:
+    """The environment with a token that is there already, and where it was found; None where there is none."""
+    github = settings.github
+    if github.app is not None:
+        return environment, "the GitHub App"
+    if github.token_file is not None:
+        return environment, str(github.token_file)
+    if environment.get(github.token_env, "").strip():
+        return environment, f"the variable {github.token_env}"
+    known = completed(settings, environment)
+    return (known, "`gh auth login`") if known.get(github.token_env) else (None, "")
+
+
+def how_to(api_url: str, name: str) -> str:
+    """Where to make a token, and which permissions it needs, by their names on GitHub's form."""
+    levels = needed(AGENTS)
+    writes = ", ".join(_NAMES[one] for one, level in levels.items() if level == "write")
+    reads = ", ".join(_NAMES[one] for one, level in levels.items() if level == "read" and one != "checks")
+    server = git_server(api_url)
+    return (
+        "There is no token yet: none in GITHUB_TOKEN, none of `gh auth login`. Make one in the browser.\n"
+        f"If {name} is private: a classic one with the scope repo (fine-grained ones cannot read Checks there):\n"
+        f"  {server}/settings/tokens/new?scopes=repo&description=workflow-engine\n"
+        f"If it is public: a fine-grained one for this repository alone; read and write: {writes}; read: {reads}:\n"
+        f"  {server}/settings/personal-access-tokens/new\n"
+        f"{WHOSE}"
+    )
+
+
+def _wrong(token: str) -> str:
+    if not token:
+        return "Without a token nothing can be done: paste one, or set GITHUB_TOKEN and start again."
+    usable = token.isascii() and token.isprintable() and " " not in token
+    return "" if usable else "That is no token: it has blanks or characters that no token has."
+
+
+def _kept(draft: Draft, place: Path, token: str) -> Draft:
+    """The token in a file of its own, which the configuration names; one that is there already is replaced."""
+    place.unlink(missing_ok=True)
+    NewFile(place, lambda: f"{token}\n").write()
+    if draft.known or draft.before is not None:
+        show(f"Kept in {place}. For later add to {draft.path}:  github: {{token_file: {place}}}")
+        return draft
+    show(f"Kept in {place}, readable by you alone.")
+    return draft.choosing(token_file=place)
+
+
+def _tried(settings: Settings, environment: Mapping[str, str], where: str, role: Role | None = None) -> Account:
+    """Whose token it is; raises `NotReady` naming what it lacks."""
+    roles = AGENTS if role is None else frozenset({role})
+    found, me = anyio.run(_examined, Machine(settings, environment, RealClock(), quick=True), roles)
+    if not healthy(found) or me is None:
+        raise NotReady(failures(found))
+    show(f"{me.login}, by {where}: may do all that {'the agents need' if role is None else f'a {role} needs'}.")
+    return me
+
+
+async def _examined(machine: Machine, roles: frozenset[Role]) -> tuple[Sequence[Finding], Account | None]:
+    """What the doctor finds of an identity and its permissions."""
+    (configured,) = machine.settings.repositories
+    try:
+        async with (
+            web_session(machine.settings, machine.environment) as session,
+            acting(machine, session, roles) as (process, known),
+        ):
+            (me,) = known.values()
+            seen = await People(me.github, configured.name).repository()
+            found = repository.described(configured, seen)
+            if healthy(found):
+                visit = visit_of(Visitor(machine, process, me, roles), configured, seen)
+                found += [*await repository.permissions(visit), *await account.scopes(visit)]
+            return found, me.account
+    except (Unauthorized, Misconfigured) as error:
+        return [failed("token", str(error), "Set another one, and start again.")], None
+    except EngineError as error:
+        return [failed("GitHub", str(error), "Start again when it answers.")], None
+
+
+def reviewer(draft: Draft, environment: Mapping[str, str], person: Person, writer: Account) -> Draft:
+    """The draft with the reviewer's token where the person has one; raises `NotReady` for one that lacks something."""
+    settings = draft.settings(environment)
+    given = draft.choices.reviewer_token_file
+    if account.reviews_alone(settings):
+        me = _tried(settings, environment, str(settings.github.reviewer_token_file or "an App"), Role.REVIEWER)
+        if me.id == writer.id:
+            raise NotReady(f"The reviewer's token belongs to {me.login} as well: it has to be another account's.")
+        return draft
+    if draft.known or draft.before is not None or given is not None:
+        return draft
+    show(REVIEWER)
+    place = config_place(environment) / "reviewer.token"
+    answer = asked(person, "Token of the reviewer's own account (Enter: leave it out)", _wrong_if_any, secret=True)
+    if not answer:
+        show("Left out: one account for all.")
+        return draft
+    place.unlink(missing_ok=True)
+    NewFile(place, lambda: f"{answer}\n").write()
+    try:
+        return reviewer(draft.choosing(reviewer_token_file=place), environment, person, writer)
+    except NotReady:
+        place.unlink()
+        raise
+
+
+def _wrong_if_any(token: str) -> str:
+    return _wrong(token) if token else ""

@@ -1,0 +1,237 @@
+"""`workflow-engine start` in a whole GitHub: from nothing to an issue in work, and again, and where it stops."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+import pytest
+from engine import ENGINE, OWNER, REPOSITORY, REVIEWER, WRITES
+from judge import Judge
+
+from config.loading import load
+from console.start.command import Wishes, started
+from console.start.draft import Choices
+from console.start.person import Nobody, Person
+from lab import locks, stub_project
+from lab.server import Lab
+from lab.world.issues import IssueRecord
+from shared.github.labels import LOOKS, STORY_LOOK
+from shared.labels import Labels
+from shared.process import Finished, run
+from shared.workflow import Stage
+
+READY, FAILED = Labels().of(Stage.READY), Labels().of(Stage.FAILED)
+REFACTOR = "- call: refactor\n  for: greet kim\n  edits: []\n"
+MOST_ANSWERS = 5
+
+
+@dataclass
+class Typed:
+    """Somebody who answers in this order; each answer stands behind a part of its question."""
+
+    answers: list[tuple[str, str]]
+    asked: list[str] = field(default_factory=list)
+
+    def ask(self, question: str, *, secret: bool = False) -> str:
+        self.asked.append(question)
+        assert self.answers, f"not expected: {question}"
+        part, answer = self.answers.pop(0)
+        assert part in question
+        return answer
+
+
+@dataclass
+class Newcomer:
+    """A person's machine with nothing on it, and a GitHub with their project, which lacks one label."""
+
+    lab: Lab
+    home: Path
+    permissions: dict[str, str] = field(default_factory=lambda: dict(WRITES))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LANG": "C.UTF-8"}
+
+    @property
+    def token(self) -> str:
+        return self.lab.token(ENGINE, self.permissions)
+
+    @property
+    def config(self) -> Path:
+        return self.home / ".config" / "workflow-engine" / "repos.yml"
+
+    def wishes(self, **more: Any) -> Wishes:
+        choices = Choices(
+            REPOSITORY,
+            test_command="sh check.sh",
+            test_report="report.xml",
+            api_url=self.lab.url,
+            sandbox="none",
+            scenario=self.home / "scenario.yml",
+        )
+        return Wishes(replace(choices, **more), backend="scripted")
+
+    async def start(self, person: Person, wishes: Wishes, **variables: str) -> int:
+        """In this process, without the worker, whose code is 0."""
+        known = {**self.environment, **variables}
+        return await anyio.to_thread.run_sync(started, wishes, person, known, lambda draft, environment: 0)
+
+    async def process(self, *words: str, **variables: str) -> Finished:
+        """`workflow-engine start` as it is installed, to its end."""
+        env = {**self.environment, "PYTHONPATH": str(Path(__file__).parents[3]), **variables}
+        usual = ("--api-url", self.lab.url, "--sandbox", "none", "--backend", "scripted", "--scenario", "scenario.yml")
+        argv = (sys.executable, "-m", "console", "start", REPOSITORY, *usual, "--test-report", "report.xml", *words)
+        return await run(argv, cwd=self.home, env=env)
+
+    def issues(self) -> list[IssueRecord]:
+        repository = self.lab.at(REPOSITORY)
+        return [one for one in repository.issues.records.values() if repository.pulls.records.get(one.number) is None]
+
+    def files(self) -> dict[str, bytes]:
+        found = [self.home / ".config", self.home / "scenario.yml"]
+        return {str(path): path.read_bytes() for place in found for path in place.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+async def newcomer(tmp_path: Path, judge: Judge) -> AsyncIterator[Newcomer]:
+    async with Lab(tmp_path / "github") as lab:
+        lab.exchanges.observe(judge)
+        people = {ENGINE: "write", REVIEWER: "write"}
+        repository = await lab.repository(
+            REPOSITORY, stub_project.FILES, collaborators=people, check_command=stub_project.CI
+        )
+        looks = {Labels().of(what): look for what, look in LOOKS.items()} | {"story": STORY_LOOK}
+        for name, (colour, description) in looks.items():
+            if name != READY:
+                repository.labels.create(name, colour, description)
+        home = tmp_path / "home of ada"
+        home.mkdir()
+        (home / "scenario.yml").write_text(stub_project.scenario("kim") + REFACTOR)
+        yield Newcomer(lab, home)
+        assert lab.unlisted == []
+        assert locks.held(lab.at(REPOSITORY)) == []
+    assert judge.complaints == []
+
+
+async def test_from_nothing_to_an_issue_in_review(newcomer: Newcomer) -> None:
+    order = "Greet kim kindly, by the name"
+    token = newcomer.token
+    done = await newcomer.process("--yes", "--issue", order, "--test-command", "sh check.sh", GITHUB_TOKEN=token)
+    assert done.code == 0, done.stderr.decode()
+    (issue,) = newcomer.issues()
+    assert (issue.title, issue.author, issue.labels) == (order, ENGINE, ("status:reviewing",))
+    assert issue.body == f"## Acceptance criteria\n\n- [ ] {order}\n"
+    assert len(newcomer.lab.at(REPOSITORY).pulls.records) == 1
+    for said in ("1/8  This machine", "8/8  First issue", f"Wrote {newcomer.config}", "carries status:ready now"):
+        assert said in done.text
+    assert re.search(r"^  0:\d\d  Writing the code \(attempt 1 of 3\)\.$", done.stderr.decode(), re.MULTILINE)
+    assert token not in done.text + done.stderr.decode()
+    assert (newcomer.home / ".workflow-engine").stat().st_mode & 0o777 == 0o700
+
+
+async def test_everything_is_asked_at_most_once_and_repeating_it_repairs(
+    newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    person = Typed(
+        [
+            ("Paste the token", newcomer.token),
+            ("reviewer", ""),
+            ("Command that runs the tests", "sh check.sh"),
+            ("What is wanted", ""),
+        ]
+    )
+    assert await newcomer.start(person, newcomer.wishes(test_command="sh no-such-file.sh")) == 0
+    assert (person.answers, len(person.asked) < MOST_ANSWERS) == ([], True)  # the fifth is a backend's key
+    assert (newcomer.issues(), newcomer.lab.at(REPOSITORY).labels.find(READY) is not None) == ([], True)
+    settings = load(None, repository=REPOSITORY, environment=newcomer.environment, directory=newcomer.home)
+    token = newcomer.home / ".config" / "workflow-engine" / "github.token"
+    assert (settings.github.token_file, token.stat().st_mode & 0o777) == (token, 0o600)
+    assert (settings.repositories[0].test_command, settings.budgets.issue) == ("sh check.sh", 10)
+    assert "poll_interval" not in newcomer.config.read_text(), "only what differs from the defaults"
+    assert newcomer.token not in capsys.readouterr().out
+
+    key, before = newcomer.home / ".config" / "workflow-engine" / "lock.key", newcomer.files()
+    key.unlink()
+    again, asked = Typed([]), len(list(newcomer.lab.exchanges))
+    assert await newcomer.start(again, replace(newcomer.wishes(), prepare_only=True)) == 0
+    assert again.asked == []
+    assert f"{newcomer.config} has {REPOSITORY} already" in capsys.readouterr().out
+    assert {name for name, content in newcomer.files().items() if before.get(name) != content} == {str(key)}
+    written = [one for one in list(newcomer.lab.exchanges)[asked:] if one.method != "GET" and one.status < 300]
+    assert [one.path for one in written if "git" not in one.path] == []
+
+
+async def test_an_open_issue_is_offered_and_taken_by_its_number(
+    newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lab = newcomer.lab
+    lab.issue(REPOSITORY, "A story", "", author=OWNER, labels=("story",))
+    lab.issue(REPOSITORY, "Blocked", "", author=OWNER, labels=("blocked",))
+    lab.issue(REPOSITORY, "Rewrite everything", "", author=OWNER)
+    good = lab.issue(REPOSITORY, "Greet kim [kindly]", "- [ ] It greets.", author=OWNER, labels=("good first issue",))
+    person = Typed([("reviewer", lab.token(REVIEWER, WRITES)), ("A number of these", f"#{good.number}")])
+    assert await newcomer.start(person, newcomer.wishes(), GITHUB_TOKEN=newcomer.token) == 0
+    said = capsys.readouterr().out
+    assert [line.split()[0] for line in said.splitlines() if line.startswith("  #")] == ["#4", "#3"]
+    assert f"#{good.number}     Greet kim [kindly] (good first issue)" in said
+    assert {one.number: one.labels for one in newcomer.issues()} == {
+        1: ("story",),
+        2: ("blocked",),
+        3: (),
+        4: ("good first issue", "status:ready"),
+    }
+    settings = load(None, repository=REPOSITORY, environment=newcomer.environment, directory=newcomer.home)
+    assert settings.github.reviewer_token_file is not None
+    assert settings.github.token_file is None, "what stands in the environment is not copied"
+
+
+async def test_a_token_that_lacks_permissions_is_told_by_name_and_nothing_is_written(
+    newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    newcomer.permissions = {**WRITES, "issues": "read", "pull_requests": "read"}
+    assert await newcomer.start(Nobody(agreed=True), newcomer.wishes(), GITHUB_TOKEN=newcomer.token) == 4
+    said = capsys.readouterr()
+    assert "lacks issues: write, pull_requests: write" in said.err
+    assert not newcomer.config.exists()
+    assert newcomer.lab.at(REPOSITORY).labels.find(READY) is None
+
+
+async def test_nobody_can_be_asked(newcomer: Newcomer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert await newcomer.start(Nobody(agreed=True), newcomer.wishes()) == 2
+    said = capsys.readouterr()
+    assert "set GITHUB_TOKEN" in said.err
+    assert "read and write: Contents, Issues, Pull requests; read: Commit statuses, Actions" in said.out
+    assert await newcomer.start(Nobody(agreed=False), newcomer.wishes(), GITHUB_TOKEN=newcomer.token) == 2
+    assert "give --yes" in capsys.readouterr().err
+    assert not newcomer.config.exists()
+
+
+async def test_as_a_script_it_asks_nothing_and_tests_that_do_not_run_stop_it(newcomer: Newcomer) -> None:
+    done = await newcomer.process("--yes", "--test-command", "sh missing.sh", GITHUB_TOKEN=newcomer.token)
+    assert done.code == 2, done.stderr.decode()
+    assert "test run: The tests of the base" in done.text
+    assert "Without tests nothing can be implemented." in done.stderr.decode()
+    assert not newcomer.config.exists()
+    assert newcomer.issues() == []
+
+
+async def test_a_second_repository_is_added_and_the_rest_of_the_file_stays(
+    newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    newcomer.config.parent.mkdir(parents=True)
+    other = f"# mine\nrepositories:\n  - name: ada/other  # the old one\ngithub: {{api_url: '{newcomer.lab.url}'}}\n"
+    more = f"sandbox: none\nllm: {{scenario: '{newcomer.home / 'scenario.yml'}'}}\n"
+    newcomer.config.write_text(other + more)
+    wishes = replace(newcomer.wishes(), prepare_only=True)
+    assert await newcomer.start(Nobody(agreed=True), wishes, GITHUB_TOKEN=newcomer.token) == 0
+    added = f"  - name: {REPOSITORY}\n    llm_backend: scripted\n    test_command: sh check.sh\n"
+    assert newcomer.config.read_text() == (other + more).replace(
+        "repositories:\n", f"repositories:\n{added}    test_report: report.xml\n"
+    )
+    assert "Nothing was begun." in capsys.readouterr().out
