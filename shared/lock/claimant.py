@@ -81,7 +81,7 @@ class Claimant:
     account may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with,
     `read_up_to` which comment of a thread is the highest that this process has read. `suspects` are epochs that one
     look found dead: the commit of the fence, and the boot time of that look. `holding` is what it holds just now,
-    `told` are the nonces of epochs whose end is told in their comments.
+    `told` is by ref the nonce of an epoch whose end is told in its comment.
     """
 
     agent: str
@@ -97,7 +97,7 @@ class Claimant:
     breaker: Breaker = field(default_factory=Breaker)
     suspects: dict[str, tuple[str, float]] = field(default_factory=dict)
     holding: dict[ItemKey, Held] = field(default_factory=dict)
-    told: set[str] = field(default_factory=set)
+    told: dict[str, str] = field(default_factory=dict)
 
 
 def is_mine(agent: str, nonce: str, claimant: Claimant) -> bool:

@@ -47,13 +47,14 @@ async def tell_ends(port: Port, fences: Iterable[Fence], claimant: Claimant, now
             continue
         told += count or 0
         if count is not None and _is_certain(fence, claimant, now):
-            claimant.told.add(fence.nonce)
+            claimant.told[fence.key.ref] = fence.nonce
     return told
 
 
 def _is_due(fence: Fence, claimant: Claimant, now: datetime) -> bool:
     """Released a while ago, or without a sign of life for so long that its holder is dead for certain."""
-    if fence.format == 1 or fence.nonce in claimant.told or now - fence.stamped >= OLD:
+    is_told = claimant.told.get(fence.key.ref) == fence.nonce
+    if fence.format == 1 or is_told or now - fence.stamped >= OLD:
         return False
     return now - fence.stamped >= YOUNG if fence.free else _is_certain(fence, claimant, now)
 
@@ -65,7 +66,8 @@ def _is_certain(fence: Fence, claimant: Claimant, now: datetime) -> bool:
 async def settle(port: Port, fence: Fence, claimant: Claimant) -> int | None:
     """Let the fence be free and its comments say so, if its epoch is over: how many had to be told.
 
-    None while somebody holds it, or has not been found dead twice. Convergent: the comment of an epoch that begins at
+    None while somebody holds it, or has not been found dead twice, or may be at work although an older value of the ref
+    was put back. Convergent: the comment of an epoch that begins at
     this moment is set right again by its holder. Raises what the port raises.
     """
     freed = fence if fence.free else await _freed(port, fence, claimant)
@@ -86,27 +88,31 @@ async def _freed(port: Port, fence: Fence, claimant: Claimant) -> Fence | None:
     return await swap(port, AdvanceFence(replace(fence, released=fence.nonce, oid=""), fence.oid))
 
 
-async def _tell(port: Port, fence: Fence, claimant: Claimant) -> int:
-    """No ACK of this kind goes on saying that somebody is at work; what another account may alone edit stays."""
-    thread = (await port.request(ReadComments(fence.key.number))).value
-    left = [(one, ack) for one in thread if (ack := _active(one, fence, claimant)) is not None]
+async def _tell(port: Port, fence: Fence, claimant: Claimant) -> int | None:
+    """No ACK of this kind goes on saying that somebody is at work; what another account may alone edit stays.
+
+    None while one of a higher epoch has been renewed lately: the ref was put back, which its holder may not know yet.
+    """
+    thread = await port.request(ReadComments(fence.key.number))
+    left = [(one, ack) for one in thread.value if (ack := _active(one, fence, claimant)) is not None]
     current = (await port.request(ReadFence(fence.key))).value if left else None
     if current is None or current.oid != fence.oid:
         return 0  # nothing is left, or the next epoch has begun and goes on in this comment
     state = AckState.DONE if fence.stage in TERMINAL else AckState.RELEASED
+    over = [(one, ack) for one, ack in left if ack.epoch <= fence.epoch or (thread.sure and not ack.live(thread.at))]
     told = 0
-    for comment, ack in left:
+    for comment, ack in over:
         words = carried(comment, fence.key, claimant.accounts, claimant.keys).words
-        epoch = fence.epoch if ack.id == fence.ack_id else ack.epoch
+        epoch = max(ack.epoch, fence.epoch if ack.id == fence.ack_id else 0)
         ended = replace(ack, state=state, epoch=epoch, heartbeat=ack.heartbeat + 1, shared=True)
         with suppress(NotAllowed):
             told += await edit(port, ack.id, ended, claimant.keys, words) is not None
-    return told
+    return told if over == left else None
 
 
 def _active(comment: Comment, fence: Fence, claimant: Claimant) -> Ack | None:
     """The ACK of a comment that says what is over, be it of an older engine; None for any other."""
     ack = trusted(comment, claimant.accounts, claimant.keys)
-    if ack is None or ack.opaque or ack.key != fence.key or ack.epoch > fence.epoch:
+    if ack is None or ack.opaque or ack.key != fence.key:
         return None
     return ack if ack.state is AckState.ACTIVE else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -34,6 +34,8 @@ RELEASED = "the lease was released"
 TAKEN = "another agent has taken over"
 DELETED = "the comment of the lock was deleted"
 EDITED = "the comment of the lock was edited"
+ORDERS = frozenset({DELETED, EDITED})
+"""A person's order to stop. The fence is released only when the work has ended: whoever is waiting begins at once."""
 
 NEW_SECONDS = 120.0
 """A comment that was posted so lately may not be shown yet; never longer than the lock leaves between two holders."""
@@ -89,6 +91,7 @@ class Held:
 
 def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
     """The proof for a lease that `claim` has just won."""
+    claimant.told.pop(lease.fence.key.ref, None)
     return Held(
         port=port,
         claimant=claimant,
@@ -187,7 +190,7 @@ async def _renew(held: Held, words: Words | None) -> None:
 async def _write(held: Held) -> None:
     """Write it again. A reading that does not show it may be an old one; an edit of what is deleted is refused."""
     if not await _rewrite(held) and not _is_new(held):
-        await _stopped(held, DELETED)
+        raise _stopped(held, DELETED)
 
 
 def _is_new(held: Held) -> bool:
@@ -205,23 +208,19 @@ async def _look(held: Held, found: Comment) -> None:
     claimant = held.claimant
     ack = trusted(found, claimant.accounts, claimant.keys)
     if ack is None or ack.opaque:
-        await _stopped(held, EDITED)
-    elif ack.epoch > held.fence.epoch:
+        raise _stopped(held, EDITED)
+    if ack.epoch > held.fence.epoch:
         raise _lose(held, TAKEN)
-    elif ack.nonce == held.ack.nonce:
+    if ack.nonce == held.ack.nonce:
         shown = carried(found, held.fence.key, claimant.accounts, claimant.keys)
         held.words = replace(shown.words, doing=held.words.doing)
         held.ack = replace(held.ack, heartbeat=max(held.ack.heartbeat, ack.heartbeat))
 
 
-async def _stopped(held: Held, why: str) -> None:
-    """A person's order to stop, given in the comment: the fence is released, and the comment left as it is."""
-    error = _lose(held, why)
-    with suppress(Transient, Blocked):  # then it runs out by itself
-        async with turn(held, held.moves):
-            await _moved(held, held.ack.nonce)
+def _stopped(held: Held, why: str) -> Lost:
+    """A person's order to stop, given in the comment. `release` frees the fence, once the work has ended."""
     held.claimant.nonces.forget(held.ack.nonce)  # our next claim must not go on with this epoch
-    raise error
+    return _lose(held, why)
 
 
 async def _stamp(held: Held) -> None:
@@ -250,15 +249,19 @@ async def _moved(held: Held, released: str) -> bool:
 async def release(held: Held, state: AckState | None = None) -> bool:
     """Give the lease up after the last effect; False when the fence could not be moved (it runs out).
 
-    The fence frees it, and the comment tells people. The first call decides: a lost or released lease is left as it is.
+    The fence frees it, and the comment tells people; where a person's edit ended the work, it is left as it is. The
+    first call decides: a lost or released lease is left as it is.
     """
-    if held.lost:
+    ordered = held.lost in ORDERS
+    if held.lost and not ordered:
         return held.fence.free
-    held.lost = RELEASED
+    held.lost = held.lost or RELEASED
     try:
         async with turn(held, held.moves):
             if not held.fence.free and not await _moved(held, held.ack.nonce):
                 return False
+        if ordered:
+            return True
         held.claimant.nonces.forget(held.ack.nonce)
         async with turn(held, held.edits):
             await _tell_end(held, state)
@@ -272,7 +275,7 @@ async def _tell_end(held: Held, state: AckState | None) -> None:
     ended = state or _over(held)
     is_told = held.told == held.words and held.ack.state is ended
     if is_told or (held.ack.id and await _rewrite(held, ended)):
-        held.claimant.told.add(held.ack.nonce)
+        held.claimant.told[held.fence.key.ref] = held.ack.nonce
 
 
 def _over(held: Held) -> AckState:

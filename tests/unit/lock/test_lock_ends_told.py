@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import Fault, Plan, Server
-from lock_world import on_the_thread
+from lock_world import TERMS, on_the_thread
 
 from shared.errors import NotAllowed
-from shared.lock.codec import AckState, write_ack
+from shared.lock.codec import AckState, read_ack, write_ack
 from shared.lock.ends import OLD, YOUNG, tell_ends
 from shared.lock.fence import advance
 from shared.lock.hold import Held, release
@@ -73,6 +73,28 @@ def test_a_live_epoch_and_another_epochs_text_are_left(server: Server, alice: Fa
     server.edit(held.ack.id, write_ack(replace(held.ack, nonce="9" * 32, epoch=7), KEYS))
     assert tell(bob) == 0
     assert bob.port.count(EditComment) == 0
+
+
+def test_a_higher_epoch_than_that_of_a_ref_that_was_put_back_is_ended_when_nothing_is_heard_of_it(
+    server: Server, alice: FakeAgent
+) -> None:
+    """Also by whoever has told the end of the epoch that stands there again."""
+    assert run(alice.port, release(alice.win()))
+    old = server.refs[KEY.ref]
+    held = alice.win()
+    server.refs[KEY.ref] = old
+    server.seconds += TERMS.timeout - 1
+    assert tell(alice, after=timedelta(seconds=TERMS.certain)) == 0
+    assert on_the_thread(server, held) is AckState.ACTIVE, "its holder may not know yet"
+    server.seconds += 1
+    alice.port.sure = False
+    assert tell(alice, after=timedelta(seconds=TERMS.certain)) == 0, "nor is it known what time it is"
+    alice.port.sure = True
+    assert tell(alice, after=timedelta(seconds=TERMS.certain)) == 1
+    assert on_the_thread(server, held) is AckState.RELEASED
+    ack = read_ack(server.comments()[held.ack.id])
+    assert ack is not None
+    assert ack.epoch == held.ack.epoch == 2, "whoever claims next counts on from there"
 
 
 @pytest.mark.parametrize("plan", [Fault.FAILED, NotAllowed("no")])

@@ -13,7 +13,7 @@ from lock_world import AN_ATTEMPT, TERMS
 from shared.errors import Lost
 from shared.lock.codec import Ack, ItemKey, write_ack
 from shared.lock.fence import advance
-from shared.lock.hold import beat
+from shared.lock.hold import beat, release
 from shared.lock.port import AdvanceFence, ReadComment
 from shared.marks import Keyring
 from shared.text import neutralise
@@ -38,7 +38,7 @@ def wins_at_once(server: Server, keys: Keyring = KEYS) -> None:
 
 
 def an_ack_that_a_maintainer_tidied_away(server: Server) -> None:
-    """A works, its comment is deleted. Before B may begin, A has noticed and let go, and its push is refused."""
+    """A works, its comment is deleted. Before B may begin, A has noticed, ended its work and let go."""
     alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
     held = alice.win()
     server.seconds = 100.0
@@ -47,6 +47,8 @@ def an_ack_that_a_maintainer_tidied_away(server: Server) -> None:
     server.seconds = TERMS.heartbeat - 1
     with pytest.raises(Lost, match="deleted"):
         run(alice.port, beat(held))
+    assert bob.claim() is None, "its work has still to be ended"
+    assert run(alice.port, release(held))
     server.seconds = TERMS.heartbeat + 1
     pushes = alice.port.count(AdvanceFence)
     assert bob.claim() is not None
@@ -65,6 +67,8 @@ def an_ack_that_a_person_edited(server: Server) -> None:
     assert bob.claim() is None
     with pytest.raises(Lost, match="edited"):
         run(alice.port, beat(held))
+    assert bob.claim() is None, "its work has still to be ended"
+    assert run(alice.port, release(held))
     assert server.comments()[held.ack.id] == edited
     server.seconds = TERMS.heartbeat + 1
     assert bob.claim() is not None, "the edit of a moment ago keeps nothing alive"

@@ -9,7 +9,7 @@ from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import Server
 
 from shared.errors import Lost
-from shared.lock.hold import beat
+from shared.lock.hold import beat, release
 from shared.marks import Keyring
 
 UNSIGNED = Keyring(KEYS.repository_id)
@@ -45,6 +45,7 @@ def test_an_edited_ack_is_not_gone_on_with_although_no_key_tells(server: Server)
         run(alice.port, beat(held))
     assert server.comments()[held.ack.id].body == edited
     assert alice.nonces.kept == set()
+    assert run(alice.port, release(held))
     fence = server.fence(KEY)
     assert fence is not None
     assert fence.free

@@ -205,41 +205,11 @@ def test_a_text_that_is_too_long_leaves_the_lock_alone(server: Server, alice: Fa
     run(alice.port, beat(held))
 
 
-@pytest.mark.fault(18)
-@pytest.mark.parametrize("late", [False, True])
-def test_a_deleted_comment_ends_the_lease(server: Server, alice: FakeAgent, held: Held, late: bool) -> None:
-    server.seconds += NEW_SECONDS
-    beats = Run(alice.port, beat(held))
-    if late:
-        beats.until(EditComment)
-    server.delete(held.ack.id)
-    with pytest.raises(Lost, match="deleted"):
-        beats.finish()
-    with pytest.raises(Lost):
-        held.check()
-    fence = server.fence(KEY)
-    assert fence is not None
-    assert fence.free, "nobody has to wait"
-
-
 def test_a_comment_that_is_not_shown_yet_is_not_deleted(server: Server, alice: FakeAgent, held: Held) -> None:
     alice.port.plan(ReadComment, Hidden(frozenset({held.ack.id})))
     server.seconds += TERMS.heartbeat
     run(alice.port, beat(held))
     held.check()
-
-
-@pytest.mark.fault(18)
-def test_an_edited_ack_ends_the_lease_and_is_left_as_it_is(server: Server, alice: FakeAgent, held: Held) -> None:
-    edited = server.edit(held.ack.id, server.comments()[held.ack.id].body + "\n\nPlease stop.")
-    with pytest.raises(Lost, match="edited"):
-        run(alice.port, beat(held))
-    assert server.comments()[held.ack.id] == edited
-    fence = server.fence(KEY)
-    assert fence is not None
-    assert fence.free
-    assert run(alice.port, release(held)) is True
-    assert server.comments()[held.ack.id] == edited
 
 
 def test_line_ends_that_github_changes_are_no_edit(server: Server, alice: FakeAgent, held: Held) -> None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import anyio
 import pytest
-from fake_port import KEYS, FakeAgent, FakePort
+from fake_port import KEY, KEYS, FakeAgent, FakePort
 from fake_server import BOT, Fault, Server
 from lock_world import TERMS
 
@@ -89,7 +89,8 @@ async def test_the_block_holds_and_then_releases(
 async def test_losing_the_lease_cancels_the_block(
     server: Server, alice: FakeAgent, lease: Lease, port: LoopPort
 ) -> None:
-    ended: list[str] = []
+    """And only then the fence is free: whoever waits for it begins at once."""
+    ended: list[bool] = []
 
     async def work() -> None:
         async with hold(port, lease, alice.claimant):
@@ -97,12 +98,18 @@ async def test_losing_the_lease_cancels_the_block(
             try:
                 await anyio.Event().wait()
             finally:
-                ended.append("cancelled")
+                with anyio.CancelScope(shield=True):
+                    await anyio.lowlevel.checkpoint()  # a coder takes a moment to end
+                fence = server.fence(KEY)
+                ended.append(fence is not None and fence.free)
 
     server.edit(lease.ack.id, "I do this myself.")
     with pytest.raises(Lost, match="edited"):
         await work()
-    assert ended == ["cancelled"]
+    assert ended == [False]
+    fence = server.fence(KEY)
+    assert fence is not None
+    assert fence.free
     assert port.count(EditComment) == 0
 
 
