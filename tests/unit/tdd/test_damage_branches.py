@@ -47,7 +47,7 @@ BRANCHES = {
     "a.rb": (
         "def f(a)\n  if a\n    1\n  elsif b\n    2\n  else\n    3\n  end\n  return 4 if c\n  case a\n"
         "  when 1 then 5\n  else\n    7\n  end\nend\n\ndef g(a)\n  h\nrescue X => e\n  8\nend\n",
-        ["if a", "elsif b", "else", "return 4 if c", "when 1", "else", "rescue X => e"],
+        ["if a", "elsif b", "else", "return 4 if c", "past return 4 if c", "when 1", "else", "rescue X => e"],
     ),
     "a.cs": ("class A { int F(int a) {\n  if (a > 1) return 2;\n  return 3; } }\n", ["if (a > 1)"]),
 }
@@ -102,6 +102,33 @@ def test_the_arms_of_a_conditional_expression_are_branches(path: str, code: str)
     (change,) = changes({}, {path: code.encode()})
     found = branches(change)
     assert [branch.condition for branch in found] == ["a", "else of a"]
+    assert all(raising(change, [branch]) for branch in found)
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "told"),
+    [
+        ("a.py", "def f(a):\n    if a:\n        return 1\n    b = g(a)\n    return b\n", ["past if a"]),
+        ("a.py", "def f(a):\n    for b in a:\n        if b:\n            continue\n        g(b)\n", ["past if b"]),
+        ("a.py", "def f(a):\n    if a:\n        return 1\n    return 'none'\n", []),
+        ("a.py", "def f(a):\n    if a:\n        raise KeyError\n    return g(a)\n", []),
+        ("a.py", "def f(a):\n    if a:\n        b = 1\n    return g(b)\n", []),
+        ("a.js", "function f(a) {\n  if (a) return 1;\n  return g(a);\n}\n", ["past if (a)"]),
+        (
+            "a.go",
+            "package a\n\nfunc F(a int) int {\n\tif a > 1 {\n\t\treturn 1\n\t}\n\treturn a\n}\n",
+            ["past if a > 1"],
+        ),
+        ("a.rs", "fn f(a: i32) -> i32 {\n    if a > 1 {\n        return 2;\n    }\n    g(a)\n}\n", ["past if a > 1"]),
+        ("A.java", "class A { int f(int a) {\n  if (a > 1) return 2;\n  return g(a); } }\n", ["past if (a > 1)"]),
+        ("a.php", "<?php\nfunction f($a) {\n  if ($a) {\n    return 1;\n  }\n  return g($a);\n}\n", ["past if ($a)"]),
+        ("a.rb", "def f(a)\n  return 4 if a\n\n  g(a)\nend\n", ["past return 4 if a"]),
+    ],
+)
+def test_what_follows_a_branch_that_ends_the_function_is_one_too(path: str, code: str, told: list[str]) -> None:
+    (change,) = changes({}, {path: code.encode()})
+    found = [branch for branch in branches(change) if branch.condition.startswith("past")]
+    assert [branch.condition for branch in found] == told
     assert all(raising(change, [branch]) for branch in found)
 
 

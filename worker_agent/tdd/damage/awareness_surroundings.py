@@ -32,6 +32,8 @@ _CLOCK = re.compile(
     r"|\btime\.Now\(|\bTime\.now\b|\b(?:Date|DateTime)\.(?:today|now)\b|(?<![\w>:$.])time\(\)|(?<![\w>:$.])date\(\s*['\"]"
     r"|\bmicrotime\(|\bnew \\?DateTime(?:Immutable)?\(\s*\)|\b(?:SystemTime|Utc|Local)::now\("
     r"|\b(?:LocalDate|LocalDateTime|Instant|ZonedDateTime)\.now\(|\bcurrentTimeMillis\("
+    r"|\btime\.(?:monotonic|perf_counter|process_time)(?:_ns)?\(|\bprocess\.(?:uptime|hrtime)\b|\bperformance\.now\("
+    r"|\bInstant::now\(|\bSystem\.nanoTime\(|\bhrtime\(|\bclock_gettime\("
 )
 """How code asks what time it is."""
 

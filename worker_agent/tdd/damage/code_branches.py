@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_bodies import raising_statement
+from worker_agent.tdd.damage.code_branch_rests import is_default, rest_of
 from worker_agent.tdd.damage.code_changes import FileChange, rows
 from worker_agent.tdd.damage.code_edits import Place, named, shown
 from worker_agent.tdd.syntax.node_types import words
@@ -36,6 +37,7 @@ _RAISING_VALUES = {
     Language.PHP: '(throw new \\RuntimeException("damaged"))',
     Language.RUBY: '(raise "damaged")',
 }
+_IFS = words("if_statement if_expression if unless if_modifier unless_modifier")
 _TRIES = words("try_statement begin")
 _REFUSES = re.compile(
     r"(raise|throw|panic ?!?|unreachable ?!"
@@ -78,8 +80,8 @@ def branches(change: FileChange) -> tuple[Branch, ...]:
     for function in change.functions:
         place = Place(change.source, function.node, function.nested, function)
         for node in place.nodes:
-            for branch in (*_branches(change, place, node), *_arms(change, place, node)):
-                found[branch.edit[0]] = branch
+            for branch in (*_branches(change, place, node), *_arms(change, place, node), *_rests(change, place, node)):
+                found.setdefault(branch.edit[0], branch)
     return tuple(branch for _, branch in sorted(found.items()))
 
 
@@ -93,8 +95,23 @@ def raising(change: FileChange, chosen: Collection[Branch]) -> bytes | None:
 
 
 def _branches(change: FileChange, place: Place, node: Node) -> Iterator[Branch]:
-    found = (_branch(change, place, head, body) for head, body in _bodies(place, node))
-    yield from (branch for branch in found if branch is not None)
+    for head, body in _bodies(place, node):
+        branch = _branch(change, place, (head, _condition(place, head, body)), body, _statements(head, body))
+        if branch is not None:
+            yield branch
+
+
+def _rests(change: FileChange, place: Place, node: Node) -> Iterator[Branch]:
+    """What follows a new branch that ends its function."""
+    for head, body in _bodies(place, node) if node.type in _IFS and line_of(node) in change.lines else ():
+        inside = _statements(head, body)
+        rest = rest_of(node, body, place.text(inside[-1]).strip()) if inside else []
+        around = rest[0].parent if rest and not is_default([place.text(each) for each in rest]) else None
+        branch = (
+            _branch(change, place, (head, f"past {_condition(place, head, body)}"), around, rest) if around else None
+        )
+        if branch is not None:
+            yield branch
 
 
 def _arms(change: FileChange, place: Place, node: Node) -> Iterator[Branch]:
@@ -152,19 +169,20 @@ def _last_block(node: Node) -> Node | None:
     return given[-1] if given else None
 
 
-def _branch(change: FileChange, place: Place, head: Node, body: Node) -> Branch | None:
-    statements = _statements(head, body)
+def _branch(
+    change: FileChange, place: Place, told: tuple[Node, str], body: Node, statements: list[Node]
+) -> Branch | None:
+    """The branch that `statements` of a `body` are; `told` is the node and the words of its condition."""
+    head, condition = told
     if not statements or not set(_lines(statements)) & set(change.lines) or _is_old(change, statements):
         return None
-    condition = _condition(place, head, body)
-    only = [place.text(each) for each in statements]
-    if _OF_MACHINE.search(condition) or _REFUSES.match(only[-1].strip()) or _is_tried(head, place.node):
+    last = place.text(statements[-1])
+    if _OF_MACHINE.search(condition) or _REFUSES.match(last.strip()) or _is_tried(statements[0], place.node):
         return None
     edit = _edit(place, body, statements)
-    told = shown(condition, 60)
     within = range(line_of(statements[0]), rows(statements[-1]).stop)
     name = place.function.name if place.function else ""
-    return Branch(change.path, name, line_of(head), within, told, edit)
+    return Branch(change.path, name, line_of(head), within, shown(condition, 60), edit)
 
 
 def _statements(head: Node, body: Node) -> list[Node]:

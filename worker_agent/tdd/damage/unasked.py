@@ -22,6 +22,11 @@ CHARS = 40
 _QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|“([^”]+)”")
 _NUMBER = re.compile(r"(?<![\w.#/:-])\d{3,9}(?![\w%/:-]|\.\d)")
 _NAME = re.compile(r"[\w$.@:<>?*&\[\]-]*\w[\w$.@:<>?*&\[\]-]*")
+_AMOUNT = re.compile(r"\d+(?:\.\d+)?[a-zA-Z%]{1,3}(?:\d+[a-zA-Z]{1,3})*")
+_ROW = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:, ?-?\d+(?:\.\d+)?){2,}(?![\w.]*\w)")
+_PLACEHOLDER = re.compile(r"(?<!\w)[A-Z](?!\w)|<\w[\w -]*>|\{\w+\}|\.\.\.|…")
+"""What stands for any value in an example: `N`, `<name>`, `{name}`, dots."""
+
 _FAILURE = re.compile(r"(?:\w+[.:])*\w*(?:Error|Exception)")
 _CODE = re.compile(r"\w\(|^--?\w|^\w+=|[/\\]\w|=>|->|^[A-Z]{2,} ")
 
@@ -29,13 +34,14 @@ _CODE = re.compile(r"\w\(|^--?\w|^\w+=|[/\\]\w|=>|->|^[A-Z]{2,} ")
 def unasked(criteria: Iterable[Criterion], files: Iterable[bytes]) -> tuple[str, ...]:
     """A sentence for each criterion with such values; `files` are those that the change touches, as the head has them.
 
-    Values are numbers of three digits and more, and what is quoted, as far as it is no code, no name and no path.
+    Values are numbers of three digits and more, three numbers or more in a row, and what is quoted, as far as it is no
+    code, no name and no path.
     """
     text = re.sub(r"\s+", "", b"\n".join(files).decode("utf-8", "replace")).casefold()
     plain = re.sub(r"(?<=\d)_(?=\d)", "", text)
     found = []
     for criterion in (each for each in criteria if not each.implied):
-        missing = [value for value in _values(criterion) if re.sub(r"\s+", "", value).casefold() not in plain]
+        missing = [value for value in _values(criterion) if not all(part in plain for part in _parts(value))]
         if missing:
             named = ", ".join(f"`{one_line(value, CHARS)}`" for value in missing[:SHOWN])
             found.append(UNASKED.format(criterion.id, named))
@@ -47,7 +53,12 @@ def _values(criterion: Criterion) -> Iterator[str]:
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(criterion.text)]
     values = [value.strip() for value in quoted if _is_value(value.strip())]
     rest = _QUOTED.sub(" ", criterion.text)
-    yield from dict.fromkeys([*values, *_NUMBER.findall(rest)])
+    yield from dict.fromkeys([*values, *_ROW.findall(rest), *_NUMBER.findall(rest)])
+
+
+def _parts(value: str) -> list[str]:
+    """A value without spaces, in the pieces between what stands for any value."""
+    return [re.sub(r"\s+", "", part).casefold() for part in _PLACEHOLDER.split(value)]
 
 
 def _is_value(text: str) -> bool:
@@ -58,4 +69,4 @@ def _is_value(text: str) -> bool:
         return True
     if re.fullmatch(r"-?\d+(?:\.\d+)?", text):
         return len(text) > 1
-    return not (_NAME.fullmatch(text) and text.isascii())
+    return bool(_AMOUNT.fullmatch(text)) or not (_NAME.fullmatch(text) and text.isascii())

@@ -46,21 +46,29 @@ def read(subject: Subject, proven: Units) -> tuple[str, ...]:
         answers_verbatim,
         awareness,
         awareness_surroundings,
+        code_guarded,
         code_unused,
         unasked,
+        unchecked,
+        unfinished,
     )
 
     change = subject.change
     base, head = change.side(change.code, head=False), change.side(change.code, head=True)
     beside = change.side(change.changed - change.tests, head=True)
     wanted = {path: names for path, names in expecting.by_file(proven).items() if path in change.new}
+    tests, criteria = change.side(wanted, head=True), subject.specification.criteria
+    cases = {path: {name: len(proven[f"{path}::{name}"]) for name in names} for path, names in wanted.items()}
     return (
-        *answers_verbatim.verbatim(change.old, {**beside, **head}, change.side(wanted, head=True), wanted),
+        *answers_verbatim.verbatim(change.old, {**beside, **head}, tests, wanted),
         *code_unused.unused(base, head),
         *answers_formula.fitted(base, head),
         *awareness.looking(base, head, change.side(change.tests, head=True)),
-        *awareness_surroundings.surrounded(base, head, change.side(wanted, head=True), wanted),
-        *unasked.unasked(subject.specification.criteria, change.new.values()),
+        *awareness_surroundings.surrounded(base, head, tests, wanted),
+        *code_guarded.guarded(base, head),
+        *unfinished.unfinished(base, head),
+        *unasked.unasked(criteria, change.new.values()),
+        *unchecked.unchecked(criteria, tests, cases),
     )
 
 

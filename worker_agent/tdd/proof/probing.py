@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from worker_agent.tdd.damage.code_branches import Branch, branches, raising
 from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_guards import removed
 from worker_agent.tdd.damage.code_simpler import simpler
 from worker_agent.tdd.proof.affected import readers_of
 from worker_agent.tdd.proof.budget import LONG_SECONDS, TimeBudget
@@ -22,6 +23,10 @@ FUNCTIONS = 4
 BRANCHES = 8
 """So many branches are looked at one by one; what is beyond is only told apart as a whole."""
 
+GUARDS = 4
+"""So many guards that are gone are put back."""
+
+UNGUARDED = "{}::{}: it refuses nothing more where `{}`, and no test fails when it does again"
 SIMPLER = "{}::{}: no test tells it from one that {}"
 
 
@@ -84,6 +89,13 @@ def _tested(probe: Probe) -> Iterator[tuple[FileChange, Function]]:
             for function in change.functions
             if function.name in new and (change.path, function.name) in noticed
         )
+
+
+async def unguarded(probe: Probe) -> tuple[str, ...]:
+    """A sentence for each guard that the change took away, and that may come back without a test failing."""
+    gone = [guard for change in probe.changes() for guard in removed(change)][:GUARDS]
+    back = [one for one in gone if not probe.is_over() and not await probe.fails({one.path: one.content})]
+    return tuple(UNGUARDED.format(one.path, one.function, one.condition) for one in back)
 
 
 async def untaken(probe: Probe, but: Collection[tuple[str, str]] = ()) -> tuple[Branch, ...]:

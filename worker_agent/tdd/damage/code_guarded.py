@@ -1,0 +1,92 @@
+"""Parameters of new functions that only guards read: they decide what is refused, and nothing of the result (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.code_bodies import is_unfinished
+from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_edits import Place, named
+from worker_agent.tdd.damage.code_stubs import is_prescribed
+from worker_agent.tdd.damage.code_unused import parameters
+from worker_agent.tdd.syntax.functions import Function, functions
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Source, parse, walk
+
+GUARDED = "{}::{}: its parameter `{}` only decides what is refused, and has no effect on any result"
+
+_IFS = words("if_statement if_expression if unless if_modifier unless_modifier")
+_BLOCKS = words("block statement_block compound_statement then")
+_NAMES = words("identifier variable_name")
+_MEMBER_FIELDS = ("attribute", "property", "field", "name")
+_MEMBERS = words("attribute member_expression field_expression selector_expression field_access keyword_argument")
+_REFUSES = re.compile(
+    r"(?:raise|throw|panic ?!?|fail|abort)\b|return\b.*(?:\bErr\b|\berr(?:or)?\b|Errorf?\b|errors\.)", re.IGNORECASE
+)
+
+
+def guarded(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
+    """A sentence for each parameter of a new function that is looked at before anything is refused, and then no more.
+
+    Functions whose other parameters are not read either only check, and are left out.
+    """
+    found = []
+    for change in changes(base, head):
+        before = parse(change.path, change.base) if change.base is not None else None
+        old = {function.name for function in functions(before)} if before is not None else set()
+        for function in change.functions:
+            if function.name not in old:
+                found += [GUARDED.format(change.path, function.name, name) for name in _guarding(change, function)]
+    return tuple(found)
+
+
+def _guarding(change: FileChange, function: Function) -> Iterator[str]:
+    source = change.source
+    if source is None or function.body is None or is_prescribed(source, function):
+        return
+    if is_unfinished(Place(source, function.node, function.nested, function)):
+        return
+    names = list(parameters(source, function))
+    uses = {name: list(_uses(source, function.body, name)) for name in names}
+    only = {name for name in names if uses[name] and all(_is_guard(source, use, function, names) for use in uses[name])}
+    if any(uses[name] for name in set(names) - only):
+        yield from (name for name in names if name in only)
+
+
+def _uses(source: Source, body: Node, name: str) -> Iterator[Node]:
+    """The places where a body reads a name, without members of other objects that are called the same."""
+    for node in walk(body):
+        if node.type not in _NAMES or source.text(node) != name:
+            continue
+        above = node.parent
+        if above is not None and above.type in _MEMBERS:
+            fields = (above.child_by_field_name(field) for field in _MEMBER_FIELDS)
+            if any(field is not None and field.id == node.id for field in fields):
+                continue
+        yield node
+
+
+def _is_guard(source: Source, use: Node, function: Function, names: list[str]) -> bool:
+    """Whether a use stands in an `if` that looks at no other parameter and refuses: its condition, or the message."""
+    above: Node | None = use
+    while above is not None and above.id != function.node.id:
+        if above.type in _IFS:
+            return _refuses(source, above, names)
+        above = above.parent
+    return False
+
+
+def _refuses(source: Source, branch: Node, names: list[str]) -> bool:
+    condition = branch.child_by_field_name("condition")
+    body = branch.child_by_field_name("consequence") or branch.child_by_field_name("body")
+    if condition is None or body is None or branch.child_by_field_name("alternative") is not None:
+        return False
+    asked = {source.text(node) for node in walk(condition) if node.type in _NAMES}
+    inner = named(body) if body.type in _BLOCKS else [body]
+    inner = [each for one in inner for each in (named(one) if one.type == "statement_list" else [one])]
+    if len(asked.intersection(names)) != 1 or not inner:
+        return False
+    return bool(_REFUSES.match(source.text(inner[-1]).strip()))

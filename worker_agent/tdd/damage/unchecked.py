@@ -1,0 +1,85 @@
+"""Acceptance criteria beside the new tests: fewer checks than criteria, an error that no test expects (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from shared.specification import Criterion
+from worker_agent.tdd.damage.expectations import expected_places
+from worker_agent.tdd.syntax.source import Language, Source, parse
+from worker_agent.tdd.syntax.units_checks import checks_in
+
+FEWER = "{} acceptance criteria, and the new tests check a result {}: something is not tested"
+NO_ERROR = "{}: it asks for an error, and no new test expects one"
+
+_OF_TEXTS = re.compile(r"\b(?:document\w*|docs?|readme|changelog|release notes|tests?|lint\w*|typed?|types|ci)\b", re.I)
+"""Words of criteria that no test checks."""
+
+_MANY = re.compile(r"\b(?:for|while|loop|each\w*|forEach|map|every|given|proptest|quickcheck|fuzz|F\.Add)\b")
+"""What checks many results with one check."""
+
+_ERROR = re.compile(r"\b(?:errors?|exceptions?|raises?|throws?|panics?)\b|\b\w+(?:Error|Exception)\b")
+_NO_ERROR_ASKED = re.compile(
+    r"\b(?:(?:is|are) not|no|without|instead of|rather than|never|nor)\s+(?:\w+\s+){0,2}?"
+    r"(?:errors?|exceptions?|raises?|throws?|panics?|raise|throw|panic)\b"
+    r"|\berror (?:messages?|pages?|logs?|rates?|codes?|handl\w+|report\w*)",
+    re.I,
+)
+"""Criteria that speak of errors and ask for none, or for more than one."""
+
+_GO_NOISE = re.compile(r"\b\w\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow|Log|Logf)\b|\berr\b\s*!=\s*nil|\bNoError\b")
+_EXPECTS = re.compile(
+    r"error|exception|raise|throw|reject|refus|fail|invalid|illegal|panic|is_err"
+    r"|\bErr\(|\berr\w*(?:\(\))? == nil|catch|rescue|\bexcept\b|[45]\d\d\b|stderr|exit|returncode|warns|status",
+    re.I,
+)
+"""How tests speak of errors that they expect."""
+
+
+def unchecked(
+    criteria: Collection[Criterion], tests: Mapping[str, bytes], wanted: Mapping[str, Mapping[str, int]]
+) -> tuple[str, ...]:
+    """The sentences for what the new tests leave out, however many they are.
+
+    `wanted` names the new tests by file, each with the number of its cases; `tests` are their files. Where a test
+    cannot be read, or checks many results with one check, nothing is said of numbers.
+    """
+    asked = [one for one in criteria if not one.implied and not _OF_TEXTS.search(one.text)]
+    read = list(_read(tests, wanted))
+    told = [text for text, _ in read]
+    found = []
+    counts = [count for _, count in read]
+    every = sum(len(names) for names in wanted.values())
+    if len(asked) > 1 and len(read) == every and all(counts) and sum(counts) < len(asked):
+        found.append(FEWER.format(len(asked), "once" if sum(counts) == 1 else f"{sum(counts)} times"))
+    if told and len(read) == every and not any(_EXPECTS.search(_GO_NOISE.sub(" ", text)) for text in told):
+        found += [NO_ERROR.format(one.id) for one in criteria if not one.implied and _asks_for_error(one.text)]
+    return tuple(found)
+
+
+def _asks_for_error(text: str) -> bool:
+    return bool(_ERROR.search(text)) and not _NO_ERROR_ASKED.search(text)
+
+
+def _read(tests: Mapping[str, bytes], wanted: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, int]]:
+    """The text of each wanted test with its name, and how many results it checks; 0 where nobody can tell."""
+    for path, cases in wanted.items():
+        source = parse(path, tests[path]) if path in tests else None
+        if source is None:
+            continue
+        for name, count in cases.items():
+            for node, _ in expected_places(source, {name}):
+                text = source.text(node)
+                checks = len(list(checks_in(source, node)))
+                known = checks and not _MANY.search(text) and not _is_helped(source, text)
+                yield f"{name}\n{text}", max(checks, count) if known else 0
+
+
+def _is_helped(source: Source, text: str) -> bool:
+    """Whether helpers may check more: a name that says so is called (`check_all(...)`), or rows are given."""
+    if source.language is Language.PYTHON and "parametrize" in text:
+        return False
+    return bool(
+        re.search(r"@\w*(?:Source|DataProvider|ParameterizedTest)|@dataProvider|rstest|\bshared_examples", text)
+    )

@@ -1,0 +1,53 @@
+"""New tests that pass only because code of the test side acts on them from outside: hooks, autouse fixtures."""
+
+from __future__ import annotations
+
+from worker_agent.tdd.comparison.model import Comparison
+from worker_agent.tdd.damage.code_edits import shown
+from worker_agent.tdd.proof.noticing import Units, noticing_of
+from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.runners.report import TestId, TestRun
+
+HOOKED = "{}: it only passes together with `{}` in {}, which acts on tests that do not mention it"
+
+
+async def of_hooks(subject: Subject, comparison: Comparison, proven: Units, alone: TestRun) -> tuple[str, ...]:
+    """A sentence for each new test whose expectations fail as soon as such new code is taken out of its file.
+
+    One run for each file; what cannot be taken out by itself is left where it is.
+    """
+    pieces: dict[str, list[str]] = {}
+    for hook in comparison.hooks:
+        if hook.after and hook.path not in subject.specification.may_change:
+            pieces.setdefault(hook.path, []).append(hook.after)
+    asked: list[str] = []
+    for path, texts in sorted(pieces.items()):
+        without = _without(subject.change.new.get(path, b""), texts)
+        if without is None:
+            continue
+        files = {test.partition("::")[0] for cases in proven.values() for test in cases}
+        run = await subject.head(files, {path: without}, (), alone.seconds)
+        if not run.finished or run.broken_files:
+            continue
+        failing = {unit for unit in noticing_of(run, proven) if _disagrees(run, proven[unit])}
+        asked += [HOOKED.format(unit, shown(_first(texts), 50), path) for unit in sorted(failing)]
+    return tuple(asked)
+
+
+def _without(content: bytes, texts: list[str]) -> bytes | None:
+    """A file without these pieces; None where it is the same, or holds nothing more that could be read."""
+    without = content
+    for text in texts:
+        without = without.replace(text.encode(), b"")
+    return None if without == content else without
+
+
+def _disagrees(run: TestRun, cases: tuple[TestId, ...]) -> bool:
+    """Whether a result is another one: what only crashes needs the code for other reasons."""
+    return any(test in run.failed and run.results[test].asserted for test in cases)
+
+
+def _first(texts: list[str]) -> str:
+    """The line that says what such code is: of a decorated function its name."""
+    lines = [line.strip() for line in texts[0].splitlines()]
+    return next((line for line in lines if not line.startswith("@")), lines[0])
