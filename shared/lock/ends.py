@@ -82,7 +82,7 @@ async def _freed(port: Port, fence: Fence, claimant: Claimant) -> Fence | None:
     view = await observe(port, fence.key, claimant)
     if view.fence is None or view.fence.oid != fence.oid or fence.key in claimant.holding:
         return None
-    ours = view.standing is Standing.OURS and _is_certain(fence, claimant, view.at)
+    ours = view.standing is Standing.OURS and view.sure and _is_certain(fence, claimant, view.at)
     if not ours and view.standing is not Standing.DEAD:
         return None
     return await swap(port, AdvanceFence(replace(fence, released=fence.nonce, oid=""), fence.oid))

@@ -8,6 +8,8 @@ from email.utils import formatdate
 from random import Random
 from typing import Any
 
+from structlog.testing import capture_logs
+
 from shared.errors import EngineError, Transient, Unauthorized, UnknownOutcome
 from shared.github.server_time import ServerTime
 
@@ -39,31 +41,11 @@ class Fate:
         """Requests that have not been carried out yet."""
 
 
-class AgreeingClock:
-    """A process's boot clock; its wall clock agrees with every date: that it is wrong is another matter."""
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-        self.heard = 0.0
-
-    def now(self) -> float:
-        """Wall clock."""
-        return self.heard
-
-    def boot(self) -> float:
-        """Boot clock."""
-        return self._process.boot()
-
-    async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
-        await Sleep(seconds)
-
-
 class Process:
     """One life of one agent. `sender` names this life; `fell` is called when it crashes."""
 
     __slots__ = (
-        "_boot_zero", "_dated_at", "_dates", "_fate", "_read_at", "_refused", "_skew", "_tasks", "_wall", "ended",
+        "_boot_zero", "_dated_at", "_dates", "_fate", "_read_at", "_refused", "_skew", "_tasks", "ended",
         "faults", "fell", "kernel", "name", "ops", "paused_until", "sender",
     )  # fmt: skip
 
@@ -82,8 +64,7 @@ class Process:
         self._dated_at = self.kernel.now
         self._read_at = self.kernel.now
         special = fate.world.special
-        self._wall = AgreeingClock(self)
-        self._dates = ServerTime(self._wall) if special.burst or special.wrong_dates else None
+        self._dates = ServerTime(self) if special.burst or special.wrong_dates else None
         self._refused = self._draw_refusal()
         self.ended = False
 
@@ -272,8 +253,8 @@ class Process:
         self._dated_at, self._read_at = at, self.kernel.now
         if self._dates is not None and call.name not in OF_GIT:
             ahead = self._fate.github.weather.ahead(at, self._fate.rng)
-            self._wall.heard = server_time(at + ahead).timestamp()
-            self._dates.note({"date": formatdate(self._wall.heard, usegmt=True)})
+            with capture_logs():  # that this process's clock is wrong needs no word
+                self._dates.note({"date": formatdate(server_time(at + ahead).timestamp(), usegmt=True)})
         if isinstance(value, EngineError):
             self._fate.journal.trouble(at, self.sender)
             task.resume(ticket, None, value)

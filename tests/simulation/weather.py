@@ -46,6 +46,8 @@ class Weather:
         self.limited = [_window(rng, 60.0, 600.0) for _ in range(4)] if special.limited else []
         self.burst = _window(rng, 60.0, BURST_SECONDS) if special.burst else NEVER
         self.burst_ahead = (1600 + 2000 * rng.random()) * rng.choice((1, -1)) if special.burst else 0.0
+        if special.burst and int(self.burst_ahead) % 10 < 3:  # some are under way when all agents start
+            self.burst = (0.0, self.burst[1] - self.burst[0])
         self.met: Counter[str] = Counter()
         """How many requests it has met, by what it did to them."""
 
