@@ -29,7 +29,7 @@ OF_GIT = frozenset({"reads fence", "fetches", "pushes", "probes"})
 class Fate:
     """What one schedule has in common: chance, time, weather, the server and the record."""
 
-    __slots__ = ("flying", "github", "journal", "kernel", "rng", "world")
+    __slots__ = ("commands", "flying", "github", "journal", "kernel", "rng", "world")
 
     def __init__(self, kernel: Kernel, rng: Random, world: World, github: GitHub, journal: Journal) -> None:
         self.kernel = kernel
@@ -39,6 +39,8 @@ class Fate:
         self.journal = journal
         self.flying = 0
         """Requests that have not been carried out yet."""
+        self.commands: list[int] = []
+        """The ids of people's commands, none of which says anything about the work."""
 
 
 class Process:

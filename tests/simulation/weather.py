@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from shared.errors import NotAllowed, Transient
+from shared.errors import Blocked, NotAllowed, Transient
 
 from .worlds import HEAL, Special
 
@@ -17,6 +17,9 @@ BURST_SECONDS = 480.0
 
 LONGEST_WAIT = 4500.0
 """Whoever was refused by a rule comes back after so long at the latest."""
+
+MOST_CHARACTERS, LESS_CHARACTERS = 65_536, 16_384
+"""How long a comment may be; and how long where something before GitHub refuses it sooner."""
 
 Window = tuple[float, float]
 """From when to when; never, if both are the same."""
@@ -30,6 +33,10 @@ class Refused(NotAllowed):
 
 class Down(Transient):
     """503; nothing was done."""
+
+
+class TooLong(Blocked):
+    """422: the text is too long."""
 
 
 class Limited(Transient):
@@ -77,8 +84,11 @@ class Weather:
             self.met["git server that was down"] += 1
             raise Down
 
-    def writing(self, now: float) -> None:
+    def writing(self, now: float, body: str) -> None:
         """Raise what GitHub says to a comment."""
+        if len(body) > (LESS_CHARACTERS if self.special.limited else MOST_CHARACTERS):
+            self.met["text refused as too long"] += 1
+            raise TooLong
         if any(_within(window, now) for window in self.limited):
             self.met["comment refused by a limit"] += 1
             raise Limited

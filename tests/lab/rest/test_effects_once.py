@@ -29,7 +29,7 @@ LOST = [
     ("PATCH", r"/issues/comments/\d+$", 1),
     ("POST", r"\.git/git-receive-pack$", 2),
 ]
-"""One write of every kind that a worker makes: the one comment, label on and off, pull request, edit, push of a phase."""
+"""One write of every kind that a worker makes: comment, label on and off, pull request, edit, push of a phase."""
 
 
 @pytest.mark.fault(9)

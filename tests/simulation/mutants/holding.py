@@ -63,9 +63,14 @@ HOLDING = (
         "a deleted comment is no loss",
         (
             "hold",
-            "    if not await _rewrite(held) and not _is_new(held):\n        raise _stopped(held, DELETED)\n",
-            "    await _rewrite(held)\n",
+            "    if not there and not _is_new(held):\n        raise _stopped(held, DELETED)\n",
+            "",
         ),
+    ),
+    simulated(
+        "what may be deleted is looked for as seldom as ever",
+        ("hold", "server, sent if there else held.beaten", "server, sent"),
+        world="calm",
     ),
     simulated(
         "a new comment may not be late",
