@@ -26,8 +26,11 @@ DOUBT_SECONDS = 600.0
 LOOPBACK_DOUBT_SECONDS = 0.0
 """A server on this machine is a lab, whose clock is moved by hand: there the next answer that agrees is enough."""
 
+WITNESS_SECONDS = 120.0
+"""First answers agree with nothing yet: they are believed when this machine's clock is no further away."""
+
 AGREEING = 2
-"""So many answers in a row have to agree before anything is taken from anybody by this time."""
+"""So many answers in a row have to agree before anything is claimed, or taken from anybody, by this time."""
 
 
 class ServerTime:
@@ -38,6 +41,8 @@ class ServerTime:
         self._read: tuple[datetime, float] | None = None
         self._doubted: tuple[datetime, float] | None = None
         self._agreed = 0
+        self._since = 0.0
+        self._confirmed = False
         self._apart = False
 
     def note(self, headers: Mapping[str, str]) -> None:
@@ -45,21 +50,31 @@ class ServerTime:
         date = http_date(headers.get("date", ""))
         if date is None:
             return
-        boot = self._clock.boot()
-        if self._read is None or _agrees(self._read, date, boot):
+        boot, ahead = self._clock.boot(), self._clock.now() - date.timestamp()
+        is_witnessed = abs(ahead) <= WITNESS_SECONDS
+        if self._read is not None and _agrees(self._read, date, boot):
             self._read, self._doubted, self._agreed = (date, boot), None, self._agreed + 1
-            self._compare(self._clock.now() - date.timestamp())
+            self._confirmed |= is_witnessed or boot - self._since >= self._doubt_seconds
+            self._compare(ahead)
+        elif self._read is None or (is_witnessed and not self._confirmed):
+            self._read, self._doubted, self._agreed = (date, boot), None, 1
+            self._since, self._confirmed = boot, is_witnessed
+            self._compare(ahead)
         elif self._doubted is None or not _agrees(self._doubted, date, boot):
             self._doubted, self._agreed = (date, boot), 0
         elif boot - self._doubted[1] >= self._doubt_seconds:
-            self._read, self._doubted, self._agreed = (date, boot), None, 1
+            self._read, self._doubted, self._agreed, self._confirmed = (date, boot), None, 1, True
         else:
             self._agreed = 0
 
     @property
     def sure(self) -> bool:
-        """Whether the last answers agreed with each other, and none of another time has come since."""
-        return self._agreed >= AGREEING
+        """Whether the last answers agreed with each other, and none of another time has come since.
+
+        Those of a process that has just started agree with this machine's clock too, or have agreed for long enough:
+        it may have been started while a proxy dates all answers wrong.
+        """
+        return self._confirmed and self._agreed >= AGREEING
 
     def now(self) -> datetime:
         """Server time, aware, in UTC; raises `Transient` before the first answer."""

@@ -21,6 +21,12 @@ from shared.lock.swap import swap
 from shared.lock.view import View
 from shared.workflow import Stage
 
+IN_DOUBT = (
+    "GitHub's time is in doubt: its answers do not agree with each other, or with the clock of this machine. "
+    "Nothing is claimed until they do, or have agreed with each other for 10 minutes."
+)
+"""Why nothing is claimed just now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Intent:
@@ -59,11 +65,13 @@ async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> L
     """Try to begin a new epoch from what `view` showed; None when somebody else has it or won.
 
     What this agent holds already is gone on with, under a fresh nonce: an earlier life of it finds itself lost. Raises
-    `Transient` when nothing was decided, or the git server refuses fences just now; `Blocked` when it or GitHub
-    refuses for good.
+    `Transient` when nothing was decided, the server's time is in doubt (the stamps of a wrong one make a live holder
+    look dead), or the git server refuses fences just now; `Blocked` when it or GitHub refuses for good.
     """
     if view.standing is Standing.HELD:
         return None
+    if not view.sure:
+        raise Transient(IN_DOUBT)
     await _admitted(port, claimant)
     boot = port.boot()
     at = view.at + timedelta(seconds=boot - view.boot)

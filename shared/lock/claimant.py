@@ -80,8 +80,9 @@ class Claimant:
     `accounts` are the engine's, of which other agents sign in with `siblings`. `delay` says in how many seconds the
     account may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with,
     `read_up_to` which comment of a thread is the highest that this process has read. `suspects` are epochs that one
-    look found dead: the commit of the fence, and the boot time of that look. `holding` is what it holds just now,
-    `told` is by ref the nonce of an epoch whose end is told in its comment.
+    look found dead: the commit of the fence, and the boot time of that look. `holding` is what it holds just now.
+    By ref, `ended` is the nonce of an epoch whose end this process has told in its comment, `told` that of one whose
+    comment no late edit can change any more.
     """
 
     agent: str
@@ -97,6 +98,7 @@ class Claimant:
     breaker: Breaker = field(default_factory=Breaker)
     suspects: dict[str, tuple[str, float]] = field(default_factory=dict)
     holding: dict[ItemKey, Held] = field(default_factory=dict)
+    ended: dict[str, str] = field(default_factory=dict)
     told: dict[str, str] = field(default_factory=dict)
 
 

@@ -52,11 +52,15 @@ async def tell_ends(port: Port, fences: Iterable[Fence], claimant: Claimant, now
 
 
 def _is_due(fence: Fence, claimant: Claimant, now: datetime) -> bool:
-    """Released a while ago, or without a sign of life for so long that its holder is dead for certain."""
-    is_told = claimant.told.get(fence.key.ref) == fence.nonce
-    if fence.format == 1 or is_told or now - fence.stamped >= OLD:
+    """Released a while ago, or without a sign of life for so long that its holder is dead for certain.
+
+    What this process has told itself is looked at once, when no late edit can come any more.
+    """
+    ref, nonce = fence.key.ref, fence.nonce
+    if fence.format == 1 or claimant.told.get(ref) == nonce or now - fence.stamped >= OLD:
         return False
-    return now - fence.stamped >= YOUNG if fence.free else _is_certain(fence, claimant, now)
+    own = claimant.ended.get(ref) == nonce
+    return now - fence.stamped >= YOUNG if fence.free and not own else _is_certain(fence, claimant, now)
 
 
 def _is_certain(fence: Fence, claimant: Claimant, now: datetime) -> bool:
@@ -82,7 +86,7 @@ async def _freed(port: Port, fence: Fence, claimant: Claimant) -> Fence | None:
     view = await observe(port, fence.key, claimant)
     if view.fence is None or view.fence.oid != fence.oid or fence.key in claimant.holding:
         return None
-    ours = view.standing is Standing.OURS and _is_certain(fence, claimant, view.at)
+    ours = view.standing is Standing.OURS and view.sure and _is_certain(fence, claimant, view.at)
     if not ours and view.standing is not Standing.DEAD:
         return None
     return await swap(port, AdvanceFence(replace(fence, released=fence.nonce, oid=""), fence.oid))

@@ -91,7 +91,8 @@ class Held:
 
 def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
     """The proof for a lease that `claim` has just won."""
-    claimant.told.pop(lease.fence.key.ref, None)
+    for known in (claimant.ended, claimant.told):
+        known.pop(lease.fence.key.ref, None)
     return Held(
         port=port,
         claimant=claimant,
@@ -151,8 +152,7 @@ async def beat(held: Held, words: Words | None = None) -> None:
     """
     async with turn(held, held.edits):
         sent = held.port.boot()
-        if held.ack.id:
-            await _renew(held, words)
+        there = not held.ack.id or await _renew(held, words)
         reply = await held.port.request(ReadFence(held.fence.key))
         fence = reply.value
         if fence is None or fence.nonce != held.ack.nonce:
@@ -162,7 +162,7 @@ async def beat(held: Held, words: Words | None = None) -> None:
             await _stamp(held)
         check(held)
         held.deadline = sent + held.claimant.terms.self_fence
-        held.server, held.beaten = server, sent
+        held.server, held.beaten = server, sent if there else held.beaten  # what may be deleted is looked for soon
 
 
 async def tell(held: Held, words: Words) -> None:
@@ -176,21 +176,23 @@ async def tell(held: Held, words: Words) -> None:
         await _write(held)
 
 
-async def _renew(held: Held, words: Words | None) -> None:
-    """Read the comment, and write it again if it is as we or an older epoch left it."""
+async def _renew(held: Held, words: Words | None) -> bool:
+    """Read the comment, and write it again if it is as we or an older epoch left it; whether it is there."""
     found = (await held.port.request(ReadComment(held.ack.id))).value
     if found is not None:
         await _look(held, found)
     if words is not None:
         held.words = words
     check(held)  # after a long pause the text just read may be an old one: a person may have edited it since
-    await _write(held)
+    return await _write(held)
 
 
-async def _write(held: Held) -> None:
+async def _write(held: Held) -> bool:
     """Write it again. A reading that does not show it may be an old one; an edit of what is deleted is refused."""
-    if not await _rewrite(held) and not _is_new(held):
+    there = await _rewrite(held)
+    if not there and not _is_new(held):
         raise _stopped(held, DELETED)
+    return there
 
 
 def _is_new(held: Held) -> bool:
@@ -275,7 +277,7 @@ async def _tell_end(held: Held, state: AckState | None) -> None:
     ended = state or _over(held)
     is_told = held.told == held.words and held.ack.state is ended
     if is_told or (held.ack.id and await _rewrite(held, ended)):
-        held.claimant.told[held.fence.key.ref] = held.ack.nonce
+        held.claimant.ended[held.fence.key.ref] = held.ack.nonce
 
 
 def _over(held: Held) -> AckState:

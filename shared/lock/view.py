@@ -23,7 +23,7 @@ class View:
     """What one look at an item's lock showed, at server time `at` and boot time `boot`.
 
     `thread` is what was read of the comments, None where none of them was needed. `again` is in how many seconds
-    another look can show something else.
+    another look can show something else. `sure`: nothing speaks against `at`.
     """
 
     key: ItemKey
@@ -35,6 +35,7 @@ class View:
     epoch: int = 0
     again: float = 0.0
     thread: tuple[Comment, ...] | None = None
+    sure: bool = True
 
     def live(self, terms: Terms) -> bool:
         """Whether somebody holds it, this agent included."""
@@ -66,15 +67,14 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
         thread = listed.value
         known, sure = await _with_thread(port, known, thread, key, claimant), sure and listed.sure
         known = replace(known, at=listed.at)
-    seen = View(key, known.fence, found.standing, found.agent, known.at, port.boot(), found.epoch, thread=thread)
-    return _judged(seen, found, claimant, asked if sure else None)
+    seen = View(key, known.fence, found.standing, found.agent, known.at, port.boot(), found.epoch, 0.0, thread, sure)
+    return _judged(seen, found, claimant, asked)
 
 
-def _judged(view: View, found: Conclusion, claimant: Claimant, asked: float | None) -> View:
+def _judged(view: View, found: Conclusion, claimant: Claimant, asked: float) -> View:
     """Until when it is left alone; and whether an epoch that looks dead has looked so long enough.
 
-    `asked` is the boot time right before the fence was read: a pause after that is no second look. None: the clock is
-    not sure.
+    `asked` is the boot time right before the fence was read: a pause after that is no second look.
     """
     terms, place = claimant.terms, view.key.ref
     if view.standing is not Standing.DEAD or view.fence is None:
@@ -87,8 +87,8 @@ def _judged(view: View, found: Conclusion, claimant: Claimant, asked: float | No
     if oid != view.fence.oid:
         since = view.boot
         claimant.suspects[place] = view.fence.oid, since
-    left = since + terms.look_again - (view.boot if asked is None else asked)
-    if left <= 0 and asked is not None:
+    left = since + terms.look_again - asked
+    if left <= 0 and view.sure:
         return view
     again = left if left > 0 else terms.look_again
     return replace(view, standing=Standing.HELD, agent=LOOKS_DEAD.format(agent=view.agent), again=again)

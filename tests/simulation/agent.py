@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from shared.errors import EngineError, Transient
+from shared.github.status import Status
+from shared.warrant import Notice
+from shared.workflow import Role
 
 from .github import BOT
 from .identity import Identity, Plan
@@ -20,9 +23,9 @@ RELEASE_SECONDS = 10.0
 ACCOUNTS = frozenset(range(BOT.id, BOT.id + 10))
 """The engine's."""
 
+
 POLL_SECONDS = 180.0
 SWEEP_SECONDS = 600.0
-CERTAIN_SECONDS = 2700.0
 SKIP_SECONDS = 300.0
 RETRY_SECONDS = 30.0
 BACKOFF_SECONDS = 900.0
@@ -30,6 +33,8 @@ BACKOFF_SECONDS = 900.0
 
 class Duty(Protocol):
     """What a kind of agent does with the lock."""
+
+    role: Role
 
     async def wish(self, agent: Agent) -> tuple[Any, Any] | None:
         """Look for work: the view of the lock and the intent, or None."""
@@ -64,8 +69,11 @@ class Agent:
         self.port = lock.Gateway(comments, self.fences, process, process.server_time, **more)
         terms = lock.Terms()
         self.claimant = lock.Claimant(identity.name, ACCOUNTS, identity.keys, identity.nonces, terms)
+        self.board = lock.Board(comments, duty.role, ACCOUNTS, identity.keys)
+        if not identity.first_format:
+            self.board.beside(self.claimant.holding)
         self.held: Any = None
-        self._settled = ""
+        self._heard = 0
         self._run: PaidRun | None = None
         self.hold_record: Hold | None = None
         self.skip_until = 0.0
@@ -117,14 +125,32 @@ class Agent:
             if len(ops) > 1:
                 self.fate.journal.looks.append((ops[0], ops[1]))
 
-    async def settle(self, fence: Any) -> None:
-        """What a sweep does about an epoch that is over and does not say so, as `shared.reconcile.sweep`."""
-        if self.lock.settle is None or fence is None or self.held is not None or fence.oid == self._settled:
-            return
-        if await self.lock.settle(self.port, fence, self.claimant) is not None:
-            old = (self.process.server_time() - fence.stamped).total_seconds() >= CERTAIN_SECONDS
-            self._settled = fence.oid if old else ""  # until then a late edit may undo it
-            self.fate.journal.counts["sweep that settled an end"] += 1
+    async def sweep(self, key: Any) -> Any:
+        """The fence as a sweep reads it; first the comments of epochs that are over, as `shared.reconcile.sweep`."""
+        self.sweep_at = self.process.kernel.now + SWEEP_SECONDS
+        found = await self.fences.read(key.ref)
+        fence = None if found is None else self.lock.read_fence(key, *found)
+        if self.lock.tell_ends is not None and fence is not None:
+            now = self.process.server_time()
+            told = await self.lock.tell_ends(self.port, (fence,), self.claimant, now)
+            self.fate.journal.counts["end told by a sweep"] += told
+        return fence
+
+    async def tell(self, held: Any, sentence: str) -> None:
+        """Say in the comment how it goes, as the real agents do: after the fence, and before the labels."""
+        if held.ack.id:
+            self.effect(held, "status")
+            rows = (("Log", "x" * self.plan.log_characters or "empty"),)
+            await self.board.show(held.fence.key.number, Status(sentence, rows, {"stage": held.fence.stage}), held)
+
+    async def hear(self, number: int) -> None:
+        """Record people's commands in the comment, whoever holds it."""
+        commands = [] if self.identity.first_format else self.fate.commands[self._heard :]
+        if commands:
+            self.fate.journal.counts["command recorded without holding"] += self.held is None
+            entries = [{"id": id, "by": "octavia"} for id in commands]
+            await self.board.note(number, Notice(number, "commands"), commands=entries)
+            self._heard += len(commands)
 
     async def _claim(self, view: Any, intent: Any) -> None:
         process, journal = self.process, self.fate.journal
@@ -165,6 +191,8 @@ class Agent:
 
     def _begin(self, lease: Any) -> None:
         held = self.held = self.lock.begin(self.port, lease, self.claimant)
+        if not self.identity.first_format:
+            self.claimant.holding[held.fence.key] = held
         ack = held.ack
         self.hold_record = Hold(
             held.fence.key.ref, self.process.sender, ack.agent, ack.id, ack.nonce, self.process.kernel.now
@@ -225,6 +253,8 @@ class Agent:
             self._left(None, None)
 
     def _left(self, value: object, error: BaseException | None) -> None:
+        if not self.identity.first_format:
+            self.claimant.holding.clear()
         self.held = self.hold_record = None
         self._leaving = False
 

@@ -49,6 +49,7 @@ class GitHub:
     pulls: dict[int, Pull] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
     messages: dict[str, str] = field(default_factory=dict)
+    parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     pushes: list[Push] = field(default_factory=list)
     began: dict[str, list[str]] = field(default_factory=dict)
     """Per fence: the nonces of its epochs, in their order."""
@@ -183,7 +184,7 @@ class GitHub:
     def committed(self, message: str, parents: Sequence[str]) -> str:
         """A commit that no ref names yet; its id."""
         oid = hashlib.sha1(f"{parents}{message}".encode()).hexdigest()
-        self.messages[oid] = message
+        self.messages[oid], self.parents[oid] = message, tuple(parents)
         return oid
 
     def push(
@@ -198,22 +199,34 @@ class GitHub:
             self.pushes.append(
                 Push(self.now, ref, oid, before, tuple(parents), message, tuple(updates), self.sender, self.sent_at)
             )
-        moves = [move for move in (RefUpdate(ref, expected, oid), *updates) if self.refs.get(move.ref) != move.new]
+        moves = [move for move in (RefUpdate(ref, expected, oid), *updates) if self.refs.get(move.ref, "") != move.new]
         if any(self.refs.get(move.ref) != move.expected for move in moves):
             nonces = self.began.get(ref, [])
             self.refused_zombies += nonce_of(message) in nonces[:-1]
             return None
         if moves:
-            before = self.refs.get(ref)
-            self.refs |= {move.ref: move.new for move in moves}
-            self.messages[oid] = message
-            nonces, nonce = self.began.setdefault(ref, []), nonce_of(message)
+            self.messages[oid], self.parents[oid] = message, tuple(parents)
+            self._moved([RefUpdate(ref, self.refs.get(ref), oid), *(move for move in moves if move.ref != ref)])
+        return oid
+
+    def _moved(self, moves: Sequence[RefUpdate]) -> None:
+        """All of them at once; each fence among them is an accepted push of its own."""
+        for move in moves:
+            self.refs.pop(move.ref, None)
+            if move.new:
+                self.refs[move.ref] = move.new
+        for move in moves:
+            message = self.messages.get(move.new, "")
+            nonces, nonce = self.began.setdefault(move.ref, []), nonce_of(message)
+            if not nonce:
+                continue  # a branch
             if nonces[-1:] != [nonce]:
                 nonces.append(nonce)
+            beside = tuple(one for one in moves if one is not move)
+            parents = self.parents.get(move.new, ())
             self.pushes.append(
-                Push(self.now, ref, oid, before, tuple(parents), message, tuple(updates), self.sender, self.sent_at)
+                Push(self.now, move.ref, move.new, move.expected, parents, message, beside, self.sender, self.sent_at)
             )
-        return oid
 
     def probe(self) -> None:
         """A scratch ref is made, moved and deleted."""

@@ -64,6 +64,10 @@ class Plan:
     review: float
     parks: bool = False
     """Whether the agent lets go after each phase."""
+    deletes_branch: bool = False
+    """Whether a merge takes the work branch away."""
+    log_characters: int = 0
+    """How long a text is that is told among the details."""
     labels_decide: bool = False
     """A planted bug: what the labels say is believed before the fence."""
 

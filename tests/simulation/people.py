@@ -35,6 +35,7 @@ class People:
             (1.0, self._ask_again),
             (0.7, self._withdraw),
             (0.3, self._close),
+            (1.0, self._command),
         ]
         for share, act in acts:
             if rng.random() < world.people * share:
@@ -105,6 +106,11 @@ class People:
         self._act("closed by a person")
         self._fate.github.close(ISSUE)
 
+    def _command(self) -> None:
+        """A word to the agents that is answered and changes nothing; agents read it in their inbox."""
+        self._fate.commands.append(int(1000 + self._fate.kernel.now))
+        self._fate.journal.say(self._fate.kernel.now, "a person", "gives a command")
+
     def _delete_ref(self) -> None:
         github, ref = self._fate.github, FENCE
         if github.refs.pop(ref, None) is not None:
@@ -142,7 +148,7 @@ class People:
             author, body = BOT, FOREIGN_KEY.sign("ack:worker", ISSUE, body)
             fate.journal.acts.append((fate.kernel.now, "opaque", 0))
         elif kind == 4 and rng.random() < 0.3:
-            author, body = BOT, body.partition("\n")[0]  # an engine of the first version
+            author, body = BOT, self._of_other_engine(body)
             fate.journal.acts.append((fate.kernel.now, "opaque", 0))
         elif kind == 5:
             author, body = BOT, "> " + body.replace("\n", "\n> ")
@@ -151,6 +157,13 @@ class People:
         github.post(ISSUE, body, author)
         fate.journal.counts["spoof ignored"] += 1
         fate.journal.say(fate.kernel.now, author.login, f"posts {body!r}")
+
+    def _of_other_engine(self, body: str) -> str:
+        """What an engine of the first version, or of one to come, has left on the thread."""
+        first = body.partition("\n")[0]
+        newer = f"<!-- ack/9 seq=7 nonce={NONCE}{self._spoofs:08x} state=active ttl=1200 mac=x -->"
+        told = f"<!-- engine-status/9 kind=worker n={ISSUE} mac=x -->\nIt works.\n\n{first}\n{newer}"
+        return (first, f"{first}\n{newer}", told)[self._spoofs % 3]
 
     def _text(self, prev: int) -> str:
         self._spoofs += 1

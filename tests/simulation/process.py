@@ -8,6 +8,8 @@ from email.utils import formatdate
 from random import Random
 from typing import Any
 
+from structlog.testing import capture_logs
+
 from shared.errors import EngineError, Transient, Unauthorized, UnknownOutcome
 from shared.github.server_time import ServerTime
 
@@ -27,7 +29,7 @@ OF_GIT = frozenset({"reads fence", "fetches", "pushes", "probes"})
 class Fate:
     """What one schedule has in common: chance, time, weather, the server and the record."""
 
-    __slots__ = ("flying", "github", "journal", "kernel", "rng", "world")
+    __slots__ = ("commands", "flying", "github", "journal", "kernel", "rng", "world")
 
     def __init__(self, kernel: Kernel, rng: Random, world: World, github: GitHub, journal: Journal) -> None:
         self.kernel = kernel
@@ -37,33 +39,15 @@ class Fate:
         self.journal = journal
         self.flying = 0
         """Requests that have not been carried out yet."""
-
-
-class AgreeingClock:
-    """A process's boot clock; its wall clock agrees with every date: that it is wrong is another matter."""
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-        self.heard = 0.0
-
-    def now(self) -> float:
-        """Wall clock."""
-        return self.heard
-
-    def boot(self) -> float:
-        """Boot clock."""
-        return self._process.boot()
-
-    async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
-        await Sleep(seconds)
+        self.commands: list[int] = []
+        """The ids of people's commands, none of which says anything about the work."""
 
 
 class Process:
     """One life of one agent. `sender` names this life; `fell` is called when it crashes."""
 
     __slots__ = (
-        "_boot_zero", "_dated_at", "_dates", "_fate", "_read_at", "_refused", "_skew", "_tasks", "_wall", "ended",
+        "_boot_zero", "_dated_at", "_dates", "_fate", "_read_at", "_refused", "_skew", "_tasks", "ended",
         "faults", "fell", "kernel", "name", "ops", "paused_until", "sender",
     )  # fmt: skip
 
@@ -82,8 +66,7 @@ class Process:
         self._dated_at = self.kernel.now
         self._read_at = self.kernel.now
         special = fate.world.special
-        self._wall = AgreeingClock(self)
-        self._dates = ServerTime(self._wall) if special.burst or special.wrong_dates else None
+        self._dates = ServerTime(self) if special.burst or special.wrong_dates else None
         self._refused = self._draw_refusal()
         self.ended = False
 
@@ -272,8 +255,8 @@ class Process:
         self._dated_at, self._read_at = at, self.kernel.now
         if self._dates is not None and call.name not in OF_GIT:
             ahead = self._fate.github.weather.ahead(at, self._fate.rng)
-            self._wall.heard = server_time(at + ahead).timestamp()
-            self._dates.note({"date": formatdate(self._wall.heard, usegmt=True)})
+            with capture_logs():  # that this process's clock is wrong needs no word
+                self._dates.note({"date": formatdate(server_time(at + ahead).timestamp(), usegmt=True)})
         if isinstance(value, EngineError):
             self._fate.journal.trouble(at, self.sender)
             task.resume(ticket, None, value)

@@ -22,8 +22,11 @@ class Protocol:
     release: Callable[..., Any]
     advance: Callable[..., Any]
     bury: Callable[..., Any]
+    conclude: Callable[..., Any] | None
     finish: Callable[..., Any]
-    settle: Callable[..., Any] | None
+    tell_ends: Callable[..., Any] | None
+    Board: Callable[..., Any]
+    read_fence: Callable[..., Any]
     mine: Callable[..., str]
     was_free: Callable[..., bool]
     Gateway: Callable[..., Any]
@@ -33,20 +36,36 @@ class Protocol:
     ItemKey: Callable[..., Any]
 
 
-def of_package(package: str, finish: str = "shared.reconcile.burial") -> Protocol:
-    """The lock as it stands in `package`, an importable package like `shared.lock`; `finish` ends fences for it."""
-    names = ("ends", "view", "claim", "hold", "fence", "claimant", "gateway", "codec")
+def of_package(package: str, finish: str = "shared.reconcile.burial", board: str = "shared.github.status") -> Protocol:
+    """The lock as it stands in `package`, an importable package like `shared.lock`.
+
+    `finish` ends fences for it, and by way of `board` agents tell something in its comment.
+    """
+    names = ("ends", "view", "claim", "hold", "fence", "claimant", "gateway", "codec", "record")
     m = {name: importlib.import_module(f"{package}.{name}") for name in names}
-    return _of_modules(m, importlib.import_module(finish), settle=m["ends"].settle, mine=_mine, was_free=_was_free)
+    own = {
+        "conclude": m["fence"].conclude,
+        "tell_ends": m["ends"].tell_ends,
+        "Board": importlib.import_module(board).StatusBoard,
+        "mine": _mine,
+        "was_free": _was_free,
+    }
+    return _of_modules(m, importlib.import_module(finish), **own)
 
 
 def _first_format() -> Protocol:
     """The lock of the first format, whose looks tell the same in other words, and which leaves its comments as is."""
     package = f"{__package__}.first_format"
-    names = ("view", "claim", "hold", "fence", "claimant", "gateway", "codec", "burial")
+    names = ("view", "claim", "hold", "fence", "claimant", "gateway", "codec", "record", "burial", "status")
     m = {name: importlib.import_module(f"{package}.{name}") for name in names}
-    mine = partial(_mine_of_first_format, m["claimant"].is_mine)
-    return _of_modules(m, m["burial"], settle=None, mine=mine, was_free=_was_free_of_first_format)
+    own = {
+        "conclude": None,
+        "tell_ends": None,
+        "Board": m["status"].StatusBoard,
+        "mine": partial(_mine_of_first_format, m["claimant"].is_mine),
+        "was_free": _was_free_of_first_format,
+    }
+    return _of_modules(m, m["burial"], **own)
 
 
 def _of_modules(m: dict[str, ModuleType], burial: ModuleType, **own: Any) -> Protocol:
@@ -65,6 +84,7 @@ def _of_modules(m: dict[str, ModuleType], burial: ModuleType, **own: Any) -> Pro
         Terms=m["claimant"].Terms,
         Intent=m["claim"].Intent,
         ItemKey=m["codec"].ItemKey,
+        read_fence=m["record"].read_fence,
         **own,
     )
 

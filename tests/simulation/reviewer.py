@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from shared.lock.port import RefUpdate
 from shared.workflow import Role, Stage
 
-from .agent import SKIP_SECONDS, SWEEP_SECONDS, Agent
+from .agent import SKIP_SECONDS, Agent
 from .rules import ISSUE, WORK_BRANCH, stages_of
 
 
 class Reviewer:
     """What a reviewer does on the issue's pull request."""
+
+    role = Role.REVIEWER
 
     def __init__(self, agent_lock: Any) -> None:
         self._lock = agent_lock
@@ -29,14 +32,10 @@ class Reviewer:
         if not sweeps and (Stage.REVIEWING not in stages_of(seen.labels) or agent.process.boot() < agent.skip_until):
             return None
         key = agent.lock.ItemKey(Role.REVIEWER, ISSUE if agent.fate.world.special.one_thread else self._number)
-        if sweeps:
-            agent.sweep_at = agent.process.kernel.now + SWEEP_SECONDS
-            if await agent.fences.read(key.ref) is None:
-                return None
+        if sweeps and await agent.sweep(key) is None:
+            return None
         view = await agent.look(key)
         done = view.fence is not None and view.fence.stage is Stage.DONE
-        if (done or view.taken_by(agent.claimant)) and sweeps:
-            await agent.settle(view.fence)
         if done or view.taken_by(agent.claimant):
             agent.skip_until = agent.process.boot() + SKIP_SECONDS
             return None
@@ -53,6 +52,7 @@ class Reviewer:
     async def step(self, agent: Agent, held: Any) -> bool:
         """Read, approve, merge, bury."""
         if held.fence.stage is Stage.IN_REVIEW:
+            await agent.tell(held, "It is read.")
             await agent.paid(held, agent.plan.review)
             agent.effect(held, "verdict")
             head = await agent.forge.tip(WORK_BRANCH)
@@ -65,7 +65,21 @@ class Reviewer:
                 if not found:
                     await agent.lock.advance(held, stage=Stage.IN_REVIEW)
                     return False
-            await agent.lock.bury(held, agent.lock.ItemKey(Role.WORKER, ISSUE), Stage.REVIEWING)
-            await agent.lock.advance(held, stage=Stage.DONE)
+            await agent.tell(held, "It is merged.")
+            if not await self._end_together(agent, held):
+                await agent.lock.bury(held, agent.lock.ItemKey(Role.WORKER, ISSUE), Stage.REVIEWING)
+                await agent.lock.advance(held, stage=Stage.DONE)
             return False
         return True
+
+    async def _end_together(self, agent: Agent, held: Any) -> bool:
+        """Both fences and the branch in one push, as `reviewer_agent.merge.merging`; all of it, or nothing."""
+        key = agent.lock.ItemKey(Role.WORKER, ISSUE)
+        found = await agent.fences.read(key.ref)
+        fence = None if found is None else agent.lock.read_fence(key, *found)
+        resting = fence if fence is not None and fence.stage is Stage.REVIEWING else None
+        tip = await agent.forge.tip(WORK_BRANCH)
+        gone = (RefUpdate(WORK_BRANCH, tip, ""),) if tip and agent.plan.deletes_branch else ()
+        ended = bool(await agent.lock.conclude(held, resting, gone))
+        agent.fate.journal.counts["both ended in one push"] += ended and resting is not None
+        return ended

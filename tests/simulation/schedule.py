@@ -123,6 +123,10 @@ class Schedule:
             ci_breaks=rng.random() < 0.15,
             review=60 + 240 * rng.random() if rng.random() < 0.2 or self.world.special.one_thread else 0.0,
             parks=self.world.special.parks,
+            deletes_branch=rng.random() < 0.5,
+            log_characters=rng.choice((20_000, 70_000))
+            if rng.random() < (0.3 if self.world.special.limited else 0.003)
+            else 0,
             labels_decide=self.variation.labels_decide,
         )
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from shared import lock
-from shared.lock import claim, claimant, codec, ends, fence, gateway, hold, view
+from shared.github import status
+from shared.lock import claim, claimant, codec, ends, fence, gateway, hold, record, view
 from shared.reconcile import burial
 from worker_agent import projection
 
@@ -43,7 +44,10 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.advance is fence.advance
     assert PRODUCTION.bury is fence.bury
     assert PRODUCTION.finish is burial.bury
-    assert PRODUCTION.settle is ends.settle
+    assert PRODUCTION.conclude is fence.conclude
+    assert PRODUCTION.tell_ends is ends.tell_ends
+    assert PRODUCTION.Board is status.StatusBoard
+    assert PRODUCTION.read_fence is record.read_fence
     assert PRODUCTION.Gateway is gateway.Gateway
     assert PRODUCTION.Claimant is claimant.Claimant
     assert PRODUCTION.Terms is claimant.Terms

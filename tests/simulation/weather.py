@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from shared.errors import NotAllowed, Transient
+from shared.errors import Blocked, NotAllowed, Transient
 
 from .worlds import HEAL, Special
 
@@ -17,6 +17,9 @@ BURST_SECONDS = 480.0
 
 LONGEST_WAIT = 4500.0
 """Whoever was refused by a rule comes back after so long at the latest."""
+
+MOST_CHARACTERS, LESS_CHARACTERS = 65_536, 16_384
+"""How long a comment may be; and how long where something before GitHub refuses it sooner."""
 
 Window = tuple[float, float]
 """From when to when; never, if both are the same."""
@@ -30,6 +33,10 @@ class Refused(NotAllowed):
 
 class Down(Transient):
     """503; nothing was done."""
+
+
+class TooLong(Blocked):
+    """422: the text is too long."""
 
 
 class Limited(Transient):
@@ -46,6 +53,8 @@ class Weather:
         self.limited = [_window(rng, 60.0, 600.0) for _ in range(4)] if special.limited else []
         self.burst = _window(rng, 60.0, BURST_SECONDS) if special.burst else NEVER
         self.burst_ahead = (1600 + 2000 * rng.random()) * rng.choice((1, -1)) if special.burst else 0.0
+        if special.burst and int(self.burst_ahead) % 10 < 3:  # some are under way when all agents start
+            self.burst = (0.0, self.burst[1] - self.burst[0])
         self.met: Counter[str] = Counter()
         """How many requests it has met, by what it did to them."""
 
@@ -75,8 +84,11 @@ class Weather:
             self.met["git server that was down"] += 1
             raise Down
 
-    def writing(self, now: float) -> None:
+    def writing(self, now: float, body: str) -> None:
         """Raise what GitHub says to a comment."""
+        if len(body) > (LESS_CHARACTERS if self.special.limited else MOST_CHARACTERS):
+            self.met["text refused as too long"] += 1
+            raise TooLong
         if any(_within(window, now) for window in self.limited):
             self.met["comment refused by a limit"] += 1
             raise Limited

@@ -36,6 +36,10 @@ class Comments:
         )
         return await self.thread(number, since) if count else ()
 
+    def known(self, number: int) -> tuple[Comment, ...] | None:
+        """What is known without asking: nothing."""
+        return None
+
     async def comment(self, id: int) -> Comment | None:
         """One comment, perhaps as it was."""
         found: Comment | None = await Call("reads comment", partial(self._github.comment, id), detail=id)
@@ -54,7 +58,7 @@ class Comments:
         return edited
 
     def _write(self, write: Callable[[int, str, Account], object], where: int, body: str, at: float) -> object:
-        self._github.weather.writing(at)
+        self._github.weather.writing(at, body)
         return write(where, body, self._account)
 
 

@@ -9,7 +9,7 @@ from shared.errors import Gone, Transient
 from shared.lock.port import RefUpdate
 from shared.workflow import Role, Stage
 
-from .agent import SKIP_SECONDS, SWEEP_SECONDS, Agent
+from .agent import SKIP_SECONDS, Agent
 from .kernel import Sleep
 from .records import Item
 from .rules import (
@@ -34,6 +34,8 @@ READY = frozenset({Stage.READY})
 class Worker:
     """What a worker does on the issue."""
 
+    role = Role.WORKER
+
     def __init__(self, agent_lock: Any) -> None:
         self.key = agent_lock.ItemKey(Role.WORKER, ISSUE)
         self._intent = agent_lock.Intent
@@ -48,33 +50,27 @@ class Worker:
         except Gone:
             return None
         sweeps = agent.process.kernel.now >= agent.sweep_at
+        await agent.hear(ISSUE)
+        fence = await agent.sweep(self.key) if sweeps else None
         if not seen.open and sweeps:
-            await self._bury(agent)
-        if not seen.open or not (sweeps or stages_of(seen.labels) & (WORKING | READY)):
+            await self._bury(agent, fence)
+        works = bool(stages_of(seen.labels) & (WORKING | READY))
+        if not seen.open or not (works or fence is not None):
             return None
         if not sweeps and boot < agent.skip_until and seen == agent.skipped:
             return None
-        if sweeps:
-            agent.sweep_at = agent.process.kernel.now + SWEEP_SECONDS
-            if not stages_of(seen.labels) & (WORKING | READY) and await agent.fences.read(self.key.ref) is None:
-                return None
         view = await agent.look(self.key)
         other = view.taken_by(agent.claimant)
         agent.fate.journal.counts["comment respected where there is no fence"] += bool(other) and view.fence is None
         intent = None if other else await self._wanted(agent, seen, view.fence)
-        if intent is None and sweeps:
-            await agent.settle(view.fence)
         if intent is None:
             agent.say(f"skips: {other or 'nothing to claim'}")
             agent.skip_until, agent.skipped = boot + SKIP_SECONDS, seen
             return None
         return view, intent
 
-    async def _bury(self, agent: Agent) -> None:
+    async def _bury(self, agent: Agent, fence: Any) -> None:
         """End the fence of what was merged while this kind held it, after `shared.reconcile.sweep`."""
-        agent.sweep_at = agent.process.kernel.now + SWEEP_SECONDS
-        fence = (await agent.look(self.key)).fence
-        await agent.settle(fence)
         if fence is not None and fence.stage is Stage.REVIEWING and _merged(await agent.forge.pulls_of(WORK_BRANCH)):
             buried = await agent.lock.finish(agent.port, agent.claimant, fence, Stage.DONE)
             agent.fate.journal.counts["fence of a merged issue ended"] += buried
@@ -103,7 +99,9 @@ class Worker:
 
     async def ordered(self, agent: Agent, held: Any) -> bool:
         """Closed, or a person's own move of the stage label."""
-        return await self._order(agent, held, await agent.forge.item(ISSUE))
+        seen = await agent.forge.item(ISSUE)
+        await agent.hear(ISSUE)
+        return await self._order(agent, held, seen)
 
     async def _order(self, agent: Agent, held: Any, seen: Item) -> bool:
         if not seen.open:
@@ -135,6 +133,7 @@ class Worker:
             agent.say("withdraws: a person's order")
             await self.stop(agent, held)
             return True
+        await agent.tell(held, f"It is {held.fence.stage}, {held.fence.phase}.")
         await self._show(agent, held, seen)
         if held.fence.stage is Stage.IMPLEMENTING:
             await self._build(agent, held)

@@ -15,6 +15,7 @@ from lab.world.accounts import TokenRecord
 from shared.errors import Unauthorized
 from shared.github.acceptance import RETRY_SECONDS
 from shared.items import Rest, Result
+from shared.lock.claimant import Terms
 from shared.loop import Loop
 from shared.workflow import Role
 
@@ -105,6 +106,8 @@ async def test_a_token_that_stays_revoked_lets_the_lease_run_out_and_the_work_st
     engine.lab.clock.advance(RETRY_SECONDS)
     engine.script(TESTS + CODE)
     async with engine.agent(Role.WORKER, state="machine-2") as second:
+        await engine.tick(second)
+        engine.lab.clock.advance(Terms().look_again)
         await engine.until(lambda: bool(second.ended), second)
     assert labels(engine, number) == {"status:reviewing"}
     assert len(pulls(engine)) == 1

@@ -51,21 +51,26 @@ HOLDING = (
         "a person's edit is written over",
         (
             "hold",
-            "    if ack is None or ack.opaque:\n        await _stopped(held, EDITED)\n    elif",
-            "    if ack is None or ack.opaque:\n        return\n    elif",
+            "    if ack is None or ack.opaque:\n        raise _stopped(held, EDITED)\n",
+            "    if ack is None or ack.opaque:\n        return\n",
         ),
     ),
     simulated(
         "an edit by a person is noticed and not obeyed",
-        ("hold", "        await _stopped(held, EDITED)\n", '        held.lost = ""\n'),
+        ("hold", "        raise _stopped(held, EDITED)\n", '        held.lost = ""\n'),
     ),
     simulated(
         "a deleted comment is no loss",
         (
             "hold",
-            "    if not await _rewrite(held) and not _is_new(held):\n        await _stopped(held, DELETED)\n",
-            "    await _rewrite(held)\n",
+            "    if not there and not _is_new(held):\n        raise _stopped(held, DELETED)\n",
+            "",
         ),
+    ),
+    simulated(
+        "what may be deleted is looked for as seldom as ever",
+        ("hold", "server, sent if there else held.beaten", "server, sent"),
+        world="calm",
     ),
     simulated(
         "a new comment may not be late",
@@ -73,22 +78,22 @@ HOLDING = (
         (
             "hold",
             "    if found is not None:\n        await _look(held, found)\n    if words",
-            "    if found is None and not _is_new(held):\n        await _stopped(held, DELETED)\n"
+            "    if found is None and not _is_new(held):\n        raise _stopped(held, DELETED)\n"
             "    if found is not None:\n        await _look(held, found)\n    if words",
         ),
         world="laggy",
     ),
     simulated(
         "a newer epoch's text is written over",
-        ("hold", "    elif ack.epoch > held.fence.epoch:\n        raise _lose(held, TAKEN)\n    elif", "    elif"),
+        ("hold", "    if ack.epoch > held.fence.epoch:\n        raise _lose(held, TAKEN)\n", ""),
         world="ref-put-back",
     ),
     simulated(
         "another nonce means edited by a person",
         (
             "hold",
-            "    elif ack.nonce == held.ack.nonce:\n        shown",
-            "    elif ack.nonce != held.ack.nonce:\n        await _stopped(held, EDITED)\n    else:\n        shown",
+            "    if ack.nonce == held.ack.nonce:\n        shown",
+            "    if ack.nonce != held.ack.nonce:\n        raise _stopped(held, EDITED)\n    else:\n        shown",
         ),
         world="odd-edits",
     ),
@@ -105,11 +110,14 @@ HOLDING = (
     ),
     simulated(
         "who is stopped keeps the fence",
+        ("hold", "    if held.lost and not ordered:\n", "    if held.lost:\n"),
+    ),
+    unit(
+        "the fence is free before the work has ended",
         (
             "hold",
-            "        async with turn(held, held.moves):\n            await _moved(held, held.ack.nonce)\n"
-            "    held.claimant",
-            "        pass\n    held.claimant",
+            "        raise _stopped(held, EDITED)\n",
+            "        error = _stopped(held, EDITED)\n        await _moved(held, held.ack.nonce)\n        raise error\n",
         ),
     ),
     simulated(

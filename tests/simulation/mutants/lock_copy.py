@@ -12,8 +12,8 @@ from ..protocol import Protocol, of_package
 from .mutant import ROOT, Mutant, sources
 
 PACKAGE = "shared.lock"
-BURIAL = "shared/reconcile/burial.py"
-"""What ends fences by way of the lock is copied with it."""
+BURIAL, STATUS = "shared/reconcile/burial.py", "shared/github/status.py"
+"""What ends fences by way of the lock, and what tells something in its comment, is copied with it."""
 
 _MODULE = re.compile(r"^from shared\.lock\.(\w+) import ", re.MULTILINE)
 _MEMBER = re.compile(r"^from shared\.lock import (\w+)", re.MULTILINE)
@@ -38,7 +38,8 @@ class _Copy:
             if path.stem not in {"__init__", "scope"}:
                 self._load(path.stem, f"shared/lock/{path.name}")
         self._load("burial", BURIAL)
-        return of_package(self._package, f"{self._package}.burial")
+        self._load("status", STATUS)
+        return of_package(self._package, f"{self._package}.burial", f"{self._package}.status")
 
     def _load(self, module: str, path: str) -> None:
         """A module, after those that it imports."""

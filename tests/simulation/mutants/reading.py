@@ -5,7 +5,7 @@ from __future__ import annotations
 from .mutant import simulated, unit
 
 READING = (
-    simulated("no second look", ("view", "if left <= 0 and asked is not None:", "if asked is not None:")),
+    simulated("no second look", ("view", "if left <= 0 and view.sure:", "if view.sure:")),
     simulated(
         "a second look at another fence",
         ("view", "if oid != view.fence.oid:", "if not oid:"),
@@ -13,7 +13,23 @@ READING = (
     ),
     simulated("the second look a second later", ("claimant", "self.timeout / 30 + 1", "1")),
     simulated(
-        "an unsure clock decides", ("view", "if left <= 0 and asked is not None:", "if left <= 0:"), world="date-burst"
+        "an unsure clock decides",
+        ("view", "if left <= 0 and view.sure:", "if left <= 0:"),
+        ("claim", "    if not view.sure:\n", "    if not view.at:\n"),
+        world="date-burst",
+    ),
+    simulated(
+        "an unsure clock claims", ("claim", "    if not view.sure:\n", "    if not view.at:\n"), world="date-burst"
+    ),
+    unit("an unsure clock ends a dead life", ("ends", "is Standing.OURS and view.sure and", "is Standing.OURS and")),
+    unit("an unsure clock ends what was put back", ("ends", "(thread.sure and not", "(not")),
+    unit(
+        "a ref that was put back hides a dead epoch",
+        (
+            "ends",
+            "    if ack is None or ack.opaque or ack.key != fence.key:\n",
+            "    if ack is None or ack.opaque or ack.key != fence.key or ack.epoch > fence.epoch:\n",
+        ),
     ),
     simulated(
         "the fence is read after the thread",

@@ -12,7 +12,19 @@ COMMENTS, CLIENT, FENCES, PUSH = (
 )
 COMMAND, MIRROR, MARKS = "shared/git/command.py", "shared/git/mirror.py", "shared/marks.py"
 
+TIME = "shared/github/server_time.py"
+
 STANDING_ON = (
+    adapter(
+        "first answers are believed",
+        (TIME, "        return self._confirmed and self._agreed", "        return self._agreed"),
+    ),
+    adapter(
+        "the first answer stays",
+        (TIME, "elif self._read is None or (is_witnessed and not self._confirmed):", "elif self._read is None:"),
+    ),
+    adapter("this machine's clock decides", (TIME, "is_witnessed and not self._confirmed", "is_witnessed")),
+    adapter("any time is believed by its second answer", (TIME, "DOUBT_SECONDS = 600.0", "DOUBT_SECONDS = 0.0")),
     adapter(
         "a post is sent again",
         (CLIENT, '            if method == "POST":\n                raise\n', "            pass\n"),

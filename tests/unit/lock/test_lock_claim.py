@@ -12,7 +12,7 @@ from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import BOT, EPOCH, STRANGER, Server
 from lock_world import AN_ATTEMPT, TERMS, of_format_1, older_ack, on_the_thread, states
 
-from shared.errors import NotAllowed
+from shared.errors import NotAllowed, Transient
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, AckState, ItemKey, read_ack, shown, write_ack, write_words
 from shared.lock.comment import NO_WORDS, Words
@@ -109,6 +109,20 @@ def test_a_sign_of_life_between_the_looks_begins_them_anew(server: Server, alice
     assert bob.claim() is None, "the fence is another one"
     server.seconds += TERMS.look_again
     assert bob.claim() is not None
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_nothing_is_claimed_by_a_clock_that_is_not_sure(server: Server, alice: FakeAgent, again: bool) -> None:
+    """Its stamps would be wrong: with one of an hour ago a live holder looks dead for certain."""
+    if again:
+        alice.win()
+        alice = alice.restart()
+    alice.port.sure = False
+    with pytest.raises(Transient, match="time is in doubt"):
+        alice.claim()
+    assert alice.port.count(*WRITES) == 0
+    alice.port.sure = True
+    assert alice.claim() is not None
 
 
 def test_nothing_is_taken_over_by_a_clock_that_is_not_sure(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:

@@ -49,10 +49,20 @@ def test_an_end_that_nobody_told_is_told_by_the_next_who_comes_by(
     assert tell(bob) == 0
 
 
-def test_who_told_it_itself_asks_nobody(server: Server, alice: FakeAgent) -> None:
-    assert run(alice.port, release(alice.win()))
+def test_who_told_it_itself_asks_once_when_no_late_edit_can_come_any_more(server: Server, alice: FakeAgent) -> None:
+    """In a fleet of one nobody else would notice an edit that was carried out after its end."""
+    held = alice.win()
+    active = server.comments()[held.ack.id].body
+    assert run(alice.port, release(held))
+    server.edit(held.ack.id, active)
     asked = len(alice.port.done)
-    assert tell(alice) == 0
+    certain = timedelta(seconds=TERMS.certain)
+    assert tell(alice, after=certain - timedelta(seconds=1)) == 0
+    assert len(alice.port.done) == asked
+    assert tell(alice, after=certain) == 1
+    assert on_the_thread(server, held) is AckState.RELEASED
+    asked = len(alice.port.done)
+    assert tell(alice, after=certain) == 0
     assert len(alice.port.done) == asked
 
 

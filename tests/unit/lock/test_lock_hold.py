@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from fake_port import KEY, KEYS, FakeAgent, Run, run
-from fake_server import EPOCH, Fault, Hidden, Server, Stale
+from fake_server import EPOCH, Fault, Server, Stale
 from lock_world import TERMS
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
@@ -203,13 +203,6 @@ def test_a_text_that_is_too_long_leaves_the_lock_alone(server: Server, alice: Fa
     assert "ACK:worker:worker-a:" in body
     assert "xxx" not in body
     run(alice.port, beat(held))
-
-
-def test_a_comment_that_is_not_shown_yet_is_not_deleted(server: Server, alice: FakeAgent, held: Held) -> None:
-    alice.port.plan(ReadComment, Hidden(frozenset({held.ack.id})))
-    server.seconds += TERMS.heartbeat
-    run(alice.port, beat(held))
-    held.check()
 
 
 def test_line_ends_that_github_changes_are_no_edit(server: Server, alice: FakeAgent, held: Held) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 from fake_port import KEY, FakeAgent, Run, run
-from fake_server import Fault, Server
+from fake_server import Fault, Hidden, Server
+from lock_world import TERMS
 
 from shared.errors import Lost
-from shared.lock.hold import NEW_SECONDS, Held, beat, release
-from shared.lock.port import AdvanceFence, EditComment
+from shared.lock.comment import Words
+from shared.lock.hold import NEW_SECONDS, Held, beat, keep, release, tell
+from shared.lock.port import AdvanceFence, EditComment, ReadComment
 
 
 def is_free(server: Server) -> bool:
@@ -58,3 +60,23 @@ def test_what_a_person_stopped_and_cannot_be_released_is_not_gone_on_with(
     assert alice.claim() is None
     assert alice.restart().claim() is None
     assert server.comments()[held.ack.id].body == "Please stop."
+
+
+def test_a_comment_that_is_not_shown_yet_is_not_deleted(server: Server, alice: FakeAgent, held: Held) -> None:
+    alice.port.plan(ReadComment, Hidden(frozenset({held.ack.id})))
+    server.seconds += TERMS.heartbeat
+    run(alice.port, beat(held))
+    held.check()
+
+
+def test_a_deletion_that_comes_too_soon_to_be_believed_is_noticed_by_the_next_heartbeat(
+    server: Server, alice: FakeAgent, held: Held
+) -> None:
+    """What is told meanwhile is no heartbeat: that the comment is not there may mean that it is new."""
+    beats = Run(alice.port, keep(held))
+    server.delete(held.ack.id)
+    server.seconds += NEW_SECONDS / 2
+    run(alice.port, tell(held, Words("The tests are written.")))
+    with pytest.raises(Lost, match="deleted"):
+        beats.finish()
+    assert server.seconds < TERMS.heartbeat + 10

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from shared.errors import Transient
-from shared.github.server_time import APART_SECONDS, ServerTime
+from shared.github.server_time import APART_SECONDS, WITNESS_SECONDS, ServerTime
 
 NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 
@@ -107,15 +107,74 @@ def test_a_burst_of_wrong_dates_is_not_believed_and_a_lasting_change_is() -> Non
     assert is_sure(time)
 
 
-def test_a_first_answer_that_is_wrong_is_found_out() -> None:
+def test_a_first_answer_that_is_wrong_is_found_out_by_the_local_clock() -> None:
+    clock = WrongClock(WITNESS_SECONDS)
+    time = ServerTime(clock)
+    with capture_logs():
+        noted(time, clock, wrong=1600)
+        noted(time, clock, wrong=1600)
+        assert not is_sure(time)
+        noted(time, clock)
+    assert time.now() == NOON
+    assert not is_sure(time)
+    noted(time, clock)
+    assert is_sure(time)
+
+
+def test_a_first_answer_that_is_wrong_is_found_out_without_a_clock_that_is_right() -> None:
+    clock = WrongClock(7200)
+    time = ServerTime(clock)
+    with capture_logs():
+        noted(time, clock, wrong=1600)
+        for _ in range(61):
+            clock.seconds += 10
+            noted(time, clock)
+            assert not is_sure(time), "nothing is claimed by it"
+        assert time.now() == NOON + timedelta(seconds=610)
+        noted(time, clock)
+    assert is_sure(time)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1600.0, -1600.0])
+def test_a_process_that_starts_while_all_answers_are_dated_alike_is_sure_after_ten_minutes(wrong: float) -> None:
+    """They may be those of a proxy: a clock that is more than two minutes away from them may be right."""
+    clock = WrongClock(wrong + WITNESS_SECONDS + 1)
+    time = ServerTime(clock)
+    with capture_logs():
+        for _ in range(60):
+            noted(time, clock, wrong=wrong)
+            assert not is_sure(time)
+            clock.seconds += 10
+        noted(time, clock, wrong=wrong)
+    assert is_sure(time)
+    assert time.now() == NOON + timedelta(seconds=600 + wrong)
+
+
+def test_a_clock_that_is_right_again_confirms_what_was_known() -> None:
+    clock = WrongClock(3600)
+    time = ServerTime(clock)
+    with capture_logs():
+        noted(time, clock)
+        noted(time, clock)
+        assert not is_sure(time)
+        clock.ahead = 0
+        noted(time, clock)
+    assert is_sure(time)
+
+
+def test_a_clock_that_goes_wrong_later_takes_nothing_away() -> None:
+    """It witnesses the first answers; whatever it says afterwards, an answer that it agrees with is doubted."""
     clock = WrongClock(0)
     time = ServerTime(clock)
-    noted(time, clock, wrong=1600)
-    for _ in range(61):
-        clock.seconds += 10
+    with capture_logs():
         noted(time, clock)
-        assert clock.seconds > 600 or not is_sure(time), "nothing is taken over by it"
-    assert time.now() == NOON + timedelta(seconds=610)
+        noted(time, clock)
+        clock.ahead = 1600
+        noted(time, clock)
+        assert is_sure(time)
+        noted(time, clock, wrong=1600)
+    assert time.now() == NOON
+    assert not is_sure(time)
 
 
 def test_wrong_dates_that_differ_from_each_other_never_add_up() -> None:

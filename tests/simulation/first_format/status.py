@@ -1,0 +1,43 @@
+"""What agents of the first format told: a comment beside their ACKs, found by its mark, and written as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from shared import marks
+from shared.github.status import Status
+from shared.marks import Authenticity, Keyring
+from shared.models import Comment
+from shared.workflow import Role
+
+MARK = "engine-status"
+
+
+class StatusBoard:
+    """Writes the status comment of one kind of agent."""
+
+    def __init__(self, comments: Any, role: Role, accounts: Collection[int], keys: Keyring) -> None:
+        self._comments, self._role, self._accounts, self._keys = comments, role, accounts, keys
+
+    async def show(self, number: int, status: Status, warrant: Any) -> None:
+        """Edit it, or post it where none is to be seen; nothing is sent when it says the same."""
+        found = next((one for one in await self._comments.thread(number) if self._is_ours(one)), None)
+        revision = int(_fields(found).get("rev", "0")) + 1
+        mark = marks.render(MARK, {"kind": self._role, "n": str(number), "rev": str(revision)})
+        body = self._keys.sign(f"status:{self._role}", number, f"{mark}\n{status.sentence}")
+        if found is None:
+            await self._comments.post(number, body, warrant)
+        elif found.body.partition("\n")[2] != status.sentence:
+            await self._comments.edit(found.id, body, warrant)
+
+    def _is_ours(self, comment: Comment) -> bool:
+        mark = marks.find(comment.body.partition("\n")[0])
+        ours = mark is not None and (mark.name, mark.version) == (MARK, 1) and mark.fields.get("kind") == self._role
+        valid = self._keys.verify(f"status:{self._role}", comment.number, comment.body) is Authenticity.VALID
+        return ours and valid and comment.author.id in self._accounts
+
+
+def _fields(comment: Comment | None) -> dict[str, str]:
+    mark = None if comment is None else marks.find(comment.body)
+    return {} if mark is None else mark.fields

@@ -1,0 +1,58 @@
+"""A tombstone on a fence whose item is gone: only where nobody can be at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from fake_port import KEY, FakeAgent, run
+from fake_server import Server
+from lock_world import TERMS
+
+from shared.errors import Gone
+from shared.lock.port import ReadComments
+from shared.lock.record import Fence
+from shared.reconcile.burial import bury
+from shared.workflow import Stage
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.check_all_met()
+
+
+@pytest.fixture
+def left(server: Server) -> Fence:
+    """What an older engine left on an issue that was transferred since: nobody can read whether it lives."""
+    fence = replace(FakeAgent(server, "worker-a").win().fence, format=1, oid="")
+    oid = server.push(fence, server.refs[KEY.ref], "", ())
+    assert oid is not None
+    return replace(fence, oid=oid)
+
+
+def buried(server: Server, left: Fence, *, sure: bool = True) -> bool:
+    bob = FakeAgent(server, "worker-b")
+    bob.port.sure = sure
+    bob.port.plan(ReadComments, Gone())
+    return run(bob.port, bury(bob.port, bob.claimant, left, Stage.WITHDRAWN))
+
+
+def test_what_is_gone_is_buried_when_its_holder_is_surely_dead(server: Server, left: Fence) -> None:
+    server.seconds += TERMS.certain - 1
+    assert not buried(server, left)
+    server.seconds += 1
+    assert not buried(server, left, sure=False), "nobody knows what time it is"
+    assert server.refs[KEY.ref] == left.oid
+    assert buried(server, left)
+    fence = server.fence(KEY)
+    assert fence is not None
+    assert (fence.stage, fence.free) == (Stage.WITHDRAWN, False)
+
+
+def test_what_has_moved_meanwhile_is_left(server: Server, left: Fence) -> None:
+    server.seconds += TERMS.certain
+    assert server.push(replace(left, pr=7, oid=""), left.oid, "", ()) is not None
+    assert not buried(server, left)
