@@ -20,6 +20,10 @@ PAGE = 100
 """A change list shorter than one page is the whole list of open items; a full one all that changed after its last."""
 
 
+DOUBT_SECONDS = 120.0
+"""Where a list lacks an item that a reading says is open, one of them is old: so long it is read again."""
+
+
 class IssueLists(Protocol):
     """What the inbox asks of the issues adapter."""
 
@@ -67,7 +71,7 @@ class Inbox:
         self._notice = notice
         self._ties = ties or Ties()
         self._known: dict[int, Issue] = {}
-        self._missing: set[int] = set()
+        self._missing: dict[int, float] = {}
         self._found_closed: dict[int, Issue] = {}
         self._gone: dict[int, Issue] = {}
         self._versions: dict[int, datetime] = {}
@@ -86,7 +90,7 @@ class Inbox:
     def dismiss(self, number: int) -> None:
         """An item has ended by our own hand: that the lists lack it from now on is no news, and nobody has to look."""
         self._drop(number)
-        self._missing.discard(number)
+        self._missing.pop(number, None)
 
     def version(self, number: int) -> datetime | None:
         """When an open item last changed, as the change list says it; None when the list does not reach to it."""
@@ -108,7 +112,7 @@ class Inbox:
         found: dict[int, Issue] = {}
         for label in self._labels:
             found |= {one.number: one for one in await self._issues.labelled(label) if self._concerns(one)}
-        self._missing |= self._known.keys() - found.keys()
+        self._missing |= dict.fromkeys(self._known.keys() - found.keys(), self._clock.boot() - DOUBT_SECONDS)
         if any(self._known.get(number) is not one for number, one in found.items()):
             self._known = self._known | found
         self._next_sweep = self._clock.boot() + SWEEP_SECONDS
@@ -120,7 +124,8 @@ class Inbox:
         self._versions = {number: issue.updated_at for number, issue in listed.items()}
         oldest = min(self._versions.values()) if len(recent) >= PAGE else None
         self._miss(listed, newer_than=oldest)
-        self._missing -= listed.keys()
+        for number in self._missing.keys() & listed.keys():
+            del self._missing[number]
         self._known = self._known | {number: issue for number, issue in listed.items() if self._follows(number, issue)}
 
     def _miss(self, listed: Mapping[int, Issue], *, newer_than: datetime | None) -> None:
@@ -129,22 +134,25 @@ class Inbox:
             if newer_than is not None and self._known[number].updated_at <= newer_than:
                 continue  # beyond the last row: the page says nothing about it
             if self._ties.mourns(self._known[number], listed):
-                self._missing.add(number)
+                self._missing[number] = self._clock.boot()
             else:
                 self.dismiss(number)
 
     async def _read_missing(self, number: int) -> None:
-        """A list can be stale or short with status 200; only the item itself says that it is closed."""
+        """A list can be stale or short with status 200, and so can the item: only an item that is closed is sure."""
         try:
             issue: Issue | None = await self._issues.issue(number)
         except NotShown:
             return  # it stays missing until the next look
         except Gone:
             issue = None
-        self._missing.discard(number)
         if issue is not None and issue.open:
-            self._known = {**self._known, number: brief(issue)}
+            if (shown := brief(issue)) != self._known.get(number):
+                self._known = {**self._known, number: shown}
+            if self._clock.boot() >= self._missing[number] + DOUBT_SECONDS:
+                del self._missing[number]
             return
+        del self._missing[number]
         if self._drop(number) and issue is not None:
             self._found_closed[number] = issue  # kept until a whole look succeeds, or it would not be told
 

@@ -180,7 +180,7 @@ async def test_a_failed_story_is_planned_again_on_command(engine: Engine) -> Non
     async with engine.agent(Role.PLANNER) as planner:
         await engine.until(lambda: bool(planner.ended), planner)
         assert "status:failed" in labels(engine, number)
-        assert "**Commands:** `/retry` goes on" in status(engine, number)
+        assert "**Commands:** `/retry` continues" in status(engine, number)
     engine.scenario = demo_script(engine.directory)
     say(engine, number, "/close-and-reset")
     say(engine, number, "/retry")

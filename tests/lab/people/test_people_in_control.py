@@ -43,7 +43,7 @@ async def given_up(engine: Engine) -> int:
 async def test_every_command_by_comment(engine: Engine) -> None:
     engine.more_settings["notify"] = {"mention": ["ada"]}
     number = await given_up(engine)
-    assert [one.body for one in comments(engine, number) if "A person is wanted" in one.body and "@ada" in one.body]
+    assert [one.body for one in comments(engine, number) if "Needs a maintainer:" in one.body and "@ada" in one.body]
     refused = {
         verb: one for verb in Verb if isinstance(one := ruling(verb, Track.SPECIFICATION, Stage.FAILED), Refused)
     }

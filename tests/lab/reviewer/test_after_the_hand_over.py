@@ -203,7 +203,7 @@ async def test_a_person_who_asks_for_changes_after_an_edit_has_the_new_text_work
 
 
 def calls_for_help(engine: Engine, number: int) -> list[str]:
-    return [one.body for one in comments(engine, number) if "has stood still" in one.body]
+    return [one.body for one in comments(engine, number) if "has waited for 24 hours or more" in one.body]
 
 
 @pytest.mark.edges(

@@ -96,7 +96,7 @@ async def test_a_conflict_after_the_hand_over_is_resolved_by_the_worker_and_show
     assert calls(engine, "resolve_conflict") == 1
     assert (merged(engine), merges_asked(engine)) == (False, 0)
     assert labels(engine, pull.number) >= {"status:approved", "flag:had-conflict"}
-    assert "look at that merge, then take `flag:had-conflict` off" in status(engine, pull.number)
+    assert "Check that merge, then remove `flag:had-conflict`" in status(engine, pull.number)
     engine.lab.unlabel(REPOSITORY, pull.number, "flag:had-conflict", actor="ada")
     engine.lab.clock.advance(301)
     async with engine.agent(Role.REVIEWER) as reviewer:

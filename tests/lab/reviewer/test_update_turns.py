@@ -79,7 +79,7 @@ async def test_one_that_waits_for_people_is_overtaken_by_one_that_they_have_appr
         here.approve(here.pull(other).number)
         await here.until(lambda: here.is_merged(other))
         assert not here.is_merged(one)
-        await here.look(4)  # until it is seen that the base has moved, it says what was true before
+        await here.until(lambda: not first(here, [one]))  # until the base is seen to have moved, it says what was true
         await here.until(lambda: bool(first(here, [one])), looks=40)
         here.approve(here.pull(one).number)
         await here.until(lambda: here.is_merged(one))

@@ -142,7 +142,7 @@ async def is_published(engine: Engine, number: int) -> None:
     assert [calls(engine, call) for call in ("write_tests", "implement")] == [0, 0]
     record = engine.issue(pull.number)
     assert record.title == "[TDD] Implement tests/test_green.py::test_is_empty_at_first"
-    assert "- Cost: $0.00 (no run)" in (record.body or "")
+    assert "<details><summary>Evidence: 0 attempts, $0.00</summary>" in (record.body or ""), record.body
     assert "engine-claim" not in (record.body or ""), "nothing was red, so no red is claimed"
 
 

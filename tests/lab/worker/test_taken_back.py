@@ -17,12 +17,12 @@ pytestmark = pytest.mark.long
 
 
 def when_acknowledged(engine: Engine, number: int, change: Callable[[], object]) -> None:
-    """Let `change` happen when the ACK of a claim is read back: after the item was, before its label is set."""
+    """Let `change` happen when the ACK of a claim is posted: after the item was read, before its label is set."""
     changed: list[bool] = []
 
     def look(one: Exchange) -> None:
-        settled = one.method == "GET" and one.path.endswith(f"/issues/{number}/comments") and acks(engine, number)
-        if settled and not changed:
+        posted = one.method == "POST" and one.path.endswith(f"/issues/{number}/comments") and acks(engine, number)
+        if posted and not changed:
             changed.append(True)
             change()
 

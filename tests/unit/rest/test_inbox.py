@@ -10,7 +10,7 @@ import pytest
 from fake_agent import HandClock
 
 from shared.errors import Gone, Transient
-from shared.github.inbox import PAGE, SWEEP_SECONDS, Inbox, Ties
+from shared.github.inbox import DOUBT_SECONDS, PAGE, SWEEP_SECONDS, Inbox, Ties
 from shared.models import Account, Issue
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -122,6 +122,35 @@ async def test_an_item_missing_from_a_short_list_is_read_before_anything_is_conc
     issues.changed = True
     assert set(await box.look()) == known
     assert issues.asked[-1] == "#1"
+
+
+@pytest.mark.fault(11)
+async def test_an_item_that_a_list_lacks_is_read_again_while_its_reading_may_be_the_old_one() -> None:
+    issues, clock = FakeIssues({1: issue(1, READY)}), HandClock()
+    box = inbox(issues, clock)
+    await box.look()
+    issues.hidden, issues.changed = {1}, True
+    known = await box.look()
+    assert set(known) == {1}
+    assert await box.look() is known, "nothing has changed"
+    issues.items[1] = issue(1, READY, open=False)  # its list is not sent once more
+    clock.seconds += DOUBT_SECONDS - 1
+    assert set(await box.look()) == set()
+    assert set(box.gone) == {1}
+
+
+@pytest.mark.fault(11)
+async def test_an_old_list_is_not_doubted_for_ever() -> None:
+    issues, clock = FakeIssues({1: issue(1, READY)}), HandClock()
+    box = inbox(issues, clock)
+    await box.look()
+    issues.hidden, issues.changed = {1}, True
+    await box.look()
+    clock.seconds += DOUBT_SECONDS
+    assert set(await box.look()) == {1}
+    issues.asked.clear()
+    assert set(await box.look()) == {1}
+    assert issues.asked == ["recent"]
 
 
 async def test_a_full_page_concludes_nothing() -> None:
