@@ -6,6 +6,7 @@ import pytest
 
 from shared.specification import Criterion
 from worker_agent.tdd.damage.code_changes import changes
+from worker_agent.tdd.damage.code_equality import deciding
 from worker_agent.tdd.damage.code_guarded import guarded
 from worker_agent.tdd.damage.code_guards import removed
 from worker_agent.tdd.damage.unasked import unasked
@@ -152,6 +153,23 @@ def test_a_parameter_that_only_decides_what_is_refused(path: str, code: str, nam
 def test_code_that_says_that_something_is_not_implemented(path: str, code: str, told: bool) -> None:
     assert bool(unfinished({}, {path: code.encode()})) is told
     assert unfinished({path: code.encode()}, {path: code.encode()}) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "names"),
+    [
+        ("a.py", "class A(str):\n    def __eq__(self, other):\n        return self[:1] == other[:1]\n", ["A.__eq__"]),
+        ("a.py", "class A(Base):\n    def __eq__(self, other):\n        return self.a == other.a\n", []),
+        ("a.py", "class A(str):\n    def shout(self):\n        return self.upper()\n", []),
+        ("a.rb", "class A < String\n  def ==(other) = casecmp?(other)\nend\n", ["A.=="]),
+        ("a.rb", "class A\n  def ==(other) = name == other.name\nend\n", []),
+        ("a.js", "class A extends String {\n  valueOf() {\n    return this[0];\n  }\n}\n", ["A.valueOf"]),
+    ],
+)
+def test_plain_values_that_decide_what_they_equal(path: str, code: str, names: list[str]) -> None:
+    found = deciding({}, {path: code.encode()})
+    assert [each.partition(": ")[0] for each in found] == [f"{path}::{name}" for name in names]
+    assert deciding({path: code.encode()}, {path: code.encode()}) == ()
 
 
 GUARDED = "def f(a):\n    if a < 1:\n        raise ValueError('a')\n    return a\n"

@@ -121,6 +121,14 @@ RSpec.describe Calc, "old" do
   end
 end
 """
+DESCRIBED = """describe Shop::Calc do
+  it("works") { assert true }
+
+  describe "when big" do
+    it("works") { assert true }
+  end
+end
+"""
 MINITEST = """
 class CalcTest < Minitest::Test
   def test_adds; end
@@ -193,6 +201,9 @@ def test_descriptions_of_rspec_are_joined_as_rspec_does() -> None:
         ("calc_spec.rb", RSPEC, "Calc old#add when big is expected to eq 1", "Calc old#add when big is #{name}"),
         ("calc_test.rb", MINITEST, "CalcTest::test_adds", "CalcTest::test_adds"),
         ("calc_test.rb", MINITEST, "calc::test_0001_works", "calc works"),
+        ("calc_test.rb", MINITEST, "calc::test_works", "calc works"),
+        ("calc_test.rb", DESCRIBED, "Shop::Calc::test_works", "Shop::Calc works"),
+        ("calc_test.rb", DESCRIBED, "Shop::Calc::when big::test_works", "Shop::Calc when big works"),
         ("test_it.py", PYTHON, "test_unknown", None),
     ],
 )

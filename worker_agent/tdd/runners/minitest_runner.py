@@ -51,6 +51,9 @@ TracePoint.new(:end) { |point| EngineReport.join(point) if point.self.is_a?(Modu
           .tap(&:enable)
 """
 
+_BLOCK = re.compile(r"^test_\d{4}_")
+"""How minitest calls the blocks of `describe`, by their place among the others."""
+
 
 class MinitestRunner:
     """A command of rake, rails or ruby that runs tests."""
@@ -116,10 +119,14 @@ class MinitestRunner:
         )
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`test/sum_test.rb::SumTest::test_adds`."""
+        """`test/sum_test.rb::SumTest::test_adds`.
+
+        The number that a block gets by its place is left out: a new block before it would change its name.
+        """
         if case.name == case.file:
             return case.file, case.file
-        return "::".join(part for part in (case.file, case.classname, stable(case.name)) if part), case.file
+        name = _BLOCK.sub("test_", stable(case.name))
+        return "::".join(part for part in (case.file, case.classname, name) if part), case.file
 
     def explain(self, case: Case) -> str:
         """The class and message of the error, then where it was raised."""

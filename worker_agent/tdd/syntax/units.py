@@ -97,7 +97,7 @@ def unit_of(test_id_name: str, units: Iterable[TestUnit]) -> TestUnit | None:
     listed = list(units)
     for name in _spellings(test_id_name):
         for unit in listed:
-            if unit.name == name or unit.name == name.replace("::", " > "):
+            if name in {unit.name, unit.name.replace("::", " ")} or unit.name == name.replace("::", " > "):
                 return unit
         fitting = [unit for unit in listed if unit.dynamic and _fits(unit.dynamic, name)]
         if fitting:
@@ -112,8 +112,8 @@ def _spellings(name: str) -> Iterator[str]:
         position = name.rfind(mark) if mark == " > " else name.find(mark)
         if position > 0:
             yield name[:position].rstrip()
-    if re.search(r"::test_\d{4}_", name):  # the blocks of minitest
-        yield re.sub(r"::test_\d{4}_|::", " ", name)
+    if "::test_" in name:  # the blocks of minitest, of a described class too
+        yield re.sub(r"::test_(?:\d{4}_)?|::", " ", name)
 
 
 def _fits(pattern: str, name: str) -> bool:
