@@ -80,6 +80,8 @@ class Reviewer:
         resting = fence if fence is not None and fence.stage is Stage.REVIEWING else None
         tip = await agent.forge.tip(WORK_BRANCH)
         gone = (RefUpdate(WORK_BRANCH, tip, ""),) if tip and agent.plan.deletes_branch else ()
-        ended = bool(await agent.lock.conclude(held, resting, gone))
+        conclude = agent.lock.conclude
+        assert conclude is not None, "only reviewers of the present format are simulated"
+        ended = bool(await conclude(held, resting, gone))
         agent.fate.journal.counts["both ended in one push"] += ended and resting is not None
         return ended
