@@ -13,21 +13,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from config.keys import section
-from config.repository import RepositorySettings
 from config.settings import Settings
 from shared.labels import Labels
-from shared.workflow_diagram import diagrams, stage_table
+from shared.workflow_diagram import diagrams, overview, stage_table
 
 _HEAD = "| key | default | meaning |\n|---|---|---|\n"
-
-
-def table() -> str:
-    """Markdown for README: one row per key of a repository and of the engine; sections in one row."""
-    of_engine = [row for row in _rows(Settings) if not row.startswith("| `repositories`")]
-    return (
-        f"Per repository, in the list `repositories`:\n\n{_HEAD}{''.join(_rows(RepositorySettings))}\n"
-        f"For the whole engine:\n\n{_HEAD}{''.join(of_engine)}"
-    )
 
 
 def reference() -> str:
@@ -44,11 +34,12 @@ def schema() -> str:
 
 def generated(root: Path) -> dict[Path, str]:
     """Each file that holds generated text and what it must contain, marked blocks put in."""
-    configuration, states = root / "docs/configuration.md", root / "docs/states.md"
-    readme = _with_blocks(root / "README.md", {"configuration": table, "states": diagrams})
+    readme, configuration, states = (
+        root / name for name in ("README.md", "docs/configuration.md", "docs/how-it-works.md")
+    )
     return {
         root / "config/repos.schema.json": schema(),
-        root / "README.md": readme,
+        readme: _with_blocks(readme, {"tracks": overview}),
         configuration: _with_blocks(configuration, {"configuration": reference}),
         states: _with_blocks(states, {"states": lambda: diagrams() + "\n" + stage_table(Labels())}),
     }

@@ -13,6 +13,26 @@ WITHDRAWAL = (
 )
 
 
+_HANDED_OVER = (
+    (Track.STORY, Stage.SPECIFIED, Track.SPECIFICATION, Stage.READY, "creates"),
+    (Track.SPECIFICATION, Stage.TESTING, Track.PULL_REQUEST, Stage.REVIEWING, "opens"),
+)
+"""How one track leads to the next: from where, to where, by which verb."""
+
+_HALTED = frozenset({Stage.FAILED, Stage.CI_FAILED})
+
+
+def overview() -> str:
+    """Markdown: one Mermaid flowchart of the three tracks with the moves of agents; failures and people left out."""
+    lines = ["```mermaid", "flowchart LR"]
+    for track in Track:
+        lines += [f'    subgraph {_inside(track)} ["{_TITLES[track]}"]', "        direction LR"]
+        lines += [f"        {_box(track, a)} -->|{text}| {_box(track, b)}" for (a, b), text in _moves(track).items()]
+        lines.append("    end")
+    lines += [f"    {_inside(t, s)} -.->|{verb}| {_inside(u, to)}" for t, s, u, to, verb in _HANDED_OVER]
+    return "\n".join([*lines, "```"]) + "\n"
+
+
 def diagrams() -> str:
     """Markdown: one Mermaid state diagram per track; each edge says what happened and who moves."""
     drawn = (f"**{_TITLES[track]}**\n\n```mermaid\n{diagram(track)}```\n" for track in Track)
@@ -46,6 +66,26 @@ def _leads_on(track: Track, stage: Stage) -> str:
         if t is track and s is stage and event is not Event.WITHDREW
     }
     return ", ".join(sorted(movers)) or "nobody: it is over"
+
+
+def _moves(track: Track) -> dict[tuple[Stage, Stage], str]:
+    """Who makes each move of the overview; what leads onto a later track stands for its beginning."""
+    movers: dict[tuple[Stage, Stage], dict[str, None]] = {}
+    for (t, stage, event), move in TRANSITIONS.items():
+        left_out = {stage, move.to} & _HALTED or move.by is Role.PERSON or event is Event.WITHDREW
+        begins = stage is Stage.NEW and t is not Track.STORY
+        if t is track and not left_out and not begins:
+            movers.setdefault((stage, move.to), {})[_name(move.by)] = None
+    return {ends: " or ".join(names) for ends, names in movers.items()}
+
+
+def _box(track: Track, stage: Stage) -> str:
+    return f'{_inside(track, stage)}["{stage}"]'
+
+
+def _inside(track: Track, stage: Stage | None = None) -> str:
+    """A name in the overview, where three tracks stand in one picture."""
+    return f"{track}-{stage or 'track'}".replace("-", "_").replace(" ", "_")
 
 
 def _edges(track: Track) -> dict[tuple[Stage, Stage], str]:

@@ -22,7 +22,7 @@ RESULTS = "results.jsonl"
 def arguments(argv: Sequence[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks commits", description="Judge the proof.")
-    parser.add_argument("--list", type=Path, required=True, metavar="FILE", help="the commits, as docs/proof.md has it")
+    parser.add_argument("--list", type=Path, required=True, metavar="FILE", help="the commits, as in docs/design.md")
     parser.add_argument("--repositories", type=Path, required=True, metavar="DIR", help="clones, called owner+name")
     parser.add_argument("--scratch", type=Path, required=True, metavar="DIR", help="packages, checkouts and results")
     parser.add_argument("--project", default="", metavar="A,B", help="only these, as owner/name or name")

@@ -129,7 +129,7 @@ async def sandbox(machine: Machine) -> Sequence[Finding]:
     try:
         await fitness.wrapper(mode, environment, machine.settings.work_dir)
     except Misconfigured as error:
-        return [failed("sandbox", str(error), "See docs/sandbox.md, or choose another mode.")]
+        return [failed("sandbox", str(error), "See docs/security.md, or choose another mode.")]
     return [passed("sandbox", f"Children run as the account '{fitness.ACCOUNT}'."), held]
 
 

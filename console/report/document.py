@@ -1,4 +1,4 @@
-"""The report for programs: JSON of a shape that stays; docs/status.md lists its fields."""
+"""The report for programs: JSON of a shape that stays; docs/observability.md lists its fields."""
 
 from __future__ import annotations
 

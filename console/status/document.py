@@ -1,4 +1,4 @@
-"""The board for programs: JSON of a shape that stays ([docs/status.md] lists its fields)."""
+"""The board for programs: JSON of a shape that stays (docs/operating.md lists its fields)."""
 
 from __future__ import annotations
 

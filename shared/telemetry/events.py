@@ -13,7 +13,7 @@ from shared.workflow import Role
 
 
 class Kind(StrEnum):
-    """What an event tells. docs/metrics.md lists the data of each."""
+    """What an event tells. docs/observability.md lists the data of each."""
 
     CLAIM = "claim"
     ENDED = "ended"

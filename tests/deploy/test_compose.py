@@ -100,7 +100,7 @@ def test_the_health_check_is_the_image_s_own() -> None:
 
 @pytest.mark.parametrize(("file", "allows"), [(COMPOSE, True), (CONTAINER, False)])
 def test_only_bubblewrap_is_let_through_dockers_own_profiles(file: dict[str, Any], allows: bool) -> None:
-    documented = (ROOT / "docs/sandbox.md").read_text(encoding="utf-8")
+    documented = (ROOT / "docs/security.md").read_text(encoding="utf-8")
     for agent in AGENTS:
         opened = [option for option in file["services"][agent]["security_opt"] if option.endswith("unconfined")]
         assert bool(opened) is allows
@@ -109,6 +109,6 @@ def test_only_bubblewrap_is_let_through_dockers_own_profiles(file: dict[str, Any
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_mode_container_adds_what_the_documentation_says(agent: str) -> None:
-    documented = re.findall(r"--cap-add (\w+)", (ROOT / "docs/sandbox.md").read_text(encoding="utf-8"))
+    documented = re.findall(r"--cap-add (\w+)", (ROOT / "docs/security.md").read_text(encoding="utf-8"))
     assert sorted(CONTAINER["services"][agent]["cap_add"]) == sorted(documented)
     assert CONTAINER["services"][agent]["user"] == "0:0"

@@ -103,7 +103,7 @@ def test_any_number_of_pods_is_alike(overlays: Mapping[str, Resources], overlay:
 
 
 def test_each_mode_has_what_its_recipe_names(overlays: Mapping[str, Resources]) -> None:
-    documented = re.findall(r"--cap-add (\w+)", (ROOT / "docs/sandbox.md").read_text(encoding="utf-8"))
+    documented = re.findall(r"--cap-add (\w+)", (ROOT / "docs/security.md").read_text(encoding="utf-8"))
     for agent in AGENTS:
         sealed, other = pod(overlays["bubblewrap"], agent), pod(overlays["container"], agent)
         assert sealed["hostUsers"] is False
@@ -147,7 +147,7 @@ def test_the_documentation_makes_every_secret_that_a_pod_reads(overlays: Mapping
     found = pod(overlays["bubblewrap"], agent)
     mounted = [volume["secret"]["secretName"] for volume in found["volumes"] if "secret" in volume]
     given = [source["secretRef"]["name"] for source in found["containers"][0]["envFrom"]]
-    page = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
     assert all(f"create secret generic {name} " in page for name in (*mounted, *given))
     assert mounted == ["workflow-engine-reviewer" if agent == "reviewer" else "workflow-engine-writer"]
 
@@ -164,7 +164,7 @@ def test_workers_are_scaled_on_a_figure_that_agents_tell(overlays: Mapping[str, 
     assert {name for name, _ in asked(query)} == {"queue_depth"}
     (stages,) = re.findall(r'stage=~"([^"]+)"', query)
     assert set(stages.split("|")) <= {str(stage) for stage in Stage}
-    assert "queue_depth" in (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+    assert "queue_depth" in (ROOT / "docs/observability.md").read_text(encoding="utf-8")
 
 
 def test_a_mistake_in_a_kustomization_would_be_found(kustomize: tuple[str, ...], tmp_path: Path) -> None:

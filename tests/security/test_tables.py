@@ -57,8 +57,8 @@ def test_every_attack_has_a_proof_that_exists(number: int) -> None:
 
 def test_the_tables_have_every_row() -> None:
     assert sorted(rows("security.md")) == [*ATTACKS]
-    assert sorted(rows("faults.md")) == [*FAULTS]
-    assert all(cell.strip() for text in rows("faults.md").values() for cell in text.split(" | "))
+    assert sorted(rows("troubleshooting.md")) == [*FAULTS]
+    assert all(cell.strip() for text in rows("troubleshooting.md").values() for cell in text.split(" | "))
 
 
 def test_every_fault_has_a_test_that_says_so() -> None:

@@ -12,7 +12,7 @@ from lab_scene import Scene
 from lab.routes import OPERATIONS
 from lab.routes.callers import ENGINE, for_others
 
-PAGE = Path(__file__).parents[3] / "docs" / "lab.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-it-works.md"
 METHODS = ("get", "post", "put", "patch", "delete")
 
 

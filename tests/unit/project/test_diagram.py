@@ -8,7 +8,7 @@ import pytest
 
 from shared.labels import Labels
 from shared.workflow import TRANSITIONS, UNLABELLED, Event, Role, Stage, Track, stages
-from shared.workflow_diagram import WITHDRAWAL, diagram, diagrams, stage_table
+from shared.workflow_diagram import WITHDRAWAL, diagram, diagrams, overview, stage_table
 
 EDGE = re.compile(r"^    (\S+) --> (\S+): (.+)$", re.MULTILINE)
 MADE = re.compile(r"(.+) \((\w+)\)")
@@ -53,6 +53,31 @@ def test_withdrawing_is_said_once_and_not_drawn() -> None:
     assert text.count(WITHDRAWAL) == 1
     assert "withdr" not in text.replace(WITHDRAWAL, "")
     assert text.count("```mermaid\n") == len(Track)
+
+
+def test_the_overview_has_every_move_of_an_agent_that_ends_in_no_failure() -> None:
+    text = overview()
+    found = set(re.findall(r'^ +(\w+)\["([\w-]+)"\] -->\|(.+)\| (\w+)\["([\w-]+)"\]$', text, re.MULTILINE))
+    halted = {Stage.FAILED, Stage.CI_FAILED}
+    expected: dict[tuple[str, str, str, str], set[str]] = {}
+    for (track, stage, event), made in TRANSITIONS.items():
+        onto = stage is Stage.NEW and track is not Track.STORY
+        if event is not Event.WITHDREW and made.by is not Role.PERSON and not halted & {stage, made.to} and not onto:
+            names = [f"{track}_{one}".replace("-", "_").replace(" ", "_") for one in (stage, made.to)]
+            by = "GitHub" if made.by is Role.GITHUB else str(made.by)
+            expected.setdefault((names[0], str(stage), names[1], str(made.to)), set()).add(by)
+    assert {(a, b, d, e): set(c.split(" or ")) for a, b, c, d, e in found} == expected
+    assert len(found) == text.count(" -->|")
+
+
+def test_the_overview_leads_from_track_to_track() -> None:
+    text = overview()
+    assert re.findall(r"^    (\w+) -\.->\|(\w+)\| (\w+)$", text, re.MULTILINE) == [
+        ("story_specified", "creates", "specification_ready"),
+        ("specification_testing", "opens", "pull_request_reviewing"),
+    ]
+    assert all(text.count(f'{node}["') for node in ("story_specified", "specification_ready", "pull_request_reviewing"))
+    assert text.count("    subgraph ") == text.count("    end\n") == len(Track)
 
 
 def test_the_table_names_each_stage_with_its_label_and_who_leads_on() -> None:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from config.__main__ import main
-from config.documentation import generated, reference, replaced, schema, table
+from config.documentation import generated, reference, replaced, schema
 from config.loading import read
 from config.repository import RepositorySettings
 from config.rules import WITHOUT_EFFECT, WITHOUT_EFFECT_PER_REPOSITORY, unsupported
@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "config/repos.yml.example"
 
 
-@pytest.mark.parametrize("name", ["config/repos.schema.json", "README.md", "docs/configuration.md", "docs/states.md"])
+@pytest.mark.parametrize(
+    "name", ["config/repos.schema.json", "README.md", "docs/configuration.md", "docs/how-it-works.md"]
+)
 def test_committed_files_are_up_to_date(name: str) -> None:
     expected = generated(ROOT)[ROOT / name]
     assert (ROOT / name).read_text(encoding="utf-8") == expected, "run: python -m config"
@@ -31,9 +33,8 @@ def test_committed_files_are_up_to_date(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "block"),
     [
-        ("README.md", "states"),
-        ("README.md", "configuration"),
-        ("docs/states.md", "states"),
+        ("README.md", "tracks"),
+        ("docs/how-it-works.md", "states"),
         ("docs/configuration.md", "configuration"),
     ],
 )
@@ -47,13 +48,13 @@ def test_each_document_has_its_block(name: str, block: str) -> None:
 def test_the_command_writes_what_differs_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "config").mkdir()
     (tmp_path / "docs").mkdir()
-    for name in ("README.md", "docs/configuration.md", "docs/states.md"):
+    for name in ("README.md", "docs/configuration.md", "docs/how-it-works.md"):
         text = (ROOT / name).read_text(encoding="utf-8")
-        for block in ("states", "configuration"):
+        for block in ("tracks", "states", "configuration"):
             text = replaced(text, block, "out of date\n")
         (tmp_path / name).write_text(text, encoding="utf-8")
     assert main(tmp_path) == 0
-    names = ["config/repos.schema.json", "README.md", "docs/configuration.md", "docs/states.md"]
+    names = ["config/repos.schema.json", "README.md", "docs/configuration.md", "docs/how-it-works.md"]
     assert capsys.readouterr().out.splitlines() == [f"wrote {name}" for name in names]
     assert all((tmp_path / name).read_bytes() == (ROOT / name).read_bytes() for name in names)
     assert main(tmp_path) == 0
@@ -68,12 +69,11 @@ def test_a_block_is_replaced_and_the_rest_is_kept() -> None:
     assert replaced(text, "y", "new\n") == text
 
 
-def test_every_key_is_in_both_tables_with_a_meaning() -> None:
+def test_every_key_is_in_the_reference_with_a_meaning() -> None:
     keys = {*RepositorySettings.model_fields, *Settings.model_fields} - {"repositories"}
-    for text in (table(), reference()):
-        rows = dict(re.findall(r"^\| `(\w+)` \| .+ \| (.+) \|$", text, re.MULTILINE))
-        assert keys <= set(rows)
-        assert all(meaning.endswith(".") and len(meaning) > 10 for meaning in rows.values())
+    rows = dict(re.findall(r"^\| `(\w+)` \| .+ \| (.+) \|$", reference(), re.MULTILINE))
+    assert keys <= set(rows)
+    assert all(meaning.endswith(".") and len(meaning) > 10 for meaning in rows.values())
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,17 @@ def test_every_key_is_in_both_tables_with_a_meaning() -> None:
     ],
 )
 def test_rows_show_key_default_and_meaning(row: str) -> None:
-    assert f"\n{row}" in table()
+    assert f"\n{row}" in reference()
 
 
 def test_defaults_are_shown_as_yaml() -> None:
-    for key, shown in re.findall(r"^\| `(\w+)` \| `(.+?)` \| ", table(), re.MULTILINE):
+    engine_and_repository = reference().partition("### `github`")[0]
+    found = re.findall(r"^\| `(\w+)` \| `(.+?)` \| ", engine_and_repository, re.MULTILINE)
+    assert {key for key, _ in found} == {*RepositorySettings.model_fields, *Settings.model_fields} - {
+        "name",
+        "repositories",
+    }
+    for key, shown in found:
         model: Any = RepositorySettings if key in RepositorySettings.model_fields else Settings
         info = model.model_fields[key]
         if not isinstance(info.json_schema_extra, dict):
