@@ -11,7 +11,7 @@ FROM python:3.11-slim AS build
 WORKDIR /src
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/venv
-COPY constraints.txt pyproject.toml README.md ./
+COPY constraints.txt pyproject.toml setup.py README.md LICENSE ./
 COPY planner_agent planner_agent
 COPY worker_agent worker_agent
 COPY reviewer_agent reviewer_agent

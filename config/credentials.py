@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -102,7 +103,7 @@ def _signing_key(file: Path) -> bytes:
     except OSError as error:
         raise Misconfigured(f"The key file {file} (lock.key_files) cannot be read: {error.strerror}.") from None
     if exposed:
-        log.warning("key_file_open_to_others", file=str(file), next_step=f"chmod 600 {file}")
+        log.warning("key_file_open_to_others", file=str(file), next_step=f"chmod 600 {shlex.quote(str(file))}")
     key = raw.strip() if raw.isascii() else raw
     if len(key) < MIN_KEY_BYTES:
         raise Misconfigured(
@@ -121,9 +122,8 @@ def _private_text(file: Path, key: str) -> str:
         raise MissingCredentials(f"The token file {file} ({key}) does not hold a token.") from None
     if open_to_others(status, os.geteuid()):
         mode = status.st_mode & 0o777
-        raise MissingCredentials(
-            f"The token file {file} ({key}) can be read by others (mode {mode:04o}): run chmod 600 {file}."
-        )
+        step = f"run chmod 600 {shlex.quote(str(file))}."
+        raise MissingCredentials(f"The token file {file} ({key}) can be read by others (mode {mode:04o}): {step}")
     return text
 
 

@@ -82,7 +82,15 @@ def _validated(document: Document, path: Path, environment: Mapping[str, str]) -
     settings, problems = validate(document, places=places)
     if problems or settings is None:
         raise _misconfigured(path, problems)
-    return settings
+    return _beside(path, settings)
+
+
+def _beside(path: Path, settings: Settings) -> Settings:
+    """A scenario's place counts from the file that names it, wherever it is read."""
+    scenario = settings.llm.scenario
+    if scenario is None or scenario.is_absolute():
+        return settings
+    return settings.model_copy(update={"llm": settings.llm.model_copy(update={"scenario": path.parent / scenario})})
 
 
 def _misconfigured(path: Path, problems: Iterable[Problem]) -> Misconfigured:

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import secrets
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -90,7 +91,11 @@ class StateDirectory:
             log.warning("state_directory_upgraded", path=str(self.path), was=int(found), now=VERSION)
             replace_file(version, f"{VERSION}\n")
         if self.path.stat().st_mode & 0o077:
-            log.warning("state_directory_open_to_others", path=str(self.path), next_step=f"chmod 700 {self.path}")
+            log.warning(
+                "state_directory_open_to_others",
+                path=str(self.path),
+                next_step=f"chmod 700 {shlex.quote(str(self.path))}",
+            )
         return self
 
     @contextmanager

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from console import looks, operating
+from console import entry, looks, operating
+from console import help as layout
 from console.surroundings import surroundings
 from console.tdd.options import tdd
 
@@ -16,7 +17,7 @@ app = typer.Typer(
     name="workflow-engine",
     help="Turns stories on GitHub into tested, reviewed and merged pull requests.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 
@@ -199,6 +200,26 @@ def init(
 
 
 @app.command()
+def uninstall(
+    repository: Annotated[str, typer.Argument(metavar="owner/repo", help="From where.")],
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Although an agent holds something there.")] = False,
+) -> None:
+    """Remove the engine's labels, refs and state of a repository, and say what is left.
+
+    Exit code 1 when an agent works there or nobody agreed, 2 for arguments, 4 for rights.
+    """
+    import sys
+
+    from console.uninstall import Wishes, removed
+
+    ask = typer.confirm if sys.stdin.isatty() else None
+    raise typer.Exit(removed(Wishes(repository, config, yes, dry_run, force), ask, surroundings()))
+
+
+@app.command()
 def start(  # noqa: PLR0913 - each is an option of the command line
     repository: Annotated[str, typer.Argument(metavar="owner/repo", help="Where the first issue is to be.")],
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: take what is found, and the options below.")] = False,
@@ -247,11 +268,12 @@ def start(  # noqa: PLR0913 - each is an option of the command line
 
 for _command in (tdd, looks.status, looks.dashboard, looks.report, looks.events, *operating.COMMANDS):
     app.command()(_command)
+layout.lay_out(app)
 
 
 def main() -> None:
     """Run `workflow-engine`."""
-    app()
+    entry.main()
 
 
 if __name__ == "__main__":

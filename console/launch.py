@@ -31,7 +31,7 @@ from console.daemon.start import Build, Job, Prepare, furnished, loop_of, slots_
 from console.signals import Farewell, Orders, attend, ignore_until_attended
 from console.speech import keep_streams, on_terminal, say
 from shared.clock import Clock
-from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+from shared.errors import EngineError, Gone, Invisible, Misconfigured, NotAllowed, Unauthorized
 from shared.items import Ended, Rest, Result
 from shared.loop import Loop, RealClock
 from shared.sandbox.fitness import conceal
@@ -123,11 +123,16 @@ def launched(
 def complain(error: Exception) -> int:
     """Say it in one sentence on standard error; the exit code that goes with it."""
     say(str(error), error=True)
+    return code_of(error)
+
+
+def code_of(error: Exception) -> int:
+    """The exit code of a command that an error ends; what GitHub does not show is not allowed, as far as it says."""
     if isinstance(error, LeftOff):
         return error.code
-    if isinstance(error, Misconfigured):
-        return MISCONFIGURED
-    return NOT_ALLOWED if isinstance(error, Unauthorized | NotAllowed) else FAILED
+    if isinstance(error, Unauthorized | NotAllowed | Gone | Invisible):
+        return NOT_ALLOWED
+    return MISCONFIGURED if isinstance(error, Misconfigured) else FAILED
 
 
 def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:

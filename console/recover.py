@@ -23,8 +23,8 @@ from console.building.claimants import claimant_of
 from console.building.connections import web_session
 from console.building.hub import Hub, hub
 from console.building.sign_in import SignedIn, completed, signed_in
-from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
-from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+from console.launch import FAILED, OK, code_of
+from shared.errors import EngineError, Misconfigured
 from shared.git.command import Identity
 from shared.git.fences import Fences
 from shared.github.status import StatusBoard
@@ -93,9 +93,7 @@ def recovered(wishes: Wishes, environment: Mapping[str, str]) -> int:
         answer = anyio.run(_recovered, settings, completed(settings, environment), verb, number, wishes.backend)
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
-        if isinstance(error, Misconfigured):
-            return MISCONFIGURED
-        return NOT_ALLOWED if isinstance(error, Unauthorized | NotAllowed) else FAILED
+        return code_of(error)
     sys.stdout.write(f"{json.dumps(asdict(answer)) if wishes.json else _as_text(answer)}\n")
     return OK if answer.done else FAILED
 

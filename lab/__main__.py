@@ -37,9 +37,9 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 async def serve(options: argparse.Namespace) -> None:
-    """Start, say where and with which tokens, and serve until SIGINT or SIGTERM."""
+    """Start, say where and with which tokens, and serve until SIGINT, SIGTERM or SIGHUP."""
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with Lab(options.state, port=options.port, unix_socket=options.socket) as lab:
         tokens = await furnish(lab, options.repo)

@@ -73,6 +73,12 @@ class Misconfigured(Blocked):
     category = "configuration"
 
 
+class Invisible(Misconfigured):
+    """GitHub does not show this repository to this token."""
+
+    category = "permission"
+
+
 class Outdated(Blocked):
     """This agent is older than what it reads: upgrade it."""
 

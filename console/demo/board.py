@@ -15,6 +15,7 @@ from lab.demo.ending import Merged
 from lab.demo.stage import REPOSITORY
 from lab.server import Lab
 from lab.world.issues import EventRecord, IssueRecord
+from shared.text import shown
 
 _COLOURS = {
     "story": "magenta",
@@ -60,8 +61,10 @@ class Board:
             kind = _kind(thread)
             stage = Text(self._stage(thread), style="green" if not thread.open else "")
             what = Text(kind, style=_COLOURS[kind])
-            table.add_row(f"#{thread.number}", what, thread.title, stage, self._holder(thread.number))
-        return Group(table, Panel("\n".join(self._moves), title="what happened", expand=True))
+            table.add_row(
+                f"#{thread.number}", what, Text(shown(thread.title)), stage, Text(self._holder(thread.number))
+            )
+        return Group(table, Panel(Text(shown("\n".join(self._moves))), title="what happened", expand=True))
 
     def _stage(self, thread: IssueRecord) -> str:
         pulls = self.lab.at(REPOSITORY).pulls.records
@@ -97,9 +100,9 @@ def _kind(thread: IssueRecord) -> str:
 
 def evidence_table(merged: Merged) -> Table:
     """The proof of one pull request: each new test, red on the base and green on the head."""
-    table = Table(title="Evidence", caption="\n".join(merged.figures), caption_justify="left", expand=True)
+    table = Table(title="Evidence", caption=Text("\n".join(merged.figures)), caption_justify="left", expand=True)
     for name in ("new test", "on the base", "on the head"):
         table.add_column(name, overflow="fold")
     for test, red, green in merged.proofs:
-        table.add_row(test.rpartition("::")[2], Text(red, style="red"), Text(green, style="green"))
+        table.add_row(Text(test.rpartition("::")[2]), Text(red, style="red"), Text(green, style="green"))
     return table

@@ -94,7 +94,9 @@ async def show(wishes: Wishes, console: Console) -> int:
         if wishes.only_set_up or (code == 0 and not wishes.keep):
             shutil.rmtree(root, ignore_errors=True)
         else:
-            console.print(f"Everything was kept in {root}: logs, git repositories, states.", highlight=False)
+            console.print(
+                f"Everything was kept in {root}: logs, git repositories, states.", markup=False, highlight=False
+            )
     return code
 
 
@@ -127,7 +129,9 @@ def _place(directory: Path, source: Source | None) -> Path:
 def _introduce(console: Console, coder: Playing, source: Source | None, wishes: Wishes) -> None:
     """Who plays, on what, and what it may cost."""
     if source is not None:
-        console.print(f"Your repository: {source.path}, {source.branch} at {source.commit[:12]}.", highlight=False)
+        console.print(
+            f"Your repository: {source.path}, {source.branch} at {source.commit[:12]}.", markup=False, highlight=False
+        )
         console.print("The engine works on a copy; nothing is written there, and nothing goes to GitHub.")
         if source.dirty:
             console.print("Changes that are not committed are not in the copy.", style="yellow")

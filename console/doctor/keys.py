@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -38,7 +39,8 @@ async def key_files(machine: Machine) -> Sequence[Finding]:
 
 def open_finding(file: Path, mode: int) -> Finding:
     """A key file that others may open."""
-    return warned("key files", f"{file} has mode {mode & 0o777:04o}: others can use it.", f"chmod 600 {file}")
+    step = f"chmod 600 {shlex.quote(str(file))}"
+    return warned("key files", f"{file} has mode {mode & 0o777:04o}: others can use it.", step)
 
 
 async def agreement(visit: Visit) -> Sequence[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from config.repository import RepositorySettings
 from console.doctor.finding import Finding, failed, passed, warned
@@ -52,13 +52,27 @@ async def permissions(visit: Visit) -> Sequence[Finding]:
     who = ", ".join(sorted(visit.roles))
     if found.missing:
         sentence = f"The token lacks {', '.join(found.missing)}; {who} cannot work without."
-        step = "Give the token these permissions; its account needs write access to the repository."
-        return [failed(subject, sentence, step, visit.name)]
+        return [failed(subject, sentence, _step(visit, found.missing), visit.name)]
     if found.unclear:
         sentence = f"GitHub's answer does not tell whether the token has {', '.join(found.unclear)}."
         step = f"Look at the token's settings, and whether the branch {visit.base_branch} exists."
         return [warned(subject, sentence, step, visit.name)]
     return [passed(subject, f"Everything that {who} need.", visit.name), *await _of_app(visit, subject)]
+
+
+NO_CHECKS = (
+    "GitHub offers fine-grained tokens no permission for checks: for a private repository use a classic token with the "
+    "scope repo, or a GitHub App with Checks: read (docs/github-app.md). All else works with a fine-grained one."
+)
+
+
+def _step(visit: Visit, missing: Collection[str]) -> str:
+    """What to do about permissions; a token that is neither classic nor an App's is fine-grained."""
+    step = "Give the token these permissions; its account needs write access to the repository."
+    fine_grained = visit.me.app is None and visit.me.github.scopes is None
+    if not (fine_grained and visit.repository.private and "checks: read" in missing):
+        return step
+    return NO_CHECKS if len(missing) == 1 else f"{step} {NO_CHECKS}"
 
 
 async def _of_app(visit: Visit, subject: str) -> Sequence[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -71,7 +72,8 @@ class Blanks:
 def configuration_file(path: Path, blanks: Blanks) -> NewFile:
     """The commented example, filled in."""
     text = configuration(example(), blanks)
-    copying = f"Read it and change what does not fit; `workflow-engine doctor --config {path}` says what is missing."
+    doctor = f"workflow-engine doctor --config {shlex.quote(str(path))}"
+    copying = f"Read it and change what does not fit; `{doctor}` says what is missing."
     return NewFile(path, lambda: text, copying=copying)
 
 

@@ -26,10 +26,13 @@ _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
 
 
 def rows(seen: Seen, terms: Terms) -> tuple[Row, ...]:
-    """One row for each open item that the engine has to do with: stories, specifications, pull requests, by number."""
+    """One row for each open item that the engine has to do with, what waits for a person first.
+
+    Then stories, specifications and pull requests, each by number.
+    """
     fold = _Fold(seen, terms)
     found = [row for issue in seen.issues if (row := fold.row(issue)) is not None]
-    return tuple(sorted(found, key=lambda row: (_ORDER.index(row.track), row.number)))
+    return tuple(sorted(found, key=lambda row: (not row.needs_a_person, _ORDER.index(row.track), row.number)))
 
 
 def heads(seen: Seen, terms: Terms) -> tuple[str, ...]:

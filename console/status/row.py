@@ -67,6 +67,11 @@ class Row:
     pull_request: int = 0
     """Of an issue: its pull request; 0 while there is none."""
 
+    @property
+    def needs_a_person(self) -> bool:
+        """Whether nothing goes on before a person has done something."""
+        return self.waiting is not None and self.waiting.whom is Whom.PERSON
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:

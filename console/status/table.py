@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from console.status.phrases import KIND, ago, cost, held, plain, tries, waits
-from console.status.row import Board, Row, Whom
+from console.status.row import Board, Row
 from shared.ci.verdict import Verdict
 from shared.workflow import HALTED
 
@@ -34,6 +34,8 @@ def shown(board: Board, width: int) -> RenderableType:
 
 def _heading(board: Board) -> Text:
     told = f"{len(board.rows)} open" if board.rows else "no open items"
+    if mine := sum(row.needs_a_person for row in board.rows):
+        told += f", {mine} of them for a person"
     return Text.assemble((board.repository, "bold"), f"  {told}  {board.at:%Y-%m-%d %H:%M:%S} UTC")
 
 
@@ -103,8 +105,7 @@ def _stage(row: Row) -> Text:
 
 def _waits(row: Row, at: datetime) -> Text:
     """In bold what a person has to do."""
-    urgent = row.waiting is not None and row.waiting.whom is Whom.PERSON
-    return Text(waits(row, at), style="bold" if urgent else "")
+    return Text(waits(row, at), style="bold" if row.needs_a_person else "")
 
 
 @dataclass

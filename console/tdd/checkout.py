@@ -5,6 +5,7 @@ No hook runs, no index is refreshed, and no branch that anybody has checked out 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,10 +97,11 @@ class Checkout:
         """Whether `descendant` is built on `ancestor`, or is it."""
         return (await self._git("merge-base", "--is-ancestor", ancestor, descendant)).code == 0
 
-    async def dirty(self) -> bool:
-        """Whether there is anything that no commit holds."""
-        status = await self._check("status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all")
-        return bool(status)
+    async def uncommitted(self) -> tuple[str, ...]:
+        """What no commit holds, as paths from the top; a directory of which nothing is known is one of them."""
+        options = ("--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=all")
+        status = await self._check("status", *options)
+        return tuple(re.sub(r"^\s*\S{1,2}\s", "", entry) for entry in status.split("\0") if entry.strip())
 
     async def shallow(self) -> bool:
         """Whether the history is cut off."""

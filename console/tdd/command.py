@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 from config.model_access import model_secrets
-from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
+from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, code_of
 from console.signals import Orders, attend
 from console.speech import keep_streams, on_terminal, say
 from console.tdd import preflight, report
@@ -23,7 +23,7 @@ from console.tdd.preflight import Ready
 from console.tdd.progress import Progress
 from console.tdd.task import Records, State, Task
 from console.tdd.wishes import Wishes
-from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+from shared.errors import EngineError, Misconfigured
 from shared.loop import RealClock
 from shared.sandbox.fitness import conceal
 from shared.telemetry.logging import configure
@@ -214,6 +214,4 @@ def _refused(wishes: Wishes, code: int, error: Exception) -> int:
 def _code(error: Exception) -> int:
     if isinstance(error, Unready):
         return NOT_ALLOWED if error.credentials else MISCONFIGURED
-    if isinstance(error, Misconfigured):
-        return MISCONFIGURED
-    return NOT_ALLOWED if isinstance(error, Unauthorized | NotAllowed) else FAILED
+    return code_of(error)

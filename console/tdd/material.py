@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,8 +86,10 @@ def changed(order: Order, file: Path | None, found: Findings) -> Order:
     return replace(order, title=title, text=text)
 
 
-async def start(checkout: Checkout, wanted: str | None, found: Findings) -> tuple[str, str]:
-    """The base branch and its commit; empty where there is none."""
+async def start(
+    checkout: Checkout, wanted: str | None, found: Findings, specification: Path | None = None
+) -> tuple[str, str]:
+    """The base branch and its commit; empty where there is none. The `specification` need be in no commit."""
     current = await checkout.branch()
     base = wanted or current
     if await checkout.commit("HEAD") is None and wanted is None:
@@ -100,9 +103,22 @@ async def start(checkout: Checkout, wanted: str | None, found: Findings) -> tupl
         found.wrong(f"There is no branch '{base}' to start from.")
     if await checkout.shallow():
         found.wrong(f"{checkout.top} is a shallow clone: run `git fetch --unshallow` there first.")
-    if await checkout.dirty():
-        found.warnings.append(f"What is not committed in {checkout.top} is not part of the work; it stays as it is.")
+    _warn(await checkout.uncommitted(), checkout, specification, found)
     return base, commit or ""
+
+
+NAMED = 5
+"""So many files that are not committed are named."""
+
+
+def _warn(uncommitted: Sequence[str], checkout: Checkout, specification: Path | None, found: Findings) -> None:
+    """Name what is not committed; the specification need not be."""
+    own = None if specification is None else specification.resolve()
+    names = [name for name in uncommitted if (checkout.top / name).resolve() != own]
+    if names:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        told = ", ".join(names[:NAMED])
+        found.warnings.append(f"Not committed, so not part of the work, and left as it is: {told}{more}.")
 
 
 async def target(checkout: Checkout, branch: str, commit: str, found: Findings) -> None:

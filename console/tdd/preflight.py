@@ -53,7 +53,7 @@ async def ready(wishes: Wishes, checkout: Checkout, environment: Mapping[str, st
     found = Findings()
     title, text = specification(wishes.specification, found, wishes.kind or "")
     task_id = new_id(title)
-    base, commit = await start(checkout, wishes.base, found)
+    base, commit = await start(checkout, wishes.base, found, wishes.specification)
     origin = None if wishes.local else await _origin(checkout, found)
     name = origin.name if origin is not None else terms.local_name(checkout.top)
     order = replace(

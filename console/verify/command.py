@@ -21,7 +21,7 @@ from config.repository import RepositorySettings
 from config.settings import Settings
 from console.building.confinement import confinement
 from console.building.sign_in import completed
-from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK
+from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of
 from console.verify.pull import fetched
 from shared.errors import EngineError, Misconfigured
 from shared.git import directories
@@ -67,7 +67,7 @@ def verified(wishes: Wishes, environment: Mapping[str, str]) -> int:
         report = _examined(wishes, environment)
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
-        return MISCONFIGURED if isinstance(error, Misconfigured) else NOT_ALLOWED
+        return MISCONFIGURED if code_of(error) == MISCONFIGURED else NOT_ALLOWED
     sys.stdout.write(f"{json.dumps(asdict(report)) if wishes.json else as_text(report)}\n")
     if not report.true:
         return FAILED

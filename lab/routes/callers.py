@@ -29,6 +29,7 @@ GET /labels
 POST /labels
 GET /labels/{name}
 PATCH /labels/{name}
+DELETE /labels/{name}
 GET /pulls
 POST /pulls
 GET /pulls/{pull_number}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 
 from shared.github import wire
 from shared.github.address import segment
@@ -99,6 +100,17 @@ class LabelBoard:
         except NotFound:
             return False
         return True
+
+    async def defined(self) -> tuple[str, ...]:
+        """The engine's labels that the repository defines, as they are spelled there."""
+        ours = {name.casefold() for name in self._looks()} - {self._names.story.casefold()}
+        return tuple(name for name in await self._defined() if name.casefold() in ours)
+
+    async def undefine(self, names: Collection[str], warrant: Operator) -> None:
+        """Remove labels from the repository, and so from everything that carries them; gone already is fine."""
+        for name in names:
+            with suppress(NotFound):
+                await self._github.write("DELETE", f"{self._path}/labels/{segment(name)}", None, warrant)
 
     async def missing(self) -> tuple[str, ...]:
         """The engine's labels that the repository does not define."""

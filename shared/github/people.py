@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shared.errors import Misconfigured
+from shared.errors import Invisible
 from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
@@ -31,11 +31,11 @@ class People:
         return wire.read(wire.account, await self._github.get("/user"))
 
     async def repository(self) -> Repository:
-        """The repository; raises `Misconfigured` when the token does not see one of this name."""
+        """The repository; raises `Invisible` when the token does not see one of this name."""
         try:
             return wire.read(wire.repository, await self._github.get(f"/repos/{self._repository}"))
         except NotFound as error:
-            raise Misconfigured(
+            raise Invisible(
                 f"GitHub does not show the repository {self._repository} to this token: "
                 "check the spelling, and that the token was given access to it."
             ) from error

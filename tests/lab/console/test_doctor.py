@@ -254,6 +254,15 @@ async def test_one_agent_is_asked_for_what_it_needs_alone(clinic: Clinic) -> Non
     assert not [one for one in findings if ENGINE in one.sentence + one.subject]
 
 
+async def test_a_fine_grained_token_cannot_see_the_checks_of_a_private_repository(clinic: Clinic) -> None:
+    clinic.lab.configure(REPOSITORY, private=True)
+    clinic.permissions = {name: level for name, level in WRITES.items() if name != "checks"}
+    findings = await clinic.findings()
+    told = {one.subject: one for one in findings}[f"permissions of {ENGINE}"]
+    assert (told.status, "The token lacks checks: read;" in told.sentence) == (Status.FAIL, True)
+    assert "use a classic token with the scope repo, or a GitHub App with Checks: read" in told.next_step
+
+
 async def test_an_app_that_was_given_too_much_is_told_so(clinic: Clinic) -> None:
     private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8

@@ -15,7 +15,8 @@ from local_project import CODE, SPECIFICATION, TESTS, Project
 
 from console.tdd import preflight, result
 from console.tdd.checkout import Checkout, Diverged
-from console.tdd.findings import Unready
+from console.tdd.findings import Findings, Unready
+from console.tdd.material import start
 from console.tdd.outcome import Stuck, check_stuck
 from console.tdd.task import Records, State, Task
 from console.tdd.wishes import Wishes
@@ -178,7 +179,18 @@ async def test_records_are_hidden_in_a_linked_work_tree_too(project: Project) ->
     assert (project.top / ".git/info/exclude").read_text() == "*.log\n/.workflow/\n"
     (tree / ".workflow").mkdir()
     (tree / ".workflow/task-x.json").write_text("{}")
-    assert not await linked.dirty()
+    assert await linked.uncommitted() == ()
+
+
+async def test_what_is_not_committed_is_named_but_for_the_specification(project: Project) -> None:
+    (project.top / "SPEC.md").write_text("# Greet\n")
+    (project.top / "half done").mkdir()
+    (project.top / "half done/a.txt").write_text("a")
+    (project.top / "README.md").write_text("changed\n")
+    found = Findings()
+    await start(await at(project), None, found, project.top / "SPEC.md")
+    (warning,) = found.warnings
+    assert warning == "Not committed, so not part of the work, and left as it is: README.md, half done/."
 
 
 async def test_a_branch_comes_in_new_or_forward_and_never_where_somebody_works(project: Project) -> None:

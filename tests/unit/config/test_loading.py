@@ -244,3 +244,11 @@ def test_the_lab_may_be_fast(tmp_path: Path) -> None:
         "lock: {timeout: 2, self_fence: 1.5, heartbeat: 1, settle: 0}"
     )
     assert read(tmp_path, text).lock.settle == 0
+
+
+def test_a_scenario_lies_beside_the_file_that_names_it(tmp_path: Path) -> None:
+    place = tmp_path / "a place" / "repos.yml"
+    place.parent.mkdir()
+    for named, found in (("story.yml", place.parent / "story.yml"), ("/x/story.yml", Path("/x/story.yml"))):
+        place.write_text(f"repositories: [{{name: a/b, llm_backend: scripted}}]\nllm: {{scenario: {named}}}\n")
+        assert load(place, repository=None, environment={"HOME": "/home/ada"}).llm.scenario == found

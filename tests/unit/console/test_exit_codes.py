@@ -6,7 +6,7 @@ import pytest
 
 from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, LeftOff, answer, complain
 from console.recover import DECISIONS, Wishes, recovered
-from shared.errors import EngineError, Misconfigured, Transient, Unauthorized
+from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized
 from shared.governance.commands import Verb
 from shared.items import Ended, Rest, Result
 
@@ -35,6 +35,8 @@ def test_each_outcome_has_its_code_and_sentence(outcome: Ended | Rest, code: int
         (LeftOff("Cancelled: nothing was created.", 130), 130),
         (Misconfigured("no repository"), MISCONFIGURED),
         (Unauthorized("no token"), NOT_ALLOWED),
+        (Invisible(), NOT_ALLOWED),
+        (Gone("#7 was deleted"), NOT_ALLOWED),
         (Transient("502"), FAILED),
     ],
 )

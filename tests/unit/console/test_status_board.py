@@ -125,6 +125,12 @@ def test_costs_are_the_items_own_and_nothing_where_there_is_no_ledger() -> None:
     assert [row.usd for row in found] == [1.25, 0.0]
 
 
+def test_what_waits_for_a_person_stands_first() -> None:
+    shown = board(issue(1, "story"), issue(2, "status:ready"), issue(9, "status:failed"), issue(7, "status:failed"))
+    assert [row.number for row in shown] == [7, 9, 1, 2]
+    assert [row.needs_a_person for row in shown] == [True, True, False, False]
+
+
 def test_only_open_items_hold_an_item_back() -> None:
     needing = issue(8, "status:ready", body="## Goal\n\nSearch.\n\nDepends on #6, #7\n")
     *_, row = board(issue(7, "status:ready"), needing)

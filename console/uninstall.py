@@ -1,0 +1,179 @@
+"""`workflow-engine uninstall`: what the engine keeps in a repository and of it on this machine is removed."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import anyio
+from anyio import to_thread
+
+from config.loading import load, source
+from config.settings import Settings
+from console.building.connections import web_session
+from console.building.sign_in import completed, git_server
+from console.doctor.examination import Visitor, acting, visit_of
+from console.doctor.patient import Machine, Visit
+from console.launch import FAILED, OK, complain
+from console.record.fences import newest
+from console.speech import say
+from shared.errors import Blocked, EngineError, Misconfigured
+from shared.git import directories
+from shared.git.names import mirror_path
+from shared.github.labels import LabelBoard
+from shared.github.people import People
+from shared.lock.codec import FENCE_NAMESPACE
+from shared.lock.port import RefUpdate
+from shared.loop import RealClock
+from shared.warrant import Operator
+from shared.workflow import AGENTS
+
+ORDER = Operator("uninstall")
+
+NAMESPACES = (FENCE_NAMESPACE, "refs/notes/workflow")
+"""Where the engine's own refs are."""
+
+AT_ONCE = 200
+"""Refs that one push deletes."""
+
+Ask = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked for; `force`: although an agent holds something."""
+
+    repository: str
+    config: Path | None = None
+    yes: bool = False
+    dry_run: bool = False
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is: labels, refs with their values, directories; and what agents hold now."""
+
+    labels: tuple[str, ...]
+    refs: Mapping[str, str]
+    places: tuple[Path, ...]
+    held: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """What is to be removed, one line for each kind."""
+        said = [f"{len(self.labels)} labels, also from the issues that carry them"] if self.labels else []
+        said += [f"{len(self.refs)} refs below {' and '.join(NAMESPACES)}"] if self.refs else []
+        return [*said, *map(str, self.places)]
+
+
+def removed(wishes: Wishes, ask: Ask | None, environment: Mapping[str, str]) -> int:
+    """Do it and say what was done and what is left; an exit code. `ask` is None where nobody can be asked."""
+    try:
+        file = source(wishes.config, environment=environment)
+        settings = load(wishes.config, repository=wishes.repository, environment=environment)
+        machine = Machine(settings, completed(settings, environment), RealClock())
+        return anyio.run(_removed, wishes, machine, file, ask)
+    except EngineError as error:
+        return complain(error)
+
+
+async def _removed(wishes: Wishes, machine: Machine, file: Path | None, ask: Ask | None) -> int:
+    (configured,) = machine.settings.repositories
+    with tempfile.TemporaryDirectory(prefix="uninstall-") as place:
+        async with (
+            web_session(machine.settings, machine.environment) as session,
+            acting(machine, session, AGENTS) as (process, known),
+        ):
+            (me,) = known.values()
+            seen = await People(me.github, configured.name).repository()
+            visit = visit_of(Visitor(machine, process, me, AGENTS), configured, seen)
+            found = await _found(visit, Path(place) / "refs.git")
+            if not _agreed(wishes, found, ask):
+                return OK if wishes.dry_run else FAILED
+            await _carry_out(visit, Path(place) / "refs.git", found)
+    for line in left(machine.settings, file):
+        say(line)
+    return OK
+
+
+async def _found(visit: Visit, place: Path) -> Found:
+    names = visit.configured.labels.names()
+    board = LabelBoard(visit.me.github, visit.name, names)
+    git = visit.git.at(place)
+    await git.init()
+    await git.fetch(visit.url, *(f"+{one}/*:{one}/*" for one in NAMESPACES))
+    layout = "--format=%(refname)%00%(objectname)%00%(contents)%00"
+    told = (await git.run("for-each-ref", layout)).stdout.decode("utf-8", "replace").split("\0")
+    rows = {ref.lstrip("\n"): (oid, text) for ref, oid, text in zip(told[0::3], told[1::3], told[2::3], strict=False)}
+    held = tuple(f"#{key.number} ({fence.agent})" for key, fence in newest(rows).items() if not fence.free)
+    places = [one for one in of_machine(visit.machine.settings, visit.name) if one.exists()]
+    return Found(await board.defined(), {ref: oid for ref, (oid, _) in rows.items()}, tuple(places), held)
+
+
+def of_machine(settings: Settings, name: str) -> tuple[Path, ...]:
+    """What this machine keeps of one repository and can make again."""
+    host, flat = urlsplit(git_server(settings.github.api_url)).netloc, name.replace("/", "__")
+    return (
+        mirror_path(settings.state_dir / "mirrors", host, name),
+        settings.work_dir / flat,
+        settings.state_dir / "base-runs" / flat,
+    )
+
+
+def _agreed(wishes: Wishes, found: Found, ask: Ask | None) -> bool:
+    """Say what would go, and ask; raises `Blocked` while an agent works there."""
+    lines = found.lines()
+    if not lines:
+        say(f"There is nothing of the engine in {wishes.repository}, nor of it here.")
+        return True
+    say("\n".join([f"To be removed of {wishes.repository}:", *(f"  {line}" for line in lines)]))
+    if wishes.dry_run:
+        say("Nothing was changed.")
+        return False
+    if found.held and not wishes.force:
+        raise Blocked(
+            f"Agents hold {', '.join(found.held)}: end them first (workflow-engine drain), or give --force where they "
+            "are dead for certain."
+        )
+    if wishes.yes:
+        return True
+    if ask is None:
+        raise Misconfigured("Nobody can be asked here: give --yes, or --dry-run to look.")
+    agreed = ask("Remove all of it?")
+    if not agreed:
+        sys.stdout.write("Nothing was changed.\n")
+    return agreed
+
+
+async def _carry_out(visit: Visit, place: Path, found: Found) -> None:
+    """Refs first: a worker that starts now finds no half of a lock. What moved meanwhile stays, and is said."""
+    git, refs = visit.git.at(place), list(found.refs.items())
+    for first in range(0, len(refs), AT_ONCE):
+        some = refs[first : first + AT_ONCE]
+        if not await git.push(visit.url, [RefUpdate(ref, oid, "") for ref, oid in some]):
+            raise Blocked("A ref of the engine's has moved meanwhile: an agent is at work. End it, and try again.")
+    if refs:
+        say(f"Removed {len(refs)} refs.")
+    board = LabelBoard(visit.me.github, visit.name, visit.configured.labels.names())
+    if found.labels:
+        say(f"Removing {len(found.labels)} labels, about one a second ...")
+        await board.undefine(found.labels, ORDER)
+    for one in found.places:
+        await to_thread.run_sync(directories.remove, one)
+        say(f"Removed {one}.")
+
+
+def left(settings: Settings, file: Path | None) -> Sequence[str]:
+    """What stays, one line for each."""
+    said = ["Left: comments, branches (auto/issue-N) and pull requests on GitHub; they are part of its history."]
+    said += [f"Left: {settings.state_dir / 'kept'}, what failed runs have left; it may be deleted."]
+    if file is not None:
+        said += [f"Left: {file}; take the repository out of it, or delete it."]
+    said += [
+        f"Left: the signing key {key}; delete it when no other repository uses it." for key in settings.lock.key_files
+    ]
+    return said
