@@ -173,13 +173,20 @@ class Acts:
                 raise
             return  # nothing was paid for yet: the next step begins
         if problematic:
-            label = self._policy.names.of(Flag.PROBLEMATIC_TEST)
-            await self._forge.labels.add(held.fence.key.number, [label], held)
+            await self._flag(held)
+
+    async def _flag(self, held: Held) -> None:
+        """Show on the issue that a criterion, or a test, was set aside."""
+        label = self._policy.names.of(Flag.PROBLEMATIC_TEST)
+        await self._forge.labels.add(held.fence.key.number, [label], held)
 
     async def _confirm(self, action: Action, held: Held, issue: Issue) -> None:
         """What a person has said of a refactoring."""
         await (self._refactoring.keep if action is Action.KEEP_REFACTORING else self._refactoring.drop)(held, issue)
         self._opening.note_built(held)
+
+    def _flags(self, issue: Issue) -> frozenset[Flag]:
+        return frozenset(self._policy.names.read(issue.labels).flags)
 
     def _reason(self, action: Action, held: Held, snapshot: Snapshot) -> Blocked:
         bounds = snapshot.bounds
@@ -202,6 +209,8 @@ class Acts:
     async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> Step:
         change = await dossier.described(self._workshop, held, snapshot.issue)
         text = description.body(change or dossier.unproven(held, snapshot.issue))
+        if change is not None and change.set_aside and Flag.PROBLEMATIC_TEST not in self._flags(snapshot.issue):
+            await self._flag(held)  # whoever set it aside may have ended before this
         opened = await self._opening.pull_request(held, snapshot, text)
         if isinstance(opened, Ended):
             return opened

@@ -76,6 +76,8 @@ class Change:
     claim: str = ""
     merges: str = "never"
     documentation: str | None = None
+    set_aside: tuple[str, ...] = ()
+    """The criteria of which no test was taken."""
 
 
 def body(change: Change) -> str:

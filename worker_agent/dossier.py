@@ -47,6 +47,7 @@ async def described(workshop: Workshop, held: Held, issue: Issue) -> Change | No
         claim=claim.write(_claim(held.fence, shown, evidence), workshop.worksite.keys) if claimed_ else "",
         merges=workshop.policy.merge,
         documentation=workshop.policy.documentation,
+        set_aside=evidence.set_aside,
     )
 
 

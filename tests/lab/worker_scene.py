@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import anyio
-from engine import OWNER, REPOSITORY, Engine
+from engine import HANGS_SECONDS, OWNER, REPOSITORY, Engine
 
 from lab.world.comments import CommentRecord
 from lab.world.pulls import PullRecord
@@ -61,6 +61,8 @@ REVIEW = """
   answer: {criteria: [{id: AC1, met: true, note: test_greets was red before}]}
 """
 """A reviewer that approves of the greeting."""
+
+LOOK_SECONDS = 0.02
 
 SLOW = """
 - call: write_tests
@@ -133,10 +135,11 @@ async def during_the_call(engine: Engine, worker: Loop) -> None:
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
-    for _ in range(1000):
+    """Let others run until it holds, however slow the machine is; fails the test where that would take for ever."""
+    for _ in range(round(HANGS_SECONDS / LOOK_SECONDS)):
         if holds():
             return
-        await anyio.sleep(0.02)
+        await anyio.sleep(LOOK_SECONDS)
     raise AssertionError("it did not come to that")
 
 

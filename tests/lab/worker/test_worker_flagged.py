@@ -22,7 +22,7 @@ async def test_a_manifest_of_the_plan_is_shown_and_left_to_a_person_whatever_the
     assert [end.result for end in (await once(engine, number)).ended] == [Result.HANDED_OVER]
     (pull,) = pulls(engine)
     body = engine.issue(pull.number).body or ""
-    assert "## For a person to look at" in body
+    assert "**Please check:** these files decide what is installed" in body
     assert "- `pyproject.toml`" in body
     assert "- `directory/greeting.py`" not in body
     async with engine.agent(Role.REVIEWER, state="reviewer") as reviewer:
