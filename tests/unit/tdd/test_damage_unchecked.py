@@ -57,6 +57,27 @@ def test_criteria_that_no_test_checks_are_not_counted(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "checks", "told"),
+    [
+        (
+            "It finds the middle in whatever order they are given.",
+            2,
+            "`whatever`, and the new tests check a result 2 times",
+        ),
+        ("Every umlaut is written with an e.", 1, "`every`, and the new tests check a result once"),
+        ("Every umlaut is written with an e.", 3, ""),
+        ("It compares in any case.", 1, ""),
+        ("It is done without any file.", 1, ""),
+        ("All users are listed.", 1, ""),
+    ],
+)
+def test_what_holds_for_every_input_needs_more_than_two_examples(text: str, checks: int, told: str) -> None:
+    source = "def test_a():\n" + "".join(f"    assert f({at}) == {at}\n" for at in range(checks))
+    found = unchecked(criteria(text), {"test_a.py": source.encode()}, {"test_a.py": {"test_a": 1}})
+    assert found == ((f"AC1: it says {told}",) if told else ())
+
+
+@pytest.mark.parametrize(
     ("text", "test", "told"),
     [
         ("A file that is not there is an error.", "assert load('a') == 1", True),
@@ -172,7 +193,8 @@ def test_plain_values_that_decide_what_they_equal(path: str, code: str, names: l
     assert deciding({path: code.encode()}, {path: code.encode()}) == ()
 
 
-GUARDED = "def f(a):\n    if a < 1:\n        raise ValueError('a')\n    return a\n"
+GUARD = "    if a < 1:\n        raise ValueError('a')\n"
+GUARDED = f"def f(a):\n{GUARD}    return a\n"
 
 
 @pytest.mark.parametrize(
@@ -188,4 +210,34 @@ def test_a_guard_that_is_gone_can_be_put_back(head: str, conditions: list[str]) 
     (change,) = changes({"a.py": GUARDED.encode()}, {"a.py": head.encode()})
     found = list(removed(change))
     assert [guard.condition for guard in found] == conditions
-    assert all(b"raise ValueError" in guard.content for guard in found)
+    assert all(guard.content == head.replace("\n", f"\n{GUARD}", 1).encode() for guard in found)
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "head"),
+    [
+        (
+            "a.js",
+            "function f(a) {\n  if (a < 1) {\n    throw new E();\n  }\n  return a;\n}\n",
+            "function f(a) {\n  return [a];\n}\n",
+        ),
+        (
+            "a.go",
+            "package a\n\nfunc F(a int) int {\n\tif a < 1 {\n\t\tpanic(a)\n\t}\n\treturn a\n}\n",
+            "package a\n\nfunc F(a int) int {\n\treturn a + 1\n}\n",
+        ),
+        ("a.rb", "def f(a)\n  raise E if a < 1\n\n  a\nend\n", "def f(a)\n  [a]\nend\n"),
+        (
+            "a.php",
+            "<?php\nfunction f($a) {\n  if ($a < 1) { throw new E(); }\n  return $a;\n}\n",
+            "<?php\nfunction f($a) {\n  return [$a];\n}\n",
+        ),
+    ],
+)
+def test_guards_of_other_languages_come_back(path: str, base: str, head: str) -> None:
+    (change,) = changes({path: base.encode()}, {path: head.encode()})
+    (guard,) = removed(change)
+    assert guard.condition.strip("()") in {"a < 1", "$a < 1"}
+    (again,) = changes({path: head.encode()}, {path: guard.content})
+    assert not list(removed(again))
+    assert len(guard.content) > len(head)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from worker_agent.tdd.damage.code_bodies import entry_of
 from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.damage.code_edits import named, shown
-from worker_agent.tdd.damage.code_hunks import hunks
-from worker_agent.tdd.syntax.functions import functions
+from worker_agent.tdd.damage.code_edits import Place, named, shown
+from worker_agent.tdd.syntax.functions import Function, functions
 from worker_agent.tdd.syntax.node_types import words
-from worker_agent.tdd.syntax.source import Source, parse, walk
+from worker_agent.tdd.syntax.source import Language, Source, edited, parse, walk
 
 _IFS = words("if_statement if_expression if unless if_modifier unless_modifier")
 _RAISES = re.compile(r"(?:raise|throw|panic ?!?|abort)\b|return\b.*(?:\bErr\b|\berrors\.|\bErrorf\b)")
@@ -33,27 +33,34 @@ class Guard:
 def removed(change: FileChange) -> Iterator[Guard]:
     """The guards of functions that are there on both sides, and whose condition and refusal the head has nowhere.
 
-    A guard comes back with the piece of the change that took it, where the file can be read then.
+    A guard comes back at the beginning of its function, where the file can be read then.
     """
     before = parse(change.path, change.base) if change.base is not None else None
     if before is None or change.source is None:
         return
     now = _bare(change.head.decode("utf-8", "replace"))
-    here = {function.name for function in change.functions}
+    here = {function.name: function for function in change.functions}
     for function in functions(before):
-        for branch in _guards(before, function.node) if function.name in here else ():
-            condition, refusal = (_bare(before.text(each)) for each in branch)
-            if condition in now or refusal in now:
+        for guard, condition, refusal in _guards(before, function.node) if function.name in here else ():
+            if _bare(before.text(condition)) in now or _bare(before.text(refusal)) in now:
                 continue
-            back = next(
-                (one for one in hunks(change) if condition in _bare(one.content.decode("utf-8", "replace"))), None
-            )
+            back = _guarded(change.source, here[function.name], before.text(guard))
             if back is not None:
-                yield Guard(change.path, function.name, shown(before.text(branch[0]), 60), back.content)
+                yield Guard(change.path, function.name, shown(before.text(condition), 60), back)
 
 
-def _guards(source: Source, function: Node) -> Iterator[tuple[Node, Node]]:
-    """The condition and the refusing statement of each guard."""
+def _guarded(source: Source, function: Function, guard: str) -> bytes | None:
+    """The file with a guard at the beginning of a function."""
+    entry = entry_of(Place(source, function.node, function.nested, function))
+    if entry is None or entry.is_expression:
+        return None
+    ended = f"{guard};" if source.language is Language.RUBY else guard
+    damaged = edited(source, entry.start, entry.end, entry.filled(ended).encode())
+    return damaged.content if damaged is not None else None
+
+
+def _guards(source: Source, function: Node) -> Iterator[tuple[Node, Node, Node]]:
+    """Each guard with its condition and the statement that refuses."""
     for node in walk(function):
         if node.type not in _IFS:
             continue
@@ -64,7 +71,7 @@ def _guards(source: Source, function: Node) -> Iterator[tuple[Node, Node]]:
         inner = named(body) if body.type in _BLOCKS else [body]
         inner = [each for one in inner for each in (named(one) if one.type == "statement_list" else [one])]
         if len(inner) == 1 and _RAISES.match(source.text(inner[0]).strip()):
-            yield condition, inner[0]
+            yield node, condition, inner[0]
 
 
 def _bare(text: str) -> str:

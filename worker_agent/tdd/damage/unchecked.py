@@ -11,6 +11,7 @@ from worker_agent.tdd.syntax.source import Language, Source, parse
 from worker_agent.tdd.syntax.units_checks import checks_in
 
 FEWER = "{} acceptance criteria, and the new tests check a result {}: something is not tested"
+FOR_ALL = "{}: it says `{}`, and the new tests check a result {}"
 NO_ERROR = "{}: it asks for an error, and no new test expects one"
 
 _OF_TEXTS = re.compile(r"\b(?:document\w*|docs?|readme|changelog|release notes|tests?|lint\w*|typed?|types|ci)\b", re.I)
@@ -18,6 +19,16 @@ _OF_TEXTS = re.compile(r"\b(?:document\w*|docs?|readme|changelog|release notes|t
 
 _MANY = re.compile(r"\b(?:for|while|loop|each\w*|forEach|map|every|given|proptest|quickcheck|fuzz|F\.Add)\b")
 """What checks many results with one check."""
+
+EXAMPLES = 3
+"""So many results are checked at least of what holds for every input."""
+
+_ALL = re.compile(
+    r"(?<!without )(?<!not )(?<!never )(?<!nor )"
+    r"\b(?:every|any(?! case\b)|anything|whatever|whichever|regardless|arbitrary|no matter)\b",
+    re.IGNORECASE,
+)
+"""How criteria speak of all inputs."""
 
 _ERROR = re.compile(r"\b(?:errors?|exceptions?|raises?|throws?|panics?)\b|\b\w+(?:Error|Exception)\b")
 _NO_ERROR_ASKED = re.compile(
@@ -51,8 +62,13 @@ def unchecked(
     found = []
     counts = [count for _, count in read]
     every = sum(len(names) for names in wanted.values())
-    if len(asked) > 1 and len(read) == every and all(counts) and sum(counts) < len(asked):
-        found.append(FEWER.format(len(asked), "once" if sum(counts) == 1 else f"{sum(counts)} times"))
+    times = "once" if sum(counts) == 1 else f"{sum(counts)} times"
+    is_known = bool(counts) and len(read) == every and all(counts)
+    if is_known and len(asked) > 1 and sum(counts) < len(asked):
+        found.append(FEWER.format(len(asked), times))
+    if is_known and sum(counts) < EXAMPLES:
+        said = ((one.id, _ALL.search(one.text)) for one in asked)
+        found += [FOR_ALL.format(id, word[0].lower(), times) for id, word in said if word is not None]
     if told and len(read) == every and not any(_EXPECTS.search(_GO_NOISE.sub(" ", text)) for text in told):
         found += [NO_ERROR.format(one.id) for one in criteria if not one.implied and _asks_for_error(one.text)]
     return tuple(found)

@@ -1,0 +1,39 @@
+"""What tests do not show of a change's criteria is asked about; of the same work done nothing is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from doubts_corpus import PROJECTS
+from test_doubts import proved
+from unshown_corpus import PAIRS, Pair
+
+from shared.specification import read
+from worker_agent.verify.repeat import Repeated
+
+
+async def played(place: Path, pair: Pair, change: Mapping[str, str]) -> Repeated:
+    """The proof of one change of a pair."""
+    project = PROJECTS[pair.language]
+    based = replace(project, base={**project.base, **pair.before})
+    return await proved(place, based, change, read(pair.specification))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+async def test_what_tests_do_not_show_is_asked_about(tmp_path: Path, name: str) -> None:
+    seen = await played(tmp_path, PAIRS[name], PAIRS[name].cheat)
+    assert seen.red_verdict.worth_implementing, seen.red_verdict
+    assert seen.green_verdict.ok, seen.green_verdict.details
+    assert any(PAIRS[name].doubt in doubt for doubt in seen.proof.doubts), seen.proof.doubts
+
+
+@pytest.mark.parametrize("name", PAIRS)
+async def test_of_the_same_work_done_nothing_is_asked(tmp_path: Path, name: str) -> None:
+    seen = await played(tmp_path, PAIRS[name], PAIRS[name].honest)
+    assert seen.red_verdict.worth_implementing, seen.red_verdict
+    assert seen.green_verdict.ok, seen.green_verdict.details
+    assert seen.proof.doubts == ()
+    assert seen.proof.suite_runs == 2
