@@ -19,6 +19,7 @@ COPY shared shared
 COPY config config
 COPY lab lab
 COPY console console
+COPY runtime runtime
 RUN /opt/venv/bin/pip install --constraint constraints.txt '.[app,postgres,otel]'
 
 FROM python:3.11-slim

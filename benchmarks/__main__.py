@@ -16,7 +16,7 @@ from pathlib import Path
 import anyio
 import structlog
 
-from benchmarks import claims, crowd, fleet, idle, process, proof, requests, throughput, workspace
+from benchmarks import claims, fleet, idle, many_issues, process, proof, requests, throughput, workspace
 from benchmarks.commits import command as commits
 from benchmarks.table import Row, markdown, save
 
@@ -27,7 +27,7 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
     "requests": ("requests", requests.measure),
     "idle": ("requests", idle.measure),
     "claims": ("requests", claims.measure),
-    "crowd": ("requests", crowd.measure),
+    "crowd": ("requests", many_issues.measure),
     "workspace": ("workspace", workspace.measure),
     "process": ("process", process.measure),
     "throughput": ("throughput", throughput.measure_with(throughput.WORKERS, throughput.ISSUES)),

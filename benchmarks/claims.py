@@ -11,11 +11,11 @@ from typing import TypeVar
 import anyio
 import psutil
 
-from benchmarks.house import OWNER, REPOSITORY, House, house
+from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
+from benchmarks.request_counts import Exchange
 from benchmarks.requests import script
 from benchmarks.table import Row
-from benchmarks.tally import Exchange
-from console.building.assembly import Parts
+from runtime.building.assembly import Parts
 from shared.items import Agent, Skip
 from shared.lock.claim import Lease
 from shared.lock.port import AdvanceFence, Operation, Port, Reply
@@ -83,7 +83,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
             return [*alone, *race, *await _lost(here, agents, won)], {"load": round(psutil.getloadavg()[0], 1)}
 
 
-async def _alone(here: House, agents: Sequence[Agent]) -> tuple[list[Row], int]:
+async def _alone(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Row], int]:
     """One worker wins; another, who has claimed nothing here before, finds it taken. Also, what winning took."""
     _ready(here, "First")
     won, leases = await _claims(here, agents[:1])
@@ -99,7 +99,7 @@ async def _alone(here: House, agents: Sequence[Agent]) -> tuple[list[Row], int]:
     return rows, len(won) - gate
 
 
-async def _race(here: House, agents: Sequence[Agent]) -> list[Row]:
+async def _race(here: LabHost, agents: Sequence[Agent]) -> list[Row]:
     """All at once: exactly one wins."""
     _ready(here, "Second")
     seen, leases = await _claims(here, agents)
@@ -111,7 +111,7 @@ async def _race(here: House, agents: Sequence[Agent]) -> list[Row]:
     ]
 
 
-async def _lost(here: House, agents: Sequence[Agent], won: int) -> list[Row]:
+async def _lost(here: LabHost, agents: Sequence[Agent], won: int) -> list[Row]:
     """All at once, and all of them move the fence: what losing costs who was not refused at the door."""
     _ready(here, "Third")
     seen, leases = await _claims(here, agents)
@@ -125,7 +125,7 @@ async def _lost(here: House, agents: Sequence[Agent], won: int) -> list[Row]:
     ]
 
 
-async def _claims(here: House, agents: Sequence[Agent]) -> tuple[list[Exchange], int]:
+async def _claims(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Exchange], int]:
     """Let each agent claim the newest issue at once; what was asked after the polls, and how many leases there are."""
     newest = max(issue.number for issue in here.lab.at(REPOSITORY).issues.records.values())
     candidates = {agent: next(c for c in await agent.discover() if c.number == newest) for agent in agents}
@@ -142,7 +142,7 @@ async def _claims(here: House, agents: Sequence[Agent]) -> tuple[list[Exchange],
     return asked, sum(isinstance(result, Lease) for result in results)
 
 
-def _ready(here: House, title: str) -> None:
+def _ready(here: LabHost, title: str) -> None:
     here.lab.issue(REPOSITORY, title, "It counts.", author=OWNER, labels=("status:ready",))
 
 

@@ -15,17 +15,17 @@ from typing import Any
 import anyio
 import psutil
 
-from benchmarks.house import OWNER, House, private
+from benchmarks.lab_host import OWNER, LabHost, private
 from benchmarks.proxy import TOKENS_END, recording
+from benchmarks.request_counts import Exchange, tally
 from benchmarks.requests import Stuck, script
 from benchmarks.stub_tests import REPORT
 from benchmarks.table import Row
-from benchmarks.tally import Exchange, tally
 from benchmarks.throughput import STUB
 from lab import target_project
 from lab.__main__ import ENGINE, PERMISSIONS
-from lab.clock import LabClock
-from lab.server import Lab
+from lab.github.clock import LabClock
+from lab.github.server import Lab
 from shared.workflow import Role
 
 ACCOUNTS = ("engine-a", "engine-b", "engine-c")
@@ -60,7 +60,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 
 
 @asynccontextmanager
-async def _city(root: Path, names: Sequence[str]) -> AsyncIterator[tuple[list[House], Mapping[str, str]]]:
+async def _city(root: Path, names: Sequence[str]) -> AsyncIterator[tuple[list[LabHost], Mapping[str, str]]]:
     """One house for each account, all behind one proxy; and which account each token belongs to."""
     clock, scenario = LabClock(), root / "scenario.yml"
     scenario.write_text(script(*names), encoding="utf-8")
@@ -69,7 +69,7 @@ async def _city(root: Path, names: Sequence[str]) -> AsyncIterator[tuple[list[Ho
     async with Lab(root / "github", clock=clock) as lab, recording(lab.url) as proxy:
         lab.world.pace.limit = CREATIONS_PER_MINUTE
         houses = [
-            House(lab, proxy, root, scenario, clock, keys, name=f"{OWNER}/{account}", write_interval_seconds=0.25)
+            LabHost(lab, proxy, root, scenario, clock, keys, name=f"{OWNER}/{account}", write_interval_seconds=0.25)
             for account in ACCOUNTS
         ]
         for index, house in enumerate(houses):
@@ -102,7 +102,7 @@ def _agents(index: int, account: str) -> list[tuple[str, str]]:
     return [*workers, (f"{account}-reviewer", _reviewer(index))]
 
 
-async def _work(houses: Sequence[House]) -> None:
+async def _work(houses: Sequence[LabHost]) -> None:
     async with AsyncExitStack() as stack:
         for index, house in enumerate(houses):
             for name, _ in _agents(index, ACCOUNTS[index]):
@@ -117,12 +117,12 @@ async def _work(houses: Sequence[House]) -> None:
             raise Stuck(f"Not all issues were merged in time ({closed}): see {houses[0].root}.")
 
 
-def _closed(house: House) -> int:
+def _closed(house: LabHost) -> int:
     threads = house.lab.at(house.name).issues.records.values()
     return sum(not thread.open for thread in threads if not thread.is_pull)
 
 
-async def _merged(houses: Sequence[House]) -> list[Row]:
+async def _merged(houses: Sequence[LabHost]) -> list[Row]:
     """What lies on the main branches, and the pull requests that brought it there."""
     pulls = [(house.name, pull) for house in houses for pull in house.lab.at(house.name).pulls.records.values()]
     merged = Counter((name, pull.head_branch) for name, pull in pulls if pull.merged_at is not None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from benchmarks.house import AGENTS, OWNER, REPOSITORY, House, house
+from benchmarks.lab_host import AGENTS, OWNER, REPOSITORY, LabHost, house
 from benchmarks.requests import Stuck, script
 from benchmarks.table import Row
-from lab.clock import LabClock
+from lab.github.clock import LabClock
 from shared.loop import Loop
 from shared.workflow import Role
 
@@ -30,7 +30,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
         return rows + await _waiting(here), details
 
 
-async def _hour(here: House, clock: LabClock) -> tuple[list[Row], dict[str, object]]:
+async def _hour(here: LabHost, clock: LabClock) -> tuple[list[Row], dict[str, object]]:
     async with AsyncExitStack() as stack:
         loops = [(await stack.enter_async_context(here.agent(role)))[0] for role in AGENTS]
         for _ in range(WARM_UP):
@@ -49,7 +49,7 @@ async def _hour(here: House, clock: LabClock) -> tuple[list[Row], dict[str, obje
     return rows, {"sweeps": seen.requests - len(polls)}
 
 
-async def _waiting(here: House) -> list[Row]:
+async def _waiting(here: LabHost) -> list[Row]:
     """A specification is implemented; then only CI is missing."""
     here.lab.issue(REPOSITORY, "Count users by initial", "It counts.", author=OWNER, labels=("status:ready",))
     async with here.agent(Role.WORKER) as (loop, _):

@@ -11,11 +11,11 @@ from statistics import median
 import anyio
 import psutil
 
-from benchmarks.house import AGENTS, OWNER, REPOSITORY, ROOT, House, house
+from benchmarks.lab_host import AGENTS, OWNER, REPOSITORY, ROOT, LabHost, house
 from benchmarks.requests import Stuck, finished, script
 from benchmarks.table import Row
 from config.environment import child_environment
-from console.building.assembly import Parts
+from runtime.building.assembly import Parts
 from shared import process
 from shared.llm.port import Coder, Outcome, Request
 from shared.loop import RealClock
@@ -74,7 +74,7 @@ async def _help(root: Path) -> float:
     return median(seconds)
 
 
-async def _start(here: House) -> float:
+async def _start(here: LabHost) -> float:
     """From the start of a process to its first question about the change list, its mirror being there already."""
     seconds = []
     for number in range(STARTS + 1):
@@ -86,7 +86,7 @@ async def _start(here: House) -> float:
     return median(seconds[1:])
 
 
-async def _rest(here: House) -> list[Row]:
+async def _rest(here: LabHost) -> list[Row]:
     """A worker with nothing to do, polling fast."""
     async with here.running(Role.WORKER, "worker-1") as pid:
         await _polled(here, 50)
@@ -139,7 +139,7 @@ def _timing(coders: list[TimedCoder], clock: RealClock) -> Callable[[Parts], Par
     return change
 
 
-async def _polled(here: House, more: int) -> None:
+async def _polled(here: LabHost, more: int) -> None:
     """Return when so many more polls have been seen."""
     wanted = _polls(here) + more
     with anyio.fail_after(START_SECONDS):
@@ -147,7 +147,7 @@ async def _polled(here: House, more: int) -> None:
             await here.clock.sleep(0.005)
 
 
-def _polls(here: House) -> int:
+def _polls(here: LabHost) -> int:
     return sum(one.change_list for one in here.proxy.exchanges)
 
 

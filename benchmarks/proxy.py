@@ -12,8 +12,8 @@ from aiohttp import ClientConnectionResetError, web
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from benchmarks.tally import Exchange, Tally, tally
-from lab.http.host import Host
+from benchmarks.request_counts import Exchange, Tally, tally
+from lab.github.http.host import Host
 
 _OWN_OF_A_HOP = frozenset(
     {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "expect", "host", "content-length"}

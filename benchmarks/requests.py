@@ -11,12 +11,12 @@ from string import Template
 
 import anyio
 
-from benchmarks.house import OWNER, REPOSITORY, House, house
+from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
 from benchmarks.proxy import Proxy
+from benchmarks.request_counts import Exchange, Tally
 from benchmarks.table import Row
-from benchmarks.tally import Exchange, Tally
-from lab.demo.ending import scene
-from lab.server import Lab
+from lab.demo.outcome import scene
+from lab.github.server import Lab
 from shared import process
 from shared.workflow import Role
 
@@ -51,7 +51,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
         return rows + gh, {"charged": told.shapes, "git_requests": told.git}
 
 
-async def _tell(here: House) -> None:
+async def _tell(here: LabHost) -> None:
     """One story with the three agents as processes, to the point where nothing follows any more."""
     agents = {"planner-1": Role.PLANNER, "worker-1": Role.WORKER, "reviewer-1": Role.REVIEWER}
     async with AsyncExitStack() as stack:
@@ -73,7 +73,7 @@ def finished(lab: Lab, stories: int) -> bool:
     return scene(lab).finished(stories)
 
 
-async def _warm(here: House, agents: int) -> None:
+async def _warm(here: LabHost, agents: int) -> None:
     """Return when each agent has polled twice, so that only what the story causes is counted."""
     with anyio.fail_after(SECONDS):
         while sum(one.change_list for one in here.proxy.exchanges) < 2 * agents:

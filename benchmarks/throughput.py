@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import psutil
 
-from benchmarks.house import OWNER, REPOSITORY, ROOT, House, house
+from benchmarks.lab_host import OWNER, REPOSITORY, ROOT, LabHost, house
 from benchmarks.requests import Stuck, script
 from benchmarks.stub_tests import REPORT
 from benchmarks.table import Row
@@ -50,7 +50,7 @@ def measure_with(workers: int, issues: int) -> Any:
     return measure
 
 
-async def _work(here: House, workers: int, issues: int) -> None:
+async def _work(here: LabHost, workers: int, issues: int) -> None:
     async with AsyncExitStack() as stack:
         for number in range(workers):
             await stack.enter_async_context(here.running(Role.WORKER, f"worker-{number}", state=f"machine-{number}"))
@@ -61,12 +61,12 @@ async def _work(here: House, workers: int, issues: int) -> None:
             raise Stuck(f"{_handed_over(here)} of {issues} issues were handed over in time: see {here.root}.")
 
 
-def _handed_over(here: House) -> int:
+def _handed_over(here: LabHost) -> int:
     threads = here.lab.at(REPOSITORY).issues.records.values()
     return sum("status:reviewing" in thread.labels for thread in threads if not thread.is_pull)
 
 
-def _rows(here: House, workers: int, issues: int, seconds: float) -> tuple[list[Row], dict[str, object]]:
+def _rows(here: LabHost, workers: int, issues: int, seconds: float) -> tuple[list[Row], dict[str, object]]:
     repository, seen = here.lab.at(REPOSITORY), here.proxy.tally()
     heads = Counter(pull.head_branch for pull in repository.pulls.records.values())
     failed = sum("status:failed" in thread.labels for thread in repository.issues.records.values())

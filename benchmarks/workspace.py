@@ -6,13 +6,12 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from benchmarks.house import ROOT
+from benchmarks.lab_host import ROOT
 from benchmarks.table import Row
 from config.environment import child_environment
 from lab.__main__ import ENGINE, PERMISSIONS
-from lab.server import Lab
-from shared import process
-from shared.git import directories
+from lab.github.server import Lab
+from shared import directories, process
 from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
 from shared.git.mirror import Mirror

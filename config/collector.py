@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from config.observing import TelemetrySettings
+from config.observability import TelemetrySettings
 from shared.errors import Misconfigured
 
 KEY, VARIABLE, OF_TRACES = (

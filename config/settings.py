@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from config.observing import EventSettings, HealthSettings, TelemetrySettings
-from config.places import UserPath
+from config.observability import EventSettings, HealthSettings, TelemetrySettings
+from config.paths import UserPath
 from config.repository import Backend, RepositorySettings
 from config.rules import RulesBroken, broken
 from config.section import Section, Text
-from config.spending import BudgetSettings, PriceSettings
+from config.spending_limits import BudgetSettings, PriceSettings
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 """Hosts against which values are accepted that would be unsafe elsewhere: the lab runs there."""

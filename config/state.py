@@ -21,8 +21,8 @@ from typing import Self
 
 import structlog
 
+from shared.disk_space import DiskFull, no_room
 from shared.errors import Misconfigured
-from shared.room import NoRoom, no_room
 from shared.workflow import Role
 
 log = structlog.get_logger()
@@ -207,7 +207,7 @@ def _read(file: Path) -> tuple[Role, frozenset[str]] | None:
 def replace_file(file: Path, text: str) -> None:
     """Replace `file` (mode 0600) so that a crash leaves the old or the new content, never a part.
 
-    Raises `NoRoom` or `Misconfigured`.
+    Raises `DiskFull` or `Misconfigured`.
     """
     temporary = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
@@ -232,7 +232,7 @@ def _sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
-def _unusable(path: Path, error: OSError) -> Misconfigured | NoRoom:
+def _unusable(path: Path, error: OSError) -> Misconfigured | DiskFull:
     return no_room(error, path) or Misconfigured(
         f"The state directory cannot be used: {path}: {error.strerror}. Make it writable for this account, "
         f"or give another state_dir."

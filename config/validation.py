@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from config.complaints import complaint
 from config.document import Document, Problem
 from config.rules import Broken, KeyPath, RulesBroken, dotted
 from config.settings import Settings
+from config.value_errors import complaint
 
 
 def validate(document: Document, *, places: Mapping[str, str]) -> tuple[Settings | None, list[Problem]]:
-    """The settings, and what is wrong; `places` are the directories that paths may begin with (`config.places`)."""
+    """The settings, and what is wrong; `places` are the directories that paths may begin with (`config.paths`)."""
     problems = list(document.problems)
     try:
         return _model(document.value, places), problems

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from console import entry, looks, operating
+from console import entry, operating, read_commands
 from console import help as layout
-from console.surroundings import surroundings
+from console.command_environment import surroundings
 from console.tdd.options import tdd
 
 app = typer.Typer(
@@ -56,11 +56,11 @@ def demo(  # noqa: PLR0913 - each is an option of the command line
     import anyio
     from rich.console import Console
 
-    from console.demo.command import Wishes, show
-    from console.launch import complain
+    from console.demo.command import DemoOptions, show
+    from runtime.launch import complain
     from shared.errors import EngineError
 
-    wishes = Wishes(
+    wishes = DemoOptions(
         directory,
         stories,
         workers,
@@ -88,9 +88,9 @@ def replay(
     keep: Annotated[bool, typer.Option(help="Keep repositories and states afterwards.")] = False,
 ) -> None:
     """Play a recorded issue again in a lab on this machine: no model, no cost; exit code 0 if it went the same way."""
-    from console.demo.replay import Wishes, replayed
+    from console.demo.replay import ReplayOptions, replayed
 
-    raise typer.Exit(replayed(Wishes(directory, item, test_command, keep), surroundings()))
+    raise typer.Exit(replayed(ReplayOptions(directory, item, test_command, keep), surroundings()))
 
 
 @app.command()
@@ -107,12 +107,12 @@ def doctor(
 
     Exit code 1 when only GitHub did not answer.
     """
-    from console.doctor.command import Wishes, examined
+    from console.doctor.command import DoctorOptions, examined
     from shared.workflow import AGENTS, Role
 
     if agent is not None and agent not in AGENTS:
         raise typer.BadParameter(f"'{agent}' is no agent; there is planner, worker and reviewer.", param_hint="--agent")
-    wishes = Wishes(tuple(repositories or ()), config, json, None if agent is None else Role(agent), quick)
+    wishes = DoctorOptions(tuple(repositories or ()), config, json, None if agent is None else Role(agent), quick)
     raise typer.Exit(examined(wishes, surroundings()))
 
 
@@ -142,9 +142,11 @@ def verify(  # noqa: PLR0913 - each is an option of the command line
     Exit code 1 if it is not true or the change is not proven, 3 if it is proven and nobody claims it; 2 for wrong
     arguments or configuration, 4 when GitHub does not answer or does not allow it.
     """
-    from console.verify.command import Wishes, verified
+    from console.verify.command import VerifyOptions, verified
 
-    wishes = Wishes(pull_request, local, repo, json, config, test_command, tuple(may_change or ()), kind, specification)
+    wishes = VerifyOptions(
+        pull_request, local, repo, json, config, test_command, tuple(may_change or ()), kind, specification
+    )
     raise typer.Exit(verified(wishes, surroundings()))
 
 
@@ -160,9 +162,9 @@ def recover(
 
     Exit code 0 when it was done, 1 when it does not fit or GitHub failed, 2 for arguments, 4 for missing rights.
     """
-    from console.recover import Wishes, recovered
+    from console.recover import RecoverOptions, recovered
 
-    raise typer.Exit(recovered(Wishes(action, item, config, json, backend), surroundings()))
+    raise typer.Exit(recovered(RecoverOptions(action, item, config, json, backend), surroundings()))
 
 
 @app.command()
@@ -175,9 +177,9 @@ def install_cli(
     ] = None,
 ) -> None:
     """Fetch a coding backend's program, as its vendor publishes it for Python, into the state directory."""
-    from console.install_cli import Wishes, installed
+    from console.install_cli import InstallOptions, installed
 
-    raise typer.Exit(installed(Wishes(name, config, state_dir, package_version)))
+    raise typer.Exit(installed(InstallOptions(name, config, state_dir, package_version)))
 
 
 @app.command()
@@ -192,10 +194,10 @@ def init(
     """Make what is missing: labels, a signing key, a commented configuration. What is there stays as it is."""
     import sys
 
-    from console.init.command import Wishes, initialise
+    from console.init.command import InitOptions, initialise
 
     ask = typer.confirm if sys.stdin.isatty() else None
-    wishes = Wishes(repository, config, api_url, yes=yes, update=update, dry_run=dry_run)
+    wishes = InitOptions(repository, config, api_url, yes=yes, update=update, dry_run=dry_run)
     raise typer.Exit(initialise(wishes, ask, surroundings()))
 
 
@@ -213,10 +215,10 @@ def uninstall(
     """
     import sys
 
-    from console.uninstall import Wishes, removed
+    from console.uninstall import UninstallOptions, removed
 
     ask = typer.confirm if sys.stdin.isatty() else None
-    raise typer.Exit(removed(Wishes(repository, config, yes, dry_run, force), ask, surroundings()))
+    raise typer.Exit(removed(UninstallOptions(repository, config, yes, dry_run, force), ask, surroundings()))
 
 
 @app.command()
@@ -247,9 +249,9 @@ def start(  # noqa: PLR0913 - each is an option of the command line
     """
     import sys
 
-    from console.start.command import Wishes, started
+    from console.start.command import StartOptions, started
     from console.start.draft import Choices
-    from console.start.person import Nobody, Terminal
+    from console.start.questions import Nobody, Terminal
 
     choices = Choices(
         repository,
@@ -262,11 +264,18 @@ def start(  # noqa: PLR0913 - each is an option of the command line
         scenario=None if scenario is None else scenario.absolute(),
     )
     person = Terminal() if sys.stdin.isatty() and not yes else Nobody(agreed=yes)
-    wishes = Wishes(choices, config, backend, issue, comments, prepare_only)
+    wishes = StartOptions(choices, config, backend, issue, comments, prepare_only)
     raise typer.Exit(started(wishes, person, surroundings()))
 
 
-for _command in (tdd, looks.status, looks.dashboard, looks.report, looks.events, *operating.COMMANDS):
+for _command in (
+    tdd,
+    read_commands.status,
+    read_commands.dashboard,
+    read_commands.report,
+    read_commands.events,
+    *operating.COMMANDS,
+):
     app.command()(_command)
 layout.lay_out(app)
 

@@ -9,7 +9,7 @@ import sys
 def main() -> None:
     """Run `workflow-engine`."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing was begun yet: the process just ends
-    from console import own_packages
+    from runtime import own_packages
 
     own_packages.check()
     from console.__main__ import app

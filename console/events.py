@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from config.loading import load
-from console.building.chronicle import store
+from runtime.building.telemetry import store
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, Transient
 from shared.telemetry.events import Event, Query
@@ -37,7 +37,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class EventsOptions:
     """What was asked for on the command line."""
 
     query: Query
@@ -47,7 +47,7 @@ class Wishes:
     json: bool = False
 
 
-def shown(wishes: Wishes, environment: Mapping[str, str], clock: Clock, *, table: bool) -> int:
+def shown(wishes: EventsOptions, environment: Mapping[str, str], clock: Clock, *, table: bool) -> int:
     """Print the events; exit code 0, or 2 for a configuration and 4 for a database that cannot be used."""
     try:
         settings = _settings(wishes, environment)
@@ -77,13 +77,13 @@ def moment(text: str, now: datetime) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _settings(wishes: Wishes, environment: Mapping[str, str]) -> Settings:
+def _settings(wishes: EventsOptions, environment: Mapping[str, str]) -> Settings:
     repository = wishes.query.repository or None
     settings = load(wishes.config, repository=repository, environment=environment)
     return settings if wishes.state_dir is None else settings.model_copy(update={"state_dir": wishes.state_dir})
 
 
-def _events(wishes: Wishes, settings: Settings, clock: Clock) -> Iterator[Event]:
+def _events(wishes: EventsOptions, settings: Settings, clock: Clock) -> Iterator[Event]:
     """Everything that there is, and with `follow` everything that comes; each event once."""
     with closing(Reading(settings, wishes.query)) as reading:
         while True:

@@ -15,7 +15,7 @@ import anyio
 
 from config.environment import for_installers, snapshot
 from config.loading import load, source
-from console.launch import OK, complain
+from runtime.launch import OK, complain
 from shared import process
 from shared.errors import Blocked, EngineError, Misconfigured
 from shared.llm.cli.programs import PACKAGES, Package, home
@@ -26,7 +26,7 @@ class NotInstalled(Blocked):
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class InstallOptions:
     """What a person asked for."""
 
     name: str
@@ -35,7 +35,7 @@ class Wishes:
     version: str | None = None
 
 
-def installed(wishes: Wishes) -> int:
+def installed(wishes: InstallOptions) -> int:
     """Install and say where, on standard output; the exit code."""
     environment = snapshot()
     try:

@@ -23,8 +23,8 @@ def run(
     ] = None,
 ) -> None:
     """Planner, worker and reviewer in one process, for ever; for more throughput start agents one by one."""
-    from console.arguments import LOG_LEVELS
-    from console.daemon.run import together
+    from console.run import together
+    from runtime.arguments import LOG_LEVELS
 
     if log_level is not None and log_level not in LOG_LEVELS:
         raise typer.BadParameter(f"'{log_level}' is none; there is {', '.join(LOG_LEVELS)}.", param_hint="--log-level")
@@ -43,11 +43,11 @@ def drain(
 
     Exit code 0 when all have ended, 1 when some still work after --seconds, 3 when none runs.
     """
-    from console.daemon import control
-    from console.surroundings import surroundings
+    from console.command_environment import surroundings
+    from runtime.daemon import control
     from shared.loop import RealClock
 
-    wishes = control.Wishes(config, state_dir, tuple(agents or ()))
+    wishes = control.ControlOptions(config, state_dir, tuple(agents or ()))
     raise typer.Exit(control.drain(wishes, surroundings(), RealClock(), seconds=seconds))
 
 
@@ -57,18 +57,18 @@ def pause(
     state_dir: StateDir = None,
 ) -> None:
     """Let this machine's agents begin nothing until `resume`; phases in work come to their end."""
-    from console.daemon import control
-    from console.surroundings import surroundings
+    from console.command_environment import surroundings
+    from runtime.daemon import control
 
-    raise typer.Exit(control.pause(control.Wishes(config, state_dir), surroundings(), why))
+    raise typer.Exit(control.pause(control.ControlOptions(config, state_dir), surroundings(), why))
 
 
 def resume(config: Config = None, state_dir: StateDir = None) -> None:
     """Let this machine's agents go on after `pause`."""
-    from console.daemon import control
-    from console.surroundings import surroundings
+    from console.command_environment import surroundings
+    from runtime.daemon import control
 
-    raise typer.Exit(control.resume(control.Wishes(config, state_dir), surroundings()))
+    raise typer.Exit(control.resume(control.ControlOptions(config, state_dir), surroundings()))
 
 
 COMMANDS = (run, drain, pause, resume)

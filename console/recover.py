@@ -17,26 +17,26 @@ import anyio
 from config.loading import load
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.assembly import Process, mirror_of
-from console.building.backends import backends
-from console.building.claimants import claimant_of
-from console.building.connections import web_session
-from console.building.hub import Hub, hub
-from console.building.sign_in import SignedIn, completed, signed_in
-from console.launch import FAILED, OK, code_of
+from runtime.building.assembly import Process, mirror_of
+from runtime.building.backends import backends
+from runtime.building.connections import web_session
+from runtime.building.github_adapters import Hub, hub
+from runtime.building.identity import claimant_of
+from runtime.building.sign_in import SignedIn, completed, signed_in
+from runtime.launch import FAILED, OK, code_of
 from shared.errors import EngineError, Misconfigured
 from shared.git.command import Identity
 from shared.git.fences import Fences
 from shared.github.status import StatusBoard
+from shared.governance.command_rules import Effect, Refused, fitting, ruling
+from shared.governance.command_target import CommandTargets, Target
 from shared.governance.commands import ALIASES, Verb
-from shared.governance.docket import Docket, Matter
 from shared.governance.recovery import Recovery
-from shared.governance.retrying import NOT_BEGUN, named
-from shared.governance.rulings import Effect, Refused, fitting, ruling
+from shared.governance.retry_command import NOT_BEGUN, named
 from shared.lock.gateway import Gateway
 from shared.lock.view import observe
+from shared.lock.write_permit import OperatorPermit
 from shared.loop import RealClock
-from shared.warrant import Operator
 from shared.workflow import Role
 
 _ITEM = re.compile(r"([^/#\s]+/[^/#\s]+)#([1-9][0-9]{0,9})")
@@ -61,7 +61,7 @@ _NEXT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RecoverOptions:
     """What a person asked for: one of `ACTIONS`, of `owner/repo#7`; `retry` goes on with `backend`, if there is one."""
 
     action: str
@@ -84,7 +84,7 @@ class Answer:
     fits: tuple[str, ...] = ()
 
 
-def recovered(wishes: Wishes, environment: Mapping[str, str]) -> int:
+def recovered(wishes: RecoverOptions, environment: Mapping[str, str]) -> int:
     """Do it and print; 0 when it was done, 1 when it was refused or GitHub failed, 2 for arguments, 4 for rights."""
     try:
         verb, name, number = _read(wishes)
@@ -98,7 +98,7 @@ def recovered(wishes: Wishes, environment: Mapping[str, str]) -> int:
     return OK if answer.done else FAILED
 
 
-def _read(wishes: Wishes) -> tuple[Verb, str, int]:
+def _read(wishes: RecoverOptions) -> tuple[Verb, str, int]:
     word = ALIASES.get(wishes.action, wishes.action)
     if word in DECISIONS:
         raise Misconfigured(
@@ -114,7 +114,7 @@ def _read(wishes: Wishes) -> tuple[Verb, str, int]:
     return verb, found[1], int(found[2])
 
 
-def _check_backend(wishes: Wishes, settings: Settings) -> None:
+def _check_backend(wishes: RecoverOptions, settings: Settings) -> None:
     if wishes.backend and wishes.action != Verb.RETRY:
         raise Misconfigured("Only `retry` takes --backend.")
     found = named(wishes.backend, backends(settings, settings.repositories[0])) if wishes.backend else ""
@@ -156,7 +156,7 @@ class _Console:
         """The answer for one item; raises what asking GitHub and git raises."""
         await self._mirror.ensure()
         seen = self._seen
-        docket = Docket(seen.issues, seen.pulls, self._port, seen.names, self._configured.max_attempts)
+        docket = CommandTargets(seen.issues, seen.pulls, self._port, seen.names, self._configured.max_attempts)
         matter = await docket.matter(number)
         ruled = ruling(verb, matter.track, matter.stage)
         if isinstance(ruled, Refused):
@@ -170,26 +170,26 @@ class _Console:
         if backend and case.fence is None:
             return self._answer(matter, verb, NOT_BEGUN, done=False)
         case = replace(case, backend=backend)
-        by = Operator(f"/{verb} by {seen.account.login} at a console")
+        by = OperatorPermit(f"/{verb} by {seen.account.login} at a console")
         recovery = Recovery(seen.labels, seen.pulls, self._mirror, self._port, seen.names)
         outcome = await recovery.carry_out(ruled, case.without_fence() if holder else case, by)
         await self._record(matter, verb, outcome, by)
         return self._answer(await docket.matter(number), verb, outcome, done=True, then=_NEXT.get(ruled, ""))
 
-    async def _holder(self, matter: Matter) -> str:
+    async def _holder(self, matter: Target) -> str:
         """Who works on it; empty when nobody does."""
         if matter.case.fence is None:
             return ""
         view = await observe(self._port, matter.case.fence.key, self._claimant)
         return (view.taken_by(self._claimant) or "an agent") if view.live(self._claimant.terms) else ""
 
-    async def _record(self, matter: Matter, verb: Verb, outcome: str, by: Operator) -> None:
+    async def _record(self, matter: Target, verb: Verb, outcome: str, by: OperatorPermit) -> None:
         board = StatusBoard(self._seen.comments, matter.owner, self._claimant.accounts, self._claimant.keys)
         who = f"{self._seen.account.login}, at a console"
         entry = {"id": f"console-{secrets.token_hex(4)}", "by": who, "command": f"/{verb}", "outcome": outcome}
         await board.note(matter.case.thread.number, by, commands=[entry])
 
-    def _answer(self, matter: Matter, verb: Verb, outcome: str, *, done: bool, then: str = "") -> Answer:
+    def _answer(self, matter: Target, verb: Verb, outcome: str, *, done: bool, then: str = "") -> Answer:
         item = f"{self._configured.name}#{matter.case.thread.number}"
         fits = tuple(one for one in fitting(matter.track, matter.stage) if one in ACTIONS)
         return Answer(item, verb, done, outcome.rstrip("."), matter.stage, then, fits)

@@ -14,25 +14,25 @@ from anyio import to_thread
 
 from config.loading import load, source
 from config.settings import Settings
-from console.building.connections import web_session
-from console.building.sign_in import completed, git_server
-from console.doctor.examination import Visitor, acting, visit_of
-from console.doctor.patient import Machine, Visit
-from console.launch import FAILED, OK, complain
-from console.record.fences import newest
-from console.speech import say
+from console.doctor.context import Machine, RepositoryContext
+from console.doctor.probes import Visitor, acting, visit_of
+from console.history.fences import newest
+from runtime.building.connections import web_session
+from runtime.building.sign_in import completed, git_server
+from runtime.launch import FAILED, OK, complain
+from runtime.output import say
+from shared import directories
 from shared.errors import Blocked, EngineError, Misconfigured
-from shared.git import directories
 from shared.git.names import mirror_path
 from shared.github.labels import LabelBoard
 from shared.github.people import People
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate
+from shared.lock.write_permit import OperatorPermit
 from shared.loop import RealClock
-from shared.warrant import Operator
 from shared.workflow import AGENTS
 
-ORDER = Operator("uninstall")
+ORDER = OperatorPermit("uninstall")
 
 NAMESPACES = (FENCE_NAMESPACE, "refs/notes/workflow")
 """Where the engine's own refs are."""
@@ -44,7 +44,7 @@ Ask = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class UninstallOptions:
     """What a person asked for; `force`: although an agent holds something."""
 
     repository: str
@@ -70,7 +70,7 @@ class Found:
         return [*said, *map(str, self.places)]
 
 
-def removed(wishes: Wishes, ask: Ask | None, environment: Mapping[str, str]) -> int:
+def removed(wishes: UninstallOptions, ask: Ask | None, environment: Mapping[str, str]) -> int:
     """Do it and say what was done and what is left; an exit code. `ask` is None where nobody can be asked."""
     try:
         file = source(wishes.config, environment=environment)
@@ -81,7 +81,7 @@ def removed(wishes: Wishes, ask: Ask | None, environment: Mapping[str, str]) -> 
         return complain(error)
 
 
-async def _removed(wishes: Wishes, machine: Machine, file: Path | None, ask: Ask | None) -> int:
+async def _removed(wishes: UninstallOptions, machine: Machine, file: Path | None, ask: Ask | None) -> int:
     (configured,) = machine.settings.repositories
     with tempfile.TemporaryDirectory(prefix="uninstall-") as place:
         async with (
@@ -100,7 +100,7 @@ async def _removed(wishes: Wishes, machine: Machine, file: Path | None, ask: Ask
     return OK
 
 
-async def _found(visit: Visit, place: Path) -> Found:
+async def _found(visit: RepositoryContext, place: Path) -> Found:
     names = visit.configured.labels.names()
     board = LabelBoard(visit.me.github, visit.name, names)
     git = visit.git.at(place)
@@ -124,7 +124,7 @@ def of_machine(settings: Settings, name: str) -> tuple[Path, ...]:
     )
 
 
-def _agreed(wishes: Wishes, found: Found, ask: Ask | None) -> bool:
+def _agreed(wishes: UninstallOptions, found: Found, ask: Ask | None) -> bool:
     """Say what would go, and ask; raises `Blocked` while an agent works there."""
     lines = found.lines()
     if not lines:
@@ -149,7 +149,7 @@ def _agreed(wishes: Wishes, found: Found, ask: Ask | None) -> bool:
     return agreed
 
 
-async def _carry_out(visit: Visit, place: Path, found: Found) -> None:
+async def _carry_out(visit: RepositoryContext, place: Path, found: Found) -> None:
     """Refs first: a worker that starts now finds no half of a lock. What moved meanwhile stays, and is said."""
     git, refs = visit.git.at(place), list(found.refs.items())
     for first in range(0, len(refs), AT_ONCE):

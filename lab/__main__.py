@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab import target_project
-from lab.server import Lab
+from lab.github.server import Lab
 
 ENGINE, REVIEWER = "engine-bot", "reviewer-bot"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from lab.world.repository import RepositoryRecord
+from lab.github.world.repository import RepositoryRecord
 from shared.lock.codec import Ack, AckState, ItemKey, read_ack
 from shared.lock.fold import fold
 from shared.lock.record import Fence, read_fence

@@ -16,8 +16,8 @@ from typing import Any
 import anyio
 from aiohttp import web
 
-from lab.clock import LabClock
-from lab.http.host import Host
+from lab.github.clock import LabClock
+from lab.github.http.host import Host
 from lab.model import anthropic, responses
 from lab.model.issuer import Issuer
 from lab.model.script import Asked, Kind, Scene, Script, Trouble, Turn

@@ -9,22 +9,22 @@ from typing import assert_never
 
 import structlog
 
-from planner_agent import posted
+from planner_agent import plan_comment
+from planner_agent.actions import CONFIGURATION, Actions
 from planner_agent.decide import STAGES, Action, Phase, Snapshot, before, decide, stopped
 from planner_agent.drafting import Drafting
-from planner_agent.gate import Gate
-from planner_agent.handover import CONFIGURATION, Handover
+from planner_agent.eligibility import Eligibility
 from planner_agent.observe import Listener, Observer
 from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge, Source
 from planner_agent.specifications import Specifications
 from shared.claims import Claims
-from shared.creation import look
 from shared.errors import Blocked
-from shared.governance.endings import RunEnded
-from shared.governance.meter import begin_run
-from shared.governance.repair import AnswerUnusable
+from shared.github.creation import look
+from shared.governance.answer_retry import AnswerUnusable
+from shared.governance.run_errors import RunEnded
+from shared.governance.run_limit import begin_run
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.labels import Flag
 from shared.llm.port import Coder
@@ -34,8 +34,8 @@ from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.models import Issue
 from shared.order import excluded, urgency
+from shared.read_cache import ReadCache
 from shared.reconcile.lost import LostLabels
-from shared.sightings import Sightings
 from shared.workflow import UNLABELLED, Event, Role, Stage
 
 log = structlog.get_logger()
@@ -68,11 +68,11 @@ class Planner:
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         self._listener = Listener(forge, claimant, policy)
         specifications = Specifications(forge, claimant.keys, policy)
-        self._gate = Gate(forge, self._listener, specifications, policy)
+        self._gate = Eligibility(forge, self._listener, specifications, policy)
         self._observer = Observer(forge, self._listener, specifications, policy)
         self._drafting = Drafting(forge.issues, self._listener, source, coder, policy)
-        self._handover = Handover(forge, specifications, policy)
-        self._sightings: Sightings[Issue] = Sightings(port.boot)
+        self._handover = Actions(forge, specifications, policy)
+        self._sightings: ReadCache[Issue] = ReadCache(port.boot)
         self._labelled: dict[int, Held] = {}
         self._seen_open: dict[int, list[int]] = {}
         self._unposted: dict[int, tuple[tuple[str, int, str], Plan]] = {}
@@ -208,7 +208,7 @@ class Planner:
         return None
 
     async def _draft(self, held: Held, snapshot: Snapshot) -> None:
-        look(held, posted.creation_name(held.fence.attempt, snapshot.story))  # before anything is paid for
+        look(held, plan_comment.creation_name(held.fence.attempt, snapshot.story))  # before anything is paid for
         plan = await self._plan(held, snapshot)
         self._listener.remember(await self._handover.post(held, snapshot, plan))
         del self._unposted[snapshot.issue.number]

@@ -5,19 +5,19 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from console.arguments import Arguments
-from console.building.assembly import Parts
-from console.building.desks import attended, replies
 from planner_agent.agent import Planner
 from planner_agent.approval import Approval
-from planner_agent.decided import Decided
 from planner_agent.pending.inbox import PendingInbox
 from planner_agent.pending.opening import Opening, Wanted, Writer
 from planner_agent.pending.register import Register
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
+from planner_agent.preapproved_plan import PreapprovedPlan
+from planner_agent.reconcile_rules import trade
 from planner_agent.story import create_story
-from planner_agent.trade import trade
+from runtime.arguments import Arguments
+from runtime.building.assembly import Parts
+from runtime.building.commands import attended, replies
 from shared.errors import Misconfigured
 from shared.items import Agent
 from shared.workflow import UNLABELLED, Track, stages
@@ -26,7 +26,7 @@ DECIDED_ROUNDS = 1000
 """How often a plan may have been sent back before one that was decided at a terminal takes its place."""
 
 
-def build(parts: Parts, decided: Decided | None = None) -> Agent:
+def build(parts: Parts, decided: PreapprovedPlan | None = None) -> Agent:
     """The planner of one repository; with `decided` it carries out what was decided at a terminal."""
     policy = policy_of(parts)
     if decided is not None:

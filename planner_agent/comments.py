@@ -10,8 +10,8 @@ from planner_agent.plan import Ambiguity, Plan, PlannedSpecification, PlanStep
 from planner_agent.specifications import Created
 from shared.errors import Blocked
 from shared.github.status import Status
-from shared.governance.repair import shown
-from shared.governance.rulings import offered
+from shared.governance.answer_retry import shown
+from shared.governance.command_rules import offered
 from shared.lock.record import Fence
 from shared.markdown import fold_logs
 from shared.specification import LINKED, Kind

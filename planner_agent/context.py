@@ -38,7 +38,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class PlanningContext:
     """What a plan is made from besides the story's text. `discussion` is what trusted people said of it."""
 
     code: Code
@@ -78,7 +78,7 @@ def references(story: str, own: int) -> tuple[int, ...]:
     return tuple(number for number in found if number and number != own)[:FILES_SHOWN]
 
 
-def about(story: Issue, known: Known) -> str:
+def about(story: Issue, known: PlanningContext) -> str:
     """Labels, related issues, what trusted people said, and the last commits."""
 
     def parts() -> Iterator[str]:

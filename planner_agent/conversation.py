@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from planner_agent import posted
-from planner_agent.posted import Posted
-from shared import marks
+from planner_agent import plan_comment
+from planner_agent.plan_comment import PlanComment
+from shared import comment_signatures
+from shared.comment_signatures import Keyring
+from shared.governance.approval_words import consents
 from shared.governance.commands import Verb, commands
-from shared.governance.consent_words import consents
 from shared.lock.codec import read_ack
-from shared.marks import Keyring
 from shared.models import Comment
 
 DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.EDIT})
@@ -36,7 +36,7 @@ class Order:
 class Conversation:
     """One reading of a story's thread: plans and people's comments, both in the order of their ids."""
 
-    plans: tuple[Posted, ...] = ()
+    plans: tuple[PlanComment, ...] = ()
     said: tuple[Comment, ...] = ()
 
     @property
@@ -44,7 +44,7 @@ class Conversation:
         """The highest version of a plan so far; 0 before the first."""
         return max((one.revision for one in self.plans), default=0)
 
-    def current(self, revision: int) -> Posted | None:
+    def current(self, revision: int) -> PlanComment | None:
         """The newest plan of this version."""
         return next((one for one in reversed(self.plans) if one.revision == revision), None)
 
@@ -89,11 +89,11 @@ def of(thread: Iterable[Comment], number: int, accounts: Collection[int], keys: 
     """
     comments = tuple(thread)
     people = tuple(one for one in comments if not (one.author.id in accounts and _marked(one)))
-    return Conversation(posted.find(comments, number, accounts, keys), people)
+    return Conversation(plan_comment.find(comments, number, accounts, keys), people)
 
 
 def _marked(comment: Comment) -> bool:
-    return read_ack(comment) is not None or marks.find(comment.body.partition("\n")[0]) is not None
+    return read_ack(comment) is not None or comment_signatures.find(comment.body.partition("\n")[0]) is not None
 
 
 def words(comments: Iterable[Comment]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 
 from planner_agent.conversation import Order
-from planner_agent.posted import Posted
+from planner_agent.plan_comment import PlanComment
 from shared.governance.commands import Verb
 from shared.labels import Flag, Labels
 from shared.lock.record import Fence
@@ -62,7 +62,7 @@ class Snapshot:
 
     fence: Fence
     issue: Issue
-    posted: Posted | None = None
+    posted: PlanComment | None = None
     order: Order | None = None
     closed: bool = False
     auto: bool = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from planner_agent import context, conversation, plan
-from planner_agent.context import Known
+from planner_agent.context import PlanningContext
 from planner_agent.conversation import Conversation
 from planner_agent.observe import Listener
 from planner_agent.plan import Plan
@@ -14,8 +14,8 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Issues, Source
 from planner_agent.summary import SCHEMA, condensed
 from shared.errors import Blocked, Gone
-from shared.governance.endings import completed
-from shared.governance.repair import asked
+from shared.governance.answer_retry import asked
+from shared.governance.run_errors import completed
 from shared.llm.port import Call, Coder, Ending, Outcome, Request
 from shared.lock.record import Fence
 from shared.models import Issue
@@ -93,12 +93,12 @@ class Drafting:
         feedback = conversation.words(await self._listener.trusted(since[-COMMENTS_SHOWN:]))
         return Said(discussion[-DISCUSSION_CHARS:], feedback[-DISCUSSION_CHARS:])
 
-    async def known(self, story: Issue, discussion: str) -> Known:
+    async def known(self, story: Issue, discussion: str) -> PlanningContext:
         """What a plan of `story` is made from besides its text. Costs no paid call."""
         code = await context.look(self._source, self._policy.base, f"{story.title}\n{story.body}")
-        return Known(code, tuple(await self._related(story)), discussion)
+        return PlanningContext(code, tuple(await self._related(story)), discussion)
 
-    async def planned(self, story: Issue, known: Known, feedback: str, round: int) -> Plan:
+    async def planned(self, story: Issue, known: PlanningContext, feedback: str, round: int) -> Plan:
         """A valid plan by the backend; errors as `draft`. `round` counts the plans of this text from 0."""
         request = Request(
             call=Call.PLAN,
@@ -121,7 +121,7 @@ class Drafting:
             "The backend's plan cannot be used, and its correction cannot either:",
         )
 
-    async def _variables(self, story: Issue, known: Known, request: Request) -> dict[str, str | Untrusted]:
+    async def _variables(self, story: Issue, known: PlanningContext, request: Request) -> dict[str, str | Untrusted]:
         told = {"title": Untrusted(story.title), "story": Untrusted(story.body)}
         long = context.about(story, known)
 

@@ -10,9 +10,9 @@ from planner_agent import conversation
 from planner_agent.approval import Approval
 from planner_agent.conversation import Conversation, Order
 from planner_agent.decide import Snapshot
-from planner_agent.decided import Decided
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
+from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.specifications import Specifications
 from shared.governance.commands import Verb
 from shared.lock.claimant import Claimant
@@ -84,7 +84,7 @@ class Listener:
         return (await self._forge.people.permission(login)).may_write
 
 
-def _decided(decided: Decided, heard: Conversation, revision: int) -> Order | None:
+def _decided(decided: PreapprovedPlan, heard: Conversation, revision: int) -> Order | None:
     """What a decision at a terminal means for the plan in the thread: it is approved, or another takes its place."""
     current = heard.current(revision)
     if current is None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from shared.governance.repair import Unusable
+from shared.governance.answer_retry import Unusable
 from shared.markdown import open_fence
 from shared.specification import Kind
 from shared.text import clean, one_line, redact

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from planner_agent.approval import Approval
-from planner_agent.decided import Decided
+from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.github.base_branch import BaseBranch
 from shared.labels import Labels
 from shared.llm.port import Limits
@@ -34,7 +34,7 @@ class Policy:
     take_assigned: bool = False
     """Whether stories that are assigned to a person are begun all the same."""
     only: int | None = None
-    decided: Decided | None = None
+    decided: PreapprovedPlan | None = None
 
     @property
     def base_branch(self) -> str:

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from shared.github.status import Status
 from shared.labels import Flag
+from shared.lock.write_permit import WritePermit
 from shared.models import Comment, Issue, LabelEvent, Permission, PullRequest
-from shared.warrant import Warrant
 from shared.workflow import Stage
 
 
@@ -33,7 +33,7 @@ class Inbox(Protocol):
 class NewIssues(Protocol):
     """Where issues are opened."""
 
-    async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue: ...
+    async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue: ...
 
 
 class Issues(NewIssues, Protocol):
@@ -45,7 +45,7 @@ class Issues(NewIssues, Protocol):
 
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
 
-    async def close(self, number: int, warrant: Warrant) -> Issue: ...
+    async def close(self, number: int, permit: WritePermit) -> Issue: ...
 
 
 class Comments(Protocol):
@@ -53,7 +53,7 @@ class Comments(Protocol):
 
     async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]: ...
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
 
 
 class People(Protocol):
@@ -71,22 +71,22 @@ class LabelBoard(Protocol):
         self,
         number: int,
         stage: Stage,
-        warrant: Warrant,
+        permit: WritePermit,
         *,
         known: frozenset[str] | None = None,
         flags_on: Collection[Flag] = (),
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]: ...
 
-    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]: ...
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
 
-    async def remove(self, number: int, name: str, warrant: Warrant) -> None: ...
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
 
 
 class StatusBoard(Protocol):
     """The planner's one status comment per story."""
 
-    async def show(self, number: int, status: Status, warrant: Warrant) -> None: ...
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None: ...
 
     async def data(self, number: int) -> Mapping[str, Any]: ...
 
@@ -100,7 +100,7 @@ class Texts(Protocol):
 class Closing(Protocol):
     """Takes the labels off what has ended."""
 
-    async def unlabel(self, item: Issue | PullRequest, warrant: Warrant) -> None: ...
+    async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None: ...
 
 
 class Replies(Protocol):

@@ -10,9 +10,9 @@ from planner_agent.overlap import blockers, elsewhere
 from planner_agent.plan import Plan, PlannedSpecification
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
+from shared.comment_signatures import Keyring
 from shared.errors import Gone
 from shared.lock.hold import Held
-from shared.marks import Keyring
 from shared.models import Issue
 from shared.order import urgency
 from shared.specification import LINKED, Criterion, Specification, Trailer, read, write

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from planner_agent.ports import NewIssues
 from shared.errors import Misconfigured
+from shared.lock.write_permit import OperatorPermit
 from shared.models import Issue
 from shared.specification import BODY_LIMIT
 from shared.text import one_line, visible
-from shared.warrant import Operator
 
 TITLE_LIMIT = 240
 """GitHub refuses longer titles at 256 characters."""
@@ -20,7 +20,7 @@ async def create_story(issues: NewIssues, text: str, *labels: str) -> Issue:
     a story that says nothing or is longer than GitHub accepts.
     """
     title, body = split(text)
-    return await issues.create(title, body, labels, Operator("a story from the command line"))
+    return await issues.create(title, body, labels, OperatorPermit("a story from the command line"))
 
 
 def split(text: str) -> tuple[str, str]:

@@ -8,8 +8,8 @@ from typing import Any
 import structlog
 
 from shared.errors import RunFailed
-from shared.governance.endings import completed
-from shared.governance.repair import AnswerUnusable, Unusable, asked
+from shared.governance.answer_retry import AnswerUnusable, Unusable, asked
+from shared.governance.run_errors import completed
 from shared.llm.port import Call, Coder, Ending, Outcome, Request
 
 log = structlog.get_logger()

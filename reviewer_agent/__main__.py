@@ -5,21 +5,21 @@ from __future__ import annotations
 import signal
 import sys
 
-from console import own_packages
+from runtime import own_packages
 
 
 def main() -> int:
     """Run `reviewer-agent`; returns its exit code."""
     own_packages.check()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the agent attends to signals nothing was begun
-    from console.arguments import parse
-    from shared.telemetry.lean import load_structlog
+    from runtime.arguments import parse
+    from shared.light_imports import load_structlog
     from shared.workflow import Role
 
     arguments = parse(Role.REVIEWER)
     load_structlog()
-    from console.launch import launch
     from reviewer_agent.build import build
+    from runtime.launch import launch
 
     return launch(Role.REVIEWER, build, arguments)
 

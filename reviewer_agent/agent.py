@@ -10,27 +10,27 @@ from typing import assert_never
 
 import structlog
 
-from reviewer_agent.aborts import given_up
-from reviewer_agent.admission import before, projection
+from reviewer_agent.actions import Actions
+from reviewer_agent.candidates import before, projection
 from reviewer_agent.decide import Action, Snapshot, decide
-from reviewer_agent.demand import Demand
-from reviewer_agent.gate import Gate
-from reviewer_agent.handover import Handover
-from reviewer_agent.merge.hindrances import Hindrance
+from reviewer_agent.eligibility import Eligibility
+from reviewer_agent.errors import given_up
+from reviewer_agent.merge.blockers import Blocker
 from reviewer_agent.merge.merging import Merging
 from reviewer_agent.observe import Observer
-from reviewer_agent.orders import order
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
-from reviewer_agent.review.drafts import Drafts
-from reviewer_agent.review.opinion import Reader, creation_name
-from reviewer_agent.review.recollection import Recollection
+from reviewer_agent.review.pending_reviews import PendingReviews
+from reviewer_agent.review.previous_findings import PreviousFindings
+from reviewer_agent.review.verdict import Reader, creation_name
+from reviewer_agent.review_request import ReviewRequest
+from reviewer_agent.stop_requests import order
 from shared.claims import Claims
-from shared.creation import look
 from shared.errors import Blocked
+from shared.github.creation import look
 from shared.github.errors import NotShown
 from shared.github.fresh import PAUSES_SECONDS
-from shared.governance.endings import RunEnded
+from shared.governance.run_errors import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.labels import Flag
 from shared.lock.claim import Intent, Lease
@@ -41,8 +41,8 @@ from shared.lock.port import Port
 from shared.lock.view import View
 from shared.models import Issue, PullRequest
 from shared.order import excluded, urgency
+from shared.read_cache import ReadCache
 from shared.reconcile.lost import Item, LostLabels
-from shared.sightings import Sightings
 from shared.workflow import TERMINAL, Role, Stage
 
 log = structlog.get_logger()
@@ -53,20 +53,20 @@ class Reviewer:
 
     role = Role.REVIEWER
 
-    def __init__(self, forge: Forge, port: Port, claimant: Claimant, drafts: Drafts, policy: Policy) -> None:
+    def __init__(self, forge: Forge, port: Port, claimant: Claimant, drafts: PendingReviews, policy: Policy) -> None:
         self._forge = forge
         self._claims = Claims(Role.REVIEWER, port, claimant)
         self._drafts = drafts
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
-        self._handover = Handover(forge, policy)
-        demand = Demand(forge, port, claimant.accounts, policy.names, claimant.siblings)
+        self._handover = Actions(forge, policy)
+        demand = ReviewRequest(forge, port, claimant.accounts, policy.names, claimant.siblings)
         reader = Reader(claimant.keys, claimant.accounts)
         self._observer = Observer(forge, demand, drafts.library.source, reader, policy)
-        self._recollection = Recollection(forge.reviews, reader, self._observer.requests)
+        self._recollection = PreviousFindings(forge.reviews, reader, self._observer.requests)
         self._merging = Merging(forge, self._observer, self._handover, policy)
-        self._gate = Gate(claimant, demand, self._observer, policy)
-        self._sightings: Sightings[PullRequest] = Sightings(port.boot)
+        self._gate = Eligibility(claimant, demand, self._observer, policy)
+        self._sightings: ReadCache[PullRequest] = ReadCache(port.boot)
         self._closed: dict[int, Issue] = {}
         self._settled: set[int] = set()
 
@@ -211,7 +211,7 @@ class Reviewer:
         if action is Action.SEND_BACK:
             return await self._handover.send_back(held, pull_request)
         if action is Action.PUT_OFF:
-            return await self._handover.hold_off(held, Hindrance.CHECKS_RED)
+            return await self._handover.hold_off(held, Blocker.CHECKS_RED)
         return await self._handover.request_changes(held, pull_request, by_person=action is Action.YIELD)
 
     async def _wait(self, action: Action, held: Held, seen: Snapshot) -> Step:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from console.building.assembly import Parts
-from console.building.desks import attended
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Bounds, Merge
-from reviewer_agent.merge.turns import Turns
+from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
-from reviewer_agent.review.drafts import Drafts
+from reviewer_agent.reconcile_rules import trade
 from reviewer_agent.review.evidence import Runs
-from reviewer_agent.review.examine import Examiner
-from reviewer_agent.review.material import Library
-from reviewer_agent.trade import trade
+from reviewer_agent.review.pending_reviews import PendingReviews
+from reviewer_agent.review.review_calls import ReviewCalls
+from reviewer_agent.review.review_input import ReviewInputs
+from runtime.building.assembly import Parts
+from runtime.building.commands import attended
 from shared.git.branches import Branches
 from shared.git.notes import Notes
 from shared.items import Agent
@@ -44,7 +44,7 @@ def build(parts: Parts) -> Agent:
         checks=parts.checks,
         status=parts.status,
         branches=Branches(source),
-        turns=Turns(parts.fences, source, parts.server_time),
+        turns=MergeTurns(parts.fences, source, parts.server_time),
         updates=UpdateTurns(
             parts.fences, parts.server_time, parts.pulls, parts.names, frozenset(parts.configured.labels.exclude)
         ),
@@ -54,9 +54,9 @@ def build(parts: Parts) -> Agent:
         closing=parts.closing,
     )
     runs = Runs(source, Notes(source.git, parts.identity), parts.keys)
-    library = Library(source, runs, policy.diff_bytes)
-    examiner = Examiner(parts.coder, Prompts(PROMPTS), policy)
-    drafts = Drafts(library, examiner, second_pass=parts.configured.review.second_pass)
+    library = ReviewInputs(source, runs, policy.diff_bytes)
+    examiner = ReviewCalls(parts.coder, Prompts(PROMPTS), policy)
+    drafts = PendingReviews(library, examiner, second_pass=parts.configured.review.second_pass)
     return attended(parts, Reviewer(forge, parts.port, parts.claimant, drafts, policy), forge.inbox)
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reviewer_agent.links import issue_of
-from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
+from reviewer_agent.merge.blockers import ON_ORDER, Blocker
 from reviewer_agent.review.text import REASON_CHARS, line
 from shared import change_summary
 from shared.errors import Blocked
 from shared.github.status import Status
-from shared.governance.repair import AnswerUnusable, shown
-from shared.governance.rulings import offered
+from shared.governance.answer_retry import AnswerUnusable, shown
+from shared.governance.command_rules import offered
 from shared.labels import Flag, Labels
 from shared.lock.record import Fence
 from shared.models import PullRequest
@@ -68,7 +68,7 @@ class Facts:
     said: str = ""
 
 
-def approved(fence: Fence, hindrance: Hindrance, names: Labels, facts: Facts | None = None) -> Status:
+def approved(fence: Fence, hindrance: Blocker, names: Labels, facts: Facts | None = None) -> Status:
     """What an approved pull request waits for."""
     facts = facts or Facts()
     then = _NEXT[hindrance].format(
@@ -83,7 +83,7 @@ def approved(fence: Fence, hindrance: Hindrance, names: Labels, facts: Facts | N
         missing=" and ".join(facts.missing),
         said=one_line(facts.said, REASON_CHARS),
     )
-    if hindrance in ON_ORDER | {Hindrance.NEVER}:
+    if hindrance in ON_ORDER | {Blocker.NEVER}:
         then = " ".join([*(f"{one[:1].upper()}{one[1:]}." for one in facts.blockers), then])
     waiting: dict[str, object] = {"why": hindrance.name.casefold()}
     if facts.until:
@@ -94,52 +94,51 @@ def approved(fence: Fence, hindrance: Hindrance, names: Labels, facts: Facts | N
 
 
 _NEXT = {
-    Hindrance.NEVER: "A maintainer merges it.",
-    Hindrance.FLAGGED: "It is not merged while a flag on it or on its issue asks for a maintainer. "
+    Blocker.NEVER: "A maintainer merges it.",
+    Blocker.FLAGGED: "It is not merged while a flag on it or on its issue asks for a maintainer. "
     "Remove the flag when you are done.",
-    Hindrance.RESOLVED: "A merge conflict with `{base}` was resolved by the coder, and the tests pass. Check "
+    Blocker.RESOLVED: "A merge conflict with `{base}` was resolved by the coder, and the tests pass. Check "
     "that merge, then remove `{conflict}` to have it merged.",
-    Hindrance.BARRED: "It is not merged: {barred}.",
-    Hindrance.UNSEEN: "It is not merged: the engine's approval is not on GitHub. Set `{reviewing}` for another review.",
-    Hindrance.REQUESTED: "Changes are still requested: whoever requested them has to approve or dismiss that review.",
-    Hindrance.FORK: "Its branch is in another repository: comment `/merge`, or merge it yourself.",
-    Hindrance.NOT_ORDERED: "Comment `/merge` to have this commit merged when its checks pass.",
-    Hindrance.OWN_ORDER: "Only its requester asked for the merge: somebody else has to comment `/merge` or press the "
+    Blocker.BARRED: "It is not merged: {barred}.",
+    Blocker.UNSEEN: "It is not merged: the engine's approval is not on GitHub. Set `{reviewing}` for another review.",
+    Blocker.REQUESTED: "Changes are still requested: whoever requested them has to approve or dismiss that review.",
+    Blocker.FORK: "Its branch is in another repository: comment `/merge`, or merge it yourself.",
+    Blocker.NOT_ORDERED: "Comment `/merge` to have this commit merged when its checks pass.",
+    Blocker.OWN_ORDER: "Only its requester asked for the merge: somebody else has to comment `/merge` or press the "
     "button.",
-    Hindrance.BREAKING: "This is a breaking change: comment `/merge`, or merge it yourself.",
-    Hindrance.PROTECTED: "It touches protected files or dependencies: comment `/merge`, or merge it yourself.",
-    Hindrance.UNSIGNED: "Comment `/merge`, or merge it yourself.",
-    Hindrance.UNASKED: "Comment `/merge`, or merge it yourself.",
-    Hindrance.DISPUTED: "This review objects to something that an earlier one accepted: comment `/merge`, or merge it "
+    Blocker.BREAKING: "This is a breaking change: comment `/merge`, or merge it yourself.",
+    Blocker.PROTECTED: "It touches protected files or dependencies: comment `/merge`, or merge it yourself.",
+    Blocker.UNSIGNED: "Comment `/merge`, or merge it yourself.",
+    Blocker.UNASKED: "Comment `/merge`, or merge it yourself.",
+    Blocker.DISPUTED: "This review objects to something that an earlier one accepted: comment `/merge`, or merge it "
     "yourself.",
-    Hindrance.LARGE: "It changes {size} lines, more than {limit}: comment `/merge`, or merge it yourself.",
-    Hindrance.CHECKS_RED: "Its checks fail; it is merged when they pass.",
-    Hindrance.CHECKS_MISSING: "This commit has no CI checks; at least one must pass. "
+    Blocker.LARGE: "It changes {size} lines, more than {limit}: comment `/merge`, or merge it yourself.",
+    Blocker.CHECKS_RED: "Its checks fail; it is merged when they pass.",
+    Blocker.CHECKS_MISSING: "This commit has no CI checks; at least one must pass. "
     "(`ci.none_is_green: true` would need none.)",
-    Hindrance.NO_CI: "This repository has no CI: comment `/merge`, or merge it yourself. "
+    Blocker.NO_CI: "This repository has no CI: comment `/merge`, or merge it yourself. "
     "(`ci.none_is_green: true` would need no checks.)",
-    Hindrance.CHECKS_RUNNING: "Its checks are running; it is merged when they pass.",
-    Hindrance.CHECKS_AWAITED: "Required checks are missing: {missing}. It is merged when they pass. "
+    Blocker.CHECKS_RUNNING: "Its checks are running; it is merged when they pass.",
+    Blocker.CHECKS_AWAITED: "Required checks are missing: {missing}. It is merged when they pass. "
     "If nothing reports them any more, remove them from the requirements of `{base}`.",
-    Hindrance.BASE_RED: "The checks of the base branch fail; it is merged when they pass.",
-    Hindrance.BASE_RUNNING: "The checks of the base branch are running since the last merge; it is merged after that.",
-    Hindrance.REQUIRED: "It waits for {missing}, as `{base}` requires; it is merged then.",
-    Hindrance.CONFLICT: "It conflicts with `{base}`: merge `{base}` into its branch, push that, "
-    "then set `{reviewing}`.",
-    Hindrance.TURN: "One pull request at a time is brought up to date with `{base}` and merged; {missing} came first "
+    Blocker.BASE_RED: "The checks of the base branch fail; it is merged when they pass.",
+    Blocker.BASE_RUNNING: "The checks of the base branch are running since the last merge; it is merged after that.",
+    Blocker.REQUIRED: "It waits for {missing}, as `{base}` requires; it is merged then.",
+    Blocker.CONFLICT: "It conflicts with `{base}`: merge `{base}` into its branch, push that, then set `{reviewing}`.",
+    Blocker.TURN: "One pull request at a time is brought up to date with `{base}` and merged; {missing} came first "
     "when this was written. This one continues by itself when that is merged, closed or flagged. GitHub may dismiss an "
     "approval that is given before; where nothing else is missing, it comes first after half an hour.",
-    Hindrance.REFUSED: "GitHub refused to merge it: {said} It is tried again at {until}, or as soon as GitHub "
+    Blocker.REFUSED: "GitHub refused to merge it: {said} It is tried again at {until}, or as soon as GitHub "
     "says something else.",
-    Hindrance.DEQUEUED: "GitHub's merge queue removed it, and there is nothing to merge from `{base}`. "
+    Blocker.DEQUEUED: "GitHub's merge queue removed it, and there is nothing to merge from `{base}`. "
     "Put it into the queue again with the merge button; it is also retried when `{base}` changes.",
-    Hindrance.QUEUED: "It waits in GitHub's merge queue.",
-    Hindrance.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded or not at `{reviewing}`.",
-    Hindrance.EDITED: "It is not merged: its issue, by somebody without write access, was edited after its text was "
+    Blocker.QUEUED: "It waits in GitHub's merge queue.",
+    Blocker.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded or not at `{reviewing}`.",
+    Blocker.EDITED: "It is not merged: its issue, by somebody without write access, was edited after its text was "
     "approved. It continues when the text is restored; set `{changes}` here to have the new one worked on.",
-    Hindrance.BLOCKED: "It is not merged while its issue is blocked by another one that is open; it is merged as "
+    Blocker.BLOCKED: "It is not merged while its issue is blocked by another one that is open; it is merged as "
     "soon as that is closed, or the relationship is taken off.",
-    Hindrance.COOLING: "It is merged at {until}, unless something blocks it; `/merge` merges it now.",
+    Blocker.COOLING: "It is merged at {until}, unless something blocks it; `/merge` merges it now.",
 }
 
 
@@ -200,15 +199,15 @@ def paused(fence: Fence) -> Status:
     return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
 
 
-def put_off(fence: Fence, reason: Hindrance, names: Labels) -> Status:
+def put_off(fence: Fence, reason: Blocker, names: Labels) -> Status:
     """Why nothing is paid for now, and what leads on."""
     reviewing, changes = names.of(Stage.REVIEWING), names.of(Stage.CHANGES_REQUESTED)
     sentences = {
-        Hindrance.STOPPED: f"It is not reviewed while its issue is closed, locked, paused, excluded or not at "
+        Blocker.STOPPED: f"It is not reviewed while its issue is closed, locked, paused, excluded or not at "
         f"`{reviewing}`.",
-        Hindrance.EDITED: "It is not reviewed: its issue, by somebody without write access, was edited after its text "
+        Blocker.EDITED: "It is not reviewed: its issue, by somebody without write access, was edited after its text "
         f"was approved. It continues when the text is restored; set `{changes}` here to have the new one worked on.",
-        Hindrance.CHECKS_RED: "It is not reviewed while its checks fail; a repair was tried for this commit already. "
+        Blocker.CHECKS_RED: "It is not reviewed while its checks fail; a repair was tried for this commit already. "
         f"It is reviewed when they pass; set `{changes}` to have the checks and the remarks here worked on "
         "again.",
     }

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from reviewer_agent.merge.hindrances import OF_CARE, ON_ORDER, PASSING, REFUSED, Hindrance
-from reviewer_agent.review.opinion import Care, Judgement, Opinion
+from reviewer_agent.merge.blockers import OF_CARE, ON_ORDER, PASSING, REFUSED, Blocker
+from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 from shared.ci.verdict import Verdict, is_green
-from shared.governance.retrying import reviewed_again
+from shared.governance.retry_command import reviewed_again
 from shared.labels import Flag
 from shared.lock.record import Fence
 from shared.models import PullRequest
@@ -106,7 +106,7 @@ class Snapshot:
     fence: Fence
     pull_request: PullRequest
     flags: frozenset[Flag] = frozenset()
-    opinion: Opinion | None = None
+    opinion: ReviewVerdict | None = None
     asked: bool = False
     person_asks: bool = False
     requested: bool = False
@@ -121,7 +121,7 @@ class Snapshot:
     base_checks: Verdict = Verdict.NONE
     base_tip: str = ""
     settling: bool = False
-    held_up: Hindrance | None = None
+    held_up: Blocker | None = None
     updatable: bool = False
     by_turn: bool = False
     first: int = 0
@@ -153,7 +153,7 @@ class Snapshot:
     @property
     def needs_order(self) -> bool:
         """Whether only a person's `/merge` merges it."""
-        careful = self.opinion is not None and self.opinion.care is not Care.NONE
+        careful = self.opinion is not None and self.opinion.care is not PersonOnly.NONE
         return self.merge is Merge.APPROVE or careful or self.large or not self.pull_request.from_own_branch
 
     @property
@@ -231,7 +231,7 @@ def _approved(s: Snapshot, now: datetime) -> Action:
     if s.updatable and not s.sent_to_base and not s.first and Flag.MANUAL_INTERVENTION not in s.flags:
         return Action.SEND_TO_BASE
     reason = hindrance(s)
-    if reason is Hindrance.REFUSED and s.fence.wait is not None and s.fence.wait.until <= now:
+    if reason is Blocker.REFUSED and s.fence.wait is not None and s.fence.wait.until <= now:
         reason = None  # once more
     if reason is None:
         merge = Action.ENQUEUE if s.queue else Action.MERGE
@@ -242,56 +242,56 @@ def _approved(s: Snapshot, now: datetime) -> Action:
     return Action.WAIT if reason in PASSING and not overdue else Action.HAND_OVER
 
 
-def hindrance(s: Snapshot) -> Hindrance | None:
+def hindrance(s: Snapshot) -> Blocker | None:
     """The first reason not to merge the head that the fence names; None when it may be merged, once it has cooled.
 
     Nothing is merged without our own approval of exactly this commit and without green checks.
     """
     if s.merge is Merge.NEVER:
-        return Hindrance.NEVER
+        return Blocker.NEVER
     if s.flags:
-        return Hindrance.RESOLVED if s.flags == {Flag.HAD_CONFLICT} else Hindrance.FLAGGED
+        return Blocker.RESOLVED if s.flags == {Flag.HAD_CONFLICT} else Blocker.FLAGGED
     if s.barred:
-        return Hindrance.BARRED
+        return Blocker.BARRED
     if s.opinion is None or s.opinion.sha != s.fence.work_head or s.opinion.judgement is not Judgement.APPROVED:
-        return Hindrance.UNSEEN
+        return Blocker.UNSEEN
     if s.requested:
-        return Hindrance.REQUESTED
+        return Blocker.REQUESTED
     if s.first:
-        return Hindrance.TURN
+        return Blocker.TURN
     missing = _missing_order(s, s.opinion.care)
-    conflict = Hindrance.CONFLICT if s.pull_request.out_of_step else None
+    conflict = Blocker.CONFLICT if s.pull_request.out_of_step else None
     return missing or conflict or _ci(s) or _required(s) or s.held_up
 
 
-def _required(s: Snapshot) -> Hindrance | None:
+def _required(s: Snapshot) -> Blocker | None:
     """What GitHub would refuse the merge for."""
     if s.unmet:
-        return Hindrance.REQUIRED
-    return Hindrance.REFUSED if s.refused else None
+        return Blocker.REQUIRED
+    return Blocker.REFUSED if s.refused else None
 
 
-def _missing_order(s: Snapshot, care: Care) -> Hindrance | None:
+def _missing_order(s: Snapshot, care: PersonOnly) -> Blocker | None:
     if s.ordered or not s.needs_order:
         return None
     if s.own_order:
-        return Hindrance.OWN_ORDER
+        return Blocker.OWN_ORDER
     if not s.pull_request.from_own_branch:
-        return Hindrance.FORK
-    large = Hindrance.LARGE if s.large and s.merge is Merge.AUTO else Hindrance.NOT_ORDERED
+        return Blocker.FORK
+    large = Blocker.LARGE if s.large and s.merge is Merge.AUTO else Blocker.NOT_ORDERED
     return OF_CARE.get(care, large)
 
 
-def _ci(s: Snapshot) -> Hindrance | None:
+def _ci(s: Snapshot) -> Blocker | None:
     if s.checks is Verdict.RED:
-        return Hindrance.CHECKS_RED
+        return Blocker.CHECKS_RED
     if s.checks in {Verdict.RUNNING, Verdict.UNKNOWN}:
-        return Hindrance.CHECKS_AWAITED if s.awaited else Hindrance.CHECKS_RUNNING
+        return Blocker.CHECKS_AWAITED if s.awaited else Blocker.CHECKS_RUNNING
     if not is_green(s.checks, none_is_green=s.bounds.none_is_green):
         if not s.no_ci:
-            return Hindrance.CHECKS_MISSING
+            return Blocker.CHECKS_MISSING
         if not s.ordered:
-            return Hindrance.OWN_ORDER if s.own_order else Hindrance.NO_CI
+            return Blocker.OWN_ORDER if s.own_order else Blocker.NO_CI
     if s.base_checks is Verdict.RED:
-        return Hindrance.BASE_RED
-    return Hindrance.BASE_RUNNING if s.settling else None
+        return Blocker.BASE_RED
+    return Blocker.BASE_RUNNING if s.settling else None

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from reviewer_agent import links, trust
-from reviewer_agent.admission import STAGES
+from reviewer_agent import links, trusted_text
+from reviewer_agent.candidates import STAGES
 from reviewer_agent.decide import Merge, Snapshot, hindrance
-from reviewer_agent.demand import Demand
-from reviewer_agent.merge.consent import Consent, Word
-from reviewer_agent.merge.hindrances import Hindrance
+from reviewer_agent.merge.approval import MergeApproval, Word
+from reviewer_agent.merge.blockers import Blocker
 from reviewer_agent.merge.requirements import unmet
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
-from reviewer_agent.review.material import Subject
-from reviewer_agent.review.opinion import Reader, standing_approvals, standing_requests
+from reviewer_agent.review.review_input import Subject
+from reviewer_agent.review.verdict import Reader, standing_approvals, standing_requests
+from reviewer_agent.review_request import ReviewRequest
 from shared.ci.presence import Presence
 from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import Verdict, fold, missing
@@ -32,13 +32,15 @@ from shared.workflow import Stage
 class Observer:
     """Looks at a pull request through GitHub and git; needs no lease, so a claim can look first."""
 
-    def __init__(self, forge: Forge, demand: Demand, source: Source, reader: Reader, policy: Policy) -> None:
+    def __init__(self, forge: Forge, demand: ReviewRequest, source: Source, reader: Reader, policy: Policy) -> None:
         self._forge = forge
         self._demand = demand
         self._source = source
         self._reader = reader
         self._policy = policy
-        self._consent = Consent(forge.comments, forge.people, self._issue, reader, by_requester=policy.by_requester)
+        self._consent = MergeApproval(
+            forge.comments, forge.people, self._issue, reader, by_requester=policy.by_requester
+        )
         self._presence = Presence(forge.checks, source)
         self._begun = False
 
@@ -138,18 +140,18 @@ class Observer:
         held_up = await self._held_up(issue, s.pull_request)
         return replace(s, barred=barred, held_up=held_up or self._flagged(issue) or await self._blocked(issue))
 
-    async def _blocked(self, issue: Issue | None) -> Hindrance | None:
+    async def _blocked(self, issue: Issue | None) -> Blocker | None:
         """Whether people named a blocker after the hand-over; the issue says how many relationships it has."""
         if issue is None:
             return None
         if issue.blocked_by and holding(issue, await self._forge.issues.blocked_by(issue.number)):
-            return Hindrance.BLOCKED
+            return Blocker.BLOCKED
         named = [await self._issue(number) for number in written(issue)]
-        return Hindrance.BLOCKED if any(one is not None and one.open for one in named) else None
+        return Blocker.BLOCKED if any(one is not None and one.open for one in named) else None
 
-    def _flagged(self, issue: Issue | None) -> Hindrance | None:
+    def _flagged(self, issue: Issue | None) -> Blocker | None:
         flags = self._policy.names.read(issue.labels).flags if issue is not None else frozenset()
-        return Hindrance.FLAGGED if flags & HOLDING_OF_ISSUE else None
+        return Blocker.FLAGGED if flags & HOLDING_OF_ISSUE else None
 
     async def _with_rules(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         """What the base branch requires, and lacks; nobody's approval counts of what they have opened themselves."""
@@ -224,15 +226,15 @@ class Observer:
     async def _may_write(self, login: str) -> bool:
         return (await self._forge.people.permission(login)).may_write
 
-    async def held_up(self, pull_request: PullRequest) -> Hindrance | None:
+    async def held_up(self, pull_request: PullRequest) -> Blocker | None:
         """What a person did to the issue of one of our own branches that holds it up; raises `Transient`."""
         number = links.issue_of(pull_request)
         return None if number is None else await self._held_up(await self._issue(number), pull_request)
 
-    async def _held_up(self, issue: Issue | None, pull_request: PullRequest) -> Hindrance | None:
+    async def _held_up(self, issue: Issue | None, pull_request: PullRequest) -> Blocker | None:
         if issue is None or self._is_stopped(issue):
-            return Hindrance.STOPPED
-        return Hindrance.EDITED if await self._is_edited(issue, pull_request) else None
+            return Blocker.STOPPED
+        return Blocker.EDITED if await self._is_edited(issue, pull_request) else None
 
     async def _is_edited(self, issue: Issue, pull_request: PullRequest) -> bool:
         """Whether it says something else than the worker was bound to, and its author may not write.
@@ -280,7 +282,7 @@ class Observer:
         same = own is not None and own == number
         if await self._held_up(issue, pull_request) if same else await self.held_up(pull_request):
             return None
-        return await trust.subject(self._demand, pull_request, issue)
+        return await trusted_text.subject(self._demand, pull_request, issue)
 
 
 def _is_news(s: Snapshot, request: Review) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from reviewer_agent.merge.turns import Turns
+from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.review.questions import Recorded
 from shared.github.merge_rules import MergeRules
@@ -15,6 +15,7 @@ from shared.github.status import Status
 from shared.labels import Flag
 from shared.lock.hold import Held
 from shared.lock.record import Fence
+from shared.lock.write_permit import WritePermit
 from shared.models import (
     Blocker,
     Check,
@@ -28,7 +29,6 @@ from shared.models import (
     ReviewComment,
     ReviewState,
 )
-from shared.warrant import Warrant
 from shared.workflow import Stage
 
 
@@ -62,7 +62,7 @@ class Issues(Protocol):
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
 
-    async def close(self, number: int, warrant: Warrant) -> Issue: ...
+    async def close(self, number: int, permit: WritePermit) -> Issue: ...
 
 
 class Comments(Protocol):
@@ -86,16 +86,16 @@ class LabelBoard(Protocol):
         self,
         number: int,
         stage: Stage,
-        warrant: Warrant,
+        permit: WritePermit,
         *,
         known: frozenset[str] | None = None,
         flags_on: Collection[Flag] = (),
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]: ...
 
-    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]: ...
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
 
-    async def remove(self, number: int, name: str, warrant: Warrant) -> None: ...
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
 
 
 class Pulls(Protocol):
@@ -153,9 +153,9 @@ class ReviewThreads(Protocol):
 class StatusBoard(Protocol):
     """The reviewer's one status comment per thread."""
 
-    async def show(self, number: int, status: Status, warrant: Warrant) -> None: ...
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None: ...
 
-    async def revise(self, number: int, status: Status, warrant: Warrant) -> None: ...
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None: ...
 
     async def data(self, number: int) -> Mapping[str, Any]: ...
 
@@ -171,9 +171,9 @@ class Branches(Protocol):
 class Closing(Protocol):
     """Tells that a specification is done, and takes off the labels of what has ended."""
 
-    async def merged(self, fence: Fence, pull_request: PullRequest, warrant: Warrant) -> None: ...
+    async def merged(self, fence: Fence, pull_request: PullRequest, permit: WritePermit) -> None: ...
 
-    async def unlabel(self, item: Issue | PullRequest, warrant: Warrant) -> None: ...
+    async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class Forge:
     checks: Checks
     status: StatusBoard
     branches: Branches
-    turns: Turns
+    turns: MergeTurns
     updates: UpdateTurns
     rules: Rules
     queue: Queue

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import structlog
 
+from shared.disk_space import DiskSpace
 from shared.errors import Blocked
-from shared.room import Room
 
 log = structlog.get_logger()
 
@@ -34,10 +34,10 @@ class Admission:
     """
 
     def __init__(
-        self, room: Room | None = None, *, pause_file: Path | None = None, tell: Tell = lambda state, reason: None
+        self, room: DiskSpace | None = None, *, pause_file: Path | None = None, tell: Tell = lambda state, reason: None
     ) -> None:
         """`pause_file` pauses by being there; its first line says why."""
-        self._room, self._pause_file, self._tell = room or Room(()), pause_file, tell
+        self._room, self._pause_file, self._tell = room or DiskSpace(()), pause_file, tell
         self._shut = self._paused = ""
         self._full = False
         self._watchers: list[Callable[[], None]] = []

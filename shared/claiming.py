@@ -10,11 +10,11 @@ import structlog
 from shared.admission import Admission
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+from shared.item_task import own_fault
 from shared.items import Agent, Candidate, Skip
 from shared.lock.claim import Lease
 from shared.order import Spread
-from shared.pursuit import own_fault
-from shared.skipped import Skipped
+from shared.skip_backoff import Skipped
 from shared.telemetry.logging import bind_item
 
 log = structlog.get_logger()

@@ -91,9 +91,9 @@ class Claims:
         Such a wait only informs: it is over as soon as there is money. Where only a person can make room, the
         claim goes on: the reservation refuses the run at no cost, and the person is told.
         """
-        purse = self._claimant.purse
+        budget_check = self._claimant.budget_check
         pays = wait is not None or wish.stage in PAYING
-        short = await purse.shortage(view.key.number) if purse is not None and pays else None
+        short = await budget_check.shortage(view.key.number) if budget_check is not None and pays else None
         if short is None or (short.until is None and not _just_refused(view, wait)):
             return None
         seconds = (short.until - view.at).total_seconds() if short.until else SHORT_SECONDS

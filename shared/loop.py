@@ -14,11 +14,11 @@ from anyio.abc import TaskGroup
 from shared.admission import Admission
 from shared.claiming import BROKEN_ITEM_SECONDS, Claiming
 from shared.clock import Clock
-from shared.complaints import Complaints
 from shared.errors import EngineError, Transient
+from shared.item_task import ItemTask
 from shared.items import Agent, Candidate, Ended, Rest, Result
 from shared.lock.claim import Lease
-from shared.pursuit import Pursuit
+from shared.log_once import LogOnce
 from shared.slots import Slots
 from shared.waiting import first_of
 
@@ -75,8 +75,8 @@ class Loop:
         self._cooldown = cooldown_seconds
         self._admission = admission or Admission()
         self._admission.join(self._note_change)
-        self._complaints = Complaints()
-        self._items: dict[int, Pursuit] = {}
+        self._complaints = LogOnce()
+        self._items: dict[int, ItemTask] = {}
         self._claiming = Claiming(agent, clock, self._admission, interval_seconds)
         self._changed, self._poked = anyio.Event(), anyio.Event()
         self._group: TaskGroup | None = None
@@ -196,7 +196,7 @@ class Loop:
                         await first_of(stop, self._changed)
         self._poked = anyio.Event()
 
-    async def _look_after(self, item: Pursuit) -> None:
+    async def _look_after(self, item: ItemTask) -> None:
         """Stop or wake one item; when GitHub cannot be asked about it, it is woken all the same."""
         try:
             reason = await self._agent.revoked(item.number)
@@ -217,11 +217,11 @@ class Loop:
     def _begin(self, number: int, lease: Lease) -> None:
         if self._group is None:
             raise RuntimeError("tick() belongs inside `async with loop.open()`")
-        pursuit = Pursuit(number, self._agent, self._clock, self._interval, self._note_change, self._leaving)
+        pursuit = ItemTask(number, self._agent, self._clock, self._interval, self._note_change, self._leaving)
         self._items[number] = pursuit
         self._group.start_soon(self._pursue, pursuit, lease)
 
-    async def _pursue(self, pursuit: Pursuit, lease: Lease) -> None:
+    async def _pursue(self, pursuit: ItemTask, lease: Lease) -> None:
         try:
             ended = await pursuit.run(lease)
         finally:

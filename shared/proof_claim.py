@@ -13,11 +13,11 @@ from functools import cache
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared import marks
+from shared import comment_signatures
+from shared.comment_signatures import CommentSignatures, Keyring
 from shared.errors import Blocked
 from shared.git import names
 from shared.git.notes import Baseline
-from shared.marks import Authenticity, Keyring
 
 VERSION = 2
 """Version 1 has no `proof`; both are read."""
@@ -85,10 +85,10 @@ def digest(tests: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(tests)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def read(body: str, keys: Keyring) -> tuple[Claim, Authenticity]:
+def read(body: str, keys: Keyring) -> tuple[Claim, CommentSignatures]:
     """The claim of a pull request's body, and whether it is signed by our keys; raises `NoClaim`."""
     lines = _LINE.findall(body.replace("\r\n", "\n"))
-    mark = marks.find(lines[-1]) if lines else None
+    mark = comment_signatures.find(lines[-1]) if lines else None
     if mark is None or mark.name != NAME:
         raise NoClaim
     try:

@@ -10,9 +10,9 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from shared.folded import unfolded
+from shared.code_spans import parts
+from shared.collapsed_sections import unfolded
 from shared.redaction import redact
-from shared.verbatim import parts
 
 __all__ = [
     "clean",

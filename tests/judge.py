@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from lab.http.exchanges import Exchange
+from lab.github.http.exchanges import Exchange
 
 DESCRIPTION = Path(__file__).parent / "data" / "github-api-description.json"
 

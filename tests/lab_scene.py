@@ -12,8 +12,8 @@ from typing import Any
 import aiohttp
 from judge import Judge
 
-from lab.server import Lab
-from lab.world.repository import RepositoryRecord
+from lab.github.server import Lab
+from lab.github.world.repository import RepositoryRecord
 
 NAME = "octo/thing"
 LETTERS = "".join(f"{letter}\n" for letter in "abcdefghijkl")

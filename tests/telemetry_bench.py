@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.clock import Clock
+from shared.telemetry.event_recorder import EventRecorder, Telemetry
 from shared.telemetry.events import Event, Kind
 from shared.telemetry.fold import Tallies
-from shared.telemetry.scribe import Scribe, Teller
 from shared.workflow import Role
 
 AT = datetime(2026, 11, 22, 8, 30, tzinfo=UTC)
@@ -35,7 +35,9 @@ class Kept:
         """It is written already."""
 
 
-def scribe_into(kept: Kept, clock: Clock, tallies: Tallies | None = None) -> Scribe:
+def scribe_into(kept: Kept, clock: Clock, tallies: Tallies | None = None) -> EventRecorder:
     """A worker's scribe, from whose events the word `hunter2` is hidden."""
-    teller = Teller("worker-a", Role.WORKER, clock, kept, tallies or Tallies(), lambda t: t.replace("hunter2", "***"))
-    return Scribe(teller, "a/b")
+    teller = Telemetry(
+        "worker-a", Role.WORKER, clock, kept, tallies or Tallies(), lambda t: t.replace("hunter2", "***")
+    )
+    return EventRecorder(teller, "a/b")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from anyio import to_thread
 
-from console.verify.command import Wishes, verified
+from console.verify.command import VerifyOptions, verified
 from shared.git.command import Git, Identity, Signature
 
 COMMAND = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 '{sys.executable}' -m pytest -q"
@@ -49,7 +49,7 @@ def verify(place: Path, base: str, head: str, **more: object) -> int:
         f"work_dir: {place.parent / 'work'}\n"
     )
     asked = {"test_command": COMMAND, **more}
-    wishes = Wishes(local=(base, head), repo=place, config=config, json=True, **asked)  # type: ignore[arg-type]
+    wishes = VerifyOptions(local=(base, head), repo=place, config=config, json=True, **asked)  # type: ignore[arg-type]
     return verified(wishes, {"PATH": "/usr/local/bin:/usr/bin:/bin"})
 
 

@@ -12,7 +12,7 @@ import structlog
 
 from shared.claims import Claims
 from shared.errors import Blocked, Misconfigured
-from shared.governance.endings import RunEnded
+from shared.governance.run_errors import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.labels import Flag
 from shared.lock.claim import Lease
@@ -21,34 +21,34 @@ from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.models import Issue
 from shared.order import excluded
+from shared.read_cache import ReadCache
 from shared.reconcile.lost import Item, LostLabels
-from shared.sightings import Sightings
 from shared.workflow import Event, Role, Stage
-from worker_agent.aborts import Aborted, CiGivenUp
-from worker_agent.branch.remaining import Remaining
+from worker_agent.attempt_history import AttemptHistory
+from worker_agent.branch.existence import Remaining
 from worker_agent.ci.watch import Watch
+from worker_agent.coding_session import CodingSession
 from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide
-from worker_agent.feedback.reading import Ears, Feedback
+from worker_agent.errors import Aborted, CiGivenUp
+from worker_agent.expected_labels import before, of_pull_request, projection
+from worker_agent.feedback.reading import Feedback, TrustFilter
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.handover import Handover
 from worker_agent.intake.candidates import Candidates
-from worker_agent.intake.gate import Gate
+from worker_agent.intake.eligibility import Eligibility
+from worker_agent.intake.not_understood import NotedStatus
+from worker_agent.intake.other_accounts import OtherAccounts
 from worker_agent.intake.requests import Requests
-from worker_agent.intake.siblings import Siblings
-from worker_agent.intake.unread import NotedStatus
-from worker_agent.intake.unusable import is_unbegun
-from worker_agent.intake.writers import Writers
+from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.unusable_configuration import is_unbegun
 from worker_agent.observe import Observer
-from worker_agent.orders import order, paused
-from worker_agent.parts import passed_on, refusal
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.projection import before, of_pull_request, projection
-from worker_agent.tries import Tries
-from worker_agent.workshop import Workshop
+from worker_agent.role_routing import passed_on, refusal
+from worker_agent.stop_requests import order, paused
 
 if TYPE_CHECKING:
-    from worker_agent.acts import Acts
+    from worker_agent.actions import Actions
 
 log = structlog.get_logger()
 
@@ -76,7 +76,7 @@ class Worker:
 
     role = Role.WORKER
 
-    def __init__(self, forge: Forge, port: Port, claimant: Claimant, workshop: Workshop, policy: Policy) -> None:
+    def __init__(self, forge: Forge, port: Port, claimant: Claimant, workshop: CodingSession, policy: Policy) -> None:
         self._noted = NotedStatus(forge.status, workshop.unshown)
         self._forge = forge = replace(forge, status=self._noted)
         self._claims = Claims(Role.WORKER, port, claimant)
@@ -84,16 +84,16 @@ class Worker:
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         mirror = workshop.worksite.mirror
-        self._handover = Handover(forge, policy, Tries(mirror, workshop.worksite.keys), Remaining(mirror))
+        self._handover = Handover(forge, policy, AttemptHistory(mirror, workshop.worksite.keys), Remaining(mirror))
         self._watch = Watch(forge.checks, workshop.worksite.mirror, policy, port.boot)
-        writers = Writers(forge.people, claimant.accounts, claimant.siblings)
+        writers = TrustedWriters(forge.people, claimant.accounts, claimant.siblings)
         self._observer = Observer(forge, workshop.worksite.history, self._watch, writers, policy)
-        siblings = Siblings(port, claimant.siblings, claimant.keys)
-        self._sightings: Sightings[Issue] = Sightings(port.boot)
-        ears = Ears(writers, policy.bots)
-        feedback = Feedback(forge.reviews, forge.conversation, ears, claimant.accounts, claimant.keys)
+        siblings = OtherAccounts(port, claimant.siblings, claimant.keys)
+        self._sightings: ReadCache[Issue] = ReadCache(port.boot)
+        trust_filter = TrustFilter(writers, policy.bots)
+        feedback = Feedback(forge.reviews, forge.conversation, trust_filter, claimant.accounts, claimant.keys)
         requests = Requests(forge.issues, workshop.worksite.history, siblings, writers, feedback, policy.names)
-        self._gate = Gate(forge, writers, siblings, requests, policy, self._sightings)
+        self._gate = Eligibility(forge, writers, siblings, requests, policy, self._sightings)
         self._candidates = Candidates(policy, self._gate.times_freed)
         self._rounds = Rounds(feedback, forge, workshop.worksite, policy.bounds.rounds)
 
@@ -103,11 +103,11 @@ class Worker:
         return self._policy.repository
 
     @cached_property
-    def _acts(self) -> Acts:
+    def _acts(self) -> Actions:
         """Loaded when there is something to do: forty modules are more than an idle worker needs."""
-        from worker_agent.acts import Acts
+        from worker_agent.actions import Actions
 
-        return Acts(self._forge, self._workshop, self._handover, self._observer, self._rounds, self._policy)
+        return Actions(self._forge, self._workshop, self._handover, self._observer, self._rounds, self._policy)
 
     async def discover(self) -> Sequence[Candidate]:
         """Issues with a worker's stage, pull requests that ask for changes, issues whose pull request is gone."""

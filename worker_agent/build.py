@@ -7,32 +7,32 @@ from pathlib import Path
 
 from config.environment import CERTIFICATES, child_environment, for_set_up
 from config.settings import Settings
-from console.building.assembly import Parts
-from console.building.confinement import environments
-from console.building.desks import attended, replies
+from runtime.building.assembly import Parts
+from runtime.building.commands import attended, replies
+from runtime.building.confinement import environments
 from shared.git.disk import Disk
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
 from shared.governance.discussion import Listening
 from shared.items import Agent
-from shared.llm.cast import PHASES, Part
 from shared.llm.port import Call
+from shared.llm.role_router import PHASES, RoleOverride
 from shared.prompts import Prompts
 from worker_agent.agent import Worker, stages
+from worker_agent.attached_images import ImageFetcher
+from worker_agent.coding_session import CodingSession
 from worker_agent.decide import Bounds
-from worker_agent.feedback.reading import Ears
-from worker_agent.intake.unusable import Unusable
-from worker_agent.intake.writers import Writers
-from worker_agent.pictures import Gallery
+from worker_agent.feedback.reading import TrustFilter
+from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.intake.unusable_configuration import Unusable
+from worker_agent.phase_commits import PhaseCommits, Places
 from worker_agent.policy import REPAIR, Policy, suites_of
 from worker_agent.ports import Forge
-from worker_agent.tdd.proof.remembered import BaseRuns
-from worker_agent.tdd.runners.observed_bench import ObservedBench
+from worker_agent.reconcile_rules import trade
+from worker_agent.tdd.proof.base_run_cache import BaseRuns
+from worker_agent.tdd.runners.observed_runs import ObservedBench
 from worker_agent.tdd.runners.run import TestBench
 from worker_agent.tdd.setup.setup_step import SetUp
-from worker_agent.trade import trade
-from worker_agent.workshop import Workshop
-from worker_agent.worksite import Places, Worksite
 
 PROMPTS = Path(__file__).with_name("prompts")
 
@@ -59,14 +59,14 @@ def build(parts: Parts) -> Agent:
     places = Places(name, settings.work_dir, settings.state_dir / "kept")
     publisher = Publisher(parts.mirror, PatchPolicy(), parts.outgoing)
     disk = Disk(parts.mirror, settings.work_dir, parts.clock)
-    worksite = Worksite(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
+    worksite = PhaseCommits(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
     bench = bench_of(parts, policy)
     base_runs = BaseRuns(settings.state_dir / "base-runs" / name.replace("/", "__"))
     claimant = parts.claimant
-    ears = Ears(Writers(parts.people, claimant.accounts, claimant.siblings), policy.bots)
-    listening = Listening(parts.comments, ears)
-    workshop = Workshop(worksite, parts.coder, bench, Prompts(PROMPTS), policy, base_runs).listens(listening)
-    workshop.shows(Gallery(parts.attachments, ears, parts.clock.boot))
+    trust_filter = TrustFilter(TrustedWriters(parts.people, claimant.accounts, claimant.siblings), policy.bots)
+    listening = Listening(parts.comments, trust_filter)
+    workshop = CodingSession(worksite, parts.coder, bench, Prompts(PROMPTS), policy, base_runs).listens(listening)
+    workshop.shows(ImageFetcher(parts.attachments, trust_filter, parts.clock.boot))
     return attended(parts, Worker(forge, parts.port, parts.claimant, workshop, policy), forge.inbox)
 
 
@@ -78,7 +78,7 @@ def bench_of(parts: Parts, policy: Policy) -> TestBench:
     with_network = replace(confinement, readable=(*confinement.readable, *trusted))
     setup = SetUp(parts.configured.name, parts.configured.setup_command, place, installer, with_network)
     deadline = policy.limits.deadline_seconds
-    return ObservedBench(child_environment(), deadline, parts.scribe, confinement=confinement, setup=setup)
+    return ObservedBench(child_environment(), deadline, parts.event_recorder, confinement=confinement, setup=setup)
 
 
 def policy_of(parts: Parts) -> Policy:
@@ -127,7 +127,7 @@ def policy_of(parts: Parts) -> Policy:
     )
 
 
-def repair_of(settings: Settings) -> Part:
+def repair_of(settings: Settings) -> RoleOverride:
     """What a repair of CI may take at most: what its own role says, else less than other runs."""
     own = settings.roles.get(settings.phases.get("fix_ci", "debugger"))
     if own is None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from shared.errors import Blocked, Misconfigured, NotAllowed
 from shared.git.names import work_branch
 from shared.github.status import Status
-from shared.governance.rulings import offered
+from shared.governance.command_rules import offered
 from shared.labels import Labels
 from shared.lock.record import Fence
 from shared.models import PullRequest

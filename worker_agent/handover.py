@@ -17,20 +17,20 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import Fence, Wait
 from shared.models import Issue, PullRequest
-from shared.reconcile.beginning import Beginning
+from shared.reconcile.start_label import Beginning
 from shared.specification import body_sha256
 from shared.workflow import HALTED, Event, Stage, Track, move
 from worker_agent import comments
-from worker_agent.branch.remaining import Remaining
-from worker_agent.ci import words
+from worker_agent.attempt_history import AttemptHistory
+from worker_agent.branch.existence import Remaining
+from worker_agent.ci import ci_comments
 from worker_agent.decide import HANDS_OVER, LATE, UNCHECKED, WORKING, Action, Phase, Snapshot
-from worker_agent.feedback.told import Ignored, with_ignored
-from worker_agent.intake.unusable import AGAIN, WAIT
+from worker_agent.expected_labels import of_pull_request, projection
+from worker_agent.feedback.status_text import Ignored, with_ignored
+from worker_agent.intake.unusable_configuration import AGAIN, WAIT
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.projection import of_pull_request, projection
 from worker_agent.titles import Titles
-from worker_agent.tries import Tries
 
 log = structlog.get_logger()
 
@@ -38,7 +38,7 @@ log = structlog.get_logger()
 class Handover:
     """The worker's effects on issues and pull requests; every one is convergent."""
 
-    def __init__(self, forge: Forge, policy: Policy, tries: Tries, remaining: Remaining) -> None:
+    def __init__(self, forge: Forge, policy: Policy, tries: AttemptHistory, remaining: Remaining) -> None:
         self._forge = forge
         self._policy = policy
         self._tries = tries
@@ -108,7 +108,7 @@ class Handover:
     async def _announce(self, held: Held, ci: Reading = NO_READING) -> None:
         if self._policy.reviewers and not held.fence.round:
             await self._ask_reviewers(held)
-        told = words.overdue(held.fence, ci) if held.fence.phase in LATE else comments.handed_over(held.fence)
+        told = ci_comments.overdue(held.fence, ci) if held.fence.phase in LATE else comments.handed_over(held.fence)
         status = with_ignored(told, self.ignored.pop(held.fence.key.number, ()))
         await self._forge.status.show(held.fence.key.number, status, held)
 
@@ -132,7 +132,7 @@ class Handover:
     async def repair(self, held: Held, snapshot: Snapshot) -> None:
         """CI is red: back to implementing, so that the next step fixes it."""
         await advance(held, stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=Phase.FIX)
-        await self._forge.status.show(held.fence.key.number, words.red(held.fence, snapshot.ci), held)
+        await self._forge.status.show(held.fence.key.number, ci_comments.red(held.fence, snapshot.ci), held)
 
     async def take_up_edit(self, held: Held, issue: Issue) -> None:
         """Whoever may write has edited the issue: what follows goes by its text as it is now, and that is said."""

@@ -16,7 +16,7 @@ from shared.specification import read
 from shared.workflow import Stage
 from worker_agent.ci.watch import Watch
 from worker_agent.decide import WORKING, Action, Bounds, Head, Snapshot, decide, is_edited
-from worker_agent.intake.writers import Writers
+from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
@@ -43,7 +43,7 @@ class History(Protocol):
 class Observer:
     """Looks at a held item through GitHub and git."""
 
-    def __init__(self, forge: Forge, history: History, watch: Watch, writers: Writers, policy: Policy) -> None:
+    def __init__(self, forge: Forge, history: History, watch: Watch, writers: TrustedWriters, policy: Policy) -> None:
         self._forge = forge
         self._history = history
         self._watch = watch

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from shared.github.base_branch import BaseBranch
 from shared.labels import Labels
-from shared.llm.cast import PHASES, Part, lowered
 from shared.llm.port import Call, Limits
+from shared.llm.role_router import PHASES, RoleOverride, lowered
 from worker_agent.decide import Bounds
 
 if TYPE_CHECKING:
     from config.repository import RepositorySettings
 
-REPAIR = Part(max_turns=30, budget_usd=2.0)
+REPAIR = RoleOverride(max_turns=30, budget_usd=2.0)
 """What a repair of CI may take at most: the log names what is wrong, so one that needs more has gone astray."""
 
 
@@ -74,7 +74,7 @@ class Policy:
     quality_commands: tuple[str, ...] | None = ()
     """None: detected."""
     limits: Limits = field(default_factory=Limits)
-    repair: Part = REPAIR
+    repair: RoleOverride = REPAIR
     plays: frozenset[str] = frozenset()
     bots: tuple[str, ...] = ()
     phases: Mapping[Call, str] = field(default_factory=lambda: PHASES)

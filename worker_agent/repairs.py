@@ -16,22 +16,22 @@ from shared.prompts import Untrusted
 from shared.text import excerpt
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide, workflow_files
-from worker_agent.aborts import CycleAborted
+from worker_agent.attempt_history import CI_RED
 from worker_agent.ci import logs as ci_logs
-from worker_agent.feedback import answers, told
+from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.errors import CycleAborted
+from worker_agent.feedback import answers, status_text
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.rounds import Rounds
+from worker_agent.phase_commits import PhaseCommit, texts
 from worker_agent.ports import Checks
-from worker_agent.tdd.judging.kept import judge_kept
+from worker_agent.tdd.judging.regressions import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.phases.cleaning import Clean, Cleaning
+from worker_agent.tdd.phases.quality_fix import Clean, QualityFix
 from worker_agent.tdd.phases.strategy import During
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.tdd.renewed_evidence import RenewedEvidence
 from worker_agent.tdd.runners.report import TestRun
-from worker_agent.tries import CI_RED
-from worker_agent.workshop import Job, Turn, Workshop
-from worker_agent.worksite import Phased, texts
 
 _Prompt = Callable[[Sequence[str]], str]
 
@@ -53,7 +53,7 @@ class _Wish:
     """
 
     call: Call
-    first: Turn
+    first: Attempt
     subject: str
     prompt: _Prompt
     then: decide.Phase = decide.Phase.CI
@@ -71,10 +71,10 @@ class Repairs:
 
     def __init__(
         self,
-        workshop: Workshop,
+        workshop: CodingSession,
         checks: Checks,
         rounds: Rounds,
-        cleaning: Cleaning,
+        cleaning: QualityFix,
         *,
         may_edit_workflows: bool = False,
     ) -> None:
@@ -108,7 +108,7 @@ class Repairs:
                 github=rule,
             )
 
-        first = Turn(attempt=fixes + 1, round=held.fence.round)
+        first = Attempt(attempt=fixes + 1, round=held.fence.round)
         why = _red_before(first, red, held)
         await self._change(held, job, _Wish(Call.FIX_CI, first, f"Fix CI for {issue.title}", prompt, why=why))
 
@@ -130,7 +130,7 @@ class Repairs:
                 "address_review", job, findings=Untrusted(text), conventions=job.conventions or "none"
             )
 
-        first = Turn(round=held.fence.round)
+        first = Attempt(round=held.fence.round)
         subject = f"Address review of {issue.title}"
         wish = _Wish(Call.IMPLEMENT, first, subject, prompt, decide.Phase.ANSWER, items, renewed)
         await self._change(held, job, wish)
@@ -140,11 +140,11 @@ class Repairs:
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.TESTS_PASSED).to
         await advance(held, stage=stage, phase=decide.Phase.CI)
 
-    async def answer(self, held: Held) -> told.Ignored:
+    async def answer(self, held: Held) -> status_text.Ignored:
         """Post what a round has led to; returns the texts that nobody heeds."""
         return await self._rounds.answer(held)
 
-    async def _change(self, held: Held, job: Job, wish: _Wish) -> None:
+    async def _change(self, held: Held, job: WorkContext, wish: _Wish) -> None:
         """Ask, test, and ask again with what went wrong; then commit and let CI look.
 
         A coder that explains of everything why it changes nothing is taken at its word: the commit is empty.
@@ -153,7 +153,7 @@ class Repairs:
         before = await self._workshop.test(job, start)
         problems: tuple[str, ...] = ()
         for retry in range(TRIES):
-            turn = Turn(wish.first.attempt, wish.first.round, retry)
+            turn = Attempt(wish.first.attempt, wish.first.round, retry)
             tree = await self._workshop.edit(job, wish.call, start, turn, wish.prompt(problems))
             held.check()
             said = self._workshop.said(job.issue.number, tree)
@@ -166,12 +166,12 @@ class Repairs:
                 problems = judge_kept(before, after, may_change=job.specification.may_change).details
             if not problems:
                 given = answers.answers(wish.items, said, changed=bool(changed))
-                told = "" if wish.items else change_summary.of_coder(said)
-                note = replace(_note(held, job, ""), answers=given, error=wish.why, summary=told)
+                status_text = "" if wish.items else change_summary.of_coder(said)
+                note = replace(_note(held, job, ""), answers=given, error=wish.why, summary=status_text)
                 return await self._record(held, job, wish, tree, before, note)
         raise CycleAborted(ErrorType.REGRESSION, f"{TRIES} changes in a row broke what worked.", problems)
 
-    async def _record(self, held: Held, job: Job, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
+    async def _record(self, held: Held, job: WorkContext, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
         """Commit what passed, with what it answers and its evidence; quality commands may have the last word."""
         clean = await self._clean(job, wish.call, tree, before)
         after = await self._workshop.test(job, clean.tree)
@@ -181,11 +181,11 @@ class Repairs:
         cost = self._workshop.take_spent(job.issue.number)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source, quality=clean.results)
         stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
-        phased = Phased(clean.tree, held.fence.work_head, wish.subject, note, allowed=job.allowed)
+        phased = PhaseCommit(clean.tree, held.fence.work_head, wish.subject, note, allowed=job.allowed)
         to = {"stage": stage, "phase": wish.then}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
 
-    async def _clean(self, job: Job, call: Call, tree: str, before: TestRun) -> Clean:
+    async def _clean(self, job: WorkContext, call: Call, tree: str, before: TestRun) -> Clean:
         """A change whose tests pass, as the quality commands want it."""
         start, may_change = job.held.fence.work_head, job.specification.may_change
 
@@ -197,13 +197,13 @@ class Repairs:
         during = During.CI if call is Call.FIX_CI else During.REVIEW
         return await self._cleaning.cleaned(job, start, tree, wrong, during)
 
-    async def _weakened(self, job: Job, start: str, tree: str, changed: Collection[str]) -> tuple[str, ...]:
+    async def _weakened(self, job: WorkContext, start: str, tree: str, changed: Collection[str]) -> tuple[str, ...]:
         """What is wrong with a change before any test is run: tests became less."""
         before, after = await texts(job.space, start, changed), await texts(job.space, tree, changed)
         return weakened(before, after, job.specification.may_change)
 
 
-def _red_before(turn: Turn, red: Sequence[Failure], held: Held) -> NoteError:
+def _red_before(turn: Attempt, red: Sequence[Failure], held: Held) -> NoteError:
     """What CI said of the commit that a repair begins with, for whoever takes over when no repair has helped."""
     of = f" of round {turn.round}" if turn.round else ""
     what = f"CI was red before repair {turn.attempt}{of}"
@@ -214,7 +214,7 @@ def _listed(problems: Sequence[str]) -> str:
     return "\n".join(f"- {problem}" for problem in problems) or "none so far"
 
 
-def _note(held: Held, job: Job, result: str) -> Note:
+def _note(held: Held, job: WorkContext, result: str) -> Note:
     return Note(
         issue=job.issue.number,
         cycle=1,

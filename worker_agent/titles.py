@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from shared.lock.hold import Held
+from shared.lock.write_permit import WritePermit
 from shared.models import Issue
 from shared.pending.mark import is_pending
 from shared.specification import plain_title
 from shared.text import harmless, redact
-from shared.warrant import Warrant
 
 TITLE_LIMIT = 256
 """GitHub refuses longer titles."""
@@ -19,7 +19,7 @@ TITLE_LIMIT = 256
 class Retitling(Protocol):
     """What this asks of GitHub."""
 
-    async def retitle(self, number: int, title: str, warrant: Warrant) -> Issue: ...
+    async def retitle(self, number: int, title: str, permit: WritePermit) -> Issue: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from benchmarks.commits.results import Result
 from config.environment import child_environment, for_installers
 from config.loading import load
 from config.settings import Settings
-from console.building.confinement import confinement
-from console.verify.command import Wishes, examined_locally, git_dir
+from console.verify.command import VerifyOptions, examined_locally, git_dir
+from runtime.building.confinement import confinement
 from shared import process
 from shared.errors import EngineError, Misconfigured
 from shared.git.command import Git, Identity, Signature
@@ -141,7 +141,7 @@ async def _examined(
         autoload = root / "autoload.php"
         autoload.write_text(_AUTOLOAD % json.dumps(project.php_classes), encoding="utf-8")
         command = f"{command} --bootstrap {autoload}"
-    wishes = Wishes(local=(parent, head), repo=repository, test_command=command)
+    wishes = VerifyOptions(local=(parent, head), repo=repository, test_command=command)
     return await examined_locally(wishes, settings, known, bench)
 
 

@@ -16,19 +16,19 @@ from anyio import to_thread
 
 from config.loading import load
 from config.settings import Settings
-from console.building.sign_in import completed, git_server
 from console.dashboard.feed import EVENTS, Feed
 from console.dashboard.page import Terms, page
 from console.dashboard.site import served
 from console.events import Reading
-from console.launch import OK, complain
-from console.record.visit import visited
-from console.signals import Orders, attend
+from console.history.repository_reader import visited
 from console.status.gather import Looking
 from console.status.look import Look, Unread
 from console.status.machine import machine
 from console.status.machine import told as lines
 from console.status.row import Board
+from runtime.building.sign_in import completed, git_server
+from runtime.launch import OK, complain
+from runtime.signals import Orders, attend
 from shared.clock import Clock
 from shared.errors import EngineError
 from shared.telemetry.events import Event, Query
@@ -38,7 +38,7 @@ RECENT = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class DashboardOptions:
     """What was asked for; `interval` is in seconds."""
 
     repository: str | None = None
@@ -47,7 +47,7 @@ class Wishes:
     interval: float = 10.0
 
 
-def shown(wishes: Wishes, environment: Mapping[str, str], clock: Clock) -> int:
+def shown(wishes: DashboardOptions, environment: Mapping[str, str], clock: Clock) -> int:
     """Serve the page until a signal; 128+n for it, 1 when GitHub did not answer, 2 for configuration, 4 for rights."""
     try:
         settings = load(wishes.config, repository=wishes.repository, environment=environment)
@@ -56,7 +56,7 @@ def shown(wishes: Wishes, environment: Mapping[str, str], clock: Clock) -> int:
         return complain(error)
 
 
-async def _shown(wishes: Wishes, settings: Settings, environment: Mapping[str, str], clock: Clock) -> int:
+async def _shown(wishes: DashboardOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> int:
     orders, code = Orders(), OK
     async with anyio.create_task_group() as group:
         scope = anyio.CancelScope()
@@ -70,7 +70,7 @@ async def _shown(wishes: Wishes, settings: Settings, environment: Mapping[str, s
     return 128 + orders.stopped_by if orders.stopped_by else code
 
 
-async def _serve(wishes: Wishes, settings: Settings, environment: Mapping[str, str], clock: Clock) -> None:
+async def _serve(wishes: DashboardOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> None:
     budgets, timeout = settings.budgets, settings.lock.timeout
     root = git_server(settings.github.api_url)
     terms = Terms({one.name: f"{root}/{one.name}" for one in settings.repositories}, wishes.interval)

@@ -11,10 +11,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from lab.demo.ending import Merged
-from lab.demo.stage import REPOSITORY
-from lab.server import Lab
-from lab.world.issues import EventRecord, IssueRecord
+from lab.demo.outcome import Merged
+from lab.demo.setup import REPOSITORY
+from lab.github.server import Lab
+from lab.github.world.issues import EventRecord, IssueRecord
 from shared.text import shown
 
 _COLOURS = {

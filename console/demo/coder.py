@@ -12,13 +12,13 @@ from config.environment import child_environment
 from config.loading import read, source
 from config.model_access import anthropic, login_file, openai
 from config.settings import DEFAULT_STATE_DIR
-from console.building.logins import NOT_ENFORCED
 from lab.demo.model_script import script
 from lab.demo.stories import Story, scenario
 from lab.model_server import ModelServer
+from runtime.building.logins import NOT_ENFORCED
 from shared.errors import Misconfigured
-from shared.llm.cli.newest import newest
 from shared.llm.cli.programs import PACKAGES
+from shared.llm.cli.version_choice import newest
 from shared.llm.endpoint import Endpoint
 from shared.llm.scenario import Scenario
 

@@ -19,13 +19,13 @@ from rich.text import Text
 from config.environment import cache_place, child_environment, for_installers, snapshot
 from console.demo.board import Board, evidence_table
 from console.demo.coder import Playing, playing
-from lab.demo import ending, own_project, stage, stories
-from lab.demo.cast import Cast, parts
+from lab.demo import outcome, own_project, setup, stories
+from lab.demo.agent_processes import Cast, parts
 from lab.demo.environment import prepared
 from lab.demo.own_project import Source
-from lab.demo.stage import MAINTAINER, REPOSITORY, Stage
+from lab.demo.setup import MAINTAINER, REPOSITORY, Stage
 from lab.demo.stories import Story
-from lab.server import Lab
+from lab.github.server import Lab
 from shared.errors import Misconfigured
 from shared.loop import RealClock
 
@@ -47,7 +47,7 @@ LOOK_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class DemoOptions:
     """What a person asked the demonstration for. `repo` and `story` go together: their code, their story."""
 
     directory: Path
@@ -64,7 +64,7 @@ class Wishes:
     minutes: float | None = None
 
 
-async def show(wishes: Wishes, console: Console) -> int:
+async def show(wishes: DemoOptions, console: Console) -> int:
     """Run it; returns 0 only if everything was merged and closed and the merged tree's tests pass."""
     told = _told(wishes)
     source = await own_project.look(wishes.repo) if wishes.repo is not None else None
@@ -100,7 +100,7 @@ async def show(wishes: Wishes, console: Console) -> int:
     return code
 
 
-def _told(wishes: Wishes) -> Sequence[Story]:
+def _told(wishes: DemoOptions) -> Sequence[Story]:
     if wishes.workers < 1:
         raise Misconfigured(f"--workers takes a number from 1, not {wishes.workers}.")
     if (wishes.repo is None) != (wishes.story is None):
@@ -126,7 +126,7 @@ def _place(directory: Path, source: Source | None) -> Path:
         raise Misconfigured(f"The demo writes to {directory}, which does not work: {error.strerror}.") from None
 
 
-def _introduce(console: Console, coder: Playing, source: Source | None, wishes: Wishes) -> None:
+def _introduce(console: Console, coder: Playing, source: Source | None, wishes: DemoOptions) -> None:
     """Who plays, on what, and what it may cost."""
     if source is not None:
         console.print(
@@ -146,7 +146,7 @@ class Play:
 
     scene: Stage
     told: Sequence[Story]
-    wishes: Wishes
+    wishes: DemoOptions
     coder: Playing
     source: Source | None
 
@@ -169,7 +169,7 @@ class Play:
 async def _play(play: Play, console: Console) -> int:
     scene, wishes, clock = play.scene, play.wishes, RealClock()
     async with Lab(scene.root / "github") as lab:
-        await stage.furnish(lab, scene, play.told)
+        await setup.furnish(lab, scene, play.told)
         if play.source is not None:
             await own_project.bring(lab, play.source)
         board = Board(lab, console)
@@ -198,13 +198,13 @@ async def _until_merged(lab: Lab, board: Board, play: Play, clock: RealClock) ->
     with anyio.move_on_after(play.seconds):
         while True:
             board.refresh()
-            now = ending.scene(lab)
+            now = outcome.scene(lab)
             if now.finished(len(play.told)):
                 return True
             if now.halted:
                 board.say(f"halted: {', '.join(f'#{number}' for number in now.halted)}")
                 return False
-            for number in ending.awaiting_approval(lab) - approved:
+            for number in outcome.awaiting_approval(lab) - approved:
                 board.say(f"{MAINTAINER} approves the plan of #{number}")
                 lab.comment(REPOSITORY, number, "/approve", author=MAINTAINER)
                 approved.add(number)
@@ -214,18 +214,18 @@ async def _until_merged(lab: Lab, board: Board, play: Play, clock: RealClock) ->
 
 
 async def _epilogue(lab: Lab, play: Play, console: Console, *, finished: bool) -> int:
-    now = ending.scene(lab)
+    now = outcome.scene(lab)
     for number in now.merged:
-        merged = await ending.merged(lab, number)
+        merged = await outcome.merged(lab, number)
         console.rule(Text(f"#{merged.number} {merged.title}"))
         console.print(Syntax(merged.diff, "diff", background_color="default"))
         console.print(evidence_table(merged))
     for number in now.halted:
         console.rule(Text(f"#{number} needs a person"))
-        console.print(ending.last_word(lab, number), markup=False, highlight=False)
+        console.print(outcome.last_word(lab, number), markup=False, highlight=False)
     if play.source is not None:
         return await _hand_out(lab, play, play.source, console, finished=finished)
-    tests = await ending.tests_pass(lab, play.scene, child_environment() | {"HOME": str(play.scene.root)})
+    tests = await outcome.tests_pass(lab, play.scene, child_environment() | {"HOME": str(play.scene.root)})
     console.rule("The merged tree's own tests")
     console.print(tests.text, markup=False, highlight=False)
     if not finished or tests.code != 0:

@@ -15,14 +15,14 @@ import anyio
 
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.assembly import Process, opened
-from console.launch import complain
 from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
-from lab.clock import LabClock
 from lab.demo import own_project
-from lab.demo.stage import MAINTAINER, REPOSITORY
-from lab.server import Lab
+from lab.demo.setup import MAINTAINER, REPOSITORY
+from lab.github.clock import LabClock
+from lab.github.server import Lab
 from reviewer_agent.build import build as build_reviewer
+from runtime.building.assembly import Process, opened
+from runtime.launch import complain
 from shared.errors import EngineError, Misconfigured
 from shared.llm import recording
 from shared.llm.port import Call
@@ -37,7 +37,7 @@ MOST_TICKS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ReplayOptions:
     """What a person asked for."""
 
     directory: Path
@@ -78,7 +78,7 @@ class Recorded:
         return any(one["call"] == Call.CHECK_CRITERIA for one in self.calls)
 
 
-def replayed(wishes: Wishes, environment: Mapping[str, str]) -> int:
+def replayed(wishes: ReplayOptions, environment: Mapping[str, str]) -> int:
     """Play it; 0 when every recorded answer was asked for again and no other, 1 when not, 2 for no recording."""
     root = Path(tempfile.mkdtemp(prefix="replay-"))
     try:
@@ -93,7 +93,7 @@ def replayed(wishes: Wishes, environment: Mapping[str, str]) -> int:
             shutil.rmtree(root, ignore_errors=True)
 
 
-def chosen(found: Sequence[Mapping[str, Any]], wishes: Wishes) -> Recorded:
+def chosen(found: Sequence[Mapping[str, Any]], wishes: ReplayOptions) -> Recorded:
     """The issue to play; raises `Misconfigured` where there is none, or several and none was named."""
     items = dict.fromkeys(one["item"] for one in found if one["call"] == Call.WRITE_TESTS)
     wanted = [item for item in items if wishes.item is None or item.lstrip("#") == wishes.item.lstrip("#")]
@@ -110,7 +110,7 @@ def chosen(found: Sequence[Mapping[str, Any]], wishes: Wishes) -> Recorded:
     return Recorded(wanted[0], archive, first["title"], first["body"], command, calls)
 
 
-async def _play(one: Recorded, root: Path, wishes: Wishes, environment: Mapping[str, str]) -> int:
+async def _play(one: Recorded, root: Path, wishes: ReplayOptions, environment: Mapping[str, str]) -> int:
     scenario = root / "scenario.yml"
     scenario.write_text(recording.scenario(one.calls), encoding="utf-8")
     source = await own_project.unpacked(one.archive, root / "project")

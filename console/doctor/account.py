@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from config.settings import Settings
+from console.doctor.context import RepositoryContext, pushes_workflows
 from console.doctor.finding import Finding, failed, passed, skipped, warned
-from console.doctor.patient import Visit, pushes_workflows
 from shared.github.client import GitHub
 from shared.models import Account
 from shared.workflow import Role
@@ -68,7 +68,7 @@ _WORKFLOW = "workflow"
 """The scope with which a classic token may push changes of workflow files."""
 
 
-async def scopes(visit: Visit) -> Sequence[Finding]:
+async def scopes(visit: RepositoryContext) -> Sequence[Finding]:
     """Whether a classic token has the scopes that are needed and no more; other kinds of token have none."""
     held = visit.me.github.scopes
     if held is None:

@@ -12,19 +12,19 @@ from rich.console import Console
 
 from config.loading import load
 from config.settings import Settings
-from console.building.sign_in import completed
-from console.doctor.examination import examine
+from console.doctor.context import Machine
 from console.doctor.finding import failed, healthy, only_passing
-from console.doctor.patient import Machine
+from console.doctor.probes import examine
 from console.doctor.report import as_json, show
-from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
+from runtime.building.sign_in import completed
+from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
 from shared.errors import Misconfigured
 from shared.loop import RealClock
 from shared.workflow import AGENTS, Role
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class DoctorOptions:
     """What a person asked the doctor for."""
 
     repositories: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Wishes:
     quick: bool = False
 
 
-def examined(wishes: Wishes, environment: Mapping[str, str]) -> int:
+def examined(wishes: DoctorOptions, environment: Mapping[str, str]) -> int:
     """Examine, print, and return 0 (nothing failed), 1 (GitHub did not answer), 2 (no usable configuration) or 4."""
     try:
         settings = chosen(wishes.repositories, wishes.config, environment)

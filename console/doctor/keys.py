@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from config.credentials import signing_keys
+from console.doctor.context import Machine, RepositoryContext
 from console.doctor.finding import Finding, failed, passed, skipped, warned
-from console.doctor.patient import Machine, Visit
+from shared.comment_signatures import UNSIGNED, Key, find
 from shared.errors import Misconfigured
 from shared.github.comments import Comments
 from shared.lock.codec import AckState, read_ack
-from shared.marks import UNSIGNED, Key, find
 from shared.models import Comment
 
 SUBJECT = "key agreement"
@@ -43,7 +43,7 @@ def open_finding(file: Path, mode: int) -> Finding:
     return warned("key files", f"{file} has mode {mode & 0o777:04o}: others can use it.", step)
 
 
-async def agreement(visit: Visit) -> Sequence[Finding]:
+async def agreement(visit: RepositoryContext) -> Sequence[Finding]:
     """Whether what our account wrote lately was signed with keys that we have."""
     try:
         known = frozenset(Key.of(secret).id for secret in signing_keys(visit.machine.settings.lock))

@@ -12,15 +12,14 @@ from config.environment import child_environment
 from config.rules import unsupported
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.confinement import calls, environments
+from console.doctor.context import Machine
 from console.doctor.finding import Finding, failed, passed, warned
-from console.doctor.patient import Machine
-from shared import process
+from runtime.building.confinement import calls, environments
+from shared import directories, process
+from shared.disk_space import existing, free_bytes
 from shared.errors import Misconfigured
-from shared.git import directories
 from shared.git.disk import left as workspaces_left
 from shared.git.probe import LEAST_GIT
-from shared.room import existing, free_bytes
 
 GIB = 2**30
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from console.doctor.account import reviews_alone
+from console.doctor.context import RepositoryContext
 from console.doctor.finding import Finding, passed
-from console.doctor.patient import Visit
 from shared.github.merge_rules import BranchRules, MergeRules
 from shared.github.protection import Protection, protection
 
@@ -17,7 +17,7 @@ _WHO = {
 }
 
 
-async def merge(visit: Visit) -> Sequence[Finding]:
+async def merge(visit: RepositoryContext) -> Sequence[Finding]:
     """Who merges, how, and what each merge waits for."""
     github, branch = visit.me.github, visit.base_branch
     rules = await BranchRules(github, visit.name).of(branch)

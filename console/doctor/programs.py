@@ -13,19 +13,19 @@ import anyio
 from config.credentials import MissingCredentials
 from config.environment import child_environment
 from config.model_access import anthropic, openai
-from console.building.backends import UNPRICED, unpriced
-from console.building.logins import NOT_ENFORCED
+from console.doctor.context import Machine
 from console.doctor.finding import Finding, failed, passed, skipped, warned
-from console.doctor.patient import Machine
+from runtime.building.backends import UNPRICED, unpriced
+from runtime.building.logins import NOT_ENFORCED
 from shared.errors import Misconfigured
 from shared.llm.claude import Claude
 from shared.llm.cli.launch import Launcher
-from shared.llm.cli.newest import newest
+from shared.llm.cli.version_choice import newest
 from shared.llm.codex import dialect
-from shared.llm.codex_lent import unwritable
+from shared.llm.codex_login_lease import unwritable
 from shared.llm.prices import Prices
 from shared.process import Finished
-from shared.sandbox import cgroup, fitness
+from shared.sandbox import cgroup, self_test
 from shared.sandbox.wrap import Kind, Wrap
 
 PROGRAM_SECONDS = 30.0
@@ -78,8 +78,8 @@ async def _codex(machine: Machine, path: Path, environment: Mapping[str, str]) -
     """The same; its sandbox is started once, around nothing."""
     with tempfile.TemporaryDirectory(prefix="workflow-engine-") as scratch:
         settings, place = machine.settings, Path(scratch)
-        tests = await fitness.wrapper(settings.sandbox, environment, settings.work_dir)
-        held = await fitness.for_backends(tests, environment)
+        tests = await self_test.wrapper(settings.sandbox, environment, settings.work_dir)
+        held = await self_test.for_backends(tests, environment)
         launcher = Launcher(held, machine.clock, environment, place, place, readable=(settings.state_dir / "cli",))
         codex = dialect(path, launcher, Prices({}), login=_login(machine.environment))
         await codex.ready()
@@ -125,16 +125,16 @@ async def sandbox(machine: Machine) -> Sequence[Finding]:
     environment = child_environment(machine.environment)
     held = passed("limits", cgroup.told(cgroup.delegated()))
     if mode == "bubblewrap":
-        return [sandbox_finding(await fitness.tried(Wrap(Kind.SEALED), environment)), held]
+        return [sandbox_finding(await self_test.tried(Wrap(Kind.SEALED), environment)), held]
     try:
-        await fitness.wrapper(mode, environment, machine.settings.work_dir)
+        await self_test.wrapper(mode, environment, machine.settings.work_dir)
     except Misconfigured as error:
         return [failed("sandbox", str(error), "See docs/security.md, or choose another mode.")]
-    return [passed("sandbox", f"Children run as the account '{fitness.ACCOUNT}'."), held]
+    return [passed("sandbox", f"Children run as the account '{self_test.ACCOUNT}'."), held]
 
 
 def sandbox_finding(answer: Finished | str) -> Finding:
     """How `bwrap` ended (a text: why it does not run), judged, with the setting to change."""
-    if refused := fitness.diagnosis(answer):
+    if refused := self_test.diagnosis(answer):
         return failed("sandbox", *refused)
     return passed("sandbox", "bubblewrap starts with namespaces and a /proc of its own.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from config.repository import RepositorySettings
+from console.doctor.context import RepositoryContext, pushes_workflows
 from console.doctor.finding import Finding, failed, passed, warned
-from console.doctor.patient import Visit, pushes_workflows
 from shared.errors import NotAllowed
 from shared.git.command import Identity
 from shared.git.probe import UnfitServer, try_server
@@ -14,10 +14,10 @@ from shared.github import approval_rules
 from shared.github.access import access, granted_to_app
 from shared.github.labels import LabelBoard
 from shared.github.protection import Protection, protection
+from shared.lock.write_permit import OperatorPermit
 from shared.models import Repository
-from shared.warrant import Operator
 
-ORDER = Operator("doctor")
+ORDER = OperatorPermit("doctor")
 
 
 def described(configured: RepositorySettings, repository: Repository) -> list[Finding]:
@@ -36,7 +36,7 @@ def described(configured: RepositorySettings, repository: Repository) -> list[Fi
     return findings
 
 
-async def labels(visit: Visit) -> Sequence[Finding]:
+async def labels(visit: RepositoryContext) -> Sequence[Finding]:
     """Whether all labels of the engine are defined."""
     missing = await LabelBoard(visit.me.github, visit.configured.name, visit.configured.labels.names()).missing()
     if not missing:
@@ -45,7 +45,7 @@ async def labels(visit: Visit) -> Sequence[Finding]:
     return [warned("labels", sentence, f"Run `workflow-engine init {visit.configured.name}`.", visit.name)]
 
 
-async def permissions(visit: Visit) -> Sequence[Finding]:
+async def permissions(visit: RepositoryContext) -> Sequence[Finding]:
     """Whether this identity may do what its agents do."""
     subject = f"permissions of {visit.me.account.login}"
     found = await access(visit.me.github, visit.configured.name, visit.roles, visit.base_branch, ORDER)
@@ -66,7 +66,7 @@ NO_CHECKS = (
 )
 
 
-def _step(visit: Visit, missing: Collection[str]) -> str:
+def _step(visit: RepositoryContext, missing: Collection[str]) -> str:
     """What to do about permissions; a token that is neither classic nor an App's is fine-grained."""
     step = "Give the token these permissions; its account needs write access to the repository."
     fine_grained = visit.me.app is None and visit.me.github.scopes is None
@@ -75,7 +75,7 @@ def _step(visit: Visit, missing: Collection[str]) -> str:
     return NO_CHECKS if len(missing) == 1 else f"{step} {NO_CHECKS}"
 
 
-async def _of_app(visit: Visit, subject: str) -> Sequence[Finding]:
+async def _of_app(visit: RepositoryContext, subject: str) -> Sequence[Finding]:
     """What a GitHub App was given beyond its need, and what it lacks for what is configured."""
     if visit.me.app is None:
         return []
@@ -103,7 +103,7 @@ def app_findings(granted: Mapping[str, str], subject: str, where: str, *, pushes
     return findings
 
 
-async def git_server(visit: Visit) -> Sequence[Finding]:
+async def git_server(visit: RepositoryContext) -> Sequence[Finding]:
     """Whether the git server refuses wrong leases, pushes all or nothing, and takes refs of ours."""
     account = visit.me.account
     by = Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
@@ -118,7 +118,7 @@ async def git_server(visit: Visit) -> Sequence[Finding]:
     return [passed("git server", sentence, visit.name)]
 
 
-async def base_branch(visit: Visit) -> Sequence[Finding]:
+async def base_branch(visit: RepositoryContext) -> Sequence[Finding]:
     """Whether the base branch is protected against a push by the engine's own accounts."""
     github, name, branch = visit.me.github, visit.configured.name, visit.base_branch
     found = await protection(github, name, branch)

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from console.doctor.context import RepositoryContext
 from console.doctor.finding import Finding, failed, passed, warned
-from console.doctor.patient import Visit
 from shared.errors import Gone, Misconfigured
 from shared.github import wire
 from shared.github.address import segment
@@ -27,7 +27,7 @@ FILES_READ = 40
 """So many files by which runners are told are read, those nearest to the root first."""
 
 
-async def tests(visit: Visit) -> Sequence[Finding]:
+async def tests(visit: RepositoryContext) -> Sequence[Finding]:
     """Which suites the worker finds on the base branch, and which it runs; nothing of a branch that is not there."""
     paths = await paths_of(visit) if Role.WORKER in visit.roles else None
     if paths is None:
@@ -95,7 +95,7 @@ def _quoted(directory: str) -> str:
     return directory if re.fullmatch(r"[A-Za-z][\w./-]*", directory, re.ASCII) else json.dumps(directory)
 
 
-async def paths_of(visit: Visit) -> tuple[str, ...] | None:
+async def paths_of(visit: RepositoryContext) -> tuple[str, ...] | None:
     """Every file of the base branch; of a very large repository as many as GitHub tells."""
     at = f"/repos/{visit.name}/git/trees/{segment(visit.base_branch)}"
     try:
@@ -104,7 +104,7 @@ async def paths_of(visit: Visit) -> tuple[str, ...] | None:
         return None
 
 
-async def content(visit: Visit, path: str) -> bytes | None:
+async def content(visit: RepositoryContext, path: str) -> bytes | None:
     """A file of the base branch; None for one that is too large to be told by, or gone meanwhile."""
     at = f"/repos/{visit.name}/contents/{segment(path)}"
     try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from console.doctor.context import RepositoryContext
 from console.doctor.finding import Finding, failed, passed
-from console.doctor.patient import Visit
-from console.record.fences import key_of
+from console.history.fences import key_of
 from planner_agent.pending import register
-from reviewer_agent.merge import turns, update_turns
+from reviewer_agent.merge import merge_turns, update_turns
 from shared.git.lines import newer_version
 from shared.git.mirror import PROOF
 from shared.governance import ledger, ledger_lines
@@ -22,7 +22,7 @@ _NAMED = 3
 """So many refs are named; where there are more, the first by name."""
 
 
-async def versions(visit: Visit) -> Sequence[Finding]:
+async def versions(visit: RepositoryContext) -> Sequence[Finding]:
     """Whether this version can read the newest that stands in each ref of the engine's own."""
     git = visit.git.at(visit.git.git_dir.with_name("versions.git"))
     await git.init()
@@ -54,8 +54,8 @@ def _readable(ref: str, text: str) -> bool:
             return ledger_lines.read(text) is not None or not newer_version(text, ledger_lines.VERSION)
         case register.REF:
             return register.read(text) is not None or not newer_version(text, register.VERSION)
-        case turns.REF:
-            return turns.Turn.read(text) is not None
+        case merge_turns.REF:
+            return merge_turns.MergeTurn.read(text) is not None
         case _ if ref.startswith(update_turns.PREFIX):
             return update_turns.UpdateTurn.read(text) is not None
         case _:

@@ -15,26 +15,26 @@ from config.environment import config_place
 from config.loading import checked, load, read, source
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.connections import web_session
-from console.building.process import Process
-from console.building.sign_in import completed, signed_in
 from console.init.files import Blanks, NewFile, configuration_file, key_file
-from console.launch import FAILED, OK, complain
-from console.speech import say
+from runtime.building.connections import web_session
+from runtime.building.process import Process
+from runtime.building.sign_in import completed, signed_in
+from runtime.launch import FAILED, OK, complain
+from runtime.output import say
 from shared.errors import EngineError, Misconfigured
 from shared.github.labels import LabelBoard
+from shared.lock.write_permit import OperatorPermit
 from shared.loop import RealClock
-from shared.warrant import Operator
 from shared.workflow import Role
 
-ORDER = Operator("init")
+ORDER = OperatorPermit("init")
 
 Ask = Callable[[str], bool]
 """Puts a question to the person; whether the answer is yes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class InitOptions:
     """What a person asked for.
 
     `api_url` goes into a new configuration; `update` repaints labels; `dry_run` only says what would be done.
@@ -54,21 +54,23 @@ class Todo:
 
     files: list[NewFile] = field(default_factory=list)
     missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    dull: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    outdated_looks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     hints: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.files or any(self.missing.values()) or any(self.dull.values()))
+        return bool(self.files or any(self.missing.values()) or any(self.outdated_looks.values()))
 
     def lines(self) -> list[str]:
         """What would be done, one line for each."""
         said = [f"write {file.path}" for file in self.files]
         said += [f"create {len(names)} labels in {where}: {', '.join(names)}" for where, names in _full(self.missing)]
-        said += [f"repaint {len(names)} labels in {where}: {', '.join(names)}" for where, names in _full(self.dull)]
+        said += [
+            f"repaint {len(names)} labels in {where}: {', '.join(names)}" for where, names in _full(self.outdated_looks)
+        ]
         return said
 
 
-def initialise(wishes: Wishes, ask: Ask | None, environment: Mapping[str, str]) -> int:
+def initialise(wishes: InitOptions, ask: Ask | None, environment: Mapping[str, str]) -> int:
     """Do it and say what was done; returns an exit code. `ask` is None where nobody can be asked."""
     try:
         settings, todo = _local(wishes, environment)
@@ -77,7 +79,7 @@ def initialise(wishes: Wishes, ask: Ask | None, environment: Mapping[str, str]) 
         return complain(error)
 
 
-def _local(wishes: Wishes, environment: Mapping[str, str]) -> tuple[Settings, Todo]:
+def _local(wishes: InitOptions, environment: Mapping[str, str]) -> tuple[Settings, Todo]:
     """The configuration that holds, or would hold, and the files that are missing."""
     found, todo = source(wishes.config, environment=environment), Todo()
     if found is not None and found.exists():
@@ -116,12 +118,12 @@ def _default_config() -> Path:
 
 
 async def _initialise(
-    wishes: Wishes, settings: Settings, environment: Mapping[str, str], todo: Todo, ask: Ask | None
+    wishes: InitOptions, settings: Settings, environment: Mapping[str, str], todo: Todo, ask: Ask | None
 ) -> int:
     async with _boards(settings, environment) as boards:
         for name, board in boards.items():
             todo.missing[name] = await board.missing()
-            todo.dull[name] = await board.dull() if wishes.update else ()
+            todo.outdated_looks[name] = await board.outdated_looks() if wishes.update else ()
         if wishes.dry_run:
             _show(todo)
             return OK
@@ -142,12 +144,12 @@ async def _carry_out(todo: Todo, boards: Mapping[str, LabelBoard]) -> list[str]:
         written = await anyio.to_thread.run_sync(file.write)
         done.append(f"Wrote {file.path}. {file.copying}" if written else f"{file.path} is there by now and was kept.")
     for name, board in boards.items():
-        if few := len(todo.missing[name]) + len(todo.dull[name]):
+        if few := len(todo.missing[name]) + len(todo.outdated_looks[name]):
             say(f"Making {few} labels in {name}, about one a second ...")
         await board.create(todo.missing[name], ORDER)
-        await board.repaint(todo.dull[name], ORDER)
+        await board.repaint(todo.outdated_looks[name], ORDER)
         done += [f"Created {len(names)} labels in {name}." for names in (todo.missing[name],) if names]
-        done += [f"Repainted {len(names)} labels in {name}." for names in (todo.dull[name],) if names]
+        done += [f"Repainted {len(names)} labels in {name}." for names in (todo.outdated_looks[name],) if names]
     return done
 
 

@@ -13,20 +13,20 @@ from rich.console import Console
 
 from config.loading import load
 from config.settings import Settings
-from console.building.sign_in import completed
 from console.events import moment
-from console.launch import OK, complain
-from console.record.visit import visits
+from console.history.repository_reader import visits
 from console.report.document import document
 from console.report.figures import Figures, figures
 from console.report.gather import gathered
 from console.report.table import shown
+from runtime.building.sign_in import completed
+from runtime.launch import OK, complain
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ReportOptions:
     """What was asked for; `since` as people write times."""
 
     repository: str
@@ -35,7 +35,7 @@ class Wishes:
     json: bool = False
 
 
-def reported(wishes: Wishes, environment: Mapping[str, str], clock: Clock) -> int:
+def reported(wishes: ReportOptions, environment: Mapping[str, str], clock: Clock) -> int:
     """Print the report; 0, or 1 when GitHub did not answer, 2 for arguments or configuration, 4 for rights."""
     try:
         settings = load(wishes.config, repository=wishes.repository, environment=environment)
@@ -49,7 +49,7 @@ def reported(wishes: Wishes, environment: Mapping[str, str], clock: Clock) -> in
     return OK
 
 
-async def _figures(wishes: Wishes, settings: Settings, environment: Mapping[str, str], clock: Clock) -> Figures:
+async def _figures(wishes: ReportOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> Figures:
     async with visits(settings, environment, clock) as (visit,):
         facts = await gathered(visit, _since(wishes.since, visit.server_time()))
         return figures(visit.configured.name, facts, settings.budgets.unknown_run)

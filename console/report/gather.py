@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from console.record import accounts, fences
-from console.record.fences import MOST_BYTES
-from console.record.visit import Visit
+from console.history import accounts, fences
+from console.history.fences import MOST_BYTES
+from console.history.repository_reader import OpenRepository
 from console.report.figures import Facts, within
 from console.report.item import Item, Outcome, items, stories
 from console.report.rework import LAYOUT, Landed, read, rework
@@ -34,7 +34,7 @@ class _Told:
     setbacks: dict[str, int]
 
 
-async def gathered(visit: Visit, since: datetime) -> Facts:
+async def gathered(visit: OpenRepository, since: datetime) -> Facts:
     """Everything since a time (server's). Raises `Transient` and `Blocked`."""
     mirror, until = visit.mirror, visit.server_time()
     spaces = (f"+{space}/*:{space}/*" for space in (FENCE_NAMESPACE, NOTES))
@@ -66,7 +66,7 @@ async def _history(mirror: Mirror, base: str, merged: Sequence[Item]) -> tuple[L
     return read((await mirror.git.run(*verb, *span, cap=MOST_BYTES)).stdout.decode("utf-8", "replace"))
 
 
-async def _noted(visit: Visit, merged: Iterable[Item]) -> _Told:
+async def _noted(visit: OpenRepository, merged: Iterable[Item]) -> _Told:
     """What the authentic notes of merged items say; of those that another key has signed nothing."""
     told, setbacks = Notes(visit.mirror.git, _NOBODY), Counter[str]()
     costs: dict[int, float | None] = {}

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
 
-from console.record.fences import Chain
+from console.history.fences import Chain
 from shared.ci.round import BASE_MOVED, SENT_BACK
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence

@@ -14,11 +14,11 @@ from config.model_access import anthropic, openai
 from config.settings import Settings
 from console.install_cli import install
 from console.start.draft import Draft
-from console.start.person import Person, asked
-from console.start.said import show
+from console.start.printed_steps import show
+from console.start.questions import Person, asked
 from shared.errors import Misconfigured
-from shared.llm.cli.newest import newest
 from shared.llm.cli.programs import PACKAGES
+from shared.llm.cli.version_choice import newest
 from shared.llm.endpoint import Endpoint
 
 ACCESS: Mapping[str, Callable[[Mapping[str, str]], Endpoint]] = {"claude": anthropic, "codex": openai}

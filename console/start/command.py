@@ -13,23 +13,23 @@ import anyio
 from config.loading import checked
 from config.settings import Settings
 from config.state import StateDirectory
-from console.arguments import Arguments
-from console.building.sign_in import git_server
-from console.daemon.start import Job
 from console.doctor import machine
-from console.doctor.examination import examine
+from console.doctor.context import Machine
 from console.doctor.finding import Finding, Status, healthy
-from console.doctor.patient import Machine
+from console.doctor.probes import examine
 from console.doctor.programs import sandbox
 from console.doctor.report import total
-from console.init.command import Wishes as InitWishes
+from console.init.command import InitOptions as InitWishes
 from console.init.command import initialise
-from console.launch import OK, complain, launched
-from console.speech import keep_streams, say
 from console.start import coder, first_issue, project, signing_in
 from console.start.draft import Choices, Draft
-from console.start.person import INTERRUPTED, Person
-from console.start.said import NotReady, refusal, show, told
+from console.start.printed_steps import NotReady, refusal, show, told
+from console.start.questions import INTERRUPTED, Person
+from runtime.arguments import Arguments
+from runtime.building.sign_in import git_server
+from runtime.daemon.start import Job
+from runtime.launch import OK, complain, launched
+from runtime.output import keep_streams, say
 from shared.errors import EngineError, Misconfigured
 from shared.loop import RealClock
 from shared.workflow import Role, Stage
@@ -39,7 +39,7 @@ STEPS = ("This machine", "GitHub", "Reviewer", "Coding backend", "Tests", "Files
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class StartOptions:
     """What a person asked for; `issue` is a number or a sentence, `prepare_only` begins nothing."""
 
     choices: Choices
@@ -54,7 +54,7 @@ Work = Callable[[Draft, Mapping[str, str]], int]
 """Takes up what was ordered; an exit code."""
 
 
-def started(wishes: Wishes, person: Person, environment: Mapping[str, str], work: Work | None = None) -> int:
+def started(wishes: StartOptions, person: Person, environment: Mapping[str, str], work: Work | None = None) -> int:
     """Do it; the exit code is the worker's where one was started, else 0, and 1, 2, 4 or 130 for what stopped it.
 
     `work` stands for a worker of this process's own.
@@ -78,7 +78,7 @@ def started(wishes: Wishes, person: Person, environment: Mapping[str, str], work
         return INTERRUPTED
 
 
-def _prepared(wishes: Wishes, person: Person, environment: Mapping[str, str]) -> tuple[Draft, Mapping[str, str]]:
+def _prepared(wishes: StartOptions, person: Person, environment: Mapping[str, str]) -> tuple[Draft, Mapping[str, str]]:
     """Everything but the issue; raises what only the person can put right."""
     draft = Draft.of(wishes.choices, wishes.config, environment)
     if draft.known:
@@ -158,7 +158,7 @@ def _examined(settings: Settings, environment: Mapping[str, str]) -> None:
     show("\n".join(filter(None, (told(found), total(found)))))
 
 
-def _ordered(wishes: Wishes, draft: Draft, person: Person, environment: Mapping[str, str]) -> int:
+def _ordered(wishes: StartOptions, draft: Draft, person: Person, environment: Mapping[str, str]) -> int:
     """The number of the issue that is to be taken up; 0: none."""
     settings = draft.settings(environment)
     _step(8)
@@ -176,7 +176,7 @@ def _ordered(wishes: Wishes, draft: Draft, person: Person, environment: Mapping[
     return 0
 
 
-def _worked(wishes: Wishes, draft: Draft, number: int, work: Callable[[], int]) -> int:
+def _worked(wishes: StartOptions, draft: Draft, number: int, work: Callable[[], int]) -> int:
     name, file = draft.choices.repository, _config(wishes, draft)
     show(f"Ctrl-C stops it and loses nothing; go on with\n  {_again(wishes, draft)}")
     code = work()
@@ -187,11 +187,11 @@ def _worked(wishes: Wishes, draft: Draft, number: int, work: Callable[[], int]) 
     return code
 
 
-def _again(wishes: Wishes, draft: Draft) -> str:
+def _again(wishes: StartOptions, draft: Draft) -> str:
     return f"worker-agent {draft.choices.repository} --once{_config(wishes, draft)}"
 
 
-def _config(wishes: Wishes, draft: Draft) -> str:
+def _config(wishes: StartOptions, draft: Draft) -> str:
     """What commands need to find the configuration, where it is not found by itself."""
     return "" if wishes.config is None else f" --config {shlex.quote(str(draft.path))}"
 

@@ -15,7 +15,7 @@ from config.environment import config_place
 from config.loading import load, read, source
 from config.repository import RepositorySettings
 from config.settings import GitHubSettings, LLMSettings, LockSettings, Settings
-from config.spending import BudgetSettings
+from config.spending_limits import BudgetSettings
 from console.init.command import as_written, default_key
 from console.init.files import NewFile
 from shared.errors import Misconfigured

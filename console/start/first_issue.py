@@ -10,24 +10,24 @@ from dataclasses import dataclass
 import anyio
 
 from config.repository import RepositorySettings
-from console.building.connections import web_session
-from console.doctor.examination import acting
-from console.doctor.patient import Machine
+from console.doctor.context import Machine
+from console.doctor.probes import acting
 from console.start.draft import Draft
-from console.start.person import Person, asked
-from console.start.said import show
+from console.start.printed_steps import show
+from console.start.questions import Person, asked
 from planner_agent.story import split
+from runtime.building.connections import web_session
 from shared.errors import Misconfigured
 from shared.github.client import GitHub
 from shared.github.issues import Issues
 from shared.github.labels import LabelBoard
+from shared.lock.write_permit import OperatorPermit
 from shared.loop import RealClock
 from shared.models import Issue
 from shared.text import one_line
-from shared.warrant import Operator
 from shared.workflow import Role, Stage
 
-ORDER = Operator("start")
+ORDER = OperatorPermit("start")
 
 OFFERED = 5
 """So many candidates are shown."""

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import anyio
 
-from console.building.connections import web_session
-from console.doctor import suites, trial
-from console.doctor.examination import Visitor, acting, visit_of
+from console.doctor import suites, test_run
+from console.doctor.context import Machine, RepositoryContext
 from console.doctor.finding import Finding, Status, healthy
-from console.doctor.patient import Machine, Visit
+from console.doctor.probes import Visitor, acting, visit_of
 from console.start.draft import Draft
-from console.start.person import Person, asked
-from console.start.said import refusal, show
+from console.start.printed_steps import refusal, show
+from console.start.questions import Person, asked
+from runtime.building.connections import web_session
 from shared.github.people import People
 from shared.loop import RealClock
 from shared.workflow import Role
@@ -81,14 +81,14 @@ async def _tried(machine: Machine) -> Tried:
         (me,) = known.values()
         seen = await People(me.github, configured.name).repository()
         visit = visit_of(Visitor(machine, process, me, roles), configured, seen)
-        found = [*await trial.ci(visit), *await suites.tests(visit)]
+        found = [*await test_run.ci(visit), *await suites.tests(visit)]
         if not healthy(found):
             return Tried(found)
         show("Running them once on the base, in the sandbox ...")
-        return Tried([*found, *await trial.test_run(visit)], await _suggested(visit))
+        return Tried([*found, *await test_run.test_run(visit)], await _suggested(visit))
 
 
-async def _suggested(visit: Visit) -> str | None:
+async def _suggested(visit: RepositoryContext) -> str | None:
     """The set-up command that the files beside the tests suggest."""
     paths = await suites.paths_of(visit) or ()
     directory = suites_of(visit.configured)[0].directory

@@ -9,16 +9,16 @@ import anyio
 
 from config.environment import config_place
 from config.settings import Settings
-from console.building.connections import web_session
-from console.building.sign_in import completed, git_server
 from console.doctor import account, repository
-from console.doctor.examination import Visitor, acting, visit_of
+from console.doctor.context import Machine
 from console.doctor.finding import Finding, failed, healthy
-from console.doctor.patient import Machine
+from console.doctor.probes import Visitor, acting, visit_of
 from console.init.files import NewFile
 from console.start.draft import Draft
-from console.start.person import Person, asked
-from console.start.said import NotReady, failures, show
+from console.start.printed_steps import NotReady, failures, show
+from console.start.questions import Person, asked
+from runtime.building.connections import web_session
+from runtime.building.sign_in import completed, git_server
 from shared.errors import EngineError, Misconfigured, Unauthorized
 from shared.github.access import needed
 from shared.github.people import People

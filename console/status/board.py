@@ -10,7 +10,7 @@ from console.status.labels import passed_over, unmerged
 from console.status.merging import UNASKED, last_word, merging
 from console.status.row import Row, Seen, Terms
 from console.status.waiting import Standing, waiting
-from shared.governance.rulings import fitting
+from shared.governance.command_rules import fitting
 from shared.labels import Flag, StageLabels
 from shared.lock.codec import ItemKey, read_ack
 from shared.lock.record import Fence

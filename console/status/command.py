@@ -14,10 +14,7 @@ from rich.live import Live
 
 from config.loading import load
 from config.settings import Settings
-from console.building.sign_in import completed
-from console.launch import OK, complain
-from console.record.visit import Visit, visited
-from console.signals import Orders, attend
+from console.history.repository_reader import OpenRepository, visited
 from console.status.document import document
 from console.status.gather import Looking
 from console.status.look import Look, Unread, again, first
@@ -26,6 +23,9 @@ from console.status.machine import told as lines
 from console.status.phrases import plain
 from console.status.row import Board
 from console.status.table import View, shown
+from runtime.building.sign_in import completed
+from runtime.launch import OK, complain
+from runtime.signals import Orders, attend
 from shared.clock import Clock
 from shared.errors import EngineError
 
@@ -34,7 +34,7 @@ PIPED_COLUMNS = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class StatusOptions:
     """What was asked for; `interval` is in seconds, None for a single look."""
 
     repository: str | None = None
@@ -43,7 +43,7 @@ class Wishes:
     interval: float | None = None
 
 
-def told(wishes: Wishes, environment: Mapping[str, str], clock: Clock) -> int:
+def told(wishes: StatusOptions, environment: Mapping[str, str], clock: Clock) -> int:
     """Print the board; 0, or 1 when GitHub did not answer, 2 for configuration, 4 for rights, 128+n for a signal."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_COLUMNS)
     try:
@@ -54,7 +54,7 @@ def told(wishes: Wishes, environment: Mapping[str, str], clock: Clock) -> int:
 
 
 async def _told(
-    wishes: Wishes, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
+    wishes: StatusOptions, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
 ) -> int:
     orders = Orders()
     code = OK
@@ -74,7 +74,7 @@ async def _told(
 
 
 async def _look(
-    wishes: Wishes, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
+    wishes: StatusOptions, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
 ) -> None:
     here = partial(machine, settings.state_dir)
     async with visited(settings, environment, clock) as (opened, unusable):
@@ -98,7 +98,7 @@ async def _look(
             await follow(looks, boards, clock, wishes.interval, view.show)
 
 
-def _looking(settings: Settings, visit: Visit) -> Looking:
+def _looking(settings: Settings, visit: OpenRepository) -> Looking:
     return Looking(visit, timeout=settings.lock.timeout, unknown_run=settings.budgets.unknown_run)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from console.record import accounts, fences
-from console.record.visit import Visit
+from console.history import accounts, fences
+from console.history.repository_reader import OpenRepository
 from console.status.board import claimed, heads, rows
 from console.status.row import Board, Seen, Terms
 from shared.ci.verdict import fold
@@ -23,7 +23,7 @@ from shared.workflow import UNLABELLED, Stage
 class Looking:
     """One repository, looked at as often as asked; what has not changed since the last look is not charged."""
 
-    def __init__(self, visit: Visit, *, timeout: float, unknown_run: float) -> None:
+    def __init__(self, visit: OpenRepository, *, timeout: float, unknown_run: float) -> None:
         """`timeout` is the lock's, in seconds; `unknown_run` what a run counts whose cost nobody knows."""
         self._visit = visit
         self._timeout = timedelta(seconds=timeout)

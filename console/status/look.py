@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from console.record.visit import unreadable
+from console.history.repository_reader import unreadable
 from console.status.row import Board
 from shared.errors import EngineError
 from shared.process import CommandFailed

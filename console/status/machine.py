@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from config.residents import residents
-from console.daemon.doing import read
-from console.daemon.life import PAUSE_FILE
+from config.running_agents import residents
+from runtime.daemon.agent_lifecycle import PAUSE_FILE
+from runtime.daemon.status_file import read
 from shared.admission import pause_of
 
 

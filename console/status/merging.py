@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from console.status.row import Waiting, Whom
 from reviewer_agent.comments import FORK_MOVED, HEAD_MOVED
-from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
-from shared import marks
+from reviewer_agent.merge.blockers import ON_ORDER, Blocker
+from shared import comment_signatures
 from shared.ci.verdict import Verdict
 from shared.github import status, status_record
 from shared.lock.record import Fence
@@ -21,27 +21,27 @@ CONFIGURED = {
 }
 """By the configured word, where nothing else is known."""
 
-_TOLD: Mapping[Hindrance, Waiting] = {
-    **{reason: Waiting(Whom.PERSON, "/merge") for reason in ON_ORDER - {Hindrance.NOT_ORDERED}},
-    Hindrance.OWN_ORDER: Waiting(Whom.PERSON, "/merge by somebody else"),
-    Hindrance.REQUESTED: Waiting(Whom.PERSON, "a request for changes stands"),
-    Hindrance.CHECKS_MISSING: Waiting(Whom.PERSON, "it has no checks"),
-    Hindrance.CHECKS_AWAITED: Waiting(Whom.PERSON, "a required check"),
-    Hindrance.STOPPED: Waiting(Whom.PERSON, "its issue was stopped"),
-    Hindrance.EDITED: Waiting(Whom.PERSON, "its issue was edited"),
-    Hindrance.BLOCKED: Waiting(Whom.ITEM, "what blocks its issue"),
-    Hindrance.REQUIRED: Waiting(Whom.PERSON, "what its base branch requires"),
-    Hindrance.CONFLICT: Waiting(Whom.PERSON, "merge its base into it"),
-    Hindrance.TURN: Waiting(Whom.ITEM, "its turn to be brought up to date"),
-    Hindrance.REFUSED: Waiting(Whom.PERSON, "GitHub refused the merge"),
-    Hindrance.DEQUEUED: Waiting(Whom.PERSON, "put it into the merge queue"),
-    Hindrance.QUEUED: Waiting(Whom.ITEM, "GitHub's merge queue"),
-    Hindrance.BASE_RED: Waiting(Whom.CI, "the checks of its base"),
+_TOLD: Mapping[Blocker, Waiting] = {
+    **{reason: Waiting(Whom.PERSON, "/merge") for reason in ON_ORDER - {Blocker.NOT_ORDERED}},
+    Blocker.OWN_ORDER: Waiting(Whom.PERSON, "/merge by somebody else"),
+    Blocker.REQUESTED: Waiting(Whom.PERSON, "a request for changes stands"),
+    Blocker.CHECKS_MISSING: Waiting(Whom.PERSON, "it has no checks"),
+    Blocker.CHECKS_AWAITED: Waiting(Whom.PERSON, "a required check"),
+    Blocker.STOPPED: Waiting(Whom.PERSON, "its issue was stopped"),
+    Blocker.EDITED: Waiting(Whom.PERSON, "its issue was edited"),
+    Blocker.BLOCKED: Waiting(Whom.ITEM, "what blocks its issue"),
+    Blocker.REQUIRED: Waiting(Whom.PERSON, "what its base branch requires"),
+    Blocker.CONFLICT: Waiting(Whom.PERSON, "merge its base into it"),
+    Blocker.TURN: Waiting(Whom.ITEM, "its turn to be brought up to date"),
+    Blocker.REFUSED: Waiting(Whom.PERSON, "GitHub refused the merge"),
+    Blocker.DEQUEUED: Waiting(Whom.PERSON, "put it into the merge queue"),
+    Blocker.QUEUED: Waiting(Whom.ITEM, "GitHub's merge queue"),
+    Blocker.BASE_RED: Waiting(Whom.CI, "the checks of its base"),
 }
 """What the reviewer's word says; labels and checks are looked at here."""
 
 
-_NAMED = {Hindrance.REQUIRED.name.casefold(): "", Hindrance.CHECKS_AWAITED.name.casefold(): "the required check "}
+_NAMED = {Blocker.REQUIRED.name.casefold(): "", Blocker.CHECKS_AWAITED.name.casefold(): "the required check "}
 """Reasons that name what is missing, and what stands before the names."""
 
 UNASKED = frozenset({HEAD_MOVED, FORK_MOVED})
@@ -72,7 +72,7 @@ def last_word(fence: Fence, said: Iterable[Comment], account: int) -> Mapping[st
     `account` is the one that claimed it: what anybody else writes is no word of the reviewer's.
     """
     for comment in said:
-        mark = marks.find(comment.body.partition("\n")[0])
+        mark = comment_signatures.find(comment.body.partition("\n")[0])
         ours = comment.number == fence.key.number and comment.author.id == account
         if not ours or mark is None or mark.name != status.MARK or mark.fields.get("kind") != Role.REVIEWER:
             continue

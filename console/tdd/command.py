@@ -12,27 +12,27 @@ from pathlib import Path
 import anyio
 
 from config.model_access import model_secrets
-from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, code_of
-from console.signals import Orders, attend
-from console.speech import keep_streams, on_terminal, say
 from console.tdd import preflight, report
 from console.tdd.checkout import Checkout
-from console.tdd.course import Course
-from console.tdd.findings import Unready
 from console.tdd.preflight import Ready
-from console.tdd.progress import Progress
+from console.tdd.preflight_findings import Unready
+from console.tdd.request import TddOptions
 from console.tdd.task import Records, State, Task
-from console.tdd.wishes import Wishes
+from console.tdd.task_run import TaskRun
+from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, code_of
+from runtime.output import keep_streams, on_terminal, say
+from runtime.signals import Orders, attend
+from runtime.telemetry.progress import Progress
 from shared.errors import EngineError, Misconfigured
 from shared.loop import RealClock
-from shared.sandbox.fitness import conceal
+from shared.sandbox.self_test import conceal
 from shared.telemetry.logging import configure
 from shared.text import printable
 
 INTERRUPTED = "Interrupted."
 
 
-def done(wishes: Wishes, environment: Mapping[str, str]) -> int:
+def done(wishes: TddOptions, environment: Mapping[str, str]) -> int:
     """Do it and print. 0 done, 1 failed, 2 arguments, 4 credentials, 5 rounds used up, 130 or 143 interrupted."""
     keep_streams()
     _log(environment, environment.get("GITHUB_TOKEN", ""))
@@ -55,7 +55,7 @@ def _log(environment: Mapping[str, str], token: str) -> None:
 class _Command:
     """One call of the command; `task` is what it has begun or goes on with."""
 
-    def __init__(self, wishes: Wishes, environment: Mapping[str, str], directory: Path) -> None:
+    def __init__(self, wishes: TddOptions, environment: Mapping[str, str], directory: Path) -> None:
         self.wishes = wishes
         self._environment = environment
         self._directory = directory
@@ -117,7 +117,7 @@ class _Command:
         return task
 
     async def _course(self, ready: Ready, checkout: Checkout) -> int:
-        course = Course(ready, checkout, self._records, self._progress)
+        course = TaskRun(ready, checkout, self._records, self._progress)
         if self.task is None:
             raise AssertionError("a course has a task")
         try:
@@ -200,7 +200,7 @@ def _meant(group: ExceptionGroup[Exception]) -> EngineError:
     return first
 
 
-def _refused(wishes: Wishes, code: int, error: Exception) -> int:
+def _refused(wishes: TddOptions, code: int, error: Exception) -> int:
     """Say what kept it from beginning; returns `code`."""
     if wishes.json:
         errors = error.errors if isinstance(error, Unready) else (str(error),)

@@ -46,9 +46,9 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
     """
     from config.environment import snapshot
     from console.tdd.command import done
-    from console.tdd.wishes import Wishes
+    from console.tdd.request import TddOptions
 
-    wishes = Wishes(
+    wishes = TddOptions(
         specification,
         max_reviews,
         branch,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from config.repository import repository_name
-from console.building.sign_in import git_server
+from runtime.building.sign_in import git_server
 from shared.errors import Misconfigured
 
 _SCP = re.compile(r"(?:[^@/:\s]+@)?(?P<host>[^@/:\s]+):(?!//)(?P<path>.+)")

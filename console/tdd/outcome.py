@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from console.tdd.orders import ISSUE, halted, halted_by, pending, threads
-from console.tdd.site import BASE
+from console.tdd.lab_host import BASE
+from console.tdd.resume import ISSUE, halted, halted_by, pending, threads
 from console.tdd.task import State
 from lab import locks
 from lab.__main__ import REVIEWER
-from lab.world.pulls import ReviewRecord
-from lab.world.repository import RepositoryRecord
+from lab.github.world.pulls import ReviewRecord
+from lab.github.world.repository import RepositoryRecord
 from shared.errors import Blocked
 from shared.github.status_record import untold
 from shared.lock import comment as layout

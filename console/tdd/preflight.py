@@ -15,17 +15,17 @@ from config.environment import child_environment
 from config.loading import source
 from config.rules import unsupported
 from config.settings import Settings
-from console.building.confinement import confinement
-from console.building.sign_in import completed
-from console.tdd import terms
+from console.tdd import run_settings
 from console.tdd.checkout import RECORDS, Checkout
-from console.tdd.findings import Findings
-from console.tdd.material import changed, specification, start, still_ours, target
+from console.tdd.inputs import changed, specification, start, still_ours, target
+from console.tdd.lab_host import NoRoom, check_room
 from console.tdd.origin import Origin, api_of, parse
-from console.tdd.site import NoRoom, check_room
+from console.tdd.preflight_findings import Findings
+from console.tdd.request import MAX_REVIEWS, TddOptions
 from console.tdd.task import STOPPED, Order, Task, new_id
 from console.tdd.upstream import upstream
-from console.tdd.wishes import MAX_REVIEWS, Wishes
+from runtime.building.confinement import confinement
+from runtime.building.sign_in import completed
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from worker_agent.tdd.runners import command_line, pytest_runner
 
@@ -48,14 +48,14 @@ class Ready:
     warnings: tuple[str, ...] = ()
 
 
-async def ready(wishes: Wishes, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
+async def ready(wishes: TddOptions, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
     """Everything that a new task begins with; raises `Unready` with all that is wrong."""
     found = Findings()
     title, text = specification(wishes.specification, found, wishes.kind or "")
     task_id = new_id(title)
     base, commit = await start(checkout, wishes.base, found, wishes.specification)
     origin = None if wishes.local else await _origin(checkout, found)
-    name = origin.name if origin is not None else terms.local_name(checkout.top)
+    name = origin.name if origin is not None else run_settings.local_name(checkout.top)
     order = replace(
         _order(wishes, title, text, source(wishes.config, environment=environment)),
         name=name,
@@ -68,7 +68,7 @@ async def ready(wishes: Wishes, checkout: Checkout, environment: Mapping[str, st
     return await _looked_over(task_id, order, origin, Scene(checkout, environment, found))
 
 
-async def without_checkout(wishes: Wishes, why: str, environment: Mapping[str, str]) -> NoReturn:
+async def without_checkout(wishes: TddOptions, why: str, environment: Mapping[str, str]) -> NoReturn:
     """What keeps a task from beginning where no work tree is, and everything else that is wrong: raises `Unready`."""
     found = Findings()
     found.wrong(why)
@@ -79,7 +79,7 @@ async def without_checkout(wishes: Wishes, why: str, environment: Mapping[str, s
     raise AssertionError("what is wrong was raised")
 
 
-async def again(task: Task, wishes: Wishes, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
+async def again(task: Task, wishes: TddOptions, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
     """What a task goes on with that was left; raises `Unready` with all that is wrong."""
     found = Findings()
     order = changed(wishes.changing(task.order), wishes.specification, found)
@@ -107,11 +107,11 @@ async def _looked_over(task_id: str, order: Order, origin: Origin | None, scene:
     scene.found.check()
     if settings is None:
         raise AssertionError("settings that cannot be read are an error")
-    settings, said = await terms.chosen(settings, scene.environment)
+    settings, said = await run_settings.chosen(settings, scene.environment)
     return Ready(task_id, order, settings, pull_settings, known, (*scene.found.warnings, *said))
 
 
-def _order(wishes: Wishes, title: str, text: str, config: Path | None) -> Order:
+def _order(wishes: TddOptions, title: str, text: str, config: Path | None) -> Order:
     """What the command line says; what the repository has to say comes later."""
     return Order(
         name="",
@@ -150,13 +150,13 @@ async def _settings(
 ) -> Settings | None:
     """The configuration, if it can be read; what it asks of this machine is tried."""
     try:
-        settings = terms.configured(order, environment)
+        settings = run_settings.configured(order, environment)
     except Misconfigured as error:
         found.caught(error)
         return None
     for sentence in unsupported(settings):
         found.wrong(sentence)
-    for needs in (terms.programs, terms.keys):
+    for needs in (run_settings.programs, run_settings.keys):
         try:
             needs(settings, environment)
         except EngineError as error:
@@ -220,7 +220,7 @@ async def _admitted(
 ) -> tuple[Settings | None, Mapping[str, str]]:
     """The settings for origin, and the environment with its token; GitHub is asked."""
     try:
-        own = terms.for_origin(settings, origin.name, api_of(origin, settings.github.api_url))
+        own = run_settings.for_origin(settings, origin.name, api_of(origin, settings.github.api_url))
         known = await anyio.to_thread.run_sync(completed, own, environment)
         async with upstream(own, known) as there:
             tip = await there.admitted(order.base)

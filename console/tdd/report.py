@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from console.launch import FAILED, OK
-from console.tdd.expense import spelled
 from console.tdd.task import Records, State, Task
+from runtime.launch import FAILED, OK
+from runtime.telemetry.cost import spelled
 from shared.text import printable
 
 ROUNDS_USED_UP = 5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lab.repositories.bare import Bare
-from lab.repositories.git_command import signed
+from lab.github.repositories.bare import Bare
+from lab.github.repositories.git_command import signed
 from shared.text import neutralise, one_line
 
 RESULT = "refs/tdd/result"

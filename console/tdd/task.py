@@ -11,9 +11,9 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from console.tdd.checkout import RECORDS
-from console.tdd.expense import Expense
+from runtime.telemetry.cost import TaskCost
+from shared import directories
 from shared.errors import Misconfigured
-from shared.git import directories
 from shared.text import slug
 
 VERSION = 1
@@ -87,7 +87,7 @@ class Task:
     url: str = ""
     sentence: str = ""
     before: int = 0
-    spent: Expense = field(default_factory=Expense)
+    spent: TaskCost = field(default_factory=TaskCost)
     version: int = VERSION
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from config.environment import child_environment
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.connections import web_session
-from console.building.process import Process
-from console.building.sign_in import SignedIn, git_server, signed_in
 from console.tdd.checkout import Diverged
+from runtime.building.connections import web_session
+from runtime.building.process import Process
+from runtime.building.sign_in import SignedIn, git_server, signed_in
 from shared.errors import Gone, Misconfigured, NotAllowed
 from shared.git.command import Git
 from shared.github import wire
@@ -23,12 +23,12 @@ from shared.github.address import segment
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.lock.port import RefUpdate
+from shared.lock.write_permit import OperatorPermit
 from shared.loop import RealClock
 from shared.models import PullRequest
-from shared.warrant import Operator
 from shared.workflow import Role
 
-ORDER = Operator("publish the result of a task")
+ORDER = OperatorPermit("publish the result of a task")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,14 @@ from config.environment import child_environment, for_set_up
 from config.loading import load, source
 from config.repository import RepositorySettings
 from config.settings import Settings
-from console.building.confinement import confinement
-from console.building.sign_in import completed
-from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of
 from console.verify.pull import fetched
+from runtime.building.confinement import confinement
+from runtime.building.sign_in import completed
+from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of
+from shared import directories
 from shared.errors import EngineError, Misconfigured
-from shared.git import directories
 from shared.git.command import Git
-from shared.sandbox.fitness import conceal
+from shared.sandbox.self_test import conceal
 from shared.specification import Kind, Specification, read
 from worker_agent.policy import SuitePolicy
 from worker_agent.tdd.proof.subject import Rules
@@ -43,7 +43,7 @@ _LOCAL = "local/repository"
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class VerifyOptions:
     """What a person asked for: a pull request (`owner/repo#7`), or two commits of the repository `repo`."""
 
     pull_request: str | None = None
@@ -57,7 +57,7 @@ class Wishes:
     specification: Path | None = None
 
 
-def verified(wishes: Wishes, environment: Mapping[str, str]) -> int:
+def verified(wishes: VerifyOptions, environment: Mapping[str, str]) -> int:
     """Examine and print; 0 when the claim is true, 1 when it is not, 2 for arguments, 4 when nobody can tell.
 
     3 when the change is proven and nobody claims anything of it.
@@ -74,7 +74,7 @@ def verified(wishes: Wishes, environment: Mapping[str, str]) -> int:
     return OK if report.claimed else NOTHING_TO_DO
 
 
-def _examined(wishes: Wishes, environment: Mapping[str, str]) -> Report:
+def _examined(wishes: VerifyOptions, environment: Mapping[str, str]) -> Report:
     if (wishes.pull_request is None) == (wishes.local is None):
         raise Misconfigured("Name one pull request as owner/repo#7, or two commits as --local BASE HEAD.")
     if wishes.kind not in set(Kind):
@@ -88,12 +88,14 @@ def _examined(wishes: Wishes, environment: Mapping[str, str]) -> Report:
     return anyio.run(_pull_request, wishes, settings, int(found[2]), completed(settings, environment))
 
 
-def _settings_for_local(wishes: Wishes, environment: Mapping[str, str]) -> Settings:
+def _settings_for_local(wishes: VerifyOptions, environment: Mapping[str, str]) -> Settings:
     named = source(wishes.config, environment=environment)
     return load(wishes.config, repository=None if named else _LOCAL, environment=environment)
 
 
-async def _pull_request(wishes: Wishes, settings: Settings, number: int, environment: Mapping[str, str]) -> Report:
+async def _pull_request(
+    wishes: VerifyOptions, settings: Settings, number: int, environment: Mapping[str, str]
+) -> Report:
     (configured,) = settings.repositories
     async with work_place(settings) as place:
         bench = await bench_of(settings, configured, environment, place)
@@ -109,7 +111,7 @@ async def _pull_request(wishes: Wishes, settings: Settings, number: int, environ
         return Report.of(material.subject, ask, seen, found, material.remarks)
 
 
-def _suites(wishes: Wishes, configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
+def _suites(wishes: VerifyOptions, configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
     """What is run: the command that was given, else what is configured, else what is found at the top."""
     if wishes.test_command:
         return (SuitePolicy(configured.working_directory, wishes.test_command, configured.test_report),)
@@ -124,7 +126,7 @@ def _rules(configured: RepositorySettings) -> dict[str, Any]:
 
 
 async def examined_locally(
-    wishes: Wishes, settings: Settings, environment: Mapping[str, str], bench: TestBench | None = None
+    wishes: VerifyOptions, settings: Settings, environment: Mapping[str, str], bench: TestBench | None = None
 ) -> Report:
     """Judge two commits of a repository on this machine; on `bench`, or on one as the configuration says."""
     configured = settings.repositories[0] if len(settings.repositories) == 1 else RepositorySettings(name=_LOCAL)
@@ -145,7 +147,7 @@ async def examined_locally(
         return Report.of(f"{base[:12]}..{head[:12]}", ask, seen, found)
 
 
-def _specification(wishes: Wishes) -> Specification:
+def _specification(wishes: VerifyOptions) -> Specification:
     """What the change was asked to do, as far as it was said."""
     text = ""
     if wishes.specification is not None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from config.credentials import signing_keys
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.assembly import Process, mirror_of
-from console.building.connections import web_session
-from console.building.sign_in import SignedIn, signed_in
+from runtime.building.assembly import Process, mirror_of
+from runtime.building.connections import web_session
+from runtime.building.sign_in import SignedIn, signed_in
+from shared.comment_signatures import CommentSignatures, Key, Keyring
 from shared.git.mirror import Mirror
 from shared.git.workspace import Workspace
 from shared.github.issues import Issues
@@ -21,12 +22,12 @@ from shared.github.pulls import Pulls
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence
 from shared.loop import RealClock
-from shared.marks import Authenticity, Key, Keyring
 from shared.models import PullRequest
 from shared.pending import mark
 from shared.specification import read
 from shared.workflow import Role
 from worker_agent import links
+from worker_agent.phase_commits import texts
 from worker_agent.tdd import claim as claims
 from worker_agent.tdd.claim import Claim, NoClaim
 from worker_agent.tdd.proof.later_changes import weakened
@@ -36,7 +37,6 @@ from worker_agent.verify.record import contradicted, noted
 from worker_agent.verify.repeat import Ask
 from worker_agent.verify.report import Report
 from worker_agent.verify.visible import edited_issue, edited_table
-from worker_agent.worksite import texts
 
 NOT_RUN = frozenset({"signature", "history"})
 """Where these are false nobody vouches for the commits, so nothing of them is run, not even set up."""
@@ -160,7 +160,9 @@ async def _fence(mirror: Mirror, number: int) -> Fence | None:
     return read_fence(key, oid, (await mirror.git.run("log", "-1", "--format=%B", oid, "--")).text)
 
 
-def _identity(claim: Claim, signed: Authenticity, pull: PullRequest) -> tuple[tuple[Falsehood, ...], tuple[str, ...]]:
+def _identity(
+    claim: Claim, signed: CommentSignatures, pull: PullRequest
+) -> tuple[tuple[Falsehood, ...], tuple[str, ...]]:
     """Whose claim it is, and about which issue."""
     found: list[Falsehood] = []
     remarks: list[str] = []
@@ -168,8 +170,8 @@ def _identity(claim: Claim, signed: Authenticity, pull: PullRequest) -> tuple[tu
     if named != claim.issue:
         told = "no issue's work branch" if named is None else f"the work branch of #{named}"
         found.append(Falsehood("history", f"The claim is about #{claim.issue}; '{pull.head_branch}' is {told}."))
-    if signed is Authenticity.INVALID:
+    if signed is CommentSignatures.INVALID:
         found.append(Falsehood("signature", "The claim was not written by this engine, or was changed since."))
-    elif signed is Authenticity.UNKNOWN_KEY:
+    elif signed is CommentSignatures.UNKNOWN_KEY:
         remarks.append("the claim is signed with a key that is not configured here, so nobody vouches for its words")
     return tuple(found), tuple(remarks)

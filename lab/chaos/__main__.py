@@ -18,15 +18,15 @@ import anyio
 
 from config.environment import child_environment
 from lab.__main__ import ENGINE, REVIEWER
-from lab.chaos import verdict, way
-from lab.chaos.company import Company, at_work
+from lab.chaos import history_checks, verdict
+from lab.chaos.agent_processes import AgentProcesses, at_work
+from lab.chaos.fault_schedule import FaultSchedule
 from lab.chaos.person import Person
 from lab.chaos.ref_history import fence_moves
-from lab.chaos.site import CAUGHT_UP_SECONDS, LOCK, Site, furnished, names
-from lab.chaos.weather import Weather
+from lab.chaos.setup import CAUGHT_UP_SECONDS, LOCK, Site, furnished, names
 from lab.chaos.wire_log import WireLog
-from lab.server import Lab
-from lab.world.issues import IssueRecord
+from lab.github.server import Lab
+from lab.github.world.issues import IssueRecord
 from shared.clock import Clock
 from shared.loop import RealClock
 from shared.workflow import Role
@@ -49,7 +49,7 @@ Trouble = Callable[[], Coroutine[Any, Any, None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ChaosOptions:
     """What was asked for."""
 
     minutes: float
@@ -61,7 +61,7 @@ class Wishes:
     """How many of the answers that may be late are late."""
 
 
-def wishes(argv: Sequence[str] | None = None) -> Wishes:
+def wishes(argv: Sequence[str] | None = None) -> ChaosOptions:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m lab.chaos", description="Everything goes wrong, for a while.")
     parser.add_argument("--minutes", type=float, default=10.0, help="how long things go wrong")
@@ -72,7 +72,7 @@ def wishes(argv: Sequence[str] | None = None) -> Wishes:
     parser.add_argument("--keep", action="store_true", help="keep everything even if all went well")
     got = parser.parse_args(argv)
     seed = random.randrange(10**6) if got.seed is None else got.seed
-    return Wishes(got.minutes, seed, got.issues, got.directory.absolute(), got.keep, got.lag)
+    return ChaosOptions(got.minutes, seed, got.issues, got.directory.absolute(), got.keep, got.lag)
 
 
 def agents() -> dict[str, tuple[Role, str]]:
@@ -82,7 +82,7 @@ def agents() -> dict[str, tuple[Role, str]]:
     return {f"{role}-{number}": (role, f"machine-{number % 4}") for role, number in every}
 
 
-async def trial(wanted: Wishes, root: Path) -> list[str]:
+async def trial(wanted: ChaosOptions, root: Path) -> list[str]:
     """Run it; returns what must never be. Prints the report."""
     clock, chance = RealClock(), random.Random(wanted.seed)
     told = names(wanted.issues)
@@ -91,8 +91,8 @@ async def trial(wanted: Wishes, root: Path) -> list[str]:
         site = await furnished(lab, root, told)
         lab.exchanges.observe(wire.note)
         wire.follow(site.repository)
-        company = Company(site, child_environment() | {"HOME": str(root)}, clock, chance)
-        weather, person = Weather(site, clock, chance), Person(site, clock, chance)
+        company = AgentProcesses(site, child_environment() | {"HOME": str(root)}, clock, chance)
+        weather, person = FaultSchedule(site, clock, chance), Person(site, clock, chance)
         began = clock.boot()
         async with anyio.create_task_group() as group:
             group.start_soon(at_work, company, agents())
@@ -113,10 +113,12 @@ async def trial(wanted: Wishes, root: Path) -> list[str]:
     return [*wrong, *_own_faults(root)]
 
 
-async def _way(site: Site, wire: WireLog, company: Company, weather: Weather) -> way.Way:
+async def _way(
+    site: Site, wire: WireLog, company: AgentProcesses, weather: FaultSchedule
+) -> history_checks.HistoryReport:
     """What the server's logs and git tell of the way here."""
     changes = site.ref_changes()
-    evidence = way.Evidence(
+    evidence = history_checks.Evidence(
         changes,
         await fence_moves(site.repository.bare, changes),
         wire.acks,
@@ -125,7 +127,9 @@ async def _way(site: Site, wire: WireLog, company: Company, weather: Weather) ->
         LOCK["self_fence"],
     )
     pauses, killed = company.counts["stopped beyond the lock"], company.counts["killed"]
-    return way.judged(evidence, way.Allowance(pauses, pauses + killed, wire.unheard(company.deaths)))
+    return history_checks.judged(
+        evidence, history_checks.Allowance(pauses, pauses + killed, wire.unheard(company.deaths))
+    )
 
 
 async def _trouble(site: Site, troubles: Sequence[Trouble], told: Sequence[str], seconds: float, clock: Clock) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from console.arguments import parse
-from console.daemon.start import Build
-from console.launch import launch
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
+from runtime.arguments import parse
+from runtime.daemon.start import Build
+from runtime.launch import launch
 from shared.loop import RealClock
 from shared.workflow import Role
 from worker_agent.build import build as build_worker

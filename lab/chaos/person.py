@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lab.chaos.site import OWNER, REPOSITORY, Site
+from lab.chaos.setup import OWNER, REPOSITORY, Site
 from shared.clock import Clock
 
 PUSH_EVERY_SECONDS = 15.0

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.repositories.bare import Bare
-from lab.repositories.ref_log import RefChange
+from lab.github.repositories.bare import Bare
+from lab.github.repositories.ref_log import RefChange
 
 FENCE = re.compile(r"refs/ack/(?P<kind>planner|worker|reviewer)/(?P<number>[0-9]+)")
 _TRAILER = re.compile(r"^([A-Z][A-Za-z0-9-]*): (.*)$", re.MULTILINE)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from lab import locks
-from lab.chaos.site import Site
-from lab.world.issues import IssueRecord
+from lab.chaos.setup import Site
+from lab.github.world.issues import IssueRecord
 from shared.lock.record import Fence
 from shared.workflow import TERMINAL, Stage
 

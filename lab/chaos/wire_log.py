@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from lab.http.exchanges import Exchange
-from lab.world.comments import CommentRecord
-from lab.world.repository import RepositoryRecord
+from lab.github.http.exchanges import Exchange
+from lab.github.world.comments import CommentRecord
+from lab.github.world.repository import RepositoryRecord
 
 R = TypeVar("R")
 

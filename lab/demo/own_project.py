@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from lab.demo.stage import REPOSITORY
-from lab.repositories.git_command import Git, signed
-from lab.server import Lab
+from lab.demo.setup import REPOSITORY
+from lab.github.repositories.git_command import Git, signed
+from lab.github.server import Lab
 from shared.errors import Misconfigured
 
 RESULT = "refs/heads/main"

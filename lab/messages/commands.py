@@ -9,25 +9,41 @@ from datetime import timedelta
 from lab.messages.samples import OPENED, PULL
 from lab.messages.text import Message
 from shared.github.labels import LOOKS
-from shared.governance import approvals, closing, desk, hearing, notices, rulings, strangers, unavailable, unedited
-from shared.governance.rulings import Refused
+from shared.governance import (
+    approvals,
+    command_loop,
+    command_reader,
+    command_rules,
+    end_message,
+    one_time_replies,
+    text_unchanged,
+    unavailable_commands,
+    untrusted_comments,
+)
+from shared.governance.command_rules import Refused
 from shared.workflow import Stage, Track
 
 
 def messages() -> Iterator[Message]:
     """Answers to commands, calls for people, and what labels say of themselves."""
-    yield Message("closing.merged", closing.merged(OPENED, PULL, 0.42, timedelta(minutes=25)))
+    yield Message("closing.merged", end_message.merged(OPENED, PULL, 0.42, timedelta(minutes=25)))
     for track, stage in ((Track.STORY, Stage.AWAITING_APPROVAL), (Track.SPECIFICATION, Stage.FAILED)):
-        yield Message(f"rulings.offered, {track} at {stage}", rulings.offered(track, stage))
-    yield Message("rulings.offered, approved pull request", rulings.offered(Track.PULL_REQUEST, Stage.APPROVED))
-    yield Message("desk.APPROVE", desk.APPROVE)
-    yield Message("notices.untrusted_label", notices.untrusted_label("status:ready", "mallory")[1])
+        yield Message(f"rulings.offered, {track} at {stage}", command_rules.offered(track, stage))
+    yield Message("rulings.offered, approved pull request", command_rules.offered(Track.PULL_REQUEST, Stage.APPROVED))
+    yield Message("desk.APPROVE", command_loop.APPROVE)
+    yield Message("notices.untrusted_label", one_time_replies.untrusted_label("status:ready", "mallory")[1])
     for what in ("plan", "merge", *approvals.HELD_UP):
         yield Message(f"approvals.Asked, {what}", approvals.Asked(15, what, "", OPENED.at).sentence(24))
-    refused = {ruled.sentence: None for ruled in rulings.TABLE.values() if isinstance(ruled, Refused)}
-    recorded = [rulings.UNASKED.sentence, *refused, hearing.EDITED, strangers.NO_WRITE, unedited.MAY_BE_EDITED]
-    recorded += [ruled.sentence for ruled in unavailable.BY_CONFIGURATION.values()]
-    recorded += [unavailable.not_merged({"waiting": {"why": why}}) for why in unavailable.NOT_CLEARED]
+    refused = {ruled.sentence: None for ruled in command_rules.TABLE.values() if isinstance(ruled, Refused)}
+    recorded = [
+        command_rules.UNASKED.sentence,
+        *refused,
+        command_reader.EDITED,
+        untrusted_comments.NO_WRITE,
+        text_unchanged.MAY_BE_EDITED,
+    ]
+    recorded += [ruled.sentence for ruled in unavailable_commands.BY_CONFIGURATION.values()]
+    recorded += [unavailable_commands.not_merged({"waiting": {"why": why}}) for why in unavailable_commands.NOT_CLEARED]
     lines = dict.fromkeys(re.sub(r"'[a-z-]+'", "'<stage>'", one) for one in recorded)
     yield Message("outcomes of commands, in the status comment", "\n".join(f"- {one}" for one in lines))
     yield Message("labels", "\n".join(f"- `{name}`: {look[1]}" for name, look in LOOKS.items()))

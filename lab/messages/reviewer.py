@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from lab.messages.samples import HEAD, NAMES, PULL, REVIEW, UNTIL
 from lab.messages.text import Message
-from reviewer_agent import aborts, comments
-from reviewer_agent.merge.hindrances import WAITS, Hindrance
+from reviewer_agent import comments, errors
+from reviewer_agent.merge.blockers import WAITS, Blocker
 from reviewer_agent.review import text
 from reviewer_agent.review.answer import Answer, BreakingChange, CriterionAnswer, EarlierAnswer, FindingAnswer
 from reviewer_agent.review.draft import Draft
@@ -48,7 +48,7 @@ def messages() -> Iterator[Message]:
     """All of it, in the order of a pull request's life."""
     yield from _reviews()
     yield from _not_reviewed()
-    for hindrance in Hindrance:
+    for hindrance in Blocker:
         yield Message(
             f"comments.approved, {hindrance.name.casefold()}", comments.approved(REVIEW, hindrance, NAMES, _FACTS)
         )
@@ -107,7 +107,7 @@ def _not_reviewed() -> Iterator[Message]:
     yield Message("comments.paused", comments.paused(REVIEW))
     yield Message("comments.withdrawn", comments.withdrawn(REVIEW, "the pull request was closed"))
     failed = replace(REVIEW, stage=Stage.FAILED)
-    yield Message("comments.given_up", comments.given_up(failed, aborts.RoundsUsedUp(3), NAMES))
+    yield Message("comments.given_up", comments.given_up(failed, errors.RoundsUsedUp(3), NAMES))
     yield Message("comments.rounds_used_up", comments.rounds_used_up(3))
     yield Message("comments.reviews_used_up", comments.reviews_used_up(10))
     yield Message("comments.too_large", comments.too_large(["big.json"]))

@@ -8,21 +8,21 @@ from dataclasses import replace
 from lab.messages.samples import AT, BASE, FAILED, HEAD, ISSUE, LATER, NAMES, OPENED, PULL, ROUND, WORK
 from lab.messages.text import Message
 from shared.ci.round import Reading
+from shared.comment_signatures import Keyring
 from shared.errors import Misconfigured
 from shared.git.notes import Answer, ProofNote
-from shared.governance.endings import RunEnded
 from shared.governance.failures import Category
-from shared.marks import Keyring
+from shared.governance.run_errors import RunEnded
 from shared.models import Check, CheckOutcome
-from worker_agent import aborts, comments, description
+from worker_agent import comments, errors, pull_request_body
 from worker_agent.branch import comments as branch
-from worker_agent.ci import words
-from worker_agent.feedback import answers, told
-from worker_agent.intake import circles, wording
+from worker_agent.ci import ci_comments
+from worker_agent.feedback import answers, status_text
+from worker_agent.intake import dependency_cycles, text_binding
 from worker_agent.tdd.evidence import Evidence, Proof, markdown
 from worker_agent.tdd.judging.verdict import ErrorType
 
-MODULES = (comments, branch, words, told, description, wording, circles)
+MODULES = (comments, branch, ci_comments, status_text, pull_request_body, text_binding, dependency_cycles)
 """Where the worker's sentences are."""
 
 UNPOSTED = frozenset({"branch", "shown_head", "renewed", "circle_of"})
@@ -52,7 +52,7 @@ _EVIDENCE = Evidence(
     later=((HEAD, "The docstring names the order now."),),
     tried=ProofNote(damages=6, noticed=5, unnoticed=("`limit + 1` became `limit + 2` in `search.py:31`",)),
 )
-_CHANGE = description.Change(
+_CHANGE = pull_request_body.Change(
     ISSUE,
     OPENED,
     "People can be found.",
@@ -90,30 +90,37 @@ def _on_the_issue() -> Iterator[Message]:
     yield Message("comments.passed_on", comments.passed_on(replace(WORK, next_role="developer")))
     yield Message("comments.waiting", comments.waiting(LATER, "The run 'implement' ended as usage-limit."))
     yield Message("comments.unusable", comments.unusable(WORK, Misconfigured("test_command: pytest is not installed")))
-    yield Message("wording.doubtful", wording.doubtful(NAMES, ISSUE))
-    yield Message("circles.told", circles.told((circles.Link(12, 13), circles.Link(13, 12, written=False))))
+    yield Message("text_binding.doubtful", text_binding.doubtful(NAMES, ISSUE))
+    yield Message(
+        "dependency_cycles.told",
+        dependency_cycles.told((dependency_cycles.Link(12, 13), dependency_cycles.Link(13, 12, written=False))),
+    )
     yield Message("branch.adopted", branch.adopted(OPENED, BASE, [_TEST]))
     yield Message("branch.in_step", branch.in_step(OPENED, "main", ["directory/search.py: both changed it"]))
 
 
 def _about_ci() -> Iterator[Message]:
-    yield Message("words.red", words.red(OPENED, _RED))
-    yield Message("words.rerun", words.rerun(OPENED, _RED, ""))
-    yield Message("words.rerun, refused", words.rerun(OPENED, _RED, "Resource not accessible by integration"))
-    yield Message("words.base_red", words.base_red(OPENED, _RED))
-    yield Message("words.overdue", words.overdue(OPENED, _RUNNING))
-    yield Message("words.overdue, no CI", words.overdue(OPENED, Reading(no_ci=True)))
-    yield Message("words.overdue, required", words.overdue(OPENED, replace(_RUNNING, required=frozenset({"build"}))))
-    yield Message("words.unrepaired", str(aborts.CiGivenUp(3, words.unrepaired(_RED))))
+    yield Message("ci_comments.red", ci_comments.red(OPENED, _RED))
+    yield Message("ci_comments.rerun", ci_comments.rerun(OPENED, _RED, ""))
+    yield Message(
+        "ci_comments.rerun, refused", ci_comments.rerun(OPENED, _RED, "Resource not accessible by integration")
+    )
+    yield Message("ci_comments.base_red", ci_comments.base_red(OPENED, _RED))
+    yield Message("ci_comments.overdue", ci_comments.overdue(OPENED, _RUNNING))
+    yield Message("ci_comments.overdue, no CI", ci_comments.overdue(OPENED, Reading(no_ci=True)))
+    yield Message(
+        "ci_comments.overdue, required", ci_comments.overdue(OPENED, replace(_RUNNING, required=frozenset({"build"})))
+    )
+    yield Message("ci_comments.unrepaired", str(errors.CiGivenUp(3, ci_comments.unrepaired(_RED))))
 
 
 def _on_the_pull_request() -> Iterator[Message]:
     keys = Keyring(1)
-    yield Message("description.title", description.title("{title}", ISSUE))
-    yield Message("description.body", description.body(_CHANGE))
+    yield Message("pull_request_body.title", pull_request_body.title("{title}", ISSUE))
+    yield Message("pull_request_body.body", pull_request_body.body(_CHANGE))
     yield Message(
-        "description.proof, without a new test",
-        description.proof(replace(_CHANGE, evidence=markdown(replace(_EVIDENCE, proofs=())), flagged=())),
+        "pull_request_body.proof, without a new test",
+        pull_request_body.proof(replace(_CHANGE, evidence=markdown(replace(_EVIDENCE, proofs=())), flagged=())),
     )
     yield Message(
         "comments.commit_message", comments.commit_message("Implement Search users", fence=WORK, phase="green")
@@ -125,9 +132,11 @@ def _on_the_pull_request() -> Iterator[Message]:
     )
     yield Message("answers.reply, nothing said", answers.reply(15, replace(_ANSWERS[0], said=""), HEAD, keys))
     yield Message("answers.conversation", answers.conversation(15, _ANSWERS, HEAD, keys))
-    yield Message("told.answered", told.answered(ROUND, _ANSWERS, 0, again=False))
-    yield Message("told.answered, more came", told.answered(ROUND, _ANSWERS, 2, again=True))
-    yield Message("told.with_ignored", told.with_ignored(comments.handed_over(OPENED), [("c1", "no write access")]))
+    yield Message("status_text.answered", status_text.answered(ROUND, _ANSWERS, 0, again=False))
+    yield Message("status_text.answered, more came", status_text.answered(ROUND, _ANSWERS, 2, again=True))
+    yield Message(
+        "status_text.with_ignored", status_text.with_ignored(comments.handed_over(OPENED), [("c1", "no write access")])
+    )
     yield Message("comments.opened_again", comments.opened_again(NAMES))
 
 
@@ -142,16 +151,16 @@ def _stopped() -> Iterator[Message]:
 
 
 def _failed() -> Iterator[Message]:
-    errors = {
-        "tests prove nothing": aborts.CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, "Every new test passes already."),
-        "CI": aborts.CiGivenUp(3),
-        "rounds": aborts.RoundsUsedUp(3),
-        "edited": aborts.SpecificationEdited("`status:ready`"),
-        "branch moved": aborts.BranchTaken("auto/issue-12", HEAD, BASE),
-        "conflict": aborts.ConflictUnresolved(("main", "auto/issue-12"), ["search.py"], ["a marker is left"]),
+    reasons = {
+        "tests prove nothing": errors.CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, "Every new test passes already."),
+        "CI": errors.CiGivenUp(3),
+        "rounds": errors.RoundsUsedUp(3),
+        "edited": errors.SpecificationEdited("`status:ready`"),
+        "branch moved": errors.BranchTaken("auto/issue-12", HEAD, BASE),
+        "conflict": errors.ConflictUnresolved(("main", "auto/issue-12"), ["search.py"], ["a marker is left"]),
         "budget": RunEnded("The run 'implement' used up its budget.", Category.BUDGET, "Raise `budgets.run`."),
     }
-    for name, error in errors.items():
+    for name, error in reasons.items():
         fence = replace(FAILED, pr=15) if name in {"CI", "rounds", "branch moved", "conflict"} else FAILED
         yield Message(f"comments.given_up, {name}", comments.given_up(fence, error, "branch `auto/issue-12`", NAMES))
 

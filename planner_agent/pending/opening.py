@@ -14,17 +14,17 @@ from typing import Protocol
 
 import structlog
 
-from planner_agent.pending import words
-from planner_agent.pending.finding import Files, pending_tests
+from planner_agent.pending import issue_text
+from planner_agent.pending.find_pending import Files, pending_tests
 from planner_agent.pending.register import Entry, Register
+from shared.comment_signatures import Keyring
 from shared.errors import Gone
 from shared.github.base_branch import BaseBranch
 from shared.labels import Labels
-from shared.marks import Keyring
+from shared.lock.write_permit import RegisterPermit, WritePermit
 from shared.models import Account, Issue
 from shared.pending import mark
 from shared.pending.marked import Marked
-from shared.warrant import Entered, Warrant
 from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
 
 log = structlog.get_logger()
@@ -51,7 +51,7 @@ class Issues(Protocol):
 
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
 
-    async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue: ...
+    async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue: ...
 
 
 class Source(Files, Protocol):
@@ -187,11 +187,11 @@ class Opening:
         begun = self._writer.boot()
         if not await self._register.append(self._entry(one.test)):
             return None
-        warrant = Entered(one.test, begun + SEND_SECONDS, self._writer.boot)
+        permit = RegisterPermit(one.test, begun + SEND_SECONDS, self._writer.boot)
         ready = self._wanted.names.of(move(Track.SPECIFICATION, Stage.NEW, Event.CREATED).to)
-        body = words.body(one, self._found[0], self._writer.keys)
-        title, labels = words.title(one, self._wanted.attempts), [ready, *self._wanted.labels]
-        number = (await self._issues.create(title, body, labels, warrant)).number
+        body = issue_text.body(one, self._found[0], self._writer.keys)
+        title, labels = issue_text.title(one, self._wanted.attempts), [ready, *self._wanted.labels]
+        number = (await self._issues.create(title, body, labels, permit)).number
         self._opened.add(number)
         log.info("pending_test_opened", outcome="completed", issue=number, test=one.test)
         await self._register.append(self._entry(one.test, number))  # else the next look finds it by its line

@@ -9,18 +9,18 @@ from pathlib import Path
 import anyio
 
 from config.environment import editor, snapshot
-from console.arguments import Arguments
-from console.building.assembly import Parts
-from console.launch import LeftOff
 from planner_agent.build import build, forge_of, policy_of
-from planner_agent.decided import Decided
 from planner_agent.drafting import Drafting
 from planner_agent.observe import Listener
 from planner_agent.ports import Forge
+from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.story import create_story
 from planner_agent.terminal.console import Cancelled, Console
 from planner_agent.terminal.screen import Screen
 from planner_agent.terminal.session import Desk, Session
+from runtime.arguments import Arguments
+from runtime.building.assembly import Parts
+from runtime.launch import LeftOff
 from shared.items import Agent
 from shared.specification import body_sha256
 
@@ -34,7 +34,7 @@ class Terminal:
 
     console: Console | None = None
     """Where the person sits; None is this process's own terminal."""
-    _decided: Decided | None = None
+    _decided: PreapprovedPlan | None = None
 
     async def prepare(self, parts: Parts, arguments: Arguments) -> Parts:
         """Agree on a plan, then open its story, or take the one that there is, and work on it alone.
@@ -54,7 +54,7 @@ class Terminal:
         story = agreed.story
         if not story.number:  # without its label: a planner that polls may not begin it before it is claimed here
             story = await create_story(forge.issues, f"{story.title}\n{story.body}")
-        self._decided = Decided(agreed.plan, body_sha256(story.title, story.body), parts.account.login)
+        self._decided = PreapprovedPlan(agreed.plan, body_sha256(story.title, story.body), parts.account.login)
         sys.stdout.write(f"{parts.page}/issues/{story.number}\n")
         sys.stdout.flush()
         return replace(parts, only=story.number)

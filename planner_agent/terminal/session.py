@@ -8,7 +8,7 @@ from datetime import datetime
 
 from rich.text import Text
 
-from planner_agent.context import Known
+from planner_agent.context import PlanningContext
 from planner_agent.conversation import Conversation
 from planner_agent.drafting import Drafting, Said
 from planner_agent.observe import Listener
@@ -19,7 +19,7 @@ from planner_agent.terminal import document, views
 from planner_agent.terminal.console import Console, EditorUnusable
 from planner_agent.terminal.subject import Subject
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
-from shared.governance.repair import AnswerUnusable
+from shared.governance.answer_retry import AnswerUnusable
 from shared.models import Issue
 from shared.specification import body_sha256
 from shared.text import printable
@@ -94,7 +94,7 @@ class Session:
                 return await self._decided(plan)
             said, plan, rounds = Said(said.discussion, f"{said.feedback}\n\n{answers}".strip()), None, rounds + 1
 
-    async def _drafted(self, story: Issue, known: Known, feedback: str, rounds: int) -> Plan:
+    async def _drafted(self, story: Issue, known: PlanningContext, feedback: str, rounds: int) -> Plan:
         """A plan by the backend; after a failure the person says whether to try again."""
         while True:
             try:

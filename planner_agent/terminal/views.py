@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from planner_agent.context import Known
+from planner_agent.context import PlanningContext
 from planner_agent.overlap import overlaps
 from planner_agent.plan import Plan, PlannedSpecification
 from shared.models import Issue
@@ -29,7 +29,7 @@ def story(issue: Issue) -> RenderableType:
     return _panel(f"Story{number}", one_line(issue.title, 240), body)
 
 
-def known(found: Known) -> RenderableType:
+def known(found: PlanningContext) -> RenderableType:
     """What the plan is made from besides the story."""
     facts = {
         "Related": "\n".join(f"#{one.number} {one_line(one.title, 100)}" for one in found.related),

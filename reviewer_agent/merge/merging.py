@@ -8,20 +8,20 @@ from dataclasses import replace
 import structlog
 
 from reviewer_agent import comments, links
+from reviewer_agent.actions import Actions
 from reviewer_agent.decide import QUEUED, Action, Snapshot, decide
-from reviewer_agent.handover import Handover
-from reviewer_agent.merge.hindrances import Hindrance
+from reviewer_agent.merge.blockers import Blocker
+from reviewer_agent.merge.merge_turns import FRESH_SECONDS, MergeTurn
 from reviewer_agent.merge.refusals import Refusals
-from reviewer_agent.merge.turns import FRESH_SECONDS, Turn
 from reviewer_agent.observe import Observer
-from reviewer_agent.orders import order
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
+from reviewer_agent.stop_requests import order
 from shared.errors import Blocked, NotAllowed, Outdated, UnknownOutcome
 from shared.github.errors import Refused
 from shared.items import Ended, Rest, Result, Step
 from shared.lock.codec import ItemKey
-from shared.lock.fence import advance, bury, conclude
+from shared.lock.fence import advance, conclude, write_tombstone
 from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
 from shared.lock.record import Fence
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 class Merging:
     """Merges, and ends what a merge ends; every effect is convergent."""
 
-    def __init__(self, forge: Forge, observer: Observer, handover: Handover, policy: Policy) -> None:
+    def __init__(self, forge: Forge, observer: Observer, handover: Actions, policy: Policy) -> None:
         self._forge = forge
         self._handover = handover
         self._refusals = Refusals(forge, observer, handover)
@@ -71,16 +71,16 @@ class Merging:
         queue, node = self._forge.queue, seen.pull_request.node_id
         if dict(held.fence.more).get(QUEUED) == held.fence.work_head:
             if await queue.holds(node, held):
-                return await self._handover.queued(held, seen, Hindrance.QUEUED)
+                return await self._handover.queued(held, seen, Blocker.QUEUED)
             if not seen.sent_to_base:
                 return await self._handover.send_to_base(held, seen)
-            return await self._handover.queued(held, seen, Hindrance.DEQUEUED)
+            return await self._handover.queued(held, seen, Blocker.DEQUEUED)
         try:
             await queue.enter(node, held.fence.work_head, held)
         except (Refused, NotAllowed) as refused:
             return await self._refusals.handle(held, seen, refused)
         log.info("enqueued", outcome="completed", sha=held.fence.work_head)
-        return await self._handover.queued(held, seen, Hindrance.QUEUED)
+        return await self._handover.queued(held, seen, Blocker.QUEUED)
 
     async def _merge(self, held: Held, seen: Snapshot) -> Step:
         """Merge exactly the commit that was judged, when its turn has come and a second look shows the same.
@@ -90,7 +90,7 @@ class Merging:
         """
         pull_request, begun = seen.pull_request, held.port.boot()
         base = pull_request.base_branch
-        turn = Turn(pull_request.number, base, seen.base_tip, seen.base_checks, held.server_now())
+        turn = MergeTurn(pull_request.number, base, seen.base_tip, seen.base_checks, held.server_now())
         if not await self._forge.turns.take(held, turn):
             return Rest("merge")
         again = await self._observer.look(held.fence)
@@ -204,7 +204,7 @@ class Merging:
 
     async def _bury_issue(self, held: Held, issue: int, pull_request: PullRequest) -> None:
         """The issue's own fence ends with its pull request; claiming a closed issue for that would be noise."""
-        await bury(held, ItemKey(Role.WORKER, issue), Stage.REVIEWING)
+        await write_tombstone(held, ItemKey(Role.WORKER, issue), Stage.REVIEWING)
 
 
 def _is_ours(held: Held, fence: Fence | None, pull_request: PullRequest) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import structlog
 
+from reviewer_agent.actions import Actions
 from reviewer_agent.decide import Snapshot
-from reviewer_agent.handover import Handover
 from reviewer_agent.observe import Observer
 from reviewer_agent.ports import Forge
 from shared.errors import Blocked
@@ -22,7 +22,7 @@ _OF_BASE = ("not mergeable", "merge conflict", "out of date", "not up to date", 
 class Refusals:
     """Refused merges of one repository."""
 
-    def __init__(self, forge: Forge, observer: Observer, handover: Handover) -> None:
+    def __init__(self, forge: Forge, observer: Observer, handover: Actions) -> None:
         self._forge = forge
         self._observer = observer
         self._handover = handover

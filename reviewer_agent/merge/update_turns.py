@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from reviewer_agent.merge.turns import Refs
-from reviewer_agent.review.opinion import branch_key
+from reviewer_agent.merge.merge_turns import Refs
+from reviewer_agent.review.verdict import branch_key
 from shared.errors import Gone
 from shared.labels import Labels
 from shared.lock.codec import FENCE_NAMESPACE

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reviewer_agent.review.answer import HOLDING, Answer, FindingAnswer
-from reviewer_agent.review.opinion import Care, Judgement, Opinion
 from reviewer_agent.review.patch import Patch
 from reviewer_agent.review.placement import Placed
 from reviewer_agent.review.questions import Answered
 from reviewer_agent.review.second_pass import Checked
+from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Draft:
     onto: str = ""
     replies: tuple[Answered, ...] = ()
     doubt: str = ""
-    earlier: Opinion | None = None
+    earlier: ReviewVerdict | None = None
 
     @property
     def judgement(self) -> Judgement:
@@ -75,16 +75,16 @@ class Draft:
         return serious or (self.answer.verdict == "changes_requested" and bool(self.late))
 
     @property
-    def care(self) -> Care:
+    def care(self) -> PersonOnly:
         """Why only a person may merge it."""
         if self.answer.breaking_change.breaks or self.removed:
-            return Care.BREAKING
+            return PersonOnly.BREAKING
         if self.patch.sensitive:
-            return Care.PROTECTED
+            return PersonOnly.PROTECTED
         if self.doubt:
-            return Care.UNSIGNED
+            return PersonOnly.UNSIGNED
         if self.unasked:
-            return Care.UNASKED
+            return PersonOnly.UNASKED
         if self.earlier is not None:
             return self.earlier.care
-        return Care.DISPUTED if self.disputed else Care.NONE
+        return PersonOnly.DISPUTED if self.disputed else PersonOnly.NONE

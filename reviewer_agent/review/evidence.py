@@ -8,9 +8,9 @@ from typing import Protocol
 from reviewer_agent import links
 from reviewer_agent.review.questions import Recorded, asked
 from shared import proof_claim
+from shared.comment_signatures import CommentSignatures, Keyring
 from shared.git.notes import Note, ProofNote, read
 from shared.markdown import heading, lines
-from shared.marks import Authenticity, Keyring
 from shared.models import PullRequest
 from shared.proof_claim import Claim, ClaimedProof, NoClaim
 
@@ -79,7 +79,7 @@ def claimed(body: str, issue: int, keys: Keyring) -> tuple[Claim | None, str]:
         claim, signed = proof_claim.read(body, keys)
     except NoClaim:
         return None, UNREADABLE if proof_claim.is_there(body) else ""
-    if signed is not Authenticity.VALID or claim.issue != issue:
+    if signed is not CommentSignatures.VALID or claim.issue != issue:
         return None, UNSIGNED
     return claim, ""
 

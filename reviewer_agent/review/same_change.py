@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from reviewer_agent.review.answer import Answer, BreakingChange
 from reviewer_agent.review.draft import Draft
-from reviewer_agent.review.material import Material
-from reviewer_agent.review.opinion import Opinion
 from reviewer_agent.review.placement import Placed
+from reviewer_agent.review.review_input import ReviewInput
+from reviewer_agent.review.verdict import ReviewVerdict
 
 
-def again(material: Material, earlier: Opinion, round: int) -> Draft:
+def again(material: ReviewInput, earlier: ReviewVerdict, round: int) -> Draft:
     """The approval `earlier`, of the head as it is now."""
     pull = material.pull_request
     summary = f"The change is the one that was approved at {earlier.sha[:12]}: only its base was merged into it."

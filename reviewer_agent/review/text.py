@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from reviewer_agent.review.answer import Answer, CriterionAnswer, EarlierAnswer, FindingAnswer
 from reviewer_agent.review.draft import Draft
-from reviewer_agent.review.opinion import Care, Judgement
 from reviewer_agent.review.questions import Answered
+from reviewer_agent.review.verdict import Judgement, PersonOnly
 from shared.markdown import open_fence
 from shared.models import Finding
 from shared.text import neutralise, one_line, redact
@@ -121,7 +121,7 @@ def _late(draft: Draft) -> Iterator[str]:
     """Only who may merge is told what they are: a worker has nothing to do with them."""
     count = len(draft.late)
     said = f"**Not counted:** {count} finding{'' if count == 1 else 's'} about lines that an earlier round let pass"
-    if draft.judgement is Judgement.CHANGES_REQUESTED or draft.care is not Care.DISPUTED:
+    if draft.judgement is Judgement.CHANGES_REQUESTED or draft.care is not PersonOnly.DISPUTED:
         yield f"{said}."
     else:
         yield f"{said}. A maintainer has to merge this:"

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from shared.git import directories, objects
+from shared import directories
+from shared.git import objects
 from shared.git.command import Git
 from shared.git.output import fields, joined
 from shared.git.patch_policy import GITLINK, SYMLINK, PatchRefused, Refusal

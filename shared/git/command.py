@@ -15,12 +15,12 @@ from types import MappingProxyType
 import anyio
 
 from shared import process
+from shared.disk_space import full
 from shared.errors import Misconfigured, Transient, UnknownOutcome
 from shared.git import failures, names, protocols, push_report
 from shared.git.credentials import Credentials
 from shared.lock.port import RefUpdate
 from shared.process import Finished
-from shared.room import full
 
 NETWORK_SECONDS = 120.0
 """How long one fetch or push may take before the server counts as not answering."""

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 
+from shared.active_agents import AgentSeen
 from shared.errors import EngineError, Transient, UnknownOutcome
 from shared.git.command import Identity, Signature
 from shared.git.mirror import Mirror
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate
-from shared.presence import Trace
-from shared.warrant import Warrant
+from shared.lock.write_permit import WritePermit
 
 _ACCOUNT = re.compile(r"<([1-9][0-9]{0,18})\+[^@\s]*@")
 """The number of the account in the address that GitHub gives it, which every commit of an agent has."""
@@ -42,7 +42,7 @@ class Fences:
         """All fences below `prefix` with one fetch: ref -> (commit id, message)."""
         return await self._mirror.refresh_all(prefix)
 
-    async def traces(self) -> tuple[Trace, ...]:
+    async def traces(self) -> tuple[AgentSeen, ...]:
         """Who has moved the fences that were fetched last, and when; asks nobody."""
         layout = "--format=%(authoremail)%00%(contents)%00"
         told = (await self._mirror.git.run("for-each-ref", layout, f"{FENCE_NAMESPACE}/")).stdout
@@ -97,13 +97,13 @@ class Fences:
         if not await self._mirror.git.push(self._mirror.url, (move,)):
             raise Transient(f"The git server says that {move.ref} is not what was pushed just now.")
 
-    async def remove(self, ref: str, expected: str, warrant: Warrant) -> bool:
+    async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool:
         """Delete a fence that is no longer needed; False when it is not at `expected`. Errors as `Git.push`."""
-        warrant.check()
+        permit.check()
         return await self._mirror.git.push(self._mirror.url, (RefUpdate(ref, expected, ""),))
 
 
-def _traces(columns: Sequence[str]) -> Iterator[Trace]:
+def _traces(columns: Sequence[str]) -> Iterator[AgentSeen]:
     """One for each ref that says who moved it; others, such as the ledger, do not."""
     for email, message in zip(columns[0::2], columns[1::2], strict=False):
         account, agent, at = _ACCOUNT.search(email), _AGENT.search(message), _AT.search(message)
@@ -111,4 +111,4 @@ def _traces(columns: Sequence[str]) -> Iterator[Trace]:
             if account is not None and agent is not None and at is not None:
                 moved = datetime.fromisoformat(at[1])
                 if moved.tzinfo is not None:
-                    yield Trace(agent[1], int(account[1]), moved)
+                    yield AgentSeen(agent[1], int(account[1]), moved)

@@ -9,7 +9,7 @@ import anyio.to_thread
 from shared.git import objects
 from shared.git.command import Git
 from shared.git.patch_policy import Change, Refusal
-from shared.outgoing.gate import Outgoing
+from shared.outgoing.outbound_filter import Outgoing
 
 SCANNED_BYTES = 4 * 2**20
 """More than this is refused unread; the policy itself refuses much smaller patches for their size."""

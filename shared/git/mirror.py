@@ -14,10 +14,11 @@ import anyio
 import anyio.to_thread
 import structlog
 
-from shared.git import directories, names, objects
+from shared import directories
+from shared.file_lock import FetchLock
+from shared.git import names, objects
 from shared.git.command import NETWORK_SECONDS, Git
 from shared.git.failures import NoSuchRef, StaleLock
-from shared.git.fetch_lock import FetchLock
 from shared.git.output import fields
 from shared.lock.port import RefUpdate
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared import marks
+from shared import comment_signatures
+from shared.comment_signatures import CommentSignatures, Gate, Keyring
 from shared.git import names, objects
 from shared.git.command import Git, Identity, Signature
-from shared.marks import Authenticity, Gate, Keyring
 from shared.text import one_line, printable
 
 VERSION = 1
@@ -163,7 +163,7 @@ def write(note: Note, keys: Keyring) -> str:
         content["proof"] = _bounded(content["proof"])
     ring = Keyring(keys.repository_id, keys.keys)  # no gate: a change to the whole would spoil its parts
     signed = ring.sign(_PURPOSE, note.issue, _body(content, mac=""))
-    mark = marks.find(signed)
+    mark = comment_signatures.find(signed)
     return _json(content | {"mac": mark.fields["mac"] if mark else ""})
 
 
@@ -174,14 +174,14 @@ def read(text: str, keys: Keyring) -> Note | None:
         note = _reader().validate_json(text, strict=True)
     except (ValueError, RecursionError, ValidationError):
         return None
-    if note.v != VERSION or keys.verify(_PURPOSE, note.issue, _body(content, note.mac)) is not Authenticity.VALID:
+    if note.v != VERSION or keys.verify(_PURPOSE, note.issue, _body(content, note.mac)) is not CommentSignatures.VALID:
         return None
     return note
 
 
 def _body(content: Mapping[str, Any], mac: str) -> str:
     """What the MAC covers. The marker comes first, so that no text inside the note can pose as it."""
-    mark = marks.render("engine-note", {}).replace(" mac= ", f" mac={mac} ")
+    mark = comment_signatures.render("engine-note", {}).replace(" mac= ", f" mac={mac} ")
     return f"{mark}\n{_json({**content, 'mac': ''})}"
 
 

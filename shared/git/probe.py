@@ -17,14 +17,14 @@ import anyio
 import anyio.to_thread
 import structlog
 
+from shared import directories
 from shared.errors import EngineError, NotAllowed, Transient, Unauthorized
-from shared.git import directories
 from shared.git.command import Git, Identity, Signature
 from shared.git.failures import NotAtomic
 from shared.git.push_report import PushRefused
 from shared.lock.port import RefUpdate
+from shared.lock.write_permit import OperatorPermit
 from shared.process import CommandFailed
-from shared.warrant import Operator
 
 log = structlog.get_logger()
 
@@ -61,13 +61,13 @@ class _Place:
     branch: str
 
 
-async def try_server(git: Git, url: str, by: Identity, warrant: Operator) -> None:
+async def try_server(git: Git, url: str, by: Identity, permit: OperatorPermit) -> None:
     """Return when refs below `refs/ack/` are accepted, a wrong lease is refused and a push is all or nothing.
 
     `git` answers for the server; a scratch directory beside its own is used and removed, as are the
     refs on the server. Raises `UnfitServer` with what is wrong, and as `Git.push` when it cannot be tried.
     """
-    warrant.check()
+    permit.check()
     async with _place(git, url) as place:
         old, rival, stale = [await _commit(place.git, by, name) for name in ("first", "rival", "stale")]
         try:

@@ -12,15 +12,16 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from shared.git import changes, directories, names
+from shared import directories
+from shared.disk_space import no_room
+from shared.git import changes, names
 from shared.git.command import Git
 from shared.git.leaks import leaks
 from shared.git.mirror import Mirror
 from shared.git.patch_policy import PatchRefused, Policy, Refusal, judge
 from shared.git.workspace import Workspace
 from shared.lock.port import RefUpdate
-from shared.outgoing.gate import Outgoing
-from shared.room import no_room
+from shared.outgoing.outbound_filter import Outgoing
 
 OURS = re.compile(
     r"refs/(?:heads/(?:auto/issue-[0-9]+(?:-[a-z0-9-]+)?|tdd/[0-9]+-[a-z0-9-]+)|notes/workflow/issue-[0-9]+)"

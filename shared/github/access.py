@@ -12,7 +12,7 @@ from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import Refused
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 from shared.workflow import Role
 
 NEEDS: Mapping[Role, Mapping[str, str]] = {
@@ -57,7 +57,7 @@ def needed(roles: Collection[Role]) -> dict[str, str]:
     return found
 
 
-async def access(github: GitHub, repository: str, roles: Collection[Role], base: str, warrant: Operator) -> Access:
+async def access(github: GitHub, repository: str, roles: Collection[Role], base: str, permit: OperatorPermit) -> Access:
     """Try every permission that these agents need, by reads and by writes that GitHub can only refuse.
 
     A write that is nonsense is refused with 422 to who may write, and with 403 to who may not.
@@ -65,7 +65,7 @@ async def access(github: GitHub, repository: str, roles: Collection[Role], base:
     """
     missing, unclear = [], []
     for permission, level in needed(roles).items():
-        allowed = await _may(github, f"/repos/{repository}", permission, level, base, warrant)
+        allowed = await _may(github, f"/repos/{repository}", permission, level, base, permit)
         if allowed is None:
             unclear.append(f"{permission}: {level}")
         elif not allowed:
@@ -78,14 +78,16 @@ async def granted_to_app(app: GitHub, repository: str) -> dict[str, str]:
     return wire.read(_permissions, await app.get(f"/repos/{repository}/installation"))
 
 
-async def _may(github: GitHub, root: str, permission: str, level: str, base: str, warrant: Operator) -> bool | None:
+async def _may(
+    github: GitHub, root: str, permission: str, level: str, base: str, permit: OperatorPermit
+) -> bool | None:
     """Whether this token may; None when the answer leaves it open."""
     try:
         if level == "read":
             await github.get(root + _READS[permission].format(base=segment(base)))
         else:
             method, path, body = _nonsense(permission, base)
-            await github.write(method, root + path, body, warrant)
+            await github.write(method, root + path, body, permit)
     except NotAllowed:
         return False
     except Refused as refused:

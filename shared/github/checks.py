@@ -7,8 +7,8 @@ from shared.github import branch_rules, check_wire, wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
+from shared.lock.write_permit import WritePermit
 from shared.models import Check
-from shared.warrant import Warrant
 
 REQUIRED_SECONDS = 600.0
 """For so long the required checks of a branch are believed to be as they were read last."""
@@ -83,12 +83,12 @@ class Checks:
         rules = await branch_rules.rules(self._github, self._repository, branch)
         return frozenset().union(*wire.each(check_wire.required_by_rule, rules))
 
-    async def rerun(self, run_id: int, warrant: Warrant) -> None:
+    async def rerun(self, run_id: int, permit: WritePermit) -> None:
         """Have the failed jobs of a finished workflow run be run once more.
 
         Raises `NotAllowed` when the token lacks `actions: write` or GitHub does not run this one again.
         """
-        await self._github.write("POST", f"{self._path}/actions/runs/{run_id}/rerun-failed-jobs", {}, warrant)
+        await self._github.write("POST", f"{self._path}/actions/runs/{run_id}/rerun-failed-jobs", {}, permit)
 
     async def annotations(self, check_run_id: int) -> tuple[str, ...]:
         """What a check run says of single lines: `path:line: level: message`, in GitHub's order."""

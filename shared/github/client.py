@@ -28,8 +28,8 @@ from shared.github.paging import PAGE, address, entries, may_go_on
 from shared.github.reading import BACKOFF_SECONDS, MOVED, Reads
 from shared.github.server_time import DOUBT_SECONDS, LOOPBACK_DOUBT_SECONDS, ServerTime
 from shared.github.transport import Answer, Call, TokenSource, Transport
-from shared.outgoing.gate import Outgoing
-from shared.warrant import ACK, Notice, Warrant
+from shared.lock.write_permit import ACK, Notice, WritePermit
+from shared.outgoing.outbound_filter import Outgoing
 
 __all__ = ["GitHub", "TokenSource"]
 
@@ -211,15 +211,15 @@ class GitHub:
         """
         return await self._transport.beginning_elsewhere(url, most_bytes)
 
-    async def write(self, method: str, path: str, body: Any, warrant: Warrant, *, urgent: bool = False) -> Any:
+    async def write(self, method: str, path: str, body: Any, permit: WritePermit, *, urgent: bool = False) -> Any:
         """Send one change and return GitHub's reply (None for 204).
 
-        Waits for pacing, then asks `warrant` right before sending. `urgent` (releases, heartbeats,
+        Waits for pacing, then asks `permit` right before sending. `urgent` (releases, heartbeats,
         merges) may use the reserves. Raises `UnknownOutcome` when the change may have been made;
         every other error means that it was not. A POST is never repeated, except when GitHub refused it because
         it does not show yet what the call names; other methods once more, and only if nothing was sent.
         """
-        reply = await self._until_shown(lambda: self._write(method, path, body, warrant, urgent))
+        reply = await self._until_shown(lambda: self._write(method, path, body, permit, urgent))
         self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
         return reply
 
@@ -239,23 +239,23 @@ class GitHub:
             await self.clock.sleep(pause)
         return await ask()
 
-    async def _write(self, method: str, path: str, body: Any, warrant: Warrant, urgent: bool) -> Any:
+    async def _write(self, method: str, path: str, body: Any, permit: WritePermit, urgent: bool) -> Any:
         await self._pacing.wait(urgent=urgent)
         try:
-            return await self._write_once(method, path, body, warrant, urgent)
+            return await self._write_once(method, path, body, permit, urgent)
         except NeverSent:
             if method == "POST":
                 raise
         await self.clock.sleep(BACKOFF_SECONDS)
-        return await self._write_once(method, path, body, warrant, urgent)
+        return await self._write_once(method, path, body, permit, urgent)
 
-    async def _write_once(self, method: str, path: str, body: Any, warrant: Warrant, urgent: bool) -> Any:
-        ack = isinstance(warrant, Notice) and warrant.purpose == ACK
+    async def _write_once(self, method: str, path: str, body: Any, permit: WritePermit, urgent: bool) -> Any:
+        ack = isinstance(permit, Notice) and permit.purpose == ACK
         call = Call(method, self._reads.address(path), payload=body, ack=ack)
 
         def admit() -> None:
             self._reads.admit(call, urgent=urgent)
-            warrant.check()
+            permit.check()
 
         answer = await self._transport.exchange(call, admit)
         if answer.status in MOVED:

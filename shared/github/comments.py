@@ -13,8 +13,8 @@ from shared.github.client import GitHub
 from shared.github.errors import NotFound
 from shared.github.threads import Threads
 from shared.github.unanswered import Unanswered
+from shared.lock.write_permit import ACK, Notice, WritePermit
 from shared.models import Comment
-from shared.warrant import ACK, Notice, Warrant
 
 PAGE = 100
 """So many comments come with one request."""
@@ -77,35 +77,35 @@ class Comments:
         except NotFound:
             return None
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
         """A new comment; never repeated. `UnknownOutcome` means: look for it before posting again.
 
         `NotShown` is raised for a notice that was sent already and may only not be shown yet.
         """
-        is_notice = isinstance(warrant, Notice) and warrant.purpose != ACK
+        is_notice = isinstance(permit, Notice) and permit.purpose != ACK
         try:
             with self._unanswered.sending(number, body) if is_notice else nullcontext():
-                reply = await self._github.write("POST", f"{self._path}/{number}/comments", {"body": body}, warrant)
+                reply = await self._github.write("POST", f"{self._path}/{number}/comments", {"body": body}, permit)
                 return self._written(reply)
         except UnknownOutcome:
             self._threads.forget(number)
             raise
 
-    async def edit(self, id: int, body: str, warrant: Warrant, *, urgent: bool = False) -> Comment | None:
+    async def edit(self, id: int, body: str, permit: WritePermit, *, urgent: bool = False) -> Comment | None:
         """Replace a comment's body; None when it no longer exists. Leases are kept and released `urgent`."""
         try:
             reply = await self._github.write(
-                "PATCH", f"{self._path}/comments/{id}", {"body": body}, warrant, urgent=urgent
+                "PATCH", f"{self._path}/comments/{id}", {"body": body}, permit, urgent=urgent
             )
         except NotFound:
             self._threads.gone(id)
             return None
         return self._written(reply)
 
-    async def delete(self, id: int, warrant: Warrant) -> None:
+    async def delete(self, id: int, permit: WritePermit) -> None:
         """Delete a comment; one that no longer exists is fine."""
         try:
-            await self._github.write("DELETE", f"{self._path}/comments/{id}", None, warrant)
+            await self._github.write("DELETE", f"{self._path}/comments/{id}", None, permit)
         except NotFound:
             return
 

@@ -9,13 +9,13 @@ from shared.github import wire
 from shared.github.address import GRAPHQL
 from shared.github.client import GitHub
 from shared.github.errors import Refused
-from shared.warrant import Warrant
+from shared.lock.write_permit import WritePermit
 
 
-async def ask(github: GitHub, name: str, document: str, variables: Mapping[str, Any], warrant: Warrant) -> Any:
+async def ask(github: GitHub, name: str, document: str, variables: Mapping[str, Any], permit: WritePermit) -> Any:
     """The whole reply to the operation `name`. Raises `Refused` with GitHub's sentences, which answers 200 to those."""
     body = {"operationName": name, "query": document, "variables": dict(variables)}
-    reply = await github.write("POST", GRAPHQL, body, warrant)
+    reply = await github.write("POST", GRAPHQL, body, permit)
     errors = wire.reply(_errors, reply)
     if errors:
         raise Refused(f"GraphQL {name}", 422, errors[0], errors[1:])

@@ -38,12 +38,12 @@ class IssueLists(Protocol):
 class Ties:
     """What other items say of one.
 
-    `mourns`: whether anything follows from an item being gone, beside those that are still listed; else it is not
-    read, just forgotten until a list shows it again. `belongs`: whether an item without one of the labels is followed
+    `needs_followup`: whether the disappearance of an item requires work, given those still listed; else it
+    is just forgotten until a list shows it again. `belongs`: whether an item without one of the labels is followed
     all the same, because of those that are known.
     """
 
-    mourns: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True
+    needs_followup: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True
     belongs: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, known: False
 
 
@@ -133,7 +133,7 @@ class Inbox:
         for number in self._known.keys() - listed.keys():
             if newer_than is not None and self._known[number].updated_at <= newer_than:
                 continue  # beyond the last row: the page says nothing about it
-            if self._ties.mourns(self._known[number], listed):
+            if self._ties.needs_followup(self._known[number], listed):
                 self._missing[number] = self._clock.boot()
             else:
                 self.dismiss(number)

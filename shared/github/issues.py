@@ -12,8 +12,8 @@ from shared.github.address import query
 from shared.github.client import GitHub
 from shared.github.fresh import ITEM
 from shared.lock.record import Fence
+from shared.lock.write_permit import WritePermit
 from shared.models import Blocker, Issue, LabelEvent
-from shared.warrant import Warrant
 
 _LABEL_EVENTS = frozenset({"labeled", "unlabeled"})
 
@@ -72,37 +72,37 @@ class Issues:
         events = await self._github.pages(f"{self._path}/{number}/events")
         return wire.each(wire.label_event, [e for e in events if wire.read(_kind, e) in _LABEL_EVENTS])
 
-    async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue:
+    async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue:
         """A new issue. `UnknownOutcome` means: look for it before creating it again."""
         content = {"title": title, "body": body, "labels": sorted(labels)}
-        return wire.reply(wire.issue, await self._github.write("POST", self._path, content, warrant))
+        return wire.reply(wire.issue, await self._github.write("POST", self._path, content, permit))
 
-    async def close(self, number: int, warrant: Warrant) -> Issue:
+    async def close(self, number: int, permit: WritePermit) -> Issue:
         """Close an item; already closed is fine."""
-        return await self._patch(number, {"state": "closed"}, warrant)
+        return await self._patch(number, {"state": "closed"}, permit)
 
-    async def reopen(self, number: int, warrant: Warrant) -> Issue:
+    async def reopen(self, number: int, permit: WritePermit) -> Issue:
         """Open an item again; already open is fine."""
-        return await self._patch(number, {"state": "open"}, warrant)
+        return await self._patch(number, {"state": "open"}, permit)
 
-    async def retitle(self, number: int, title: str, warrant: Warrant) -> Issue:
+    async def retitle(self, number: int, title: str, permit: WritePermit) -> Issue:
         """Replace the title."""
-        return await self._patch(number, {"title": title}, warrant)
+        return await self._patch(number, {"title": title}, permit)
 
-    async def edit_body(self, number: int, body: str, warrant: Warrant) -> Issue:
+    async def edit_body(self, number: int, body: str, permit: WritePermit) -> Issue:
         """Replace the body."""
-        return await self._patch(number, {"body": body}, warrant)
+        return await self._patch(number, {"body": body}, permit)
 
-    async def assign(self, number: int, login: str, warrant: Warrant) -> None:
+    async def assign(self, number: int, login: str, permit: WritePermit) -> None:
         """Add an assignee; GitHub silently ignores people who cannot be assigned."""
-        await self._github.write("POST", f"{self._path}/{number}/assignees", {"assignees": [login]}, warrant)
+        await self._github.write("POST", f"{self._path}/{number}/assignees", {"assignees": [login]}, permit)
 
-    async def unassign(self, number: int, login: str, warrant: Warrant) -> None:
+    async def unassign(self, number: int, login: str, permit: WritePermit) -> None:
         """Remove an assignee; not being one is fine."""
-        await self._github.write("DELETE", f"{self._path}/{number}/assignees", {"assignees": [login]}, warrant)
+        await self._github.write("DELETE", f"{self._path}/{number}/assignees", {"assignees": [login]}, permit)
 
-    async def _patch(self, number: int, change: dict[str, str], warrant: Warrant) -> Issue:
-        return wire.reply(wire.issue, await self._github.write("PATCH", f"{self._path}/{number}", change, warrant))
+    async def _patch(self, number: int, change: dict[str, str], permit: WritePermit) -> Issue:
+        return wire.reply(wire.issue, await self._github.write("PATCH", f"{self._path}/{number}", change, permit))
 
 
 def _kind(value: Any) -> str:

@@ -11,7 +11,7 @@ from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
 from shared.github.fresh import LABEL, YOUNG_SECONDS
 from shared.labels import Flag, Labels
-from shared.warrant import Operator, Warrant
+from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.workflow import UNLABELLED, Stage
 
 LOOKS: dict[Stage | Flag, tuple[str, str]] = {
@@ -52,7 +52,7 @@ class LabelBoard:
         self,
         number: int,
         stage: Stage,
-        warrant: Warrant,
+        permit: WritePermit,
         *,
         known: frozenset[str] | None = None,
         flags_on: Collection[Flag] = (),
@@ -69,27 +69,27 @@ class LabelBoard:
         on: tuple[Stage | Flag, ...] = (stage, *flags_on) if labelled else tuple(flags_on)
         wanted = [self._names.of(what) for what in on]
         missing = [name for name in wanted if known is None or name.casefold() not in _folded(known)]
-        current = await self._current(number, missing, known, warrant)
+        current = await self._current(number, missing, known, permit)
         others = [s for s in Stage if s not in UNLABELLED] if labelled else []
         off: tuple[Stage | Flag, ...] = (*others, *flags_off)
         unwanted = _folded(self._names.of(what) for what in off) - _folded(wanted)
         for name in self._names.ours(current):  # flags first: by the stage that is left an unfinished change is found
             if name.casefold() in unwanted:
-                await self.remove(number, name, warrant)
+                await self.remove(number, name, permit)
                 current -= {name}
         return current
 
-    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]:
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
         """Add labels in one request; return all labels of the item."""
         path = f"{self._path}/issues/{number}/labels"
-        return wire.reply(wire.label_names, await self._github.write("POST", path, {"labels": sorted(names)}, warrant))
+        return wire.reply(wire.label_names, await self._github.write("POST", path, {"labels": sorted(names)}, permit))
 
-    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         """Remove a label that was read there, or that a fence shows: one that is not there after a second is fine."""
         label = f"{number}/labels/{segment(name)}"
         self._github.know(self._path, LABEL, label, YOUNG_SECONDS)
         try:
-            await self._github.write("DELETE", f"{self._path}/issues/{label}", None, warrant)
+            await self._github.write("DELETE", f"{self._path}/issues/{label}", None, permit)
         except NotFound:
             return
 
@@ -106,37 +106,37 @@ class LabelBoard:
         ours = {name.casefold() for name in self._looks()} - {self._names.story.casefold()}
         return tuple(name for name in await self._defined() if name.casefold() in ours)
 
-    async def undefine(self, names: Collection[str], warrant: Operator) -> None:
+    async def undefine(self, names: Collection[str], permit: OperatorPermit) -> None:
         """Remove labels from the repository, and so from everything that carries them; gone already is fine."""
         for name in names:
             with suppress(NotFound):
-                await self._github.write("DELETE", f"{self._path}/labels/{segment(name)}", None, warrant)
+                await self._github.write("DELETE", f"{self._path}/labels/{segment(name)}", None, permit)
 
     async def missing(self) -> tuple[str, ...]:
         """The engine's labels that the repository does not define."""
         existing = {name.casefold() for name in await self._defined()}
         return tuple(name for name in self._looks() if name.casefold() not in existing)
 
-    async def dull(self) -> tuple[str, ...]:
+    async def outdated_looks(self) -> tuple[str, ...]:
         """The engine's labels that are defined with another colour or description than its own."""
         defined = {name.casefold(): look for name, look in (await self._defined()).items()}
         looks = self._looks()
         return tuple(name for name in looks if defined.get(name.casefold(), looks[name]) != looks[name])
 
-    async def create(self, names: Collection[str], warrant: Operator) -> None:
+    async def create(self, names: Collection[str], permit: OperatorPermit) -> None:
         """Define some of the engine's labels; one that exists by now keeps its looks."""
         for name in names:
-            await self._define({"name": name, **self._fields(name)}, warrant)
+            await self._define({"name": name, **self._fields(name)}, permit)
 
-    async def repaint(self, names: Collection[str], warrant: Operator) -> None:
+    async def repaint(self, names: Collection[str], permit: OperatorPermit) -> None:
         """Give some of the engine's labels the engine's own colour and description."""
         for name in names:
-            await self._github.write("PATCH", f"{self._path}/labels/{segment(name)}", self._fields(name), warrant)
+            await self._github.write("PATCH", f"{self._path}/labels/{segment(name)}", self._fields(name), permit)
 
-    async def create_all(self, warrant: Operator) -> tuple[str, ...]:
+    async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]:
         """Define every label that the repository lacks; those that exist keep their looks. Returns the new names."""
         created = await self.missing()
-        await self.create(created, warrant)
+        await self.create(created, permit)
         return created
 
     def _looks(self) -> dict[str, tuple[str, str]]:
@@ -150,17 +150,17 @@ class LabelBoard:
         return dict(wire.each(wire.label_look, await self._github.pages(f"{self._path}/labels")))
 
     async def _current(
-        self, number: int, missing: Collection[str], known: frozenset[str] | None, warrant: Warrant
+        self, number: int, missing: Collection[str], known: frozenset[str] | None, permit: WritePermit
     ) -> frozenset[str]:
         if missing:
-            return await self.add(number, missing, warrant)
+            return await self.add(number, missing, permit)
         if known is not None:
             return known
         return wire.read(wire.label_names, await self._github.pages(f"{self._path}/issues/{number}/labels"))
 
-    async def _define(self, definition: dict[str, str], warrant: Operator) -> None:
+    async def _define(self, definition: dict[str, str], permit: OperatorPermit) -> None:
         try:
-            await self._github.write("POST", f"{self._path}/labels", definition, warrant)
+            await self._github.write("POST", f"{self._path}/labels", definition, permit)
         except Refused as refused:
             if not refused.says("already_exists", "already exists"):
                 raise

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from shared.errors import Transient
 from shared.github.errors import Limited
 from shared.github.server_time import ServerTime
-from shared.named_times import bounded, http_date, later, since_1970
+from shared.retry_times import bounded, http_date, later, since_1970
 
 RESERVE = 0.1
 """Fraction of the hourly budget that only urgent requests may use, so that leases stay alive."""

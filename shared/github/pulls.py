@@ -11,8 +11,8 @@ from shared.github.client import GitHub
 from shared.github.errors import HeadMoved, NothingToPull, Refused
 from shared.github.fresh import BRANCH, ITEM
 from shared.lock.hold import Held
+from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import PullRequest
-from shared.warrant import Operator, Warrant
 
 ALREADY = ("already exists", "already_exists")
 """Words with which GitHub refuses a second pull request of one branch."""
@@ -40,7 +40,7 @@ class Pulls:
         # GitHub ignores a head filter that it cannot parse and lists everything.
         return tuple(sorted((p for p in pulls if p.head_branch == branch), key=lambda p: -p.number))
 
-    async def open(self, title: str, body: str, head: str, base: str, held: Held | Operator) -> PullRequest:
+    async def open(self, title: str, body: str, head: str, base: str, held: Held | OperatorPermit) -> PullRequest:
         """Open a pull request, or adopt the open one that this branch already has.
 
         Raises `NothingToPull` when `base` has all that `head` has, `NotAllowed` when this token may open none.
@@ -60,15 +60,15 @@ class Pulls:
             return adopted
 
     async def edit(
-        self, number: int, *, title: str | None = None, body: str | None = None, warrant: Warrant
+        self, number: int, *, title: str | None = None, body: str | None = None, permit: WritePermit
     ) -> PullRequest:
         """Replace the title, the body or both."""
         change = {key: value for key, value in (("title", title), ("body", body)) if value is not None}
-        return await self._patch(number, change, warrant)
+        return await self._patch(number, change, permit)
 
-    async def close(self, number: int, warrant: Warrant) -> PullRequest:
+    async def close(self, number: int, permit: WritePermit) -> PullRequest:
         """Close without merging; already closed is fine."""
-        return await self._patch(number, {"state": "closed"}, warrant)
+        return await self._patch(number, {"state": "closed"}, permit)
 
     async def request_reviewers(self, number: int, logins: Sequence[str], held: Held) -> None:
         """Ask people for a review; raises `Refused` when one of them cannot be asked."""
@@ -102,8 +102,8 @@ class Pulls:
             raise HeadMoved(f"The head of #{number} is no longer {sha[:12]}.") from refused
         raise refused
 
-    async def _patch(self, number: int, change: dict[str, str], warrant: Warrant) -> PullRequest:
-        reply = await self._github.write("PATCH", f"{self._path}/{number}", change, warrant)
+    async def _patch(self, number: int, change: dict[str, str], permit: WritePermit) -> PullRequest:
+        reply = await self._github.write("PATCH", f"{self._path}/{number}", change, permit)
         return wire.reply(wire.pull_request, reply)
 
 

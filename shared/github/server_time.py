@@ -9,7 +9,7 @@ import structlog
 
 from shared.clock import Clock
 from shared.errors import Transient
-from shared.named_times import http_date
+from shared.retry_times import http_date
 
 log = structlog.get_logger()
 

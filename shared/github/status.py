@@ -13,14 +13,14 @@ from typing import Any, Protocol
 
 import structlog
 
+from shared.comment_signatures import Keyring
 from shared.github import status_record
 from shared.lock.codec import AckState, ItemKey, Shown, carried, write_ack, write_words
 from shared.lock.comment import MARK, NO_WORDS, Words
 from shared.lock.hold import Held, tell
-from shared.marks import Keyring
+from shared.lock.write_permit import WritePermit
 from shared.models import Comment
 from shared.text import neutralise
-from shared.warrant import Warrant
 from shared.workflow import AGENTS, TERMINAL, Role
 
 __all__ = ["MARK", "Status", "StatusBoard", "Thread"]
@@ -48,9 +48,9 @@ class Thread(Protocol):
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
 
-    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None: ...
+    async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None: ...
 
 
 Ignored = Callable[[Iterable[Comment]], Awaitable[Sequence[Mapping[str, Any]]]]
@@ -84,12 +84,12 @@ class StatusBoard:
         """What this process holds is written into by its lease, whoever has something to tell."""
         self._holding = holding
 
-    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None:
         """Tell it in the comment that stands there, or post one; nothing is sent when it says the same.
 
         The holder's comment stands there since its claim. Raises `Lost`, `Transient`, `Blocked`.
         """
-        held = self._held(number, warrant)
+        held = self._held(number, permit)
         if held is not None:
             thread = self._comments.known(number) or ()
             await self._tell(held, await self._words(number, held.words, status, thread))
@@ -99,19 +99,19 @@ class StatusBoard:
         before = NO_WORDS if found is None else found[1].words
         words = await self._words(number, before, status, thread)
         if found is None:
-            await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), warrant)
+            await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), permit)
         elif _content(before) != _content(words):
-            await self._edit(number, *found, words, warrant)
+            await self._edit(number, *found, words, permit)
 
-    async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         """`show`, but only where a comment stands already: for news that GitHub itself shows to people."""
-        if self._held(number, warrant) is not None or await self._find(number) is not None:
-            await self.show(number, status, warrant)
+        if self._held(number, permit) is not None or await self._find(number) is not None:
+            await self.show(number, status, permit)
 
     async def note(
         self,
         number: int,
-        warrant: Warrant,
+        permit: WritePermit,
         *,
         commands: Sequence[Mapping[str, Any]] = (),
         ignored: Sequence[Mapping[str, Any]] = (),
@@ -121,12 +121,12 @@ class StatusBoard:
         What was only ignored is no reason to post one. Raises `Transient`, `Blocked`.
         """
         new = {"commands": commands, "ignored": ignored}
-        held = self._held(number, warrant)
+        held = self._held(number, permit)
         found = await self._find(number) if held is None else None
         before = held.words if held is not None else found[1].words if found is not None else None
         if before is None:
             if commands:
-                await self.show(number, Status("Commands:", data=status_record.merged({}, new)), warrant)
+                await self.show(number, Status("Commands:", data=status_record.merged({}, new)), permit)
             return
         data = {**_data(before), **status_record.merged(status_record.kept(before.folded), new)}
         if data == _data(before):
@@ -135,7 +135,7 @@ class StatusBoard:
         if held is not None:
             await self._tell(held, words)
         elif found is not None:
-            await self._edit(number, *found, words, warrant)
+            await self._edit(number, *found, words, permit)
 
     def record_in(self, number: int, thread: Iterable[Comment]) -> status_record.Record:
         """What the status comments of all kinds of agent in a thread that was read whole record of commands."""
@@ -152,11 +152,11 @@ class StatusBoard:
         found = await self._find(number)
         return {} if found is None else _data(found[1].words)
 
-    def _held(self, number: int, warrant: Warrant) -> Held | None:
+    def _held(self, number: int, permit: WritePermit) -> Held | None:
         """The lease under which this thread's comment is written in this process; None where there is none."""
         key = ItemKey(self._role, number)
-        if isinstance(warrant, Held) and warrant.fence.key == key:
-            return warrant
+        if isinstance(permit, Held) and permit.fence.key == key:
+            return permit
         held = self._holding.get(key)
         return held if held is not None and not held.lost else None
 
@@ -175,7 +175,7 @@ class StatusBoard:
         read = ((one, carried(one, key, self._accounts, self._keys)) for one in thread)
         return next(((one, shown) for one, shown in read if shown != Shown(None, NO_WORDS, 0)), None)
 
-    async def _edit(self, number: int, found: Comment, shown: Shown, words: Words, warrant: Warrant) -> None:
+    async def _edit(self, number: int, found: Comment, shown: Shown, words: Words, permit: WritePermit) -> None:
         """Its text with other words. What is told to have ended is held by nobody."""
         if shown.ack is None:
             body = write_words(ItemKey(self._role, number), shown.revision + 1, words, self._keys)
@@ -183,8 +183,8 @@ class StatusBoard:
             ended = _data(words).get("stage") in TERMINAL and shown.ack.state is AckState.ACTIVE
             state = AckState.DONE if ended else shown.ack.state
             body = write_ack(replace(shown.ack, state=state, heartbeat=shown.revision + 1), self._keys, words)
-        if await self._comments.edit(found.id, body, warrant) is None:
-            await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), warrant)
+        if await self._comments.edit(found.id, body, permit) is None:
+            await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), permit)
 
     async def _words(self, number: int, before: Words, status: Status, thread: tuple[Comment, ...]) -> Words:
         """What is told in place of `before`, whose record of commands stays."""

@@ -17,8 +17,8 @@ from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
+from shared.lock.write_permit import OperatorPermit
 from shared.models import Account
-from shared.warrant import Operator
 
 log = structlog.get_logger()
 
@@ -43,7 +43,7 @@ SPREADING_PAUSES = (0.5, 2.0)
 UNPROCESSABLE = 422
 """What GitHub answers to a wish for a repository that the installation does not reach."""
 
-_SIGN_IN = Operator("sign in as the App")
+_SIGN_IN = OperatorPermit("sign in as the App")
 
 
 class Kept:

@@ -25,7 +25,7 @@ from shared.github.breakage import broken, unreachable
 from shared.github.errors import NeverSent
 from shared.github.limits import Limits
 from shared.github.server_time import ServerTime
-from shared.outgoing.gate import Outgoing
+from shared.outgoing.outbound_filter import Outgoing
 
 TokenSource = Callable[[], Awaitable[str]]
 """Gives the token to use now; asked before each request, because tokens of Apps rotate."""

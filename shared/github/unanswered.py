@@ -1,8 +1,8 @@
 """Comments that were sent without a lease and whose reply was lost: they may stand where no list shows them yet.
 
-Whoever holds a lease names in the fence what it sends (`shared/creation.py`). A notice has no fence; the process that
-has sent it remembers, and sends the same one again only when every replica would show it. Who is killed in between
-remembers nothing: that second reply says the same as the first one.
+Whoever holds a lease names in the fence what it sends (`shared/github/creation.py`). A notice has no fence; the
+process that has sent it remembers, and sends the same one again only when every replica would show it. A process
+that is killed in between remembers nothing: its second reply says the same as the first one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from shared import marks
+from shared import comment_signatures
 from shared.errors import UnknownOutcome
 from shared.github.errors import NotShown
 from shared.github.fresh import PATIENCE_SECONDS
@@ -44,7 +44,7 @@ class Unanswered:
 
 
 def _what(number: int, body: str) -> _What:
-    mark = marks.find(body)
+    mark = comment_signatures.find(body)
     if mark is None:
         return number, body
     return number, " ".join([mark.name, *(value for field, value in mark.fields.items() if field not in _BY_TEXT)])

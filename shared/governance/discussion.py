@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from shared.governance.commands import commands
-from shared.governance.strangers import spoken
+from shared.governance.untrusted_comments import spoken
 from shared.lock.record import Fence
 from shared.models import Account, Comment, Issue
 from shared.text import clean
@@ -71,9 +71,9 @@ NOTHING_SAID = Discussion()
 class Listening:
     """Reads the threads of one repository's issues for their coders."""
 
-    def __init__(self, threads: Threads, ears: Ears) -> None:
+    def __init__(self, threads: Threads, trust_filter: Ears) -> None:
         self._threads = threads
-        self._ears = ears
+        self._ears = trust_filter
 
     async def of(self, issue: Issue) -> Discussion:
         """Everything said so far. A thread that is known to its last comment is not read again. Raises `Transient`."""

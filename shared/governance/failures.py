@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.llm.port import Ending, Outcome
-from shared.named_times import bounded
+from shared.retry_times import bounded
 
 
 class Category(StrEnum):

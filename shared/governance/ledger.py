@@ -160,7 +160,7 @@ class Ledger:
                 )
 
 
-class Purse:
+class BudgetCheck:
     """The ledger as a purse: whether a run of at most `usd` could be paid for."""
 
     def __init__(self, ledger: Ledger, usd: float) -> None:

@@ -14,16 +14,16 @@ from typing import Any
 from shared.errors import Transient
 from shared.git.names import work_branch
 from shared.git.set_aside import moved_aside
+from shared.governance.command_rules import Effect
 from shared.governance.recovery_ports import Branches, LabelBoard, Pulls
-from shared.governance.retrying import reviewed_again
-from shared.governance.rulings import Effect
+from shared.governance.retry_command import reviewed_again
 from shared.labels import Flag, Labels, overcome
+from shared.lock.compare_and_swap import swap
 from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
 from shared.lock.record import Fence
-from shared.lock.swap import swap
+from shared.lock.write_permit import OperatorPermit
 from shared.models import Issue, PullRequest
 from shared.specification import body_sha256
-from shared.warrant import Operator
 from shared.workflow import HALTED, TERMINAL, UNLABELLED, Role, Stage
 
 ANSWERS = frozenset({"feedback", "text", "answer", "rounds"})
@@ -68,87 +68,87 @@ class Recovery:
         """How the labels are spelled."""
         return self._names
 
-    async def carry_out(self, effect: Effect, case: Case, warrant: Operator) -> str:
+    async def carry_out(self, effect: Effect, case: Case, permit: OperatorPermit) -> str:
         """Do it; the sentence that says what was done. Raises `Transient`, `Blocked`."""
         match effect:
             case Effect.PAUSE:
-                await self._labels.add(case.thread.number, [self._names.of(Flag.PAUSED)], warrant)
+                await self._labels.add(case.thread.number, [self._names.of(Flag.PAUSED)], permit)
                 return f"paused: `{self._names.of(Flag.PAUSED)}` is set"
             case Effect.RESUME:
-                return await self._resume(case, warrant)
+                return await self._resume(case, permit)
             case Effect.STOP:
-                return await self._stop(case, warrant)
+                return await self._stop(case, permit)
             case Effect.RETRY | Effect.RESET_ATTEMPTS:
-                return await self._again(case, warrant, afresh=effect is Effect.RESET_ATTEMPTS)
+                return await self._again(case, permit, afresh=effect is Effect.RESET_ATTEMPTS)
             case Effect.SPEC_REVIEW:
-                return await self._spec_review(case, warrant)
+                return await self._spec_review(case, permit)
             case Effect.CLOSE_AND_RESET:
-                return await self._reset(case, warrant)
+                return await self._reset(case, permit)
             case Effect.DECIDE:  # pragma: no branch - the agent that asked reads it itself
                 return "read by the agent that asked for it"
 
-    async def show(self, case: Case, warrant: Operator) -> None:
+    async def show(self, case: Case, permit: OperatorPermit) -> None:
         """Let the labels follow a fence that a command has moved."""
         fence = case.fence
         if fence is None or fence.stage in UNLABELLED:
             return
         if fence.key.kind is not Role.WORKER:
-            await self._label(case.thread, fence.stage, warrant)
+            await self._label(case.thread, fence.stage, permit)
             return
         if case.under_way is not None:
-            await self._label(case.under_way, Stage.CHANGES_REQUESTED, warrant, case.issue)
+            await self._label(case.under_way, Stage.CHANGES_REQUESTED, permit, case.issue)
         if case.issue is not None:  # last: by the label of the issue the rest is found after a crash
             stage = Stage.REVIEWING if case.under_way else fence.stage
-            await self._label(case.issue, stage, warrant, case.issue)
+            await self._label(case.issue, stage, permit, case.issue)
 
     async def _label(
-        self, item: Issue | PullRequest, stage: Stage, warrant: Operator, issue: Issue | None = None
+        self, item: Issue | PullRequest, stage: Stage, permit: OperatorPermit, issue: Issue | None = None
     ) -> None:
         """Show a stage, without the flags of what a command has go on; `issue` is the one that is worked on."""
         known = self._names.read(item.labels).flags
         ended = overcome(self._names.read(issue.labels).flags if issue is not None else frozenset())
         gone = tuple(flag for flag in (*ended, Flag.PAUSED) if flag in known)
-        await self._labels.show(item.number, stage, warrant, known=item.labels, flags_off=gone)
+        await self._labels.show(item.number, stage, permit, known=item.labels, flags_off=gone)
 
-    async def _resume(self, case: Case, warrant: Operator) -> str:
+    async def _resume(self, case: Case, permit: OperatorPermit) -> str:
         """The flag may stand on the issue or on its pull request."""
         paused, taken = self._names.of(Flag.PAUSED), False
         for item in _each(case.thread, case.issue, case.pull_request):
             for label in sorted(item.labels):
                 if label.casefold() == paused.casefold():
-                    await self._labels.remove(item.number, label, warrant)
+                    await self._labels.remove(item.number, label, permit)
                     taken = True
         return "it goes on" if taken else "it was not paused"
 
-    async def _stop(self, case: Case, warrant: Operator) -> str:
+    async def _stop(self, case: Case, permit: OperatorPermit) -> str:
         """The labels go first: once the fence says that it has ended, the order would be refused when repeated."""
         for stage in sorted(self._names.read(case.thread.labels).stages):
-            await self._labels.remove(case.thread.number, self._names.of(stage), warrant)
+            await self._labels.remove(case.thread.number, self._names.of(stage), permit)
         if case.fence is not None and case.fence.stage not in TERMINAL:
             await self._move(case.fence, stage=Stage.WITHDRAWN, wait=None)
         return "stopped; the branch is kept"
 
-    async def _again(self, case: Case, warrant: Operator, *, afresh: bool) -> str:
+    async def _again(self, case: Case, permit: OperatorPermit, *, afresh: bool) -> str:
         fence = case.fence
         if fence is None:
-            return await self._unbegun(case, warrant)
+            return await self._unbegun(case, permit)
         if fence.stage not in HALTED | TERMINAL:
             return await self._urge(fence, case.backend)
         if fence.key.kind is Role.WORKER and case.under_way is None and fence.pr:
-            return await self._reset(case, warrant)  # its pull request has ended, and its branch would be in the way
+            return await self._reset(case, permit)  # its pull request has ended, and its branch would be in the way
         attempt = 0 if afresh else min(fence.attempt, max(case.attempts - 1, 0))
-        changes, rounds = _renewed(case, fence, attempt, warrant), ""
+        changes, rounds = _renewed(case, fence, attempt, permit), ""
         if afresh and fence.key.kind is Role.REVIEWER:
             changes, rounds = changes | {"round": 0}, " with all rounds again"
         moved = await self._move(fence, **changes)
-        await self.show(replace(case, fence=moved), warrant)
+        await self.show(replace(case, fence=moved), permit)
         left = f" with {case.attempts - attempt} of {case.attempts} attempts" if case.attempts else ""
         return f"it goes on{rounds}{left}{f' and {case.backend}' if case.backend else ''}"
 
-    async def _unbegun(self, case: Case, warrant: Operator) -> str:
+    async def _unbegun(self, case: Case, permit: OperatorPermit) -> str:
         """Nothing was recorded of it: it can only begin."""
         stage = Stage.REVIEWING if case.thread.is_pull_request else Stage.READY
-        await self._label(case.thread, stage, warrant)
+        await self._label(case.thread, stage, permit)
         return f"it begins: `{self._names.of(stage)}` is set"
 
     async def _urge(self, fence: Fence, backend: str) -> str:
@@ -157,32 +157,32 @@ class Recovery:
         await self._move(fence, wait=None, failures="", backend=backend)
         return f"it goes on with {backend}" if backend else "it waits no longer"
 
-    async def _spec_review(self, case: Case, warrant: Operator) -> str:
+    async def _spec_review(self, case: Case, permit: OperatorPermit) -> str:
         if case.fence is not None and case.fence.key.kind is Role.WORKER:
             await self._move(case.fence, stage=Stage.FAILED, phase="", wait=None)
-        closed = await self._close(case, warrant)
+        closed = await self._close(case, permit)
         item, flag = case.issue or case.thread, Flag.SPEC_REVIEW_NEEDED
-        await self._labels.show(item.number, Stage.FAILED, warrant, known=item.labels, flags_on=(flag,))
+        await self._labels.show(item.number, Stage.FAILED, permit, known=item.labels, flags_on=(flag,))
         return f"{closed}it waits until its text is corrected; then `/close-and-reset` starts over"
 
-    async def _reset(self, case: Case, warrant: Operator) -> str:
+    async def _reset(self, case: Case, permit: OperatorPermit) -> str:
         """From the current base, as if it had never been begun; what was made stays under another name."""
         fence, kept = case.fence, ""
-        closed = await self._close(case, warrant)
+        closed = await self._close(case, permit)
         if fence is not None:
             kept, updates = await self._set_aside(fence)
             blank: dict[str, Any] = {"phase": "", "attempt": 0, "round": 0, "pr": 0, "base": "", "work_head": ""}
-            changed = _cleared(case, warrant) | blank
+            changed = _cleared(case, permit) | blank
             case = replace(case, fence=await self._move(fence, updates, **changed), pull_request=None)
-            await self.show(case, warrant)
+            await self.show(case, permit)
         else:
-            await self._unbegun(case, warrant)
+            await self._unbegun(case, permit)
         return f"{closed}{kept}it starts over from the current base"
 
-    async def _close(self, case: Case, warrant: Operator) -> str:
+    async def _close(self, case: Case, permit: OperatorPermit) -> str:
         if case.under_way is None:
             return ""
-        await self._pulls.close(case.under_way.number, warrant)
+        await self._pulls.close(case.under_way.number, permit)
         return f"#{case.under_way.number} is closed, "
 
     async def _set_aside(self, fence: Fence) -> tuple[str, tuple[RefUpdate, ...]]:
@@ -206,9 +206,9 @@ class Recovery:
         return moved
 
 
-def _renewed(case: Case, fence: Fence, attempt: int, warrant: Operator) -> dict[str, Any]:
+def _renewed(case: Case, fence: Fence, attempt: int, permit: OperatorPermit) -> dict[str, Any]:
     """What a fence becomes from which its agent is to go on where it stopped."""
-    changes = _cleared(case, warrant) | {"attempt": attempt}
+    changes = _cleared(case, permit) | {"attempt": attempt}
     match fence.key.kind:
         case Role.PLANNER:
             afresh = {"phase": "draft", "attempt": fence.attempt + 1, "round": 0}
@@ -220,7 +220,7 @@ def _renewed(case: Case, fence: Fence, attempt: int, warrant: Operator) -> dict[
             return changes | {"phase": "" if halted_in_ci and case.under_way is not None else fence.phase}
 
 
-def _cleared(case: Case, warrant: Operator) -> dict[str, Any]:
+def _cleared(case: Case, permit: OperatorPermit) -> dict[str, Any]:
     """It goes on with the text that was read for it, of which `Unedited` says whether the command was about it."""
     text = "" if case.issue is None else body_sha256(case.issue.title, case.issue.body)
     return {
@@ -231,7 +231,7 @@ def _cleared(case: Case, warrant: Operator) -> dict[str, Any]:
         "next_role": "",
         "body_sha256": text,
         "backend": case.backend,
-        "approved_by": warrant.reason,
+        "approved_by": permit.reason,
     }
 
 

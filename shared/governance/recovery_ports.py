@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from shared.labels import Flag
+from shared.lock.write_permit import OperatorPermit
 from shared.models import PullRequest
-from shared.warrant import Operator
 from shared.workflow import Stage
 
 
@@ -18,22 +18,22 @@ class LabelBoard(Protocol):
         self,
         number: int,
         stage: Stage,
-        warrant: Operator,
+        permit: OperatorPermit,
         *,
         known: frozenset[str] | None = None,
         flags_on: Collection[Flag] = (),
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]: ...
 
-    async def add(self, number: int, names: Collection[str], warrant: Operator) -> frozenset[str]: ...
+    async def add(self, number: int, names: Collection[str], permit: OperatorPermit) -> frozenset[str]: ...
 
-    async def remove(self, number: int, name: str, warrant: Operator) -> None: ...
+    async def remove(self, number: int, name: str, permit: OperatorPermit) -> None: ...
 
 
 class Pulls(Protocol):
     """Pull requests."""
 
-    async def close(self, number: int, warrant: Operator) -> PullRequest: ...
+    async def close(self, number: int, permit: OperatorPermit) -> PullRequest: ...
 
 
 class Branches(Protocol):

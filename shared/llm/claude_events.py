@@ -15,7 +15,7 @@ from typing import Any
 from shared.llm.cli.stream import Event
 from shared.llm.port import DISABLED, Ending, Usage, money
 from shared.llm.prices import MOST_TOKENS
-from shared.named_times import since_1970
+from shared.retry_times import since_1970
 
 SOURCE = "claude"
 """Who says what a run has cost: the CLI itself, from its own list of prices."""

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import structlog
 
+from shared.directories import open_regular
 from shared.errors import Misconfigured
-from shared.git.directories import open_regular
-from shared.llm import codex_lent, codex_login, codex_sandbox, codex_usage
+from shared.llm import codex_login, codex_login_lease, codex_sandbox, codex_usage
 from shared.llm.cli import probe
 from shared.llm.cli.coder import CliCoder, Impossible
 from shared.llm.cli.directory import CallDirectory, opened
@@ -34,7 +34,7 @@ from shared.llm.port import Ending, Outcome, Request, Usage
 from shared.llm.prices import Prices
 from shared.llm.setup import Setup
 from shared.llm.structured import as_text, fitted, strict
-from shared.named_times import later
+from shared.retry_times import later
 
 log = structlog.get_logger()
 
@@ -195,7 +195,7 @@ class CodexSession:
         environment = {"CODEX_HOME": str(self._home)}
         if self._endpoint.file is None:
             return {**environment, KEY: self._endpoint.token}
-        codex_lent.lend(self._endpoint.file, self._home)
+        codex_login_lease.lend(self._endpoint.file, self._home)
         return environment
 
     def _said(self) -> str:
@@ -208,7 +208,7 @@ class CodexSession:
 
     def _arguments(self) -> Iterator[str]:
         request, base_url, login = self._request, self._endpoint.base_url, self._endpoint.file
-        secret = () if login is None else codex_lent.concealed(self._home, login)
+        secret = () if login is None else codex_login_lease.concealed(self._home, login)
         yield from provider(base_url or VENDOR, KEY) if login is None else signed_in(base_url)
         yield from (*FIXED, *searching(self._endpoint.tools))
         for feature in self._cli.disabled:
@@ -236,7 +236,7 @@ def build(setup: Setup) -> CliCoder:
     if setup.program is None:
         raise Misconfigured("The codex backend needs the Codex program: run `workflow-engine install-cli codex`.")
     program = setup.program
-    login = program.endpoints.file if isinstance(program.endpoints, codex_lent.Lent) else None
+    login = program.endpoints.file if isinstance(program.endpoints, codex_login_lease.LoginLease) else None
     made = dialect(program.path, program.launcher, program.prices or Prices.listed(), login=login)
     return CliCoder(made, made.launcher, program.endpoints)
 

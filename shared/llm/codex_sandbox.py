@@ -9,8 +9,8 @@ from shared.errors import Misconfigured
 from shared.llm.cli.directory import CallDirectory
 from shared.llm.cli.launch import Command, Launcher
 from shared.llm.codex_arguments import permissions
-from shared.llm.codex_lent import concealed
 from shared.llm.codex_login import NAME
+from shared.llm.codex_login_lease import concealed
 from shared.process import Patience
 
 SECONDS = 30.0

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from shared.git.directories import open_regular, walk
+from shared.directories import open_regular, walk
 from shared.llm.port import Usage
 from shared.llm.prices import MOST_TOKENS, Prices, Tokens
 

@@ -14,10 +14,10 @@ from shared.errors import Blocked, EngineError, Lost, NotAllowed, Transient, Unk
 from shared.lock.claimant import Claimant
 from shared.lock.codec import AckState, ItemKey, Shown, carried, shown, trusted, write_ack
 from shared.lock.comment import NO_WORDS, Words
+from shared.lock.compare_and_swap import swap
 from shared.lock.edit import edit
 from shared.lock.port import AdvanceFence, Port, PostComment, ReadComment, ReadComments
 from shared.lock.record import Fence
-from shared.lock.swap import swap
 from shared.lock.view import View
 from shared.models import Comment
 

@@ -14,10 +14,10 @@ from shared.lock.announce import Announcement, adoptable
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack
 from shared.lock.comment import NO_WORDS, Words
+from shared.lock.compare_and_swap import swap
 from shared.lock.conclude import Standing
 from shared.lock.port import AdvanceFence, Port, ProbeRefs
 from shared.lock.record import Fence
-from shared.lock.swap import swap
 from shared.lock.view import View
 from shared.workflow import Stage
 

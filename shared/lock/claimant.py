@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
+from shared.comment_signatures import Keyring
 from shared.lock.breaker import Breaker
 from shared.lock.record import Fence
-from shared.marks import Keyring
 
 if TYPE_CHECKING:
     from shared.lock.codec import ItemKey
@@ -65,7 +65,7 @@ class Shortage:
     until: datetime | None
 
 
-class Purse(Protocol):
+class BudgetCheck(Protocol):
     """Whether there is money for a run."""
 
     async def shortage(self, number: int) -> Shortage | None:
@@ -75,7 +75,7 @@ class Purse(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who claims: one agent of one repository. Without a `purse` nothing that it begins costs money.
+    """Who claims: one agent of one repository. Without a `budget_check` nothing that it begins costs money.
 
     `accounts` are the engine's, of which other agents sign in with `siblings`. `delay` says in how many seconds the
     account may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with,
@@ -90,7 +90,7 @@ class Claimant:
     keys: Keyring
     nonces: Nonces
     terms: Terms = Terms()
-    purse: Purse | None = None
+    budget_check: BudgetCheck | None = None
     siblings: frozenset[int] = frozenset()
     delay: Callable[[], float] = lambda: 0.0
     doing: Callable[[Fence], str] = lambda fence: ""

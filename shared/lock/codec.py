@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 
-from shared import marks
+from shared import comment_signatures
+from shared.comment_signatures import CommentSignatures, Keyring
 from shared.lock import comment as layout
 from shared.lock.comment import NO_WORDS, Layout, Words, first_line, read_first_line, spell, summed
 from shared.lock.trailer import LEGACY, OPAQUE_SECONDS, Line, Trailer, parse, parse_foreign
-from shared.marks import Authenticity, Keyring
 from shared.models import Comment
 from shared.workflow import AGENTS, Role
 
@@ -146,7 +146,7 @@ def shown(comment: Comment, kind: Role, accounts: Collection[int], keys: Keyring
     made = layout.parse(comment.body)
     if made is None or made.kind != kind or made.number != comment.number:
         return None
-    if keys.verify(_purpose(kind), comment.number, comment.body) is not Authenticity.VALID:
+    if keys.verify(_purpose(kind), comment.number, comment.body) is not CommentSignatures.VALID:
         return None
     ack = read_ack(comment)
     return Shown(ack, replace(made.words, said=_without_lead(ack, made.words.said)), made.revision)
@@ -160,11 +160,11 @@ def carried(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Key
     found = shown(comment, key.kind, accounts, keys)
     if found is not None:
         return found
-    mark = marks.find(comment.body.partition("\n")[0])
+    mark = comment_signatures.find(comment.body.partition("\n")[0])
     ours = comment.author.id in accounts and mark is not None and (mark.name, mark.version) == (layout.MARK, 1)
     if mark is None or not ours or mark.fields.get("kind") != key.kind:
         return Shown(None, NO_WORDS, 0)
-    if keys.verify(f"status:{key.kind}", comment.number, comment.body) is not Authenticity.VALID:
+    if keys.verify(f"status:{key.kind}", comment.number, comment.body) is not CommentSignatures.VALID:
         return Shown(None, NO_WORDS, 0)
     text = layout.normal(comment.body).partition("\n")[2]
     return Shown(None, Words(folded=text), int(mark.fields.get("rev", "0")))
@@ -179,9 +179,9 @@ def _judged(comment: Comment, keys: Keyring) -> Ack | None:
     if ack.opaque:
         return None if keys.refutes(purpose, comment.number, comment.body) else ack
     verdict = keys.verify(purpose, comment.number, comment.body)
-    if verdict is Authenticity.UNKNOWN_KEY:
+    if verdict is CommentSignatures.UNKNOWN_KEY:
         return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))
-    return ack if verdict is Authenticity.VALID else None
+    return ack if verdict is CommentSignatures.VALID else None
 
 
 def read_ack(comment: Comment) -> Ack | None:

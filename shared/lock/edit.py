@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from shared.comment_signatures import Keyring
 from shared.errors import Blocked, Gone, NotAllowed, Unauthorized
 from shared.lock.codec import Ack, write_ack
 from shared.lock.comment import Words
 from shared.lock.port import EditComment, Port
-from shared.marks import Keyring
 from shared.models import Comment
 
 

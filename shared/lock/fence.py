@@ -7,10 +7,10 @@ from typing import Any
 
 from shared.errors import Lost, Transient
 from shared.lock.codec import ItemKey
+from shared.lock.compare_and_swap import swap
 from shared.lock.hold import TAKEN, Held, turn
 from shared.lock.port import AdvanceFence, ForeignFence, ReadFence, RefUpdate
 from shared.lock.record import Fence
-from shared.lock.swap import swap
 from shared.workflow import TERMINAL, Stage
 
 PROGRESS = frozenset({"stage", "phase", "work_head", "attempt"})
@@ -63,7 +63,7 @@ async def conclude(
         return written is not None
 
 
-async def bury(held: Held, key: ItemKey, stage: Stage) -> None:
+async def write_tombstone(held: Held, key: ItemKey, stage: Stage) -> None:
     """Put a tombstone on another kind's fence whose item has ended with ours, if it still rests at `stage`.
 
     Its agent has let go of it; should one begin a new epoch at this moment, the server refuses ours.

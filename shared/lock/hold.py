@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from shared.errors import Blocked, Lost, NotAllowed, Transient, Unauthorized
 from shared.lock.codec import Ack, AckState, carried, trusted, write_ack
 from shared.lock.comment import NO_WORDS, Words, normal
+from shared.lock.compare_and_swap import swap
 from shared.lock.edit import edit
 from shared.lock.port import AdvanceFence, Port, ReadComment, ReadFence
 from shared.lock.record import Fence
-from shared.lock.swap import swap
 from shared.models import Comment
 from shared.workflow import TERMINAL, works_at
 

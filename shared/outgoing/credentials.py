@@ -13,8 +13,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Protocol
 
+from shared.light_imports import standing_in
 from shared.redaction import CREDENTIALS
-from shared.telemetry.lean import standing_in
 
 PLUGINS = {
     "aws": "AWSKeyDetector",

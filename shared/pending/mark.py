@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from shared import marks
+from shared import comment_signatures
+from shared.comment_signatures import CommentSignatures, Keyring
 from shared.markdown import unticked
-from shared.marks import Authenticity, Keyring
 
 NAME = "engine-pending"
 _PURPOSE = "pending"
@@ -39,7 +39,7 @@ def write(content: str, test: str, base: str, keys: Keyring) -> str:
     """`content` with the line below it."""
     content = _normal(keys.outgoing.text(content))
     fields = {"test": quote(test, safe="/:.,_-[]()"), "base": base, "body": _digest(content)}
-    return f"{content}\n\n{keys.sign(_PURPOSE, 0, marks.render(NAME, fields))}"
+    return f"{content}\n\n{keys.sign(_PURPOSE, 0, comment_signatures.render(NAME, fields))}"
 
 
 def read(body: str, keys: Keyring) -> PendingMark | None:
@@ -48,8 +48,8 @@ def read(body: str, keys: Keyring) -> PendingMark | None:
     if len(lines) != 1:
         return None
     line = lines[0].strip()
-    mark = marks.find(line)
-    if mark is None or mark.name != NAME or keys.verify(_PURPOSE, 0, line) is not Authenticity.VALID:
+    mark = comment_signatures.find(line)
+    if mark is None or mark.name != NAME or keys.verify(_PURPOSE, 0, line) is not CommentSignatures.VALID:
         return None
     test, base = unquote(mark.fields.get("test", "")), mark.fields.get("base", "")
     content, _, below = body.replace("\r\n", "\n").rpartition(line)

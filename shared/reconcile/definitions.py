@@ -7,18 +7,18 @@ from typing import Protocol
 import structlog
 
 from shared.errors import EngineError, NotAllowed
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 
 log = structlog.get_logger()
 
-START = Operator("start of an agent")
+START = OperatorPermit("start of an agent")
 """Whoever starts an agent wants its labels to exist."""
 
 
 class Definitions(Protocol):
     """The label definitions of one repository."""
 
-    async def create_all(self, warrant: Operator) -> tuple[str, ...]: ...
+    async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]: ...
 
 
 async def restore(definitions: Definitions, repository: str) -> None:

@@ -10,16 +10,16 @@ from enum import Enum, StrEnum
 from shared.github.status import Status
 from shared.labels import Flag, Labels
 from shared.lock.record import Fence
+from shared.lock.write_permit import OperatorPermit
 from shared.models import Issue, PullRequest
 from shared.reconcile.labels import Sign, sign
-from shared.warrant import Operator
 from shared.workflow import HALTED, TERMINAL, Role, Stage
 
 KEPT = timedelta(days=30)
 """How long the fence of a closed item is kept, by GitHub's clock."""
 
 
-TIDYING = Operator("tidy up what has ended")
+TIDYING = OperatorPermit("tidy up what has ended")
 """Whoever runs agents wants that; nobody holds what has ended, and every effect of it is convergent."""
 
 
@@ -39,13 +39,13 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trade:
+class ReconcileRules:
     """What the reconciler has to know of one kind of agent.
 
-    `owns`: the stages in which labels that disagree with a resting fence are a person's order; in any
+    `owned_stages`: the stages in which labels that disagree with a resting fence are a person's order; in any
     other stage somebody else may have moved them. `unlabelled`: stages that a crash may leave without a
-    label. `tidies`: stages from which what has ended is finished by a claim, because more than the fence
-    is to be done. `outcome` asks how an item that is closed ended, `mourns` whether anything follows
+    label. `finish_by_claim`: stages from which what has ended is finished by a claim, because more than the fence
+    is to be done. `outcome` asks how an item that is closed ended, `needs_followup` whether anything follows
     from a listed item being gone, beside those that are still listed, `belongs` which items are followed because of
     listed ones, whatever labels they have. `told` makes the status comment of an item
     that is withdrawn, from its fence as it is then and the reason. `closed` shows that what is closed has ended:
@@ -59,10 +59,10 @@ class Trade:
     outcome: Callable[[Fence], Awaitable[Outcome]]
     told: Callable[[Fence, str], Awaitable[Status]]
     closed: Callable[[Fence, Issue], Awaitable[None]]
-    owns: frozenset[Stage]
+    owned_stages: frozenset[Stage]
     unlabelled: frozenset[Stage] = frozenset()
-    tidies: frozenset[Stage] = frozenset()
-    mourns: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True
+    finish_by_claim: frozenset[Stage] = frozenset()
+    needs_followup: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True
     belongs: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, known: False
 
     def sign(self, item: Issue, fence: Fence) -> Sign:
@@ -92,7 +92,9 @@ class Found:
     lost: bool = False
 
 
-def suspects(fences: Iterable[Fence], known: Mapping[int, Issue], trade: Trade, now: datetime) -> tuple[Fence, ...]:
+def suspects(
+    fences: Iterable[Fence], known: Mapping[int, Issue], trade: ReconcileRules, now: datetime
+) -> tuple[Fence, ...]:
     """The fences that need a closer look; `known` is what lists show as open."""
     found = []
     for fence in fences:
@@ -107,7 +109,7 @@ def suspects(fences: Iterable[Fence], known: Mapping[int, Issue], trade: Trade, 
     return tuple(sorted(found, key=lambda fence: fence.key.number))
 
 
-def judge(found: Found, trade: Trade, now: datetime) -> Verdict:
+def judge(found: Found, trade: ReconcileRules, now: datetime) -> Verdict:
     """What is done about a suspect."""
     item, stage = found.item, found.fence.stage
     if stage in TERMINAL:
@@ -119,7 +121,7 @@ def judge(found: Found, trade: Trade, now: datetime) -> Verdict:
     if stage in HALTED or Flag.PAUSED in trade.names.read(item.labels).flags:
         return Verdict.LEAVE
     if item.locked:
-        return Verdict.WITHDRAW if stage in trade.owns else Verdict.LEAVE
+        return Verdict.WITHDRAW if stage in trade.owned_stages else Verdict.LEAVE
     return _by_labels(found, item, trade)
 
 
@@ -138,11 +140,11 @@ _OF_CLOSED = {
 }
 
 
-def _by_labels(found: Found, item: Issue, trade: Trade) -> Verdict:
+def _by_labels(found: Found, item: Issue, trade: ReconcileRules) -> Verdict:
     stage, shown = found.fence.stage, trade.sign(item, found.fence)
     if found.lost or (shown is Sign.BARE and stage in trade.unlabelled):
         return Verdict.CONTINUE
-    if stage not in trade.owns:
+    if stage not in trade.owned_stages:
         return Verdict.LEAVE
     return Verdict.CONTINUE if shown in {Sign.AGREES, Sign.LAGS} else Verdict.WITHDRAW
 

@@ -14,16 +14,16 @@ from shared.errors import EngineError, Gone
 from shared.github.status import Status
 from shared.lock.claimant import Claimant
 from shared.lock.codec import FENCE_NAMESPACE, ItemKey
-from shared.lock.ends import tell_ends
+from shared.lock.ended_epochs import tell_ends
 from shared.lock.port import Port
 from shared.lock.record import Fence, read_fence
+from shared.lock.write_permit import Notice, OperatorPermit, WritePermit
 from shared.models import Issue
 from shared.process import CommandFailed
-from shared.reconcile.burial import bury
 from shared.reconcile.labels import Sign
 from shared.reconcile.lost import LostLabels, Threads
-from shared.reconcile.orphans import Found, Trade, Verdict, is_unclear, judge, reason, suspects
-from shared.warrant import Notice, Operator, Warrant
+from shared.reconcile.orphans import Found, ReconcileRules, Verdict, is_unclear, judge, reason, suspects
+from shared.reconcile.tombstones import write_tombstone
 from shared.workflow import TERMINAL, Stage
 
 log = structlog.get_logger()
@@ -43,7 +43,7 @@ DOUBT_SECONDS = 120.0
 MOST_LOOKS = 20
 """So many suspects are read in one go; the rest waits for the next poll."""
 
-PRUNING = Operator("forget what was closed long ago")
+PRUNING = OperatorPermit("forget what was closed long ago")
 """Whoever runs agents wants that; nobody can hold what is closed, and the removal is a compare-and-swap."""
 
 
@@ -52,13 +52,13 @@ class FenceList(Protocol):
 
     async def read_all(self, prefix: str = ...) -> dict[str, tuple[str, str]]: ...
 
-    async def remove(self, ref: str, expected: str, warrant: Warrant) -> bool: ...
+    async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool: ...
 
 
 class Board(Protocol):
     """The status comments of this kind of agent."""
 
-    async def revise(self, number: int, status: Status, warrant: Warrant) -> None: ...
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Sources:
 class Sweep:
     """Finds the items of one kind of agent that the lists lack. Ends by itself what needs nothing but its fence."""
 
-    def __init__(self, trade: Trade, sources: Sources, port: Port, claimant: Claimant, clock: Clock) -> None:
+    def __init__(self, trade: ReconcileRules, sources: Sources, port: Port, claimant: Claimant, clock: Clock) -> None:
         self._trade = trade
         self._sources = sources
         self._port = port
@@ -172,7 +172,7 @@ class Sweep:
             case Verdict.CONTINUE:
                 self._adopt(found)
                 done = True
-            case Verdict.FINISH if fence.stage in self._trade.tidies:
+            case Verdict.FINISH if fence.stage in self._trade.finish_by_claim:
                 self._adopt(found)
                 done = True
             case Verdict.FINISH:
@@ -189,8 +189,10 @@ class Sweep:
         """The labels of what is closed come off before its fence ends, after which nobody looks again."""
         if found.item is not None and not found.item.open:
             item = found.item
-            return await bury(self._port, self._claimant, fence, stage, before=lambda: self._trade.closed(fence, item))
-        return await bury(self._port, self._claimant, fence, stage)
+            return await write_tombstone(
+                self._port, self._claimant, fence, stage, before=lambda: self._trade.closed(fence, item)
+            )
+        return await write_tombstone(self._port, self._claimant, fence, stage)
 
     async def _tell(self, fence: Fence, item: Issue) -> None:
         """A status comment that says that somebody works there says so no more; where there is none, none is posted."""
@@ -218,7 +220,7 @@ class Sweep:
             self._orphans[found.fence.key.number] = found.item
 
 
-def _read(trade: Trade, prefix: str, refs: Mapping[str, tuple[str, str]]) -> list[Fence]:
+def _read(trade: ReconcileRules, prefix: str, refs: Mapping[str, tuple[str, str]]) -> list[Fence]:
     """The fences that this version can read; the others are refused when somebody claims their item."""
     fences = []
     for ref, (oid, message) in refs.items():

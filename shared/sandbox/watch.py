@@ -17,9 +17,9 @@ import anyio
 from anyio import to_thread
 from anyio.abc import Process
 
-from shared.git.directories import walk
+from shared.directories import walk
 from shared.sandbox.cgroup import Box, Delegated
-from shared.sandbox.held import Held, held
+from shared.sandbox.hidden_usage import Held, held
 from shared.sandbox.limits import Limits, Usage, passed
 
 if TYPE_CHECKING:

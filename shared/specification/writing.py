@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from enum import StrEnum
 
-from shared import marks
+from shared import comment_signatures
+from shared.comment_signatures import CommentSignatures, Keyring
 from shared.errors import Blocked
 from shared.markdown import unticked
-from shared.marks import Authenticity, Keyring
 from shared.specification.kind import Kind
 from shared.specification.layout import MARK, PURPOSE, Part, content_sha256, escape, trailer_of
 from shared.specification.model import BODY_LIMIT, Settings, Specification
@@ -46,7 +46,7 @@ def write(
     """
     text = content(specification, links)
     fields = {"parent": str(parent), "key": key, "plan": plan_sha[:8], "body": content_sha256(text)}
-    body = keys.sign(PURPOSE, parent, f"{text}\n\n{marks.render(MARK, fields)}")
+    body = keys.sign(PURPOSE, parent, f"{text}\n\n{comment_signatures.render(MARK, fields)}")
     if len(body) > BODY_LIMIT:
         raise TooLong
     if trailer_of(body) is None:
@@ -71,7 +71,7 @@ def _authentic(body: str, keys: Keyring) -> Provenance:
         return Provenance.EDITED if f"<!-- {MARK}/" in body else Provenance.HAND_WRITTEN
     text, trailer = found
     unchanged = content_sha256(text) == trailer.body
-    signed = keys.verify(PURPOSE, trailer.parent, body) is Authenticity.VALID
+    signed = keys.verify(PURPOSE, trailer.parent, body) is CommentSignatures.VALID
     return Provenance.ENGINE if unchanged and signed else Provenance.EDITED
 
 

@@ -70,7 +70,7 @@ class Event:
         }
 
 
-class Trail(Protocol):
+class EventLog(Protocol):
     """Where events go."""
 
     def record(self, event: Event) -> None:

@@ -12,9 +12,9 @@ import structlog
 from aiohttp import web
 
 from shared.errors import Misconfigured
-from shared.telemetry.events import Trail
+from shared.telemetry.events import EventLog
 from shared.telemetry.fold import Tallies
-from shared.telemetry.vitals import Vitals
+from shared.telemetry.health_state import HealthState
 from shared.workflow import Role
 
 log = structlog.get_logger()
@@ -28,7 +28,7 @@ GOODBYE_SECONDS = 1.0
 class Health:
     """What is asked of a process from outside; it tells figures and sentences, no content of any issue."""
 
-    def __init__(self, agent: str, role: Role, tallies: Tallies, vitals: Vitals, trail: Trail) -> None:
+    def __init__(self, agent: str, role: Role, tallies: Tallies, vitals: HealthState, trail: EventLog) -> None:
         self._about = agent, role, tallies, vitals, trail
         self._vitals = vitals
 

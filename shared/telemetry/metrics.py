@@ -9,9 +9,9 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
-from shared.telemetry.events import Trail
+from shared.telemetry.events import EventLog
 from shared.telemetry.fold import COUNTERS, DURATIONS, SECONDS, Durations, Labels, Tallies
-from shared.telemetry.vitals import Vitals
+from shared.telemetry.health_state import HealthState
 from shared.workflow import Role
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -24,8 +24,8 @@ class Figures:
     agent: str
     role: Role
     tallies: Tallies
-    vitals: Vitals
-    trail: Trail
+    vitals: HealthState
+    trail: EventLog
 
     def text(self) -> bytes:
         """What `/metrics` answers."""

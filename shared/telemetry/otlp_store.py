@@ -12,9 +12,9 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
 
 from shared.errors import EngineError
+from shared.telemetry.event_log import Hopeless
 from shared.telemetry.events import Event
 from shared.telemetry.traces import Traces
-from shared.telemetry.trail import Hopeless
 
 TIMEOUT_SECONDS = 5
 """Of one try to send; the end of a process waits no longer."""

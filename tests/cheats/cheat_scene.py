@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lab.repositories.bare import Bare
+from lab.github.repositories.bare import Bare
+from shared.comment_signatures import Key, Keyring
 from shared.git.command import Git, Identity
 from shared.git.disk import Disk
 from shared.git.mirror import Mirror
@@ -26,19 +27,18 @@ from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.lock.record import Fence
+from shared.lock.write_permit import WritePermit
 from shared.loop import RealClock
-from shared.marks import Key, Keyring
 from shared.models import Account, Issue
 from shared.prompts import Prompts
-from shared.warrant import Warrant
 from shared.workflow import Role, Stage
 from worker_agent import build
-from worker_agent.aborts import CycleAborted
+from worker_agent.coding_session import CodingSession
+from worker_agent.errors import CycleAborted
+from worker_agent.phase_commits import PhaseCommits, Places
 from worker_agent.policy import Policy
 from worker_agent.tdd.phases.cycle import Cycle, Retries
 from worker_agent.tdd.runners.run import TestBench
-from worker_agent.workshop import Workshop
-from worker_agent.worksite import Places, Worksite
 
 ENGINE = Identity("engine", "1+engine@users.noreply.github.com")
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -98,7 +98,7 @@ class Board:
 
     shown: list[Status] = field(default_factory=list)
 
-    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None:
         self.shown.append(status)
 
     async def data(self, number: int) -> Mapping[str, Any]:
@@ -149,8 +149,8 @@ class Scene:
     """One issue of one repository, and the cycle that works on it."""
 
     cycle: Cycle
-    workshop: Workshop
-    worksite: Worksite
+    workshop: CodingSession
+    worksite: PhaseCommits
     mirror: Mirror
     held: Held
     coder: Coder
@@ -195,11 +195,11 @@ async def scene_of(
     mirror = Mirror(Git(place / "mirror.git", ENVIRONMENT), str(remote.path))
     places = Places(NAME, place / "workspaces", place / "kept")
     disk = Disk(mirror, places.workspaces, RealClock())
-    worksite = Worksite(mirror, ENGINE, Publisher(mirror, PatchPolicy()), places, KEYS, disk)
+    worksite = PhaseCommits(mirror, ENGINE, Publisher(mirror, PatchPolicy()), places, KEYS, disk)
     bench = TestBench(ENVIRONMENT, deadline_seconds)
     rules = Policy(NAME, **{"test_command": PYTEST, "base": BaseBranch("main"), "limits": Limits(), **policy})
     coder = Coder({Call.WRITE_TESTS: _listed(tests), Call.IMPLEMENT: _listed(code)})
-    workshop = Workshop(worksite, coder, bench, Prompts(build.PROMPTS), rules)
+    workshop = CodingSession(worksite, coder, bench, Prompts(build.PROMPTS), rules)
     board = Board()
     issue = Issue(NUMBER, "Add search", body, frozenset(), Account(1, "ada"), AT, AT)
     return Scene(Cycle(workshop, board, retries), workshop, worksite, mirror, _held(), coder, board, issue)

@@ -13,7 +13,7 @@ from shared.errors import RunFailed
 from shared.governance.failures import Category
 from shared.labels import Flag
 from shared.llm.port import Call
-from worker_agent.aborts import CycleAborted
+from worker_agent.errors import CycleAborted
 from worker_agent.tdd.judging.verdict import ErrorType
 
 BROKEN: Files = {NEW: "def test_search(:\n"}

@@ -17,8 +17,8 @@ from lab.model.issuer import Issuer
 from lab.model.script import Script
 from lab.model_server import ModelServer
 from shared.llm import Program, Setup, coder, codex_login
-from shared.llm.codex_lent import Lent
 from shared.llm.codex_login import Login
+from shared.llm.codex_login_lease import LoginLease
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Call, Coder, Ending, Limits, Outcome
 from shared.loop import RealClock
@@ -54,7 +54,7 @@ class Person:
         renewal = {"CODEX_REFRESH_TOKEN_URL_OVERRIDE": f"{server}/oauth/token"}
         launcher = self.desk.launcher()
         launcher = replace(launcher, environment={**launcher.environment, **renewal})
-        lent = Lent(Endpoint(server, "", login=True, file=self.file), self.file)
+        lent = LoginLease(Endpoint(server, "", login=True, file=self.file), self.file)
         return coder("codex", Setup(RealClock(), program=Program(self.desk.executable.resolve(), launcher, lent)))
 
     async def edit(self, **changes: Any) -> Outcome:

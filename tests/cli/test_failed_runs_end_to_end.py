@@ -12,7 +12,7 @@ from engine import OWNER, REPOSITORY, Engine
 from worker_scene import fence, labels, status
 
 from cli.coding import TOKEN, left_behind, program
-from lab.clock import LabClock
+from lab.github.clock import LabClock
 from lab.model.script import Script, Tokens
 from lab.model_server import ModelServer
 from shared.governance.failures import SCHEDULE_SECONDS, TIMEOUT_REPEATS

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from cli.coding import TOKEN, program, search_path
 from lab import stub_project
+from lab.github.repositories.git_command import Git, signed
 from lab.model.script import Script
 from lab.model_server import ModelServer
-from lab.repositories.git_command import Git, signed
 from shared import process
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from lab_scene import FILES, WORK, Scene
 
-from lab.server import CHECK_NAME
-from lab.world.repository import Protection
+from lab.github.server import CHECK_NAME
+from lab.github.world.repository import Protection
 
 NAME = "octo/built"
 PROTECTED = "release"

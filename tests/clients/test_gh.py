@@ -16,7 +16,7 @@ from desk import Desk, desk, desk_at, program, short_directory
 from judge import Judge
 from lab_scene import NAME, Scene, scene_at
 
-from lab.repositories.git_command import environment
+from lab.github.repositories.git_command import environment
 from shared import process
 
 THING = f"repos/{NAME}"

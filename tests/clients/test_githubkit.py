@@ -15,7 +15,7 @@ from judge import DESCRIPTION
 from lab_scene import Scene
 from seeded import NAME, Seeds, seed
 
-from lab.routes import OPERATIONS
+from lab.github.routes import OPERATIONS
 
 pytest.importorskip("githubkit", reason="githubkit is not installed (make test-clients installs it)")
 from githubkit import AppInstallationAuthStrategy, GitHub, TokenAuthStrategy

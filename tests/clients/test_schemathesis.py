@@ -20,9 +20,9 @@ from judge import BARE_REFUSALS, REDIRECTS, Judge, description
 from lab_scene import Scene, scene_at
 from seeded import NAME, Seeds, seed
 
-from lab.routes import OPERATIONS
-from lab.server import Lab
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
+from lab.github.routes import OPERATIONS
+from lab.github.server import Lab
 
 pytest.importorskip("schemathesis", reason="schemathesis is not installed (make test-clients installs it)")
 import jwt

@@ -18,10 +18,10 @@ import anyio
 
 from config.loading import load
 from config.state import StateDirectory
-from console.building.assembly import Parts, Process, opened
-from console.building.chronicle import observed
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
+from runtime.building.assembly import Parts, Process, opened
+from runtime.building.telemetry import observed
 from shared.items import Agent
 from shared.llm.port import Coder, Outcome, Request
 from shared.loop import Loop
@@ -41,7 +41,7 @@ WARM = (
     "anyio._backends._asyncio",
     "shared.llm.scripted",
     "sqlite3",
-    "worker_agent.acts",
+    "worker_agent.actions",
     "worker_agent.tdd.runners.junit_elements",
 )
 """What an agent loads when it comes to it, and what would cost every life a quarter of a second."""

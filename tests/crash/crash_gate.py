@@ -15,7 +15,7 @@ from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from lab.http.host import Host
+from lab.github.http.host import Host
 
 _OWN_OF_A_HOP = frozenset(
     {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "expect", "host", "content-length"}

@@ -23,9 +23,9 @@ from crash_gate import Gate, gate_before
 
 from lab import stub_project
 from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
-from lab.clock import LabClock
-from lab.server import Lab
-from lab.world.repository import RepositoryRecord
+from lab.github.clock import LabClock
+from lab.github.server import Lab
+from lab.github.world.repository import RepositoryRecord
 from shared.workflow import Role
 
 REPOSITORY, OWNER = "ada/greetings", "ada"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from console.signals import STOP_SECONDS
 from deploy.conftest import AGENTS, DEPLOY, ROOT
+from runtime.signals import STOP_SECONDS
 
 HERE = DEPLOY / "compose"
 

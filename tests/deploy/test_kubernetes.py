@@ -11,8 +11,8 @@ import pytest
 import yaml
 from promql import asked
 
-from console.signals import STOP_SECONDS
 from deploy.conftest import AGENTS, DEPLOY, ROOT, run
+from runtime.signals import STOP_SECONDS
 from shared.workflow import Stage
 
 OVERLAYS = ("bubblewrap", "container", "autoscaled")

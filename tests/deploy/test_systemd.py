@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from console.launch import MISCONFIGURED, NOT_ALLOWED
-from console.signals import STOP_SECONDS
 from deploy.conftest import AGENTS, DEPLOY, run
+from runtime.launch import MISCONFIGURED, NOT_ALLOWED
+from runtime.signals import STOP_SECONDS
 from shared.workflow import Role
 
 UNITS = DEPLOY / "systemd"

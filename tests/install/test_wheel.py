@@ -18,7 +18,7 @@ import pytest
 from shared.process import Finished, run
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("planner_agent", "worker_agent", "reviewer_agent", "shared", "config", "lab", "console")
+PACKAGES = ("planner_agent", "worker_agent", "reviewer_agent", "shared", "config", "runtime", "lab", "console")
 COMMANDS = ("workflow-engine", "planner-agent", "worker-agent", "reviewer-agent")
 
 

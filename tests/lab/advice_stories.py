@@ -7,7 +7,7 @@ from engine import OWNER, REPOSITORY, Engine
 from quick_clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, comments, fence, labels, pulls, status
 
-from lab.ci.moods import GREEN, NEVER
+from lab.github.ci.behaviours import GREEN, NEVER
 from shared.reconcile.sweep import DOUBT_SECONDS
 from shared.workflow import Role
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from shared.governance.endings import advice
 from shared.governance.failures import Category
+from shared.governance.run_errors import advice
 from shared.llm.port import Ending
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +23,7 @@ def places() -> frozenset[str]:
     return frozenset(found - PASSED_ON)
 
 
-PASSED_ON = frozenset({"shared.governance.endings.RunEnded", "shared.errors.EngineError"})
+PASSED_ON = frozenset({"shared.governance.run_errors.RunEnded", "shared.errors.EngineError"})
 """What only carries an advice that was composed elsewhere."""
 
 

@@ -7,20 +7,20 @@ from contextlib import asynccontextmanager
 
 from engine import ENGINE, WRITES, Engine
 
-from console.record.visit import Visit, visits
+from console.history.repository_reader import OpenRepository, visits
 from console.status.gather import Looking
 from console.status.row import Row
 
 
 @asynccontextmanager
-async def visited(engine: Engine, state: str = "reader") -> AsyncIterator[Visit]:
+async def visited(engine: Engine, state: str = "reader") -> AsyncIterator[OpenRepository]:
     """A person's machine, on which no agent has ever run."""
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
     async with visits(engine.settings(state), environment, engine.clock) as (visit,):
         yield visit
 
 
-def looking(visit: Visit) -> Looking:
+def looking(visit: OpenRepository) -> Looking:
     return Looking(visit, timeout=1800, unknown_run=15)
 
 

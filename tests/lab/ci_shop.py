@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import target_project
-from lab.ci.builds import Ci, CiSettings
-from lab.clock import LabClock
-from lab.repositories.bare import Bare
-from lab.world.checks import CheckRecord, Checks
-from lab.world.registrar import Registrar
+from lab.github.ci.builds import Ci, CiSettings
+from lab.github.clock import LabClock
+from lab.github.repositories.bare import Bare
+from lab.github.world.checks import CheckRecord, Checks
+from lab.github.world.numbering import Numbering
 
 STAMPED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z (.*)")
 
@@ -66,7 +66,7 @@ async def shop_at(directory: Path) -> AsyncIterator[Shop]:
     bare = await Bare.create(directory / "thing.git", "octo/thing", "main", target_project.files())
     workdir = directory / "ci"
     workdir.mkdir()
-    checks = Checks(Registrar(clock))
+    checks = Checks(Numbering(clock))
     settings = CiSettings({"check": "true"}, search_path=f"{Path(sys.executable).parent}:/usr/bin:/bin")
     ci = Ci(checks, bare, workdir, clock, settings)
     bare.on_update = ci.pushed

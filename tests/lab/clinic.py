@@ -11,10 +11,10 @@ from typing import Any
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES
 
 from config.settings import Settings
-from console.doctor.examination import examine
+from console.doctor.context import Machine
 from console.doctor.finding import Finding, Status
-from console.doctor.patient import Machine
-from lab.server import Lab
+from console.doctor.probes import examine
+from lab.github.server import Lab
 from shared.loop import RealClock
 from shared.workflow import AGENTS, Role
 

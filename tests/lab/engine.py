@@ -14,15 +14,15 @@ from quick_clock import QuickClock
 
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.assembly import Parts, Process, opened
-from console.building.chronicle import Chronicle, observed
 from lab import locks, target_project
-from lab.ci.builds import CiSettings
 from lab.demo.stories import STORIES, scenario
-from lab.server import CHECK_NAME, Lab
-from lab.world.issues import IssueRecord
+from lab.github.ci.builds import CiSettings
+from lab.github.server import CHECK_NAME, Lab
+from lab.github.world.issues import IssueRecord
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
+from runtime.building.assembly import Parts, Process, opened
+from runtime.building.telemetry import ProcessTelemetry, observed
 from shared.clock import Clock
 from shared.errors import Transient
 from shared.items import Agent
@@ -79,7 +79,7 @@ class Engine:
     repository_settings: dict[str, Any] = field(default_factory=dict)
     clock: Clock = field(default_factory=RealClock)
     more_settings: dict[str, Any] = field(default_factory=dict)
-    chronicles: dict[Role, Chronicle] = field(default_factory=dict)
+    chronicles: dict[Role, ProcessTelemetry] = field(default_factory=dict)
     """What was told of the newest agent of each role."""
     permissions: dict[str, str] = field(default_factory=dict)
     """What its tokens may do otherwise than usual."""

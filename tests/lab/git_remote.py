@@ -12,8 +12,8 @@ from stat import S_ISREG
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from lab.repositories.bare import Bare
-from lab.repositories.git_http import GitHttp
+from lab.github.repositories.bare import Bare
+from lab.github.repositories.git_http import GitHttp
 from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
 from shared.git.fences import Fences

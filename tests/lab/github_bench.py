@@ -11,7 +11,7 @@ import aiohttp
 from github_script import HandClock
 from judge import Judge
 
-from lab.server import Lab
+from lab.github.server import Lab
 from shared.github.client import GitHub
 from shared.github.pacing import Pacing
 

@@ -14,6 +14,7 @@ import aiohttp
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from shared.comment_signatures import Keyring
 from shared.github.client import GitHub
 from shared.github.pacing import Pacing
 from shared.lock.claim import Lease
@@ -22,7 +23,6 @@ from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.port import Operation, Reply
 from shared.lock.record import Fence
-from shared.marks import Keyring
 from shared.workflow import Role, Stage
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import stub_project
-from lab.repositories.git_command import Git, signed
+from lab.github.repositories.git_command import Git, signed
 from shared import process
 from shared.process import Finished
 

@@ -14,10 +14,10 @@ from quick_clock import QuickClock
 from worker_scene import comments, labels, pulls
 
 from lab import stub_project
-from lab.world.comments import CommentRecord
-from lab.world.issues import IssueRecord
-from lab.world.pulls import PullRecord
-from lab.world.repository import Protection
+from lab.github.world.comments import CommentRecord
+from lab.github.world.issues import IssueRecord
+from lab.github.world.pulls import PullRecord
+from lab.github.world.repository import Protection
 from shared.loop import Loop
 from shared.workflow import Role
 

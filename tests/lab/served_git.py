@@ -12,9 +12,9 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from lab.repositories.bare import Bare, pushed_by
-from lab.repositories.git_command import environment, signed
-from lab.repositories.git_http import GitHttp
+from lab.github.repositories.bare import Bare, pushed_by
+from lab.github.repositories.git_command import environment, signed
+from lab.github.repositories.git_http import GitHttp
 from shared import process
 from shared.process import Finished
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from engine import ENGINE, REVIEWER
 
-from lab.world.issues import EventRecord
-from lab.world.repository import RepositoryRecord
+from lab.github.world.issues import EventRecord
+from lab.github.world.repository import RepositoryRecord
 from shared.labels import Labels
 from shared.workflow import TRANSITIONS, UNLABELLED, Event, Stage, Track
 

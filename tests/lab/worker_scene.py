@@ -8,8 +8,8 @@ from collections.abc import Callable
 import anyio
 from engine import HANGS_SECONDS, OWNER, REPOSITORY, Engine
 
-from lab.world.comments import CommentRecord
-from lab.world.pulls import PullRecord
+from lab.github.world.comments import CommentRecord
+from lab.github.world.pulls import PullRecord
 from shared.lock.record import Fence
 from shared.loop import Loop
 from shared.workflow import Role

@@ -13,15 +13,15 @@ from structlog.testing import capture_logs
 from telemetry_bench import AT, event
 
 from config.loading import load
-from console.building.chronicle import store
-from console.events import Wishes, shown
+from console.events import EventsOptions, shown
 from postgres.conftest import PASSWORD, Database, eventually
+from runtime.building.telemetry import store
 from shared.errors import Misconfigured
 from shared.loop import RealClock
+from shared.telemetry.event_log import Written
 from shared.telemetry.events import Event, Kind, Query
 from shared.telemetry.postgres_store import PostgresStore, address
 from shared.telemetry.sqlite_store import SqliteStore
-from shared.telemetry.trail import Written
 
 pytestmark = pytest.mark.postgres
 
@@ -128,7 +128,7 @@ def test_the_command_reads_it_as_configured(
     trail = Written(store(settings), keep=DAYS_90)
     trail.record(event(uid="a"))
     trail.close(60)
-    wishes = Wishes(Query(repository="a/b"), config)
+    wishes = EventsOptions(Query(repository="a/b"), config)
     assert shown(wishes, {"HOME": str(tmp_path)}, RealClock(), table=False) == 0
     assert json.loads(capsys.readouterr().out)["uid"] == "a"
     assert not (tmp_path / "events.db").exists()
@@ -140,7 +140,7 @@ def test_a_wrong_password_is_said_without_repeating_it(
     url = clean.url.replace("s3cret", "wr0ng")
     config = tmp_path / "repos.yml"
     config.write_text(f"repositories: [{{name: a/b}}]\nstate_dir: {tmp_path}\nevents: {{url: '{url}'}}\n")
-    assert shown(Wishes(Query(), config), {"HOME": str(tmp_path)}, RealClock(), table=False) == 4
+    assert shown(EventsOptions(Query(), config), {"HOME": str(tmp_path)}, RealClock(), table=False) == 4
     said = capsys.readouterr().err
     assert "password authentication failed" in said
     assert "wr0ng" not in said

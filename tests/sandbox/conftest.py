@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.cell import NONE, SEALED, Cell
-from shared.sandbox.fitness import diagnosis, tried
+from shared.sandbox.self_test import diagnosis, tried
 from shared.sandbox.wrap import Kind, Wrap
 
 NOBODY = 65534

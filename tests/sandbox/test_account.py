@@ -11,8 +11,8 @@ import pytest
 
 from sandbox.cell import CANARY, Cell, appeared, gone
 from shared import process
-from shared.sandbox.fitness import reaches
 from shared.sandbox.limits import Limits
+from shared.sandbox.self_test import reaches
 
 LEAVE = """import os, sys, time
 if os.fork() == 0:

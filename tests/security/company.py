@@ -17,8 +17,8 @@ from anyio.abc import Process
 from engine import ALONE, OWNER, REPOSITORY, WRITES
 
 from lab import target_project
-from lab.http.exchanges import Exchange
-from lab.server import CHECK_NAME, Lab
+from lab.github.http.exchanges import Exchange
+from lab.github.server import CHECK_NAME, Lab
 from security import places, thief
 from security.canaries import Canaries
 from security.watch import Watch

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from lab.http.exchanges import Exchange
-from lab.world.repository import RepositoryRecord
+from lab.github.http.exchanges import Exchange
+from lab.github.world.repository import RepositoryRecord
 
 Places = Mapping[str, bytes]
 

@@ -16,7 +16,7 @@ from security.company import Company
 from security.detector import FORMS, Detector
 from security.ladder import PLANTED
 from shared import process
-from shared.sandbox.fitness import diagnosis, tried
+from shared.sandbox.self_test import diagnosis, tried
 from shared.sandbox.wrap import Kind, Wrap
 
 AUTHOR = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}

@@ -17,15 +17,15 @@ from config.loading import load
 from config.model_access import anthropic
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.notices import outbox
-from console.building.process import Process
-from console.building.secrecy import known_secrets, secret
+from runtime.building.notifications import outbox
+from runtime.building.process import Process
+from runtime.building.secrets import known_secrets, secret
 from security.canaries import Canaries
 from security.detector import FORMS, Detector
+from shared.comment_signatures import Key, Keyring
 from shared.governance.channels import Webhook
 from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop import RealClock
-from shared.marks import Key, Keyring
 from shared.telemetry.logging import configure
 from shared.workflow import Role
 

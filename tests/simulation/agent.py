@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from shared.errors import EngineError, Transient
 from shared.github.status import Status
-from shared.warrant import Notice
+from shared.lock.write_permit import Notice
 from shared.workflow import Role
 
 from .github import BOT

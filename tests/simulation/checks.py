@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared.lock.codec import read_ack
 from shared.workflow import Stage
-from worker_agent.projection import projection
+from worker_agent.expected_labels import projection
 
 from .epochs import by_ref, epochs, made_anew, stale_writes
 from .github import EPOCH, is_engine

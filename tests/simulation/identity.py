@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.marks import Keyring
+from shared.comment_signatures import Keyring
 from shared.models import Account
 
 

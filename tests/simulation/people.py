@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from shared.comment_signatures import Key, Keyring
 from shared.lock.codec import read_ack
-from shared.marks import Key, Keyring
 from shared.models import Account, Comment
 from shared.workflow import Role, Stage
 

@@ -21,7 +21,7 @@ class Protocol:
     keep: Callable[..., Any]
     release: Callable[..., Any]
     advance: Callable[..., Any]
-    bury: Callable[..., Any]
+    write_tombstone: Callable[..., Any]
     conclude: Callable[..., Any] | None
     finish: Callable[..., Any]
     tell_ends: Callable[..., Any] | None
@@ -36,16 +36,18 @@ class Protocol:
     ItemKey: Callable[..., Any]
 
 
-def of_package(package: str, finish: str = "shared.reconcile.burial", board: str = "shared.github.status") -> Protocol:
+def of_package(
+    package: str, finish: str = "shared.reconcile.tombstones", board: str = "shared.github.status"
+) -> Protocol:
     """The lock as it stands in `package`, an importable package like `shared.lock`.
 
     `finish` ends fences for it, and by way of `board` agents tell something in its comment.
     """
-    names = ("ends", "view", "claim", "hold", "fence", "claimant", "gateway", "codec", "record")
+    names = ("ended_epochs", "view", "claim", "hold", "fence", "claimant", "gateway", "codec", "record")
     m = {name: importlib.import_module(f"{package}.{name}") for name in names}
     own = {
         "conclude": m["fence"].conclude,
-        "tell_ends": m["ends"].tell_ends,
+        "tell_ends": m["ended_epochs"].tell_ends,
         "Board": importlib.import_module(board).StatusBoard,
         "mine": _mine,
         "was_free": _was_free,
@@ -77,8 +79,8 @@ def _of_modules(m: dict[str, ModuleType], burial: ModuleType, **own: Any) -> Pro
         keep=m["hold"].keep,
         release=m["hold"].release,
         advance=m["fence"].advance,
-        bury=m["fence"].bury,
-        finish=burial.bury,
+        write_tombstone=m["fence"].write_tombstone,
+        finish=burial.write_tombstone,
         Gateway=m["gateway"].Gateway,
         Claimant=m["claimant"].Claimant,
         Terms=m["claimant"].Terms,

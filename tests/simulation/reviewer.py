@@ -67,7 +67,7 @@ class Reviewer:
                     return False
             await agent.tell(held, "It is merged.")
             if not await self._end_together(agent, held):
-                await agent.lock.bury(held, agent.lock.ItemKey(Role.WORKER, ISSUE), Stage.REVIEWING)
+                await agent.lock.write_tombstone(held, agent.lock.ItemKey(Role.WORKER, ISSUE), Stage.REVIEWING)
                 await agent.lock.advance(held, stage=Stage.DONE)
             return False
         return True

@@ -8,7 +8,7 @@ from functools import cache
 from shared.lock.record import Fence
 from shared.workflow import HALTED, UNLABELLED, Stage
 from worker_agent.decide import WORKING
-from worker_agent.projection import ordered_to_stop, projection
+from worker_agent.expected_labels import ordered_to_stop, projection
 
 from .github import BOT
 from .records import LabelChange

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from random import Random
 
+from shared.comment_signatures import Key, Keyring
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence
-from shared.marks import Key, Keyring
 from shared.models import Account
 from shared.workflow import Role, Stage
-from worker_agent.projection import projection
+from worker_agent.expected_labels import projection
 
 from .agent import Agent
 from .checks import violations

@@ -11,9 +11,9 @@ import pytest
 
 from shared import lock
 from shared.github import status
-from shared.lock import claim, claimant, codec, ends, fence, gateway, hold, record, view
-from shared.reconcile import burial
-from worker_agent import projection
+from shared.lock import claim, claimant, codec, ended_epochs, fence, gateway, hold, record, view
+from shared.reconcile import tombstones
+from worker_agent import expected_labels
 
 from . import rules
 from .protocol import PRODUCTION
@@ -42,10 +42,10 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.keep is hold.keep
     assert PRODUCTION.release is hold.release
     assert PRODUCTION.advance is fence.advance
-    assert PRODUCTION.bury is fence.bury
-    assert PRODUCTION.finish is burial.bury
+    assert PRODUCTION.write_tombstone is fence.write_tombstone
+    assert PRODUCTION.finish is tombstones.write_tombstone
     assert PRODUCTION.conclude is fence.conclude
-    assert PRODUCTION.tell_ends is ends.tell_ends
+    assert PRODUCTION.tell_ends is ended_epochs.tell_ends
     assert PRODUCTION.Board is status.StatusBoard
     assert PRODUCTION.read_fence is record.read_fence
     assert PRODUCTION.Gateway is gateway.Gateway
@@ -53,7 +53,7 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.Terms is claimant.Terms
     assert PRODUCTION.Intent is claim.Intent
     assert PRODUCTION.ItemKey is codec.ItemKey
-    assert rules.projection is projection.projection
+    assert rules.projection is expected_labels.projection
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -45,13 +45,13 @@ class Comments:
         found: Comment | None = await Call("reads comment", partial(self._github.comment, id), detail=id)
         return found
 
-    async def post(self, number: int, body: str, warrant: object) -> Comment:
+    async def post(self, number: int, body: str, permit: object) -> Comment:
         """A new comment."""
         write = partial(self._write, self._github.post, number, body)
         posted: Comment = await Call("posts", write, write=True, detail=body)
         return posted
 
-    async def edit(self, id: int, body: str, warrant: object, *, urgent: bool = False) -> Comment | None:
+    async def edit(self, id: int, body: str, permit: object, *, urgent: bool = False) -> Comment | None:
         """A new text."""
         write = partial(self._write, self._github.edit, id, body)
         edited: Comment | None = await Call("edits", write, write=True, detail=body)

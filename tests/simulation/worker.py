@@ -126,7 +126,7 @@ class Worker:
         """One step, after `worker_agent.agent`."""
         try:
             seen = await agent.forge.item(ISSUE)
-        except Gone:  # as `shared.reconcile.burial.abandon`
+        except Gone:  # as `shared.reconcile.tombstones.abandon`
             await self.stop(agent, held)
             return True
         if await self._order(agent, held, seen):

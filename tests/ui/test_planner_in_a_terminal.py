@@ -10,7 +10,7 @@ from engine import REPOSITORY, Engine
 from tmux_terminal import Terminal
 from ui_scene import person, script, writes
 
-from lab.world.issues import IssueRecord
+from lab.github.world.issues import IssueRecord
 
 PLAN = """
 - call: plan

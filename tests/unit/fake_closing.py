@@ -8,8 +8,8 @@ from typing import Any
 
 from shared.github.status import Status
 from shared.lock.record import Fence
+from shared.lock.write_permit import WritePermit
 from shared.models import Issue, PullRequest
-from shared.warrant import Warrant
 
 
 @dataclass
@@ -20,20 +20,20 @@ class FakeClosing:
     unlabelled: list[int] = field(default_factory=list)
     then: Callable[[Issue | PullRequest], None] = lambda item: None
 
-    async def merged(self, fence: Fence, pull_request: PullRequest, warrant: Warrant) -> None:
+    async def merged(self, fence: Fence, pull_request: PullRequest, permit: WritePermit) -> None:
         """Tell of an issue."""
-        warrant.check()
+        permit.check()
         self.told.append(fence.key.number)
 
-    async def unlabel(self, item: Issue | PullRequest, warrant: Warrant) -> None:
+    async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None:
         """Take labels off an item."""
-        warrant.check()
+        permit.check()
         self.unlabelled.append(item.number)
         self.then(item)
 
-    async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         """A status comment says something else."""
-        warrant.check()
+        permit.check()
         self.told.append(number)
 
     async def data(self, number: int) -> Mapping[str, Any]:

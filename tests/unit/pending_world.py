@@ -9,13 +9,13 @@ from typing import Any
 
 from planner_agent.pending.opening import Opening, Wanted, Writer
 from planner_agent.pending.register import Register
+from shared.comment_signatures import Key, Keyring
 from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
 from shared.lock.port import RefUpdate
-from shared.marks import Key, Keyring
+from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue
 from shared.pending import mark
-from shared.warrant import Warrant
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 KEYS = Keyring(99, (Key.of(b"p" * 32),))
@@ -111,9 +111,9 @@ class World:
         self.asked.append("all issues" if since.year < 2026 else "new issues")
         return tuple(one for one in self.issues.values() if one.author.login == login and one.updated_at >= since)
 
-    async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue:
+    async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue:
         self._stumble("slow")
-        warrant.check()
+        permit.check()
         self._stumble("before the issue")
         number = len(self.issues) + 1
         self.issues[number] = Issue(number, title, body, frozenset(labels), ENGINE, self.now, self.now)

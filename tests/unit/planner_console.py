@@ -24,7 +24,7 @@ from planner_agent.terminal.session import Desk, Session
 from shared.errors import EngineError
 from shared.github.base_branch import BaseBranch
 from shared.github.status import StatusBoard
-from shared.governance.texts import Texts
+from shared.governance.text_history import Texts
 from shared.lock.claimant import Claimant
 from shared.workflow import Role
 

@@ -25,14 +25,14 @@ from planner_agent.ports import Forge
 from shared.errors import Gone
 from shared.github.base_branch import BaseBranch
 from shared.github.status import StatusBoard
-from shared.governance.texts import Texts
+from shared.governance.text_history import Texts
 from shared.items import Ended
 from shared.labels import Flag
 from shared.lock.claimant import Claimant
 from shared.lock.port import EditComment, Operation, Reply
+from shared.lock.write_permit import WritePermit
 from shared.loop import Loop
 from shared.models import Comment, Issue, LabelEvent, Permission
-from shared.warrant import Warrant
 from shared.workflow import Role, Stage
 
 T = TypeVar("T")
@@ -86,17 +86,17 @@ class FakeGitHub:
         found = (one for one in self.world.issues.values() if one.author.login == login and one.updated_at >= since)
         return tuple(found)
 
-    async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue:
+    async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue:
         """A new issue by the engine."""
-        warrant.check()
+        permit.check()
         self.world.meet("create")
         number = self.world.open(title, body, labels=labels, by=BOT)
         self.world.meet("created")
         return self.world.issues[number]
 
-    async def close(self, number: int, warrant: Warrant) -> Issue:
+    async def close(self, number: int, permit: WritePermit) -> Issue:
         """Close an issue."""
-        warrant.check()
+        permit.check()
         self.world.meet("close")
         self.world.change(number, open=False)
         return self.world.issues[number]
@@ -109,17 +109,17 @@ class FakeGitHub:
         """The same: nothing is remembered here."""
         return await self.thread(number)
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
         """A comment by the engine."""
-        warrant.check()
+        permit.check()
         self.world.meet("post")
         comment = self.world.say(number, body, by=BOT)
         self.world.meet("posted")
         return comment
 
-    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None:
+    async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None:
         """Edit a comment of the engine."""
-        warrant.check()
+        permit.check()
         self.world.meet("edit")
         return self.world.server.edit(id, body)
 
@@ -127,31 +127,31 @@ class FakeGitHub:
         """Write or read."""
         return Permission.WRITE if login in self.world.writers else Permission.READ
 
-    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]:
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
         """Labels by the engine; the reply has all of the issue."""
-        warrant.check()
+        permit.check()
         for name in names:
             self.world.meet("label")
             self.world.label(number, name, by=BOT)
         return self.world.issues[number].labels
 
-    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         """One label off, by the engine."""
-        warrant.check()
+        permit.check()
         self.world.label(number, name, by=BOT, added=False)
 
     async def show(
         self,
         number: int,
         stage: Stage,
-        warrant: Warrant,
+        permit: WritePermit,
         *,
         known: frozenset[str] | None = None,
         flags_on: Collection[Flag] = (),
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]:
         """As the real board: one stage label, flags set and taken off."""
-        warrant.check()
+        permit.check()
         now = self.world.issues[number].labels
         on = {NAMES.of(stage), *map(NAMES.of, flags_on)}
         off = {NAMES.of(one) for one in NAMES.read(now).stages} | set(map(NAMES.of, flags_off))
@@ -178,13 +178,13 @@ class Thread:
         """All of it."""
         return await self.github.thread(number, since)
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
         """A new one."""
-        return await self.github.post(number, body, warrant)
+        return await self.github.post(number, body, permit)
 
-    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None:
+    async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None:
         """Another text."""
-        return await self.github.edit(id, body, warrant)
+        return await self.github.edit(id, body, permit)
 
 
 @dataclass

@@ -10,20 +10,20 @@ from typing import Any
 from fake_server import EPOCH
 from reviewer_world import HEAD, KEYS, OPENED
 
-from shared.governance.desk import Desk, Trade
-from shared.governance.docket import Docket
-from shared.governance.hearing import Hearing
-from shared.governance.notices import Replies
+from shared.governance.command_loop import CommandLoop, CommandProfile
+from shared.governance.command_reader import CommandReader
+from shared.governance.command_target import CommandTargets
+from shared.governance.one_time_replies import Replies
 from shared.governance.recovery import Recovery
-from shared.governance.texts import Texts
-from shared.governance.unedited import Unedited
+from shared.governance.text_history import Texts
+from shared.governance.text_unchanged import TextUnchanged
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
 from shared.lock.record import Fence
+from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import Account, Comment, Issue, Permission, PullRequest
 from shared.specification import body_sha256
-from shared.warrant import Operator, Warrant
 from shared.workflow import Role, Stage
 
 ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")
@@ -93,7 +93,7 @@ class Scene:
     async def pull_request(self, number: int) -> PullRequest:
         return self.pull
 
-    async def close(self, number: int, warrant: Operator) -> PullRequest:
+    async def close(self, number: int, permit: OperatorPermit) -> PullRequest:
         self.pull = replace(self.pull, open=False)
         return self.pull
 
@@ -103,7 +103,7 @@ class Scene:
     async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]:
         return {}
 
-    async def show(self, number: int, stage: Stage, warrant: Operator, **_: Any) -> frozenset[str]:
+    async def show(self, number: int, stage: Stage, permit: OperatorPermit, **_: Any) -> frozenset[str]:
         self.shown.append((number, stage))
         labels = frozenset({f"status:{stage}"})
         if number == 42:
@@ -112,11 +112,11 @@ class Scene:
             self.thread_of_pull = replace(self.thread_of_pull, labels=labels)
         return labels
 
-    async def add(self, number: int, names: Collection[str], warrant: Operator) -> frozenset[str]:
+    async def add(self, number: int, names: Collection[str], permit: OperatorPermit) -> frozenset[str]:
         self.flags += names
         return frozenset(names)
 
-    async def remove(self, number: int, name: str, warrant: Operator) -> None:
+    async def remove(self, number: int, name: str, permit: OperatorPermit) -> None:
         self.shown.append((number, Stage.NEW))
 
     def known(self, number: int) -> tuple[Comment, ...] | None:
@@ -137,7 +137,7 @@ class Scene:
     async def note(
         self,
         number: int,
-        warrant: Warrant,
+        permit: WritePermit,
         *,
         commands: Sequence[Mapping[str, Any]] = (),
         ignored: Sequence[Mapping[str, Any]] = (),
@@ -145,7 +145,7 @@ class Scene:
         self.noted += [one["outcome"] for one in commands]
         self.recorded += [*commands, *ignored]
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
         raise AssertionError("every word here is a command")
 
     async def free(self) -> bool:
@@ -154,10 +154,10 @@ class Scene:
     async def order(self, said: Comment, role: Role) -> list[str]:
         """What the desk of `role` makes of a comment: the recorded outcomes."""
         self.said += [] if said in self.said else [said]
-        desk = Desk(
-            Trade(role, Unedited(Texts(), self)),
-            Hearing(self, self, self, self.boot),
-            Docket(_Issues(self), self, self, Labels(), 3),
+        desk = CommandLoop(
+            CommandProfile(role, TextUnchanged(Texts(), self)),
+            CommandReader(self, self, self, self.boot),
+            CommandTargets(_Issues(self), self, self, Labels(), 3),
             Recovery(self, self, self, self, Labels()),
             self,
             Replies(self, frozenset(), KEYS),

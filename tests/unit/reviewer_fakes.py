@@ -16,13 +16,13 @@ from reviewer_world import KEYS, NEXT, World, judged, second
 
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Merge
-from reviewer_agent.merge.turns import Turns
+from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
-from reviewer_agent.review.drafts import Drafts
-from reviewer_agent.review.examine import Examiner
-from reviewer_agent.review.material import Library
+from reviewer_agent.review.pending_reviews import PendingReviews
+from reviewer_agent.review.review_calls import ReviewCalls
+from reviewer_agent.review.review_input import ReviewInputs
 from shared.git.failures import NoSuchRef
 from shared.github.merge_rules import MergeRules
 from shared.items import Ended, Skip
@@ -153,7 +153,7 @@ def forge_of(world: World) -> Forge:
         checks=hub,
         status=hub,
         branches=hub,
-        turns=Turns(FakeRefs(world), FakeSource(world), lambda: world.now),
+        turns=MergeTurns(FakeRefs(world), FakeSource(world), lambda: world.now),
         updates=UpdateTurns(FakeRefs(world), lambda: world.now, FakePulls(world), Labels(), frozenset()),
         rules=FakeRules(world),
         queue=FakeQueue(world),
@@ -175,9 +175,11 @@ def reviewer(
     second_pass = policy.pop("second_pass", True)
     rules = Policy("o/r", **policy)
     claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
-    examiner = Examiner(FakeCoder(world), Prompts(PROMPTS), rules)
-    drafts = Drafts(
-        Library(source or FakeSource(world), FakeRecords(world), rules.diff_bytes), examiner, second_pass=second_pass
+    examiner = ReviewCalls(FakeCoder(world), Prompts(PROMPTS), rules)
+    drafts = PendingReviews(
+        ReviewInputs(source or FakeSource(world), FakeRecords(world), rules.diff_bytes),
+        examiner,
+        second_pass=second_pass,
     )
     return Reviewer(forge or forge_of(world), port or FakePort(world.server), claimant, drafts, rules)
 

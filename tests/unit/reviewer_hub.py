@@ -18,6 +18,7 @@ from shared.github.status import Status
 from shared.labels import Flag
 from shared.lock.hold import Held
 from shared.lock.port import RefUpdate
+from shared.lock.write_permit import WritePermit
 from shared.models import (
     Blocker,
     Check,
@@ -31,7 +32,6 @@ from shared.models import (
     ReviewComment,
     ReviewState,
 )
-from shared.warrant import Warrant
 from shared.workflow import UNLABELLED, Stage
 
 
@@ -78,8 +78,8 @@ class FakeHub:
         self.world.meet("events")
         return tuple(self.world.events)
 
-    async def close(self, number: int, warrant: Warrant) -> Issue:
-        warrant.check()
+    async def close(self, number: int, permit: WritePermit) -> Issue:
+        permit.check()
         self.world.act(f"close {number}")
         self.world.issue = replace(self.world.issue, open=False)
         return self.world.issue
@@ -104,15 +104,15 @@ class FakeHub:
     async def required(self, branch: str) -> frozenset[str]:
         return self.world.required
 
-    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
-        warrant.check()
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None:
+        permit.check()
         self.world.meet("status")
         if self.world.statuses[-1:] != [status]:
             self.world.statuses.append(status)
 
-    async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         if self.world.statuses:
-            await self.show(number, status, warrant)
+            await self.show(number, status, permit)
 
     async def data(self, number: int) -> Mapping[str, Any]:
         return self.world.statuses[-1].data if self.world.statuses else {}
@@ -131,26 +131,26 @@ class FakeLabels:
     async def is_defined(self, stage: Stage) -> bool:
         return True
 
-    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]:
-        warrant.check()
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
+        permit.check()
         self.world.change(labels=self.world.pull.labels | set(names), by=BOT)
         return self.world.pull.labels
 
-    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
-        warrant.check()
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
+        permit.check()
         self.world.change(labels=self.world.pull.labels - {name}, by=BOT)
 
     async def show(
         self,
         number: int,
         stage: Stage,
-        warrant: Warrant,
+        permit: WritePermit,
         *,
         known: frozenset[str] | None = None,
         flags_on: Collection[Flag] = (),
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]:
-        warrant.check()
+        permit.check()
         assert number == PULL
         before = self.world.pull.labels if known is None else known
         on = {NAMES.of(flag) for flag in flags_on} | (set() if stage in UNLABELLED else {NAMES.of(stage)})

@@ -11,7 +11,7 @@ from reviewer_fakes import FakeSource, forge_of, reviewer
 from reviewer_world import BASE, World, answer
 
 from reviewer_agent.agent import Reviewer
-from reviewer_agent.merge.turns import REF, Turn
+from reviewer_agent.merge.merge_turns import REF, MergeTurn
 from shared.ci.verdict import Verdict
 
 
@@ -72,4 +72,4 @@ def opened() -> World:
 
 def turn_of(world: World, number: int = 58, *, tip: str = BASE, checks: Verdict = Verdict.GREEN) -> None:
     """Another reviewer has taken the turn for another pull request."""
-    world.turns[REF] = "1" * 40, Turn(number, "main", tip, checks, world.now).write("n")
+    world.turns[REF] = "1" * 40, MergeTurn(number, "main", tip, checks, world.now).write("n")

@@ -11,13 +11,13 @@ from typing import Any
 from fake_server import BOT, EPOCH, Server
 
 from reviewer_agent.review.questions import Recorded
+from shared.comment_signatures import Key, Keyring
 from shared.github.merge_rules import MergeRules
 from shared.github.status import Status
 from shared.labels import Labels
 from shared.llm.port import Request
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
-from shared.marks import Key, Keyring
 from shared.models import (
     Account,
     Check,

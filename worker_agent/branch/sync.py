@@ -20,15 +20,15 @@ from shared.models import Issue
 from shared.text import excerpt
 from shared.workflow import Stage
 from worker_agent import comments, decide
-from worker_agent.aborts import BaseGone, ConflictUnresolved
 from worker_agent.branch.comments import in_step
-from worker_agent.branch.judgement import described, lost, unresolved
+from worker_agent.branch.merge_check import described, lost, unresolved
+from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.errors import BaseGone, ConflictUnresolved
+from worker_agent.phase_commits import PhaseCommit, texts
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.tdd.runners.report import TestRun
-from worker_agent.workshop import Job, Turn, Workshop
-from worker_agent.worksite import Phased, texts
 
 log = structlog.get_logger()
 
@@ -40,7 +40,7 @@ DIFF_BYTES = 12_000
 class _Meeting:
     """A branch and a base that has moved on; `job.base` is the base's new head, `own` what the branch has changed."""
 
-    job: Job
+    job: WorkContext
     ours: str
     base_branch: str
     merged: Merged
@@ -54,7 +54,7 @@ class _Meeting:
 class Sync:
     """Brings work branches in step with their base."""
 
-    def __init__(self, workshop: Workshop, forge: Forge, policy: Policy) -> None:
+    def __init__(self, workshop: CodingSession, forge: Forge, policy: Policy) -> None:
         self._workshop = workshop
         self._forge = forge
         self._policy = policy
@@ -110,7 +110,7 @@ class Sync:
             problems="none are known" if m.merged.conflicts else "\n".join(problems),
             diff=excerpt(await space.diff(fence.base, m.ours), DIFF_BYTES),
         )
-        tree = await self._workshop.edit(m.job, Call.RESOLVE_CONFLICT, start, Turn(round=fence.round), prompt)
+        tree = await self._workshop.edit(m.job, Call.RESOLVE_CONFLICT, start, Attempt(round=fence.round), prompt)
         held.check()
         run, left = await self._checked(m, tree)
         if left:
@@ -155,5 +155,5 @@ class Sync:
             cost_source=cost.source,
         )
         subject = f"Merge {m.base_branch} into {comments.branch(fence)}"
-        phased = Phased(tree, m.ours, subject, note, merged=m.theirs, since=m.merged.tree)
+        phased = PhaseCommit(tree, m.ours, subject, note, merged=m.theirs, since=m.merged.tree)
         await self._workshop.worksite.record(held, m.job.space, phased, m.job.specification, **to)

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from textwrap import indent
 
-from shared import marks
+from shared import comment_signatures
+from shared.comment_signatures import CommentSignatures, Keyring
 from shared.git.notes import Answer
-from shared.marks import Authenticity, Keyring
 from shared.text import clean, neutralise, one_line
-from worker_agent.feedback.items import Item, Page, Said
+from worker_agent.feedback.items import Item, Page, Remark
 
 MARK = "engine-answer"
 PURPOSE = "answer"
@@ -66,7 +66,7 @@ def _told(number: int, item: Item) -> str:
     return "\n".join(lines)
 
 
-def _cleaned(said: Said) -> str:
+def _cleaned(said: Remark) -> str:
     text = clean(said.text).strip()
     return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]} […]"
 
@@ -135,7 +135,7 @@ def _sentence(answer: Answer, commit: str) -> str:
 
 
 def _signed(number: int, names: Iterable[str], text: str, keys: Keyring) -> str:
-    return keys.sign(PURPOSE, number, f"{marks.render(MARK, {'of': ','.join(names)})}\n{text}")
+    return keys.sign(PURPOSE, number, f"{comment_signatures.render(MARK, {'of': ','.join(names)})}\n{text}")
 
 
 def answered(page: Page, ours: Collection[int], keys: Keyring) -> frozenset[str]:
@@ -143,7 +143,11 @@ def answered(page: Page, ours: Collection[int], keys: Keyring) -> frozenset[str]
     written = [(one.author, one.body) for one in page.inline] + [(one.author, one.body) for one in page.thread]
     names: set[str] = set()
     for author, body in written:
-        mark = marks.find(body.partition("\n")[0]) if author.id in ours else None
-        if mark is not None and mark.name == MARK and keys.verify(PURPOSE, page.number, body) is Authenticity.VALID:
+        mark = comment_signatures.find(body.partition("\n")[0]) if author.id in ours else None
+        if (
+            mark is not None
+            and mark.name == MARK
+            and keys.verify(PURPOSE, page.number, body) is CommentSignatures.VALID
+        ):
             names |= set(mark.fields.get("of", "").split(","))
     return frozenset(names - {""})

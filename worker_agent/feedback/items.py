@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
-from shared import marks
+from shared import comment_signatures
+from shared.comment_signatures import CommentSignatures, Keyring
 from shared.governance.commands import commands
-from shared.marks import Authenticity, Keyring
 from shared.models import Account, Comment, Review, ReviewComment, ReviewState
 from shared.text import clean
 
@@ -31,7 +31,7 @@ _ENGINES = re.compile(r"\s*(?:<!-- engine-|ACK:)")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Remark:
     """One text of one account; `key` is `c` (inline comment), `r` (review) or `t` (conversation) and its id.
 
     `stamp` names the version: when it was written or edited, and a digest, because an edit within the same
@@ -59,7 +59,7 @@ class Item:
     `where` says where in the change it stands, `hunk` shows the lines that are not there any more.
     """
 
-    said: tuple[Said, ...]
+    said: tuple[Remark, ...]
     root: int = 0
     where: str = ""
     hunk: str = ""
@@ -87,7 +87,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class AnswerRecord:
     """What tells open from answered: whose words count (account ids), and which versions have been answered."""
 
     heard: Collection[int]
@@ -101,7 +101,7 @@ def stamp(at: datetime, text: str) -> str:
     return f"{int(at.timestamp())}-{digest[:10]}"
 
 
-def open_items(page: Page, known: Known) -> tuple[Item, ...]:
+def open_items(page: Page, known: AnswerRecord) -> tuple[Item, ...]:
     """Everything that nobody has answered in the version that stands there now, the oldest first.
 
     Who approves afterwards has nothing left to ask, and what was dismissed is not asked any more.
@@ -122,11 +122,11 @@ def verdict(number: int, review: Review, keys: Keyring) -> str:
         return "dismissed"
     if review.state is not ReviewState.COMMENTED:
         return ASKS if review.state is ReviewState.CHANGES_REQUESTED else APPROVES
-    mark = marks.find(_first_line(review.body)) if _is_marked(number, review, keys) else None
+    mark = comment_signatures.find(_first_line(review.body)) if _is_marked(number, review, keys) else None
     return "" if mark is None else mark.fields.get("verdict", "")
 
 
-def _open_since(item: Item, known: Known, approvals: Approvals) -> tuple[datetime, int] | None:
+def _open_since(item: Item, known: AnswerRecord, approvals: Approvals) -> tuple[datetime, int] | None:
     """Since when something in it is unanswered; None when nothing is."""
     waiting = (
         (one.at, int(one.key[1:]))
@@ -136,22 +136,24 @@ def _open_since(item: Item, known: Known, approvals: Approvals) -> tuple[datetim
     return min(waiting, default=None)
 
 
-def _is_settled(said: Said, approvals: Approvals) -> bool:
+def _is_settled(said: Remark, approvals: Approvals) -> bool:
     approved = approvals.get((said.author.id, said.by_engine))
     return approved is not None and approved > said.at
 
 
-def _bodies(page: Page, known: Known, verdicts: Mapping[int, str]) -> Iterator[Item]:
+def _bodies(page: Page, known: AnswerRecord, verdicts: Mapping[int, str]) -> Iterator[Item]:
     """Texts of reviews. An approval's is thanks, an engine's counts only where it asks for changes."""
     for review in page.reviews:
         engines = _is_marked(page.number, review, known.keys)
         asks = verdicts[review.id] == ASKS or (not engines and review.state is ReviewState.COMMENTED)
         if asks and review.author.id in known.heard and clean(review.body).strip():
             at = stamp(review.submitted_at, review.body)
-            yield Item((Said(f"r{review.id}", at, review.author, review.submitted_at, review.body, by_engine=engines),))
+            yield Item(
+                (Remark(f"r{review.id}", at, review.author, review.submitted_at, review.body, by_engine=engines),)
+            )
 
 
-def _threads(page: Page, known: Known) -> Iterator[Item]:
+def _threads(page: Page, known: AnswerRecord) -> Iterator[Item]:
     """Inline threads; of one whose first comment was deleted the rest, which nobody can reply to."""
     reviews = {review.id: review for review in page.reviews}
     marked = {review.id for review in page.reviews if _is_marked(page.number, review, known.keys)}
@@ -169,18 +171,18 @@ def _threads(page: Page, known: Known) -> Iterator[Item]:
             yield Item(said, root if first.id == root else 0, f"{first.path}{place}", hunk)
 
 
-def _inline(comment: ReviewComment, review: Review | None, by_engine: bool) -> Said:
+def _inline(comment: ReviewComment, review: Review | None, by_engine: bool) -> Remark:
     """A draft is written before its review is submitted."""
     at = comment.updated_at if review is None else max(comment.updated_at, review.submitted_at)
     version = stamp(comment.updated_at, comment.body)
-    return Said(f"c{comment.id}", version, comment.author, at, comment.body, _is_engines(comment.body), by_engine)
+    return Remark(f"c{comment.id}", version, comment.author, at, comment.body, _is_engines(comment.body), by_engine)
 
 
-def _conversation(page: Page, known: Known) -> Iterator[Item]:
+def _conversation(page: Page, known: AnswerRecord) -> Iterator[Item]:
     for comment in page.thread:
         if comment.author.id in known.heard and _is_spoken(comment):
             at = stamp(comment.updated_at, comment.body)
-            yield Item((Said(f"t{comment.id}", at, comment.author, comment.updated_at, comment.body),))
+            yield Item((Remark(f"t{comment.id}", at, comment.author, comment.updated_at, comment.body),))
 
 
 def _is_spoken(comment: Comment) -> bool:
@@ -195,7 +197,7 @@ def _is_engines(body: str) -> bool:
 def _is_marked(number: int, review: Review, keys: Keyring) -> bool:
     """Whether it is the engine's own review."""
     line = _first_line(review.body)
-    return line.startswith(REVIEW_MARK) and keys.verify(REVIEW_PURPOSE, number, line) is Authenticity.VALID
+    return line.startswith(REVIEW_MARK) and keys.verify(REVIEW_PURPOSE, number, line) is CommentSignatures.VALID
 
 
 def _first_line(body: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from shared.marks import Keyring
+from shared.comment_signatures import Keyring
 from shared.models import GHOST_ID, Account
 from worker_agent.feedback import answers
-from worker_agent.feedback.items import Item, Known, Page, open_items
-from worker_agent.intake.writers import Writers
+from worker_agent.feedback.items import AnswerRecord, Item, Page, open_items
+from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.ports import Conversation, Reviews
 
 MOST = 50
@@ -30,10 +30,10 @@ class Reading:
     ignored: tuple[tuple[str, str], ...] = ()
 
 
-class Ears:
+class TrustFilter:
     """Whose words reach the coder: people with write access, our own accounts, and the Apps on the list."""
 
-    def __init__(self, writers: Writers, bots: Collection[str]) -> None:
+    def __init__(self, writers: TrustedWriters, bots: Collection[str]) -> None:
         """`bots` are logins of Apps as they stand on their comments, for example `linter[bot]`."""
         self._writers = writers
         self._bots = {login.casefold() for login in bots}
@@ -53,12 +53,17 @@ class Feedback:
     """The feedback on the pull requests of one repository, as its worker heeds it."""
 
     def __init__(
-        self, reviews: Reviews, conversation: Conversation, ears: Ears, ours: Collection[int], keys: Keyring
+        self,
+        reviews: Reviews,
+        conversation: Conversation,
+        trust_filter: TrustFilter,
+        ours: Collection[int],
+        keys: Keyring,
     ) -> None:
         """`ours` are the account ids whose answers count as the engine's."""
         self._reviews = reviews
         self._conversation = conversation
-        self._ears = ears
+        self._ears = trust_filter
         self._ours = ours
         self._keys = keys
 
@@ -74,7 +79,7 @@ class Feedback:
         deaf = {id: await self._ears.why_not(one) for id, one in {one.id: one for _, one, _ in said}.items()}
         answered = answers.answered(page, self._ours, self._keys)
         heard = {id for id, why in deaf.items() if not why} | set(self._ours)
-        known = Known(heard, answered | set(given), self._keys)
+        known = AnswerRecord(heard, answered | set(given), self._keys)
         return Reading(
             items=open_items(page, known),
             present=frozenset(key for key, _, _ in said),

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 import structlog
 
-from shared.creation import making
 from shared.errors import Gone
 from shared.git.notes import Answer
+from shared.github.creation import making
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.workflow import Event, Stage, Track, move
 from worker_agent.decide import Phase
-from worker_agent.feedback import answers, told
+from worker_agent.feedback import answers, status_text
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.reading import MOST, Feedback, Reading
+from worker_agent.phase_commits import PhaseCommits
 from worker_agent.ports import Forge
-from worker_agent.worksite import Worksite
 
 log = structlog.get_logger()
 
@@ -39,7 +39,7 @@ class _Asked:
 class Rounds:
     """The rounds of one repository's pull requests; at most `most` follow one another."""
 
-    def __init__(self, feedback: Feedback, forge: Forge, worksite: Worksite, most: int) -> None:
+    def __init__(self, feedback: Feedback, forge: Forge, worksite: PhaseCommits, most: int) -> None:
         self._feedback = feedback
         self._forge = forge
         self._worksite = worksite
@@ -55,7 +55,7 @@ class Rounds:
             known = self._asked[number] = _Asked(fence.nonce, fence.round, reading.items[:MOST])
         return known.items
 
-    async def answer(self, held: Held) -> told.Ignored:
+    async def answer(self, held: Held) -> status_text.Ignored:
         """Answer what the fence's commit answers, each once, and go on: to CI, or to what was said meanwhile.
 
         Returns the texts that nobody heeds. Raises `Transient` when an answer may not have arrived.
@@ -67,7 +67,7 @@ class Rounds:
         late = len(seen.items)
         again = late > 0 and held.fence.round < self._most
         log.info("feedback_answered", outcome="completed", commit=commit, answers=len(given), late=late)
-        status = told.with_ignored(told.answered(held.fence, given, late, again=again), seen.ignored)
+        status = status_text.with_ignored(status_text.answered(held.fence, given, late, again=again), seen.ignored)
         await self._forge.status.show(held.fence.key.number, status, held)
         self._asked.pop(number, None)
         if again:

@@ -12,8 +12,8 @@ from shared.order import urgency
 from shared.workflow import Stage
 from worker_agent import links
 from worker_agent.decide import WORKING
+from worker_agent.expected_labels import is_doubled
 from worker_agent.policy import Policy
-from worker_agent.projection import is_doubled
 
 
 class Candidates:
@@ -106,7 +106,7 @@ def _number(item: Issue) -> int | None:
     return links.issue_named_by(item.body) if item.is_pull_request else item.number
 
 
-def mourns(item: Issue, listed: Mapping[int, Issue]) -> bool:
+def needs_followup(item: Issue, listed: Mapping[int, Issue]) -> bool:
     """Whether anything follows from a listed item being gone: only from a pull request, while its issue is listed.
 
     What is held is read by whoever holds it; what a short list lacks comes back with the next one.

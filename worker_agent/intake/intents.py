@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shared.comment_signatures import Keyring
 from shared.labels import Flag, Labels
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
-from shared.marks import Keyring
 from shared.models import Issue, PullRequest
 from shared.pending import mark
 from shared.specification import Provenance, authentic, body_sha256
 from shared.workflow import HALTED, Event, Stage, Track, move
 from worker_agent.decide import SETTLED, WORKING, Phase
+from worker_agent.expected_labels import is_doubled
 from worker_agent.policy import Policy
-from worker_agent.projection import is_doubled
 
 UNAPPROVED = "0" * 64
 """The hash of no text: a plan's text was edited before it was begun, so what stands there nobody has approved."""
@@ -103,7 +103,7 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
     """What an item with an open pull request is claimed for; labels of either that lag count as work.
 
     From a halt only a person leads on, who thereby approves the issue's text and the branch's head as they are, and
-    one more round. Otherwise git decides what a head means that is not ours, see `branch/people.py`.
+    one more round. Otherwise git decides what a head means that is not ours, see `branch/external_commits.py`.
     """
     if fence is None:
         return "the pull request is not of this engine's making"

@@ -15,8 +15,8 @@ from shared.specification import body_sha256
 from shared.workflow import Stage
 from worker_agent.decide import Head, Phase
 from worker_agent.feedback.reading import Feedback
-from worker_agent.intake.siblings import Siblings
-from worker_agent.intake.writers import Writers
+from worker_agent.intake.other_accounts import OtherAccounts
+from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.ports import Issues
 
 AT_ONCE = timedelta(minutes=2)
@@ -40,8 +40,8 @@ class Requests:
         self,
         issues: Issues,
         branches: Branches,
-        siblings: Siblings,
-        writers: Writers,
+        siblings: OtherAccounts,
+        writers: TrustedWriters,
         feedback: Feedback,
         names: Labels,
     ) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
-from shared import marks
-from shared.marks import Keyring
+from shared import comment_signatures
+from shared.comment_signatures import Keyring
 from shared.proof_claim import NAME, PURPOSE, VERSION, Claim, ClaimedProof, NoClaim, digest, read
 from worker_agent.tdd.runners.report import TestId
 
@@ -28,7 +28,7 @@ def write(claim: Claim, keys: Keyring) -> str:
     left = LIMIT - len(_line(_content(claim, {}), keys))
     kept: dict[TestId, str] = {}
     for test, red in claim.tests.items():
-        left -= len(marks.spelled({test: red}))
+        left -= len(comment_signatures.spelled({test: red}))
         if left < 0:
             break
         kept[test] = red
@@ -49,7 +49,7 @@ def _fitting(entries: Sequence[str]) -> tuple[str, ...]:
     """The first ones, as many as fit, and how many more there are."""
     left = LIST_CHARS
     for count, entry in enumerate(entries):
-        left -= len(marks.spelled([entry]))
+        left -= len(comment_signatures.spelled([entry]))
         if left < 0:
             return (*entries[:count], f"{MORE}{len(entries) - count} more")
     return tuple(entries)
@@ -61,5 +61,5 @@ def _content(claim: Claim, tests: Mapping[str, str]) -> dict[str, object]:
 
 def _line(content: Mapping[str, object], keys: Keyring) -> str:
     issue = content["issue"]
-    line = marks.render(NAME, {"data": marks.spelled(content)}, version=VERSION)
+    line = comment_signatures.render(NAME, {"data": comment_signatures.spelled(content)}, version=VERSION)
     return keys.sign(PURPOSE, issue if isinstance(issue, int) else 0, line)

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from shared.git.notes import Note, Phase, ProofNote
 from shared.specification import Kind
-from worker_agent.aborts import CycleAborted
+from worker_agent.coding_session import CodingSession, WorkContext
+from worker_agent.errors import CycleAborted
 from worker_agent.tdd.judging.verdict import listed
-from worker_agent.tdd.jury import Jury
-from worker_agent.tdd.phases import agenda
+from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import counted, green_note
 from worker_agent.tdd.runners.report import TestRun
-from worker_agent.workshop import Job, Workshop
+from worker_agent.tdd.tree_verification import TreeVerification
 
 LOST = "On this later commit the change is not proven any more: {}"
 
@@ -21,11 +21,11 @@ LOST = "On this later commit the change is not proven any more: {}"
 class RenewedEvidence:
     """Judges the whole change once more, from the base that its branch has."""
 
-    def __init__(self, workshop: Workshop) -> None:
+    def __init__(self, workshop: CodingSession) -> None:
         self._workshop = workshop
-        self._jury = Jury(workshop)
+        self._jury = TreeVerification(workshop)
 
-    async def added(self, job: Job, tree: str, note: Note) -> Note:
+    async def added(self, job: WorkContext, tree: str, note: Note) -> Note:
         """The note of a commit with its evidence: tests, how they were on the base, and what was damaged.
 
         What is not proven any more becomes a doubt, and refuses nothing: the commit keeps every test. Without tests
@@ -52,7 +52,7 @@ class RenewedEvidence:
             proof=proof,
         )
 
-    async def _judged(self, job: Job, baseline: TestRun, tree: str, note: Note) -> Note:
+    async def _judged(self, job: WorkContext, baseline: TestRun, tree: str, note: Note) -> Note:
         if job.specification.kind is not Kind.FEATURE:
             kept = await self._jury.unchanged(job, baseline, tree)
             proof = kept.proof if kept.verdict.ok else _lost(kept.proof, kept.verdict.details)
@@ -75,9 +75,9 @@ def is_renewed(note: Note) -> bool:
     return note.phase is Phase.FIX and note.proof is not None
 
 
-async def _base(workshop: Workshop, job: Job) -> str:
+async def _base(workshop: CodingSession, job: WorkContext) -> str:
     """The commit of the base branch that the branch is built on: what it merged last, else where it began."""
-    phases = await agenda.phases(workshop, job)
+    phases = await next_phase.phases(workshop, job)
     return next((note.base for _, note in reversed(phases) if note.phase is Phase.SYNC), job.base)
 
 

@@ -10,6 +10,7 @@ from shared.git.mirror import Mirror
 from shared.git.notes import Baseline, ProofNote
 from shared.git.workspace import Workspace
 from shared.specification import Kind, Specification
+from worker_agent.phase_commits import reader
 from worker_agent.policy import SuitePolicy
 from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.judging.verdict import GreenVerdict, RedVerdict, Verdict
@@ -18,13 +19,12 @@ from worker_agent.tdd.proof import examination, unchanged_behaviour
 from worker_agent.tdd.proof.change import Change, load, tree_with_tests
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
 from worker_agent.tdd.proof.layout import Layout
-from worker_agent.tdd.proof.steering import pinned
+from worker_agent.tdd.proof.pinned_files import pinned
 from worker_agent.tdd.proof.subject import Rules, Run, Subject
 from worker_agent.tdd.proof.suites import chosen_suites
 from worker_agent.tdd.runners.report import TestId, TestRun
 from worker_agent.tdd.runners.run import TestBench
 from worker_agent.tdd.runners.runner import Selection
-from worker_agent.worksite import reader
 
 
 @dataclass(frozen=True, slots=True)

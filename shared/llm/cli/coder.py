@@ -8,9 +8,9 @@ from typing import Protocol
 
 from shared.errors import Misconfigured
 from shared.llm.cli.directory import CallDirectory, opened
+from shared.llm.cli.error_wording import of_the_vendor
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
-from shared.llm.cli.wording import of_the_vendor
 from shared.llm.endpoint import Endpoint, Endpoints
 from shared.llm.port import NOT_RUN, Ending, Outcome, Request
 from shared.process import Cut, Patience

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from shared.git import directories
+from shared import directories
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from shared.llm.port import Usage
 from shared.llm.prices import Prices, Tokens
-from shared.llm.proxy.metering import Asked, Meter
+from shared.llm.proxy.metering import Asked, UsageMeter
 
 BROKEN = 0
 """Stands among the statuses for an answer that ended with an error inside of it."""
@@ -47,18 +47,18 @@ class Account:
     retry_at: datetime | None = None
     barred: str = ""
     answers: set[int] = field(default_factory=set)
-    _meters: list[Meter] = field(default_factory=list)
-    _done: list[Meter] = field(default_factory=list)
-    _broken_off: list[Meter] = field(default_factory=list)
+    _meters: list[UsageMeter] = field(default_factory=list)
+    _done: list[UsageMeter] = field(default_factory=list)
+    _broken_off: list[UsageMeter] = field(default_factory=list)
 
-    def opened(self, asked: Asked) -> Meter:
+    def opened(self, asked: Asked) -> UsageMeter:
         """A request that is about to be sent."""
-        meter = Meter(asked)
+        meter = UsageMeter(asked)
         self._meters.append(meter)
         self.requests += 1
         return meter
 
-    def closed(self, meter: Meter, *, charged: bool, cut_here: bool = False) -> None:
+    def closed(self, meter: UsageMeter, *, charged: bool, cut_here: bool = False) -> None:
         """It is over; a refused one is not `charged`. `cut_here`: it was not the vendor's end or the program's."""
         self._meters.remove(meter)
         if charged:
@@ -112,7 +112,7 @@ class Account:
             cut_off=self.refused and bool(self._broken_off) and others < self.budget_usd,
         )
 
-    def _most(self, meter: Meter) -> float:
+    def _most(self, meter: UsageMeter) -> float:
         """What a request has cost, or the most that it can have cost while nobody has said it."""
         return max(map(self._bound, meter.most))
 

@@ -54,7 +54,7 @@ class Asked:
         return (self.uses + 1) * self.output
 
 
-class Meter:
+class UsageMeter:
     """Reads one answer of status 200; `total` and `most` may be asked at any time."""
 
     def __init__(self, asked: Asked) -> None:

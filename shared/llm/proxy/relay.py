@@ -18,8 +18,8 @@ from yarl import URL
 from shared.clock import Clock
 from shared.llm.proxy import allowed
 from shared.llm.proxy.account import Account
-from shared.llm.proxy.door import Door
-from shared.llm.proxy.metering import Asked, Meter
+from shared.llm.proxy.connection_limit import ConnectionLimit
+from shared.llm.proxy.metering import Asked, UsageMeter
 from shared.llm.proxy.resets import resets_at
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import LOOPBACK, OUT_OF_BUDGET, PATHS, Refused, Upstream, Vendor, worded
@@ -73,7 +73,7 @@ class Relay:
     token: str = field(repr=False)
     model: str | None = None
     tools: Set[VendorTool] = frozenset()
-    door: Door = field(default_factory=Door)
+    door: ConnectionLimit = field(default_factory=ConnectionLimit)
     _open: int = 0
     _held: int = 0
     _counts: int = 0
@@ -198,7 +198,12 @@ class Relay:
         return host in LOOPBACK and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
 
     async def _forward(
-        self, request: web.Request, upstream: Upstream, body: bytes, headers: Mapping[str, str], meter: Meter | None
+        self,
+        request: web.Request,
+        upstream: Upstream,
+        body: bytes,
+        headers: Mapping[str, str],
+        meter: UsageMeter | None,
     ) -> web.StreamResponse:
         charged, cut_here = True, False
         response: web.StreamResponse | None = None
@@ -224,14 +229,16 @@ class Relay:
             if meter is not None:
                 self.account.closed(meter, charged=charged, cut_here=cut_here)
 
-    def _note(self, answer: aiohttp.ClientResponse, meter: Meter | None) -> None:
+    def _note(self, answer: aiohttp.ClientResponse, meter: UsageMeter | None) -> None:
         """What the vendor says of itself: by that, and not by the program's word, a run has met a limit."""
         if answer.status != 200:
             self.account.answers.add(answer.status)
         if meter is not None:
             self.account.retry_at = resets_at(answer.status, _lower(answer.headers), self._now())
 
-    async def _pass_on(self, answer: aiohttp.ClientResponse, response: web.StreamResponse, meter: Meter | None) -> bool:
+    async def _pass_on(
+        self, answer: aiohttp.ClientResponse, response: web.StreamResponse, meter: UsageMeter | None
+    ) -> bool:
         """Pass an answer on as it comes; False when the budget was used up before its end."""
         async for chunk in answer.content.iter_any():
             if meter is not None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from shared.named_times import http_date, since_1970
+from shared.retry_times import http_date, since_1970
 
 LIMITING = frozenset({429, 503, 529})
 """Statuses that ask for a later try."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.console import Console
 
 from console.demo.board import Board, evidence_table
-from lab.demo.ending import Merged
-from lab.demo.stage import REPOSITORY
-from lab.server import Lab
+from lab.demo.outcome import Merged
+from lab.demo.setup import REPOSITORY
+from lab.github.server import Lab
 
 TITLE = "Support [/search] and [bold]route\x1b[31m"
 

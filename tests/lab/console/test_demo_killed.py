@@ -27,8 +27,8 @@ import pathlib
 
 import anyio
 
-from lab.demo.cast import Cast
-from lab.demo.stage import Stage
+from lab.demo.agent_processes import Cast
+from lab.demo.setup import Stage
 from shared.loop import RealClock
 
 here = pathlib.Path.cwd()

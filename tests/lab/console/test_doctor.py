@@ -14,16 +14,16 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES
 from judge import Judge
 
-from console.doctor.command import Wishes, chosen, examined
+from console.doctor.command import DoctorOptions, chosen, examined
 from console.doctor.finding import Finding, Status
 from console.doctor.report import total
-from lab.server import Lab
-from lab.world.repository import Protection
+from lab.github.server import Lab
+from lab.github.world.repository import Protection
+from shared.comment_signatures import Key, Keyring
 from shared.errors import Misconfigured
 from shared.github.labels import LOOKS, STORY_LOOK
 from shared.labels import Labels
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
-from shared.marks import Key, Keyring
 from shared.process import run
 from shared.workflow import Role
 
@@ -311,10 +311,10 @@ def test_a_configuration_that_cannot_be_read_is_an_error_of_its_own(
 ) -> None:
     config = tmp_path / "repos.yml"
     config.write_text("repositories: [{name: a/b, pol_interval: 3}]\n")
-    assert examined(Wishes(config=config, json=True), {"HOME": str(tmp_path)}) == 2
+    assert examined(DoctorOptions(config=config, json=True), {"HOME": str(tmp_path)}) == 2
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["status"], "poll_interval" in finding["sentence"]) == ("fail", True)
-    assert examined(Wishes(config=config), {"HOME": str(tmp_path)}) == 2
+    assert examined(DoctorOptions(config=config), {"HOME": str(tmp_path)}) == 2
     assert "poll_interval" in capsys.readouterr().err
 
 

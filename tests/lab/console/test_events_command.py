@@ -12,7 +12,7 @@ from telemetry_bench import AT, event
 from typer.testing import CliRunner
 
 from console.__main__ import app
-from console.events import Wishes, moment, shown
+from console.events import EventsOptions, moment, shown
 from shared.telemetry.events import Event, Kind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 
@@ -42,7 +42,7 @@ def write(state: Path, *events: Event) -> None:
 
 
 def ask(state: Path, *, clock: Stop | None = None, table: bool = False, follow: bool = False, **query: object) -> int:
-    wishes = Wishes(Query(repository="a/b", **query), None, state, follow)  # type: ignore[arg-type]
+    wishes = EventsOptions(Query(repository="a/b", **query), None, state, follow)  # type: ignore[arg-type]
     return shown(wishes, {"HOME": str(state)}, clock or Stop(), table=table)
 
 

@@ -13,8 +13,8 @@ from engine import ENGINE, REPOSITORY, WRITES
 from judge import Judge
 
 from config.loading import load
-from console.init.command import Ask, Wishes, initialise
-from lab.server import Lab
+from console.init.command import Ask, InitOptions, initialise
+from lab.github.server import Lab
 from shared.github.labels import LOOKS, STORY_LOOK
 from shared.labels import Labels
 from shared.process import run
@@ -35,7 +35,7 @@ class Desk:
         token = self.lab.token(ENGINE, WRITES)
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "GITHUB_TOKEN": token}
 
-    async def init(self, wishes: Wishes, ask: Ask | None = None) -> int:
+    async def init(self, wishes: InitOptions, ask: Ask | None = None) -> int:
         """`workflow-engine init`, by default where nobody can be asked; its exit code."""
         wishes = replace(wishes, config=self.config)
         return await anyio.to_thread.run_sync(initialise, wishes, ask, self.environment)
@@ -84,14 +84,14 @@ async def test_it_makes_what_is_missing_and_repeating_it_changes_nothing(
     assert desk.key.read_text().strip() not in done.text
 
     before, asked = desk.files(), len(list(desk.lab.exchanges))
-    assert await desk.init(Wishes(yes=True)) == 0
+    assert await desk.init(InitOptions(yes=True)) == 0
     assert capsys.readouterr().out == "Everything was there already: nothing was changed.\n"
     assert desk.files() == before
     assert {exchange.method for exchange in list(desk.lab.exchanges)[asked:]} == {"GET"}
 
 
 async def test_a_dry_run_shows_everything_and_does_nothing(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    assert await desk.init(Wishes(REPOSITORY, api_url=desk.lab.url, dry_run=True)) == 0
+    assert await desk.init(InitOptions(REPOSITORY, api_url=desk.lab.url, dry_run=True)) == 0
     said = capsys.readouterr().out
     assert f"+  - name: {REPOSITORY}" in said.splitlines()
     assert f"would create 1 labels in {REPOSITORY}: {READY}" in said
@@ -109,12 +109,12 @@ async def test_a_configuration_that_is_there_is_kept_and_what_to_add_is_said(
     desk.config.write_text(mine)
     labels = desk.lab.at(REPOSITORY).labels
     labels.change("story", None, "000000", "mine")
-    assert await desk.init(Wishes(yes=True)) == 0
+    assert await desk.init(InitOptions(yes=True)) == 0
     assert f"{desk.config} was kept. Add to it:  lock: {{key_files: [{desk.key}]}}" in capsys.readouterr().out
     assert (desk.config.read_text(), desk.key.exists()) == (mine, True)
     assert labels.require("story").color == "000000", "a person's colour stays"
 
-    assert await desk.init(Wishes(yes=True, update=True)) == 0
+    assert await desk.init(InitOptions(yes=True, update=True)) == 0
     assert f"Repainted 1 labels in {REPOSITORY}." in capsys.readouterr().out
     assert (labels.require("story").color, labels.require("story").description) == STORY_LOOK
 
@@ -126,7 +126,7 @@ async def test_without_a_yes_nothing_is_done(desk: Desk, capsys: pytest.CaptureF
         questions.append(question)
         return False
 
-    wishes = Wishes(REPOSITORY, api_url=desk.lab.url)
+    wishes = InitOptions(REPOSITORY, api_url=desk.lab.url)
     assert await desk.init(wishes) == 2
     assert "give --yes, or --dry-run" in capsys.readouterr().err
     assert await desk.init(wishes, no) == 1
@@ -139,9 +139,9 @@ async def test_without_a_yes_nothing_is_done(desk: Desk, capsys: pytest.CaptureF
 
 
 async def test_a_new_configuration_needs_a_repository(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    assert await desk.init(Wishes(yes=True)) == 2
+    assert await desk.init(InitOptions(yes=True)) == 2
     assert "workflow-engine init owner/repo" in capsys.readouterr().err
-    assert await desk.init(Wishes("nonsense", yes=True)) == 2
+    assert await desk.init(InitOptions("nonsense", yes=True)) == 2
     assert "'nonsense' is not a repository" in capsys.readouterr().err
     assert desk.files() == {}
 
@@ -153,5 +153,5 @@ async def test_a_token_that_may_not_make_labels_ends_with_its_code(
     desk.lab.configure(REPOSITORY, collaborators={ENGINE: "read"})
     server = f'{{api_url: "{desk.lab.url}", write_interval_seconds: 0}}'
     desk.config.write_text(f"repositories: [{{name: {REPOSITORY}}}]\ngithub: {server}\n")
-    assert await desk.init(Wishes(yes=True)) == 4
+    assert await desk.init(InitOptions(yes=True)) == 4
     assert "does not allow POST" in capsys.readouterr().err

@@ -15,12 +15,12 @@ from engine import ENGINE, OWNER, REPOSITORY, REVIEWER, WRITES
 from judge import Judge
 
 from config.loading import load
-from console.start.command import Wishes, started
+from console.start.command import StartOptions, started
 from console.start.draft import Choices
-from console.start.person import Nobody, Person
+from console.start.questions import Nobody, Person
 from lab import locks, stub_project
-from lab.server import Lab
-from lab.world.issues import IssueRecord
+from lab.github.server import Lab
+from lab.github.world.issues import IssueRecord
 from shared.github.labels import LOOKS, STORY_LOOK
 from shared.labels import Labels
 from shared.process import Finished, run
@@ -66,7 +66,7 @@ class Newcomer:
     def config(self) -> Path:
         return self.home / ".config" / "workflow-engine" / "repos.yml"
 
-    def wishes(self, **more: Any) -> Wishes:
+    def wishes(self, **more: Any) -> StartOptions:
         choices = Choices(
             REPOSITORY,
             test_command="sh check.sh",
@@ -75,9 +75,9 @@ class Newcomer:
             sandbox="none",
             scenario=self.home / "scenario.yml",
         )
-        return Wishes(replace(choices, **more), backend="scripted")
+        return StartOptions(replace(choices, **more), backend="scripted")
 
-    async def start(self, person: Person, wishes: Wishes, **variables: str) -> int:
+    async def start(self, person: Person, wishes: StartOptions, **variables: str) -> int:
         """In this process, without the worker, whose code is 0."""
         known = {**self.environment, **variables}
         return await anyio.to_thread.run_sync(started, wishes, person, known, lambda draft, environment: 0)

@@ -11,14 +11,12 @@ from engine import OWNER, REPOSITORY, Engine
 from orphan_scene import charged, writes
 from worker_scene import CODE, SLOW, TESTS, WRONG, during_the_call, labels, pulls
 
-from console.report.command import Wishes as ReportWishes
-from console.report.command import reported
+from console.report.command import ReportOptions, reported
 from console.report.figures import Figures, figures
 from console.report.gather import gathered
 from console.report.item import Outcome, Touch
 from console.report.rework import Reason
-from console.status.command import Wishes as StatusWishes
-from console.status.command import told
+from console.status.command import StatusOptions, told
 from console.status.row import Waiting, Whom
 from shared.git.command import Identity
 from shared.git.fences import Fences
@@ -186,8 +184,8 @@ def test_a_configuration_that_is_missing_is_told_in_one_sentence(
 ) -> None:
     environment = {"HOME": str(tmp_path)}
     config = tmp_path / "none.yml"
-    assert told(StatusWishes("a/b", config), environment, RealClock()) == 2
-    assert reported(ReportWishes("a/b", config=config), environment, RealClock()) == 2
+    assert told(StatusOptions("a/b", config), environment, RealClock()) == 2
+    assert reported(ReportOptions("a/b", config=config), environment, RealClock()) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert [str(config) in line for line in said.err.splitlines()] == [True, True]

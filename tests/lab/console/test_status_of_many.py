@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from engine import ENGINE, REPOSITORY, WRITES, Engine
 
-from console.record.visit import Visit, visited
+from console.history.repository_reader import OpenRepository, visited
 from shared.errors import EngineError, Misconfigured
 from shared.git.names import mirror_path
 
@@ -17,7 +17,9 @@ OTHER = "eve/other"
 
 
 @asynccontextmanager
-async def looked_at(engine: Engine, *names: str) -> AsyncIterator[tuple[tuple[Visit, ...], Mapping[str, EngineError]]]:
+async def looked_at(
+    engine: Engine, *names: str
+) -> AsyncIterator[tuple[tuple[OpenRepository, ...], Mapping[str, EngineError]]]:
     """Both repositories, with a file where the mirror of `eve/other` is to be."""
     await engine.lab.repository(OTHER, {"README.md": "# Other\n"}, collaborators={ENGINE: "write"})
     settings = engine.settings("reader")

@@ -7,14 +7,14 @@ import pytest
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
 
 from config.loading import VARIABLE
-from console.uninstall import Ask, Wishes, removed
+from console.uninstall import Ask, UninstallOptions, removed
 from lab import locks, stub_project
 from shared.github.labels import LOOKS
 from shared.labels import Labels
 from shared.workflow import Role
 
 
-async def uninstall(engine: Engine, wishes: Wishes, ask: Ask | None = None) -> int:
+async def uninstall(engine: Engine, wishes: UninstallOptions, ask: Ask | None = None) -> int:
     file = engine.directory / "config.yml"
     file.write_text(engine.settings("machine-1").model_dump_json(include={"repositories", "state_dir", "work_dir"}))
     text = file.read_text()[:-1] + f', "github": {{"api_url": "{engine.lab.url}", "write_interval_seconds": 0}}'
@@ -44,12 +44,12 @@ async def test_what_is_the_engines_goes_and_what_is_peoples_stays(
         await engine.tick(worker)
     assert any(ref.startswith("refs/ack/worker/") for ref in await refs(engine))
     before = await refs(engine)
-    assert await uninstall(engine, Wishes(REPOSITORY, dry_run=True)) == 0
-    assert await uninstall(engine, Wishes(REPOSITORY)) == 2
-    assert await uninstall(engine, Wishes(REPOSITORY), lambda question: False) == 1
+    assert await uninstall(engine, UninstallOptions(REPOSITORY, dry_run=True)) == 0
+    assert await uninstall(engine, UninstallOptions(REPOSITORY)) == 2
+    assert await uninstall(engine, UninstallOptions(REPOSITORY), lambda question: False) == 1
     assert (await refs(engine), "Nothing was changed." in capsys.readouterr().out) == (before, True)
 
-    assert await uninstall(engine, Wishes(REPOSITORY, yes=True)) == 0
+    assert await uninstall(engine, UninstallOptions(REPOSITORY, yes=True)) == 0
     said = capsys.readouterr().out
     assert [ref for ref in await refs(engine) if ref.startswith(("refs/ack/", "refs/notes/"))] == []
     assert {ref for ref in before if ref.startswith("refs/heads/")} <= set(await refs(engine))
@@ -60,7 +60,7 @@ async def test_what_is_the_engines_goes_and_what_is_peoples_stays(
     assert "Left: comments, branches" in said
     assert f"Left: {engine.directory / 'config.yml'}" in said
 
-    assert await uninstall(engine, Wishes(REPOSITORY, yes=True)) == 0
+    assert await uninstall(engine, UninstallOptions(REPOSITORY, yes=True)) == 0
     assert "There is nothing of the engine in" in capsys.readouterr().out
 
 
@@ -72,6 +72,6 @@ async def test_an_agent_at_work_is_not_robbed(engine: Engine, capsys: pytest.Cap
         held = locks.held(engine.lab.at(REPOSITORY))
         before = await refs(engine)
         assert held
-        assert await uninstall(engine, Wishes(REPOSITORY, yes=True)) == 1
+        assert await uninstall(engine, UninstallOptions(REPOSITORY, yes=True)) == 1
         assert "Agents hold #1 (worker" in capsys.readouterr().err
         assert await refs(engine) == before

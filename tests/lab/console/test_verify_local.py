@@ -9,7 +9,7 @@ import pytest
 from anyio import to_thread
 from verify_scene import BASE, CODE, TEST, examined, repository, verify
 
-from console.verify.command import Wishes, verified
+from console.verify.command import VerifyOptions, verified
 
 pytestmark = pytest.mark.long
 
@@ -27,12 +27,12 @@ async def test_a_head_that_is_not_green_is_false(tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("wishes", "sentence"),
     [
-        (Wishes(), "Name one pull request"),
-        (Wishes("a/b#1", ("x", "y")), "Name one pull request"),
-        (Wishes("a/b"), "'a/b' is no pull request: write it as owner/repo#7."),
+        (VerifyOptions(), "Name one pull request"),
+        (VerifyOptions("a/b#1", ("x", "y")), "Name one pull request"),
+        (VerifyOptions("a/b"), "'a/b' is no pull request: write it as owner/repo#7."),
     ],
 )
-def test_wrong_arguments_end_with_2(wishes: Wishes, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_arguments_end_with_2(wishes: VerifyOptions, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert verified(wishes, {}) == 2
     assert sentence in capsys.readouterr().err
 

@@ -13,8 +13,8 @@ from anyio import to_thread
 from engine import ALONE, ENGINE, REPOSITORY, WRITES, Engine
 from worker_scene import CODE, TESTS, comments, once, pulls
 
-from console.verify.command import Wishes, verified
-from shared.marks import Keyring
+from console.verify.command import VerifyOptions, verified
+from shared.comment_signatures import Keyring
 from worker_agent.tdd import claim as claims
 from worker_agent.tdd.claim import NoClaim
 
@@ -57,7 +57,7 @@ github: {{api_url: "{engine.lab.url}"}}
 
     async def verify(self, number: int) -> tuple[int, dict[str, Any]]:
         """The exit code, and what was printed."""
-        wishes = Wishes(f"{REPOSITORY}#{number}", json=True, config=self.file)
+        wishes = VerifyOptions(f"{REPOSITORY}#{number}", json=True, config=self.file)
         environment = {"GITHUB_TOKEN": self.token, "PATH": "/usr/bin:/bin"}
         self.capsys.readouterr()
         code = await to_thread.run_sync(verified, wishes, environment)
@@ -115,6 +115,6 @@ async def test_a_token_that_is_refused_is_no_verdict(
     engine: Engine, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     checker = Checker(engine, capsys)
-    wishes = Wishes(f"{REPOSITORY}#1", config=checker.file)
+    wishes = VerifyOptions(f"{REPOSITORY}#1", config=checker.file)
     environment = {"GITHUB_TOKEN": "ghp_nobody", "PATH": "/usr/bin:/bin"}
     assert await to_thread.run_sync(verified, wishes, environment) == 4

@@ -10,8 +10,8 @@ import pytest
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES, Engine
 
 from config.state import StateDirectory
-from console.building.assembly import Parts, Process, opened
-from console.building.sign_in import pace_of
+from runtime.building.assembly import Parts, Process, opened
+from runtime.building.sign_in import pace_of
 from shared.loop import RealClock
 from shared.workflow import Role
 

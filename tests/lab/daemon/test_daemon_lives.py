@@ -15,20 +15,20 @@ from structlog.testing import capture_logs
 
 from config.settings import Settings
 from config.state import StateDirectory
-from console.arguments import Arguments
-from console.building.assembly import Parts, Process
-from console.daemon.configuration import Configuration
-from console.daemon.doorbells import Doorbells
-from console.daemon.life import Life
-from console.daemon.serving import serve
-from console.daemon.start import Job
-from console.signals import Orders
+from runtime.arguments import Arguments
+from runtime.building.assembly import Parts, Process
+from runtime.daemon.agent_lifecycle import AgentLifecycle
+from runtime.daemon.configuration import Configuration
+from runtime.daemon.serving import serve
+from runtime.daemon.start import Job
+from runtime.daemon.webhook_hints import WebhookHints
+from runtime.signals import Orders
 from shared.errors import Blocked
 from shared.items import Candidate, Skip, Step
 from shared.lock.claim import Lease
 from shared.lock.hold import Held
 from shared.loop import RealClock
-from shared.telemetry.vitals import STUCK_SECONDS
+from shared.telemetry.health_state import STUCK_SECONDS
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long
@@ -109,14 +109,14 @@ class Scene:
 
     def __init__(self, settings: Settings, process: Process, variables: Variables, clock: LateClock) -> None:
         self.settings, self.process, self.variables = settings, process, variables
-        self.orders, self.bells = Orders(), Doorbells()
+        self.orders, self.bells = Orders(), WebhookHints()
         self.clock = clock
         self.configuration = Configuration(settings, lambda: settings, None)
         self.generations: list[float] = []
         """The poll interval that each was built with: what the tests change."""
         self.answered = {one.name: anyio.Event() for one in settings.repositories}
         arguments = Arguments(None, None, once=False, wait=False, verbose=False, agent_id=None)
-        self.life = Life(Job(Role.WORKER, self._build), process, arguments, self.orders, self.bells)
+        self.life = AgentLifecycle(Job(Role.WORKER, self._build), process, arguments, self.orders, self.bells)
 
     def _build(self, parts: Parts) -> Idle:
         self.generations.append(parts.configured.poll_interval)

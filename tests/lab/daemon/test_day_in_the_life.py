@@ -19,8 +19,8 @@ from daemon_scene import lines
 from engine import ENGINE, REPOSITORY, WRITES, Engine
 from worker_scene import CODE, TESTS, acks, calls, claims, labels, pulls
 
-from console.daemon import control
 from console.status.machine import machine
+from runtime.daemon import control
 from shared import process
 from shared.telemetry.events import Kind, Query
 from shared.telemetry.sqlite_store import SqliteStore
@@ -177,7 +177,7 @@ async def _morning(day: Day) -> None:
     refused = await day.logged("configuration_refused")
     assert "poll_interval" in refused["error"]
     assert day.state.joinpath("config.last-good.yml").read_text(encoding="utf-8") == good
-    assert control.pause(control.Wishes(state_dir=day.state), {}, "the audit") == 0
+    assert control.pause(control.ControlOptions(state_dir=day.state), {}, "the audit") == 0
     paused = await day.logged("item_ended")
     assert paused["outcome"] == "parked"
     assert "the audit" in paused["sentence"]
@@ -208,13 +208,13 @@ async def _trouble(day: Day, number: int, running: Process) -> None:
     if day.own_disk:
         ballast = day.state / "ballast"
         ballast.write_bytes(bytes(BALLAST_MIB * 2**20))
-        assert control.resume(control.Wishes(state_dir=day.state), {}) == 0
+        assert control.resume(control.ControlOptions(state_dir=day.state), {}) == 0
         assert str(day.state) in (await day.logged("claims_paused"))["reason"]
         await day.says("0 in work, 0 waiting, Less than 256 MiB are free")
         assert claims(day.engine, number) == 1
         ballast.unlink()
     else:
-        assert control.resume(control.Wishes(state_dir=day.state), {}) == 0
+        assert control.resume(control.ControlOptions(state_dir=day.state), {}) == 0
     assert calls(day.engine, "implement") == 0
 
 

@@ -12,9 +12,9 @@ import pytest
 from structlog.testing import capture_logs
 from telemetry_bench import AT, event
 
+from shared.telemetry.event_log import Written
 from shared.telemetry.events import Event, Kind, Query
 from shared.telemetry.sqlite_store import SqliteStore
-from shared.telemetry.trail import Written
 
 
 def uids(path: Path, **query: object) -> list[str]:

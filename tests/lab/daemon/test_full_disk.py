@@ -12,8 +12,8 @@ from git_remote import ENVIRONMENT, commit_to, machine, remote_at, work, workspa
 
 from config.state import StateDirectory
 from shared import process
+from shared.disk_space import DiskFull, free_bytes, mount_of
 from shared.git.publisher import keep
-from shared.room import NoRoom, free_bytes, mount_of
 from shared.workflow import Role
 
 pytestmark = pytest.mark.fault(29)
@@ -57,9 +57,9 @@ async def test_every_write_names_the_mount_and_works_again_when_there_is_room(sm
         ballast = fill(small)
         assert free_bytes(small) == 0
         assert mount_of(small / "a" / "b") == small
-        with pytest.raises(NoRoom, match=f"No space is left on {small} "):
+        with pytest.raises(DiskFull, match=f"No space is left on {small} "):
             identity.remember("a" * 32)
-        with pytest.raises(NoRoom, match=f"No space is left on {small} "):
+        with pytest.raises(DiskFull, match=f"No space is left on {small} "):
             await keep(space.git, base, commit, small / "state" / "kept")
         assert "patch.diff" not in names(small)
         ballast.unlink()
@@ -77,9 +77,9 @@ async def test_a_clone_and_a_fetch_that_find_no_room(small: Path, tmp_path: Path
     mirror = await machine(near, str(remote.path))
     await commit_to(remote, "main", {"big.txt": os.urandom(200_000).hex()})
     ballast = fill(small)
-    with pytest.raises(NoRoom, match=f"No space is left on {small} "):
+    with pytest.raises(DiskFull, match=f"No space is left on {small} "):
         await mirror.fetch()
-    with pytest.raises((NoRoom, OSError), match="No space"):
+    with pytest.raises((DiskFull, OSError), match="No space"):
         await workspace_of(mirror)
     ballast.unlink()
     await mirror.fetch()

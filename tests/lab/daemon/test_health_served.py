@@ -12,15 +12,15 @@ from hand_clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Misconfigured
+from shared.telemetry.event_log import NoTrail
 from shared.telemetry.fold import Tallies
 from shared.telemetry.health import Health, listener
-from shared.telemetry.trail import NoTrail
-from shared.telemetry.vitals import STUCK_SECONDS, Vitals
+from shared.telemetry.health_state import STUCK_SECONDS, HealthState
 from shared.workflow import Role
 
 
 @asynccontextmanager
-async def asked(vitals: Vitals) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
+async def asked(vitals: HealthState) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
     health = Health("worker-a", Role.WORKER, Tallies(), vitals, NoTrail())
     async with health.served("127.0.0.1", 0) as port, aiohttp.ClientSession() as session:
         yield session, f"http://127.0.0.1:{port}"
@@ -32,7 +32,7 @@ async def answer(session: aiohttp.ClientSession, url: str) -> tuple[int, str]:
 
 
 async def test_a_probe_is_told_how_the_agent_is() -> None:
-    vitals = Vitals(HandClock())
+    vitals = HealthState(HandClock())
     async with asked(vitals) as (session, url):
         assert await answer(session, f"{url}/readyz") == (503, "It is still starting.")
         assert await answer(session, f"{url}/healthz") == (200, "alive")
@@ -47,7 +47,7 @@ async def test_a_probe_is_told_how_the_agent_is() -> None:
 
 
 async def test_figures_are_text_for_prometheus_and_nothing_else_is_answered() -> None:
-    async with asked(Vitals(HandClock())) as (session, url):
+    async with asked(HealthState(HandClock())) as (session, url):
         async with session.get(f"{url}/metrics") as response:
             assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
             text = await response.text()
@@ -78,7 +78,7 @@ def test_an_address_that_is_not_ours_is_said() -> None:
 
 async def test_where_it_listens_stands_in_the_log_and_nobody_listens_afterwards() -> None:
     with capture_logs() as logs:
-        async with Health("worker-a", Role.WORKER, Tallies(), Vitals(HandClock()), NoTrail()).served(
+        async with Health("worker-a", Role.WORKER, Tallies(), HealthState(HandClock()), NoTrail()).served(
             "127.0.0.1", 0
         ) as port:
             pass

@@ -10,7 +10,7 @@ import pytest
 from engine import ENGINE, REPOSITORY, WRITES
 from judge import Judge
 
-from lab.server import Lab
+from lab.github.server import Lab
 from shared.process import Finished, run
 
 ROOT = Path(__file__).parents[3]

@@ -13,9 +13,9 @@ from otlp_receiver import Receiver, attributes
 from structlog.testing import capture_logs
 from telemetry_bench import AT, event
 
+from shared.telemetry.event_log import Copied, Hopeless, NoTrail, Written
 from shared.telemetry.events import Event, Kind
 from shared.telemetry.otlp_store import OtlpStore
-from shared.telemetry.trail import Copied, Hopeless, NoTrail, Written
 
 CALL = {
     "role": "developer",

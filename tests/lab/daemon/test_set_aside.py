@@ -12,14 +12,14 @@ from engine import ENGINE, REPOSITORY, WRITES, Engine
 from structlog.testing import capture_logs
 from test_daemon_lives import OTHER, Scene, daemon
 
-from console.arguments import Arguments
-from console.building.assembly import Parts
-from console.daemon.serving import serve
+from runtime.arguments import Arguments
+from runtime.building.assembly import Parts
+from runtime.daemon.serving import serve
 from shared.errors import Misconfigured
+from shared.telemetry.event_log import NoTrail
 from shared.telemetry.events import Kind, Query
 from shared.telemetry.metrics import Figures
 from shared.telemetry.sqlite_store import SqliteStore
-from shared.telemetry.trail import NoTrail
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

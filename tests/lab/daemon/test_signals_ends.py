@@ -17,7 +17,7 @@ from daemon_scene import configured, lines, states
 from engine import ENGINE, WRITES, Engine
 from worker_scene import TESTS
 
-from config.residents import residents
+from config.running_agents import residents
 from shared import process
 from shared.lock.codec import AckState
 from shared.workflow import Role

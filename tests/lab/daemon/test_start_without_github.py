@@ -11,8 +11,8 @@ import anyio
 import pytest
 from engine import ENGINE, REPOSITORY, WRITES, Engine
 
-from console.doctor.command import Wishes, examined
-from lab.trouble.faults import Fault, FaultKind
+from console.doctor.command import DoctorOptions, examined
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared import process
 
 pytestmark = pytest.mark.long
@@ -76,7 +76,7 @@ async def test_a_daemon_that_starts_in_a_storm_begins_when_it_is_over(engine: En
 @pytest.mark.fault(9)
 async def test_the_doctor_says_it_and_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = configured(tmp_path, NOBODY)
-    wishes, environment = Wishes((), config, json=True), surroundings(tmp_path, "canary-4711")
+    wishes, environment = DoctorOptions((), config, json=True), surroundings(tmp_path, "canary-4711")
     code = await anyio.to_thread.run_sync(examined, wishes, environment)
     found = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["status"] == "fail"]
     assert [(one["subject"], one["passing"]) for one in found] == [("token", True)]

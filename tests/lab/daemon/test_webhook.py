@@ -15,7 +15,7 @@ from hand_clock import HandClock
 
 from config.credentials import MissingCredentials, hook_secret
 from config.settings import WebhookSettings
-from console.daemon.webhook import MOST_BYTES, Webhook
+from runtime.daemon.webhook import MOST_BYTES, Webhook
 from shared.errors import Misconfigured
 
 SECRET = b"a-secret-of-the-webhook"

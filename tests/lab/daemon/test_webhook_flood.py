@@ -15,7 +15,7 @@ from hand_clock import HandClock
 from structlog.testing import capture_logs
 from test_webhook import PUSH, SECRET
 
-from console.daemon.webhook import MOST_BODIES, MOST_BYTES, MOST_CONNECTIONS, TOLD_SECONDS, Refusals, Webhook
+from runtime.daemon.webhook import MOST_BODIES, MOST_BYTES, MOST_CONNECTIONS, TOLD_SECONDS, Refusals, Webhook
 
 FORGED = "sha256=" + "0" * 64
 BROKEN = b"POST /webhook HTTP/1.1\r\nno header\r\n\r\n"

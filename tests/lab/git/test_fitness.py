@@ -12,10 +12,10 @@ from engine import ENGINE, REPOSITORY, WRITES, Engine
 from git_remote import AT
 
 from config.state import StateDirectory
-from console.building.assembly import Parts, Process, opened
-from console.building.fitness import TRUSTED_SECONDS, Proof, prove
-from console.launch import NOT_ALLOWED, complain
-from lab.repositories.bare import Bare
+from lab.github.repositories.bare import Bare
+from runtime.building.assembly import Parts, Process, opened
+from runtime.building.git_server_check import TRUSTED_SECONDS, Proof, prove
+from runtime.launch import NOT_ALLOWED, complain
 from shared.clock import Clock
 from shared.git.probe import UnfitServer
 from shared.process import run

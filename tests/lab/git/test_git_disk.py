@@ -8,7 +8,7 @@ from pathlib import Path
 
 from git_remote import ENGINE, commit_to, machine, remote_at, workspace_of
 
-from lab.clock import LabClock
+from lab.github.clock import LabClock
 from shared.git.disk import IDLE_SECONDS, SWEEP_SECONDS, Disk, survey
 from shared.git.mirror import LOOSE_OBJECTS, Mirror
 from shared.git.workspace import Workspace

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from git_remote import AT, ENGINE, fences_of, machine, remote_at, work, workspace_of
 
-from lab.repositories.bare import Bare
+from lab.github.repositories.bare import Bare
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.git.notes import Notes
 from shared.git.push_report import PushRefused
 from shared.lock.port import RefUpdate
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 
 FENCE = "refs/ack/worker/42"
-ORDER = Operator("test")
+ORDER = OperatorPermit("test")
 BRANCH = "refs/heads/auto/issue-42"
 NOTES = "refs/notes/workflow/issue-42"
 

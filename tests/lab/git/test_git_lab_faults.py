@@ -11,7 +11,7 @@ import pytest
 from git_remote import ENVIRONMENT, fences_of
 from lab_scene import NAME, Scene
 
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.errors import Gone, NotAllowed, Transient, Unauthorized, UnknownOutcome
 from shared.git.command import Git
 from shared.git.credentials import Credentials

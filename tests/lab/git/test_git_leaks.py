@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from git_remote import AT, TOKEN, machine, put, remote_at, work, workspace_of
 
-from shared.git import directories
+from shared import directories
 from shared.git.mirror import Mirror
 from shared.git.patch_policy import PatchRefused, Policy
 from shared.git.publisher import Publisher, keep
 from shared.git.workspace import Workspace
-from shared.outgoing.gate import Outgoing
+from shared.outgoing.outbound_filter import Outgoing
 
 SLACK = "xoxb-2345678901-" + "abcDEFghiJKL"
 HALVES = f'TOKEN = (\n    "{TOKEN[:11]}"\n    "{TOKEN[11:]}"\n)\n'

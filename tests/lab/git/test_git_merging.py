@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from git_remote import ENVIRONMENT, remote_at
 
-from lab.repositories.bare import Bare
+from lab.github.repositories.bare import Bare
 from shared.git.command import Git
 from shared.git.merging import Conflict, Merged, MergeFailed, has_markers, merge
 

@@ -8,15 +8,15 @@ import anyio
 import pytest
 from git_remote import ENGINE, ENVIRONMENT, NAME, TOKEN, remote_at, served
 
-from lab.repositories.bare import Bare
-from lab.repositories.git_command import signed
+from lab.github.repositories.bare import Bare
+from lab.github.repositories.git_command import signed
 from shared.errors import NotAllowed, Transient
 from shared.git.command import Git
 from shared.git.credentials import Credentials
 from shared.git.probe import UnfitServer, try_server
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 
-ORDER = Operator("a test")
+ORDER = OperatorPermit("a test")
 
 BELIEVES_THE_CLIENT = """\
 #!/bin/sh

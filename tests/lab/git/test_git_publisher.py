@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from git_remote import AT, ENGINE, commit_to, fences_of, machine, put, remote_at, work, workspace_of
 
-from lab.repositories.bare import Bare
+from lab.github.repositories.bare import Bare
 from shared.git.mirror import Mirror
 from shared.git.notes import Notes
 from shared.git.patch_policy import PatchRefused, Policy

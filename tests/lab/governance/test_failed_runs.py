@@ -9,7 +9,7 @@ import pytest
 from engine import Engine
 from worker_scene import CODE, TESTS, calls, fence, labels, once, status
 
-from lab.clock import LabClock
+from lab.github.clock import LabClock
 from shared.governance.failures import SCHEDULE_SECONDS
 from shared.items import Result
 from shared.loop import Loop

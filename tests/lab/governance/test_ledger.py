@@ -10,12 +10,12 @@ import anyio
 import pytest
 from git_remote import fences_of, machine, remote_at
 
-from lab.repositories.bare import Bare
+from lab.github.repositories.bare import Bare
 from shared.errors import UnknownOutcome
 from shared.git.fences import Fences
 from shared.governance import ledger_lines
 from shared.governance.budgets import Limits, Period, Refusal
-from shared.governance.ledger import REF, Ledger, Purse
+from shared.governance.ledger import REF, BudgetCheck, Ledger
 from shared.governance.ledger_lines import Reservation, Settlement
 from shared.lock.port import RefUpdate
 
@@ -210,12 +210,12 @@ async def test_claims_ask_a_purse_that_reads_seldom(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
     limits = Limits(issue=25, day=8, week=100)
     here, there = [await ledger_on(tmp_path / name, remote, times, limits) for name in "ab"]
-    purse = Purse(there, 5)
-    assert await purse.shortage(1) is None
+    budget_check = BudgetCheck(there, 5)
+    assert await budget_check.shortage(1) is None
     await here.reserve("r1", "#1", 5, 60)
-    assert await purse.shortage(1) is None  # known for some seconds more
+    assert await budget_check.shortage(1) is None  # known for some seconds more
     times.at += timedelta(seconds=31)
-    short = await purse.shortage(1)
+    short = await budget_check.shortage(1)
     assert short is not None
     assert short.until == START + timedelta(days=1)
     assert "The budget of the last 24 hours leaves $3.00 of $8.00" in short.sentence

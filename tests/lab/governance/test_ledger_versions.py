@@ -11,15 +11,15 @@ from git_remote import fences_of, machine, remote_at
 from test_ledger import START, Times, ledger_on, written
 from test_paid import REQUEST, Priced, Told
 
-from lab.repositories.bare import Bare
+from lab.github.repositories.bare import Bare
 from shared.errors import RunFailed
 from shared.git.lines import newer_version
 from shared.governance import ledger_lines
+from shared.governance.budgeted_coder import BudgetedCoder
 from shared.governance.budgets import Limits
 from shared.governance.failures import Category, History, Pause, after
-from shared.governance.ledger import REF, Purse
+from shared.governance.ledger import REF, BudgetCheck
 from shared.governance.ledger_lines import Balance, Reservation
-from shared.governance.paid import Paid
 
 pytestmark = pytest.mark.fault(48)
 
@@ -132,11 +132,11 @@ async def test_the_item_is_let_go_for_a_newer_agent_and_counts_no_failure(tmp_pa
     await add(remote, tmp_path / "new", UNREADABLE["money in another unit"])
     ledger = await ledger_on(tmp_path / "a", remote, times, Limits())
     with pytest.raises(RunFailed, match="Upgrade this agent") as failed:
-        await Paid(coder, ledger, Told().unpriced(), lambda run: None).run(REQUEST)
+        await BudgetedCoder(coder, ledger, Told().unpriced(), lambda run: None).run(REQUEST)
     assert coder.runs == []
     pause = after(Category(failed.value.category), History(), now=START, reset=failed.value.reset)
     assert isinstance(pause, Pause)
     assert (pause.reason, str(pause.history), pause.keeps_lease(START)) == (Category.CREDIT, "", False)
-    short = await Purse(ledger, 5).shortage(1)
+    short = await BudgetCheck(ledger, 5).shortage(1)
     assert short is not None
     assert (short.until, "Upgrade this agent." in short.sentence) == (START + timedelta(hours=1), True)

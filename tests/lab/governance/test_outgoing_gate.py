@@ -1,4 +1,4 @@
-"""Every method of the GitHub adapters that writes, found by its warrant, called with secrets in every argument."""
+"""Every method of the GitHub adapters that writes, found by its write permit, called with secrets in every argument."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
 from shared.labels import Labels
 from shared.lock.hold import Held
+from shared.lock.write_permit import Notice, OperatorPermit
 from shared.loop import RealClock
 from shared.models import Finding, ReviewState
-from shared.outgoing.gate import Outgoing
+from shared.outgoing.outbound_filter import Outgoing
 from shared.redaction import holds
 from shared.text import JOINER
-from shared.warrant import Notice, Operator
 from shared.workflow import Stage
 
 TOKEN, KEY = "zq7KpVt3mXw9LrB2yN8dHc5J0aGfE6uT", "QkV3pLs8ZxT1nRf6WcYd"
@@ -57,8 +57,8 @@ def _value(annotation: Any) -> object:
     if annotation in VALUES:
         return VALUES[annotation]
     kinds = {annotation, *get_args(annotation)}
-    if kinds & {Held, Operator, Notice}:
-        return Operator("a test")
+    if kinds & {Held, OperatorPermit, Notice}:
+        return OperatorPermit("a test")
     if Finding in kinds:
         return [Finding("a.py", 3, CANARY)]
     return [CANARY] if get_args(annotation)[:1] == (str,) else CANARY
@@ -71,7 +71,7 @@ def _doors(github: GitHub) -> list[Door]:
     for adapter in adapters:
         for name, method in inspect.getmembers(adapter, inspect.iscoroutinefunction):
             hints = {key: hint for key, hint in get_type_hints(method).items() if key != "return"}
-            if name.startswith("_") or not {"warrant", "held"} & hints.keys():
+            if name.startswith("_") or not {"permit", "held"} & hints.keys():
                 continue
             optional = {key for key, it in inspect.signature(method).parameters.items() if it.default is not it.empty}
             given = {key: _value(hint) for key, hint in hints.items() if key not in optional or hint == str | None}

@@ -13,25 +13,25 @@ import pytest
 import structlog
 from git_remote import fences_of, machine, remote_at
 
-from console.building.purses import reading
-from lab.clock import LabClock
+from lab.github.clock import LabClock
+from lab.github.repositories.bare import Bare
 from lab.model.issuer import Issuer
-from lab.repositories.bare import Bare
+from runtime.building.budget import reading
 from shared.errors import EngineError
 from shared.governance import ledger_lines
+from shared.governance.budgeted_coder import BudgetedCoder, BudgetWait
 from shared.governance.budgets import Limits as Budgets
-from shared.governance.endings import RunEnded
 from shared.governance.escalation import Escalation
 from shared.governance.failures import Category
 from shared.governance.ledger import REF, Ledger
 from shared.governance.ledger_lines import Played, Settlement
-from shared.governance.paid import BudgetWait, Paid
-from shared.governance.unpriced import Unpriced
-from shared.llm.cast import Cast, Part
-from shared.llm.codex_lent import Lent
+from shared.governance.run_errors import RunEnded
+from shared.governance.unpriced_runs import Unpriced
+from shared.llm.codex_login_lease import LoginLease
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Call, Coder, Ending, Outcome, Request, Usage
 from shared.llm.proxy.account import Reading
+from shared.llm.role_router import RoleOverride, RoleRouter
 
 AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 REQUEST = Request(Call.IMPLEMENT, "#1", "t", "developer", "p")
@@ -68,7 +68,7 @@ class Borrowing:
 
     name = "borrowing"
 
-    def __init__(self, lent: Lent) -> None:
+    def __init__(self, lent: LoginLease) -> None:
         self.lent = lent
         self.asked, self.begun = anyio.Event(), anyio.Event()
 
@@ -116,12 +116,12 @@ async def paid(
     budgets: Budgets,
     reading: Callable[[str], Reading | None] = nothing,
     told: Told | None = None,
-) -> tuple[Paid, Bare]:
+) -> tuple[BudgetedCoder, Bare]:
     """A gate before `coder`, and the server with the ledger."""
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path / "a", str(remote.path))
     ledger = Ledger(fences_of(mirror), mirror, lambda: AT, budgets, "worker")
-    return Paid(coder, ledger, (told or Told()).unpriced(), reading), remote
+    return BudgetedCoder(coder, ledger, (told or Told()).unpriced(), reading), remote
 
 
 async def test_a_run_is_reserved_settled_and_refused_when_the_issue_has_no_money_left(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ async def test_what_a_program_says_of_its_cost_is_held_by_what_was_reserved(
 
 async def test_the_ledger_says_who_made_a_run_as_which_role_and_how_it_ended(tmp_path: Path) -> None:
     endless = Endless(None)
-    cast = Cast(Priced(1.0), {"debugger": Part(endless)})
+    cast = RoleRouter(Priced(1.0), {"debugger": RoleOverride(endless)})
     gate, remote = await paid(tmp_path, cast, Budgets())
     await gate.run(REQUEST)
     async with anyio.create_task_group() as group:
@@ -175,7 +175,7 @@ async def test_the_ledger_says_who_made_a_run_as_which_role_and_how_it_ended(tmp
 async def test_a_run_that_is_stopped_while_it_waits_for_a_login_has_cost_nothing(tmp_path: Path) -> None:
     """One that was given the login and is cut off counts as unknown, because nothing is known of it."""
     (tmp_path / "auth.json").write_text(Issuer().login())
-    lent = Lent(Endpoint(None, "", login=True, file=tmp_path / "auth.json"), tmp_path / "auth.json")
+    lent = LoginLease(Endpoint(None, "", login=True, file=tmp_path / "auth.json"), tmp_path / "auth.json")
     coder = Borrowing(lent)
     gate, remote = await paid(tmp_path, coder, Budgets(unknown_run=15), partial(reading, (lent,)))
     async with anyio.create_task_group() as first:
@@ -203,7 +203,7 @@ async def test_a_limit_of_time_is_a_wait_with_its_end(tmp_path: Path) -> None:
 
 async def test_an_unknown_cost_counts_fifteen_dollars_and_is_told_once_per_backend_and_day(tmp_path: Path) -> None:
     told = Told()
-    cast = Cast(Priced(None, name="one"), {"debugger": Part(Priced(None, name="two"))})
+    cast = RoleRouter(Priced(None, name="one"), {"debugger": RoleOverride(Priced(None, name="two"))})
     gate, remote = await paid(tmp_path, cast, Budgets(issue=100), told=told)
     with structlog.testing.capture_logs() as logs:
         for role in ("developer", "developer", "debugger", "developer", "debugger"):
@@ -222,7 +222,7 @@ async def test_an_unknown_cost_counts_fifteen_dollars_and_is_told_once_per_backe
 
 async def test_of_a_run_that_was_cut_off_the_backend_of_its_role_is_named(tmp_path: Path) -> None:
     told, endless = Told(), Endless(None, name="two")
-    gate, _ = await paid(tmp_path, Cast(Priced(1.0), {"debugger": Part(endless)}), Budgets(), told=told)
+    gate, _ = await paid(tmp_path, RoleRouter(Priced(1.0), {"debugger": RoleOverride(endless)}), Budgets(), told=told)
     await gate.run(REQUEST)
     assert told.messages == []
     async with anyio.create_task_group() as group:

@@ -13,10 +13,10 @@ from cli_shop import Shop
 
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.assembly import Process
-from console.building.backends import backend
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
+from runtime.building.assembly import Process
+from runtime.building.backends import backend
 from shared.llm.port import Ending, Limits
 from shared.loop import RealClock
 from shared.sandbox.confinement import Confinement

@@ -12,9 +12,9 @@ from test_paid import Priced, settled
 from worker_scene import CODE, TESTS, acks, calls, claims, fence, labels, status
 
 from config.state import StateDirectory
-from console.building.assembly import Process, opened
-from console.building.purses import Money
-from lab.clock import LabClock
+from lab.github.clock import LabClock
+from runtime.building.assembly import Process, opened
+from runtime.building.budget import Money
 from shared.github.status import StatusBoard
 from shared.governance.budgets import Limits as Budgets
 from shared.governance.ledger import Ledger
@@ -35,7 +35,7 @@ async def worker(engine: Engine, state: str, budgets: Budgets) -> AsyncIterator[
             own = Money(Ledger(parts.fences, parts.mirror, parts.server_time, budgets, "worker"), 5.0)
             coder = own.paid(process, parts.configured, Priced(3.0, parts.coder))
             board = StatusBoard(parts.comments, Role.WORKER, parts.claimant.accounts, parts.keys, own.credit)
-            claimant = replace(parts.claimant, purse=own.purse)
+            claimant = replace(parts.claimant, budget_check=own.budget_check)
             parts = replace(parts, coder=coder, claimant=claimant, status=board)
             loop = Loop(BUILD[Role.WORKER](parts), process.clock, interval_seconds=0.05)
             async with loop.open():

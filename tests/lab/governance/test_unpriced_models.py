@@ -15,12 +15,12 @@ from test_paid import AT, REQUEST, Priced
 
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.assembly import Process
-from console.building.backends import backend, unpriced
-from console.building.purses import Money
 from console.doctor import programs
+from console.doctor.context import Machine
 from console.doctor.finding import Status
-from console.doctor.patient import Machine
+from runtime.building.assembly import Process
+from runtime.building.backends import backend, unpriced
+from runtime.building.budget import Money
 from shared.errors import Misconfigured
 from shared.governance.budgets import Limits
 from shared.governance.ledger import Ledger

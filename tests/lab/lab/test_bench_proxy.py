@@ -9,7 +9,7 @@ import aiohttp
 from benchmarks.proxy import recording
 from config.environment import child_environment
 from lab.__main__ import ENGINE, PERMISSIONS
-from lab.server import Lab
+from lab.github.server import Lab
 from shared.git.command import Git
 from shared.git.credentials import Credentials
 from shared.git.mirror import Mirror

@@ -6,7 +6,7 @@ import pytest
 from judge import Judge
 from lab_scene import NAME, READ, WORK, Scene
 
-from lab.world.accounts import HOUR
+from lab.github.world.accounts import HOUR
 
 
 async def test_unknown_tokens_and_repositories(scene: Scene) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lab_scene import LETTERS, NAME, READ, Answer, Scene
 
-from lab.world.repository import Protection
+from lab.github.world.repository import Protection
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generat
 from gidgethub.apps import get_jwt
 from lab_scene import NAME, Scene
 
-from lab.http.refusals import Refusal
-from lab.world.accounts import HOUR
-from lab.world.apps import AppRecord, InstallationRecord
+from lab.github.http.refusals import Refusal
+from lab.github.world.accounts import HOUR
+from lab.github.world.apps import AppRecord, InstallationRecord
 
 PERMISSIONS = {"contents": "write", "issues": "write", "checks": "write", "pull_requests": "read"}
 

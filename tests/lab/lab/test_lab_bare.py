@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from served_git import ADA, NAME, Hub, served
 
-from lab.repositories.bare import ABSENT, Bare
+from lab.github.repositories.bare import ABSENT, Bare
 from shared.process import CommandFailed
 
 

@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from lab_scene import NAME, Scene
 
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
 
 COMMENTS = r"/issues/1/comments$"
 

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 from lab_scene import NAME, Scene
 
-from lab.world.checks import RunRecord
-from lab.world.repository import Protection
+from lab.github.world.checks import RunRecord
+from lab.github.world.repository import Protection
 
 ANNOTATION = {"path": "a.py", "start_line": 1, "end_line": 2, "annotation_level": "warning", "message": "Hm"}
 

@@ -10,8 +10,8 @@ import pytest
 from ci_shop import Shop, shop_at, spoken, step
 
 from lab import target_project
-from lab.ci import job_log
-from lab.world.checks import AnnotationRecord
+from lab.github.ci import job_log
+from lab.github.world.checks import AnnotationRecord
 from shared import process
 
 SEARCH = "def search_users(directory, text):\n    return [user for user in directory if text in user.name]\n"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from lab_scene import NAME, Scene
 
-from lab.ci import moods
-from lab.ci.moods import Mood
-from lab.world.repository import Protection
+from lab.github.ci import behaviours
+from lab.github.ci.behaviours import CiBehaviour
+from lab.github.world.repository import Protection
 
 
 async def runs(scene: Scene, sha: str) -> Any:
@@ -20,7 +20,7 @@ async def runs(scene: Scene, sha: str) -> Any:
     return {check["name"]: (check["conclusion"], check["check_suite"]["id"]) for check in found}
 
 
-async def pushed(scene: Scene, mood: Mood) -> str:
+async def pushed(scene: Scene, mood: CiBehaviour) -> str:
     """A commit on a branch whose CI has ended in a mood."""
     scene.lab.ci_jobs(NAME, {"test": "true"})
     scene.lab.ci_mood(NAME, mood)
@@ -31,7 +31,7 @@ async def pushed(scene: Scene, mood: Mood) -> str:
 
 async def test_failed_jobs_of_a_flaky_ci_are_green_when_run_again(scene: Scene) -> None:
     scene.lab.ci_jobs(NAME, {"lint": "true", "test": "true"})
-    scene.lab.ci_mood(NAME, moods.FLAKY, job="test")
+    scene.lab.ci_mood(NAME, behaviours.FLAKY, job="test")
     sha = await scene.commit("work", {"new.txt": "new\n"})
     await scene.lab.idle()
     seen = await runs(scene, sha)
@@ -50,13 +50,13 @@ async def test_failed_jobs_of_a_flaky_ci_are_green_when_run_again(scene: Scene) 
 @pytest.mark.parametrize(
     ("mood", "conclusion", "says"),
     [
-        (moods.RED, "failure", "exit code 1"),
-        (moods.CANCELLED, "cancelled", "operation was canceled"),
-        (moods.TIMED_OUT, "timed_out", "maximum execution time"),
-        (moods.RUNNER_LOST, "failure", "lost communication"),
+        (behaviours.RED, "failure", "exit code 1"),
+        (behaviours.CANCELLED, "cancelled", "operation was canceled"),
+        (behaviours.TIMED_OUT, "timed_out", "maximum execution time"),
+        (behaviours.RUNNER_LOST, "failure", "lost communication"),
     ],
 )
-async def test_a_bad_end_is_annotated(scene: Scene, mood: Mood, conclusion: str, says: str) -> None:
+async def test_a_bad_end_is_annotated(scene: Scene, mood: CiBehaviour, conclusion: str, says: str) -> None:
     sha = await pushed(scene, mood)
     ((found, run),) = (await runs(scene, sha)).values()
     assert (found, (await scene.get(f"actions/runs/{run}"))["conclusion"]) == (conclusion, conclusion)
@@ -68,7 +68,7 @@ async def test_a_bad_end_is_annotated(scene: Scene, mood: Mood, conclusion: str,
 
 @pytest.mark.fault(42)
 async def test_a_workflow_that_does_not_start_shows_in_its_run_alone(scene: Scene) -> None:
-    sha = await pushed(scene, moods.STARTUP_FAILURE)
+    sha = await pushed(scene, behaviours.STARTUP_FAILURE)
     assert await runs(scene, sha) == {}
     (run,) = (await scene.get(f"actions/runs?head_sha={sha}"))["workflow_runs"]
     assert (run["status"], run["conclusion"]) == ("completed", "startup_failure")
@@ -76,8 +76,10 @@ async def test_a_workflow_that_does_not_start_shows_in_its_run_alone(scene: Scen
 
 
 @pytest.mark.fault(42)
-@pytest.mark.parametrize(("mood", "status"), [(moods.LOG_GONE, 410), (moods.RUNNER_LOST, 404), (moods.RED, 302)])
-async def test_logs_are_there_never_were_or_are_gone(scene: Scene, mood: Mood, status: int) -> None:
+@pytest.mark.parametrize(
+    ("mood", "status"), [(behaviours.LOG_GONE, 410), (behaviours.RUNNER_LOST, 404), (behaviours.RED, 302)]
+)
+async def test_logs_are_there_never_were_or_are_gone(scene: Scene, mood: CiBehaviour, status: int) -> None:
     sha = await pushed(scene, mood)
     check = (await scene.get(f"commits/{sha}/check-runs"))["check_runs"][0]
     assert (await scene.ask("GET", f"actions/jobs/{check['id']}/logs")).status == status
@@ -86,7 +88,7 @@ async def test_logs_are_there_never_were_or_are_gone(scene: Scene, mood: Mood, s
 @pytest.mark.fault(42)
 async def test_a_huge_log_is_streamed_and_held_by_nobody(scene: Scene) -> None:
     size = 48 * 2**20
-    sha = await pushed(scene, moods.huge_log(size))
+    sha = await pushed(scene, behaviours.huge_log(size))
     check = (await scene.get(f"commits/{sha}/check-runs"))["check_runs"][0]
     where = (await scene.ask("GET", f"actions/jobs/{check['id']}/logs")).headers["Location"]
     received, tail = 0, b""
@@ -106,7 +108,7 @@ async def test_a_huge_log_is_streamed_and_held_by_nobody(scene: Scene) -> None:
 
 async def test_statuses_stand_beside_check_runs(scene: Scene) -> None:
     scene.lab.ci_jobs(NAME, {"test": "true"}, statuses={"ci/outside": "exit 1"})
-    scene.lab.ci_mood(NAME, moods.late(60), job="ci/outside")
+    scene.lab.ci_mood(NAME, behaviours.late(60), job="ci/outside")
     sha = await scene.commit("work", {"new.txt": "new\n"})
     await scene.lab.idle()
     assert (await runs(scene, sha))["test"][0] == "success"
@@ -140,7 +142,7 @@ async def test_a_run_names_its_commit_who_pushed_it_and_who_ran_it_again(scene: 
 
 async def test_the_base_itself_may_be_red(scene: Scene) -> None:
     scene.lab.ci_jobs(NAME, {"test": "true"})
-    scene.lab.ci_mood(NAME, moods.RED, branch="main")
+    scene.lab.ci_mood(NAME, behaviours.RED, branch="main")
     base = await scene.lab.ci_run(NAME)
     head = await scene.commit("work", {"new.txt": "new\n"})
     await scene.lab.idle()
@@ -151,12 +153,14 @@ async def test_the_base_itself_may_be_red(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("mood", "says"),
     [
-        (moods.HONEST, None),
-        (moods.NEVER, 'Required status check "e2e" is expected.'),
-        (moods.RED, 'Required status check "e2e" is expected.'),
+        (behaviours.HONEST, None),
+        (behaviours.NEVER, 'Required status check "e2e" is expected.'),
+        (behaviours.RED, 'Required status check "e2e" is expected.'),
     ],
 )
-async def test_a_required_check_holds_the_merge_until_it_is_green(scene: Scene, mood: Mood, says: str | None) -> None:
+async def test_a_required_check_holds_the_merge_until_it_is_green(
+    scene: Scene, mood: CiBehaviour, says: str | None
+) -> None:
     scene.lab.configure(NAME, protections={"main": Protection(checks=("e2e",))})
     scene.lab.ci_jobs(NAME, {"test": "true", "e2e": "true"})
     scene.lab.ci_mood(NAME, mood, job="e2e")

@@ -7,8 +7,8 @@ import base64
 import pytest
 from lab_scene import LETTERS, NAME, Scene
 
-from lab.world.checks import AnnotationRecord
-from lab.world.repository import Protection
+from lab.github.world.checks import AnnotationRecord
+from lab.github.world.repository import Protection
 
 
 async def test_refs_are_created_once_moved_forward_and_deleted(scene: Scene) -> None:

@@ -12,7 +12,7 @@ import pytest
 from judge import Judge
 from lab_scene import NAME, Scene, scene_at
 
-from lab.trouble.faults import Asked, Fault, FaultKind, Faults
+from lab.github.fault_injection.faults import Asked, Fault, FaultKind, Faults
 
 COMMENTS = r"/issues/1/comments$"
 

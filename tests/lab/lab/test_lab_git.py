@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 from served_git import NAME, Hub, basic, served
 
-from lab.repositories.bare import ABSENT
+from lab.github.repositories.bare import ABSENT
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import pytest
 from lab_scene import NAME, Scene
 from security.ladder import PLANTED
 
-from lab.repositories.git_command import environment
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
+from lab.github.repositories.git_command import environment
 from shared import process
 
 PUSH = ("POST", r"\.git/git-receive-pack$")

@@ -13,9 +13,9 @@ from judge import Judge
 from lab_scene import NAME, Scene
 from yarl import URL
 
-from lab.http.call import Operation
-from lab.http.service import GREEDY
-from lab.routes import OPERATIONS
+from lab.github.http.call import Operation
+from lab.github.http.service import GREEDY
+from lab.github.routes import OPERATIONS
 
 PLACES = {
     "owner": "octo",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from judge import Judge
 
-from lab.http.exchanges import Exchange
+from lab.github.http.exchanges import Exchange
 
 JSON = {"Content-Type": "application/json; charset=utf-8"}
 LABEL = {

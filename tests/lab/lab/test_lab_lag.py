@@ -7,7 +7,7 @@ from pathlib import Path
 from judge import Judge
 from lab_scene import Scene, scene_at
 
-from lab.trouble.lag import CAUGHT_UP_SECONDS, How
+from lab.github.fault_injection.lag import CAUGHT_UP_SECONDS, How
 
 
 async def answers(scene: Scene, path: str, times: int = 4) -> list[int]:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from lab_scene import NAME, Scene
 
-from lab.world.issues import MOST_LABELS
-from lab.world.labels import MAX_DESCRIPTION
+from lab.github.world.issues import MOST_LABELS
+from lab.github.world.labels import MAX_DESCRIPTION
 
 
 def names(count: int) -> list[str]:

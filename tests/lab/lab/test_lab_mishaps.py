@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 from lab_scene import FILES, NAME, Scene
 
-from lab.trouble.faults import Fault, FaultKind
-from lab.trouble.mishaps import Mishaps
+from lab.github.fault_injection.faults import Fault, FaultKind
+from lab.github.fault_injection.sudden_changes import SuddenChanges
 
 COMMENTS = r"/issues/1/comments$"
 OTHER = "octo/other"
@@ -114,4 +114,4 @@ async def test_one_request_may_be_dated_by_a_clock_that_is_off(scene: Scene) -> 
 async def test_a_mishap_that_cannot_happen_says_so(scene: Scene, path: str) -> None:
     await scene.get("issues")
     with pytest.raises(ValueError, match=r"transferred from|in no repository"):
-        Mishaps(scene.lab.world).transfer(path, "octo/nowhere")
+        SuddenChanges(scene.lab.world).transfer(path, "octo/nowhere")

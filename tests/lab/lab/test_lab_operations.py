@@ -9,8 +9,8 @@ from pathlib import Path
 from judge import DESCRIPTION, Judge
 from lab_scene import Scene
 
-from lab.routes import OPERATIONS
-from lab.routes.callers import ENGINE, for_others
+from lab.github.routes import OPERATIONS
+from lab.github.routes.callers import ENGINE, for_others
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-it-works.md"
 METHODS = ("get", "post", "put", "patch", "delete")

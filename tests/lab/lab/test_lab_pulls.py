@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from lab_scene import LETTERS, NAME, Scene
 
-from lab.world.repository import Protection
+from lab.github.world.repository import Protection
 
 OTHER_LETTER = LETTERS.replace("d\n", "Delta\n")
 

@@ -9,7 +9,7 @@ import pytest
 from served_git import Hub, served
 
 from lab.chaos.ref_history import fence_moves
-from lab.repositories.ref_log import RefChange, RefLog, RefMove
+from lab.github.repositories.ref_log import RefChange, RefLog, RefMove
 
 FENCE = "refs/ack/worker/7"
 

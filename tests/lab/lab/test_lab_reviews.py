@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from lab_scene import LETTERS, NAME, Scene
 
-from lab.world.repository import Protection
+from lab.github.world.repository import Protection
 
 REMARK = {"path": "src/letters.txt", "line": 4, "side": "RIGHT", "body": "Why loud?"}
 

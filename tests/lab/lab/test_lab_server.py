@@ -18,10 +18,10 @@ from lab_scene import NAME, Scene, scene_at
 
 from lab import target_project
 from lab.__main__ import furnish
-from lab.http.refusals import Moved
-from lab.repositories.git_command import environment
-from lab.server import Lab
-from lab.world.store import VERSION
+from lab.github.http.refusals import Moved
+from lab.github.repositories.git_command import environment
+from lab.github.server import Lab
+from lab.github.world.store import VERSION
 from shared import process
 
 

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.test_utils import RawTestServer
 from lab_scene import NAME, Scene
 
-from console.daemon.webhook import repository_of, signed
+from runtime.daemon.webhook import repository_of, signed
 
 SECRET = "a-secret-of-the-webhook"
 

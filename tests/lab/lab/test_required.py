@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import required
 
-from lab.repositories.git_command import environment
+from lab.github.repositories.git_command import environment
 from shared import process
 from shared.process import Finished
 

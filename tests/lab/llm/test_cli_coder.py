@@ -14,13 +14,13 @@ from cli_shop import HELP, RESULT, TOKEN, Shop
 
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.assembly import Process
-from console.building.backends import backend
+from runtime.building.assembly import Process
+from runtime.building.backends import backend
 from shared.errors import Misconfigured, Unauthorized
-from shared.llm.cast import Cast
 from shared.llm.cli.directory import opened, sweep
 from shared.llm.cli.transcripts import FILES, outdated
 from shared.llm.port import Ending, Limits
+from shared.llm.role_router import RoleRouter
 from shared.loop import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.file_size import FILE_BYTES
@@ -186,14 +186,14 @@ def settings(shop: Shop, **changes: Any) -> Settings:
     return Settings.model_validate({**known, **changes}, strict=False)
 
 
-async def built(shop: Shop, environment: Mapping[str, str], **changes: Any) -> Cast:
+async def built(shop: Shop, environment: Mapping[str, str], **changes: Any) -> RoleRouter:
     """The backend as an agent's process builds it."""
     configured = settings(shop, **changes)
     directory = StateDirectory(configured.state_dir).open()
     with directory.claim_identity(Role.WORKER) as identity:
         process = Process(configured, Role.WORKER, RealClock(), identity, environment)
         made = await backend(process, configured.repositories[0], Confinement())
-    assert isinstance(made, Cast)
+    assert isinstance(made, RoleRouter)
     return made
 
 

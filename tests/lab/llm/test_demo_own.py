@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from console.demo.command import Wishes, show
+from console.demo.command import DemoOptions, show
 from lab.demo import own_project
 from lab.demo.model_script import script
-from lab.demo.stage import REPOSITORY
+from lab.demo.setup import REPOSITORY
 from lab.demo.stories import STORIES, scenario
-from lab.repositories.git_command import Git, signed
-from lab.server import Lab
+from lab.github.repositories.git_command import Git, signed
+from lab.github.server import Lab
 from shared.errors import Misconfigured
 from shared.llm.port import Call
 from shared.llm.scenario import Scenario
@@ -109,7 +109,7 @@ async def test_what_cannot_be_used_is_refused_with_a_sentence(project: Git, tmp_
 )
 async def test_wishes_that_contradict_each_other(wishes: dict[str, object], sentence: str, tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match=sentence):
-        await show(Wishes(tmp_path / "demo", **wishes), Console(quiet=True))  # type: ignore[arg-type]
+        await show(DemoOptions(tmp_path / "demo", **wishes), Console(quiet=True))  # type: ignore[arg-type]
     assert not (tmp_path / "demo").exists()
 
 

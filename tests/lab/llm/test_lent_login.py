@@ -19,7 +19,7 @@ from shared.llm.cli import directory
 from shared.llm.cli.coder import CliCoder
 from shared.llm.cli.launch import Launcher
 from shared.llm.codex import dialect
-from shared.llm.codex_lent import Lent, lend, lent, recover
+from shared.llm.codex_login_lease import LoginLease, lend, lent, recover
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import NOT_RUN, Call, Ending, Request
 from shared.llm.prices import Prices
@@ -39,9 +39,9 @@ def file(tmp_path: Path) -> Path:
     return home / "auth.json"
 
 
-def lender(file: Path) -> Lent:
+def lender(file: Path) -> LoginLease:
     """One agent's."""
-    return Lent(Endpoint(None, "", login=True, file=file), file)
+    return LoginLease(Endpoint(None, "", login=True, file=file), file)
 
 
 def borrowed(file: Path, calls: Path, name: str = "call-1") -> Path:

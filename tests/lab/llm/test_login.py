@@ -14,11 +14,11 @@ from cli_shop import Shop
 from config.model_access import openai
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building import logins
-from console.building.backends import backend
-from console.building.process import Process
 from console.demo.coder import playing
 from lab.demo.stories import STORIES
+from runtime.building import logins
+from runtime.building.backends import backend
+from runtime.building.process import Process
 from shared.loop import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.workflow import Role

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from git_remote import commit_to, fences_of, machine, remote_at
 
-from console.record import accounts, fences
+from console.history import accounts, fences
 from shared.git.mirror import Mirror
 from shared.governance.budgets import Limits
 from shared.governance.ledger import REF, Ledger

@@ -12,7 +12,7 @@ import pytest
 from engine import REPOSITORY, Engine, demo_script
 from worker_scene import BODY, CODE, TESTS, labels, once
 
-from console.demo.replay import Wishes, replayed
+from console.demo.replay import ReplayOptions, replayed
 from shared.items import Result
 from shared.llm import recording
 from shared.workflow import Role
@@ -36,7 +36,7 @@ def files(place: Path, pattern: str) -> list[Path]:
 
 async def replay(place: Path, **wishes: Any) -> int:
     environment: Mapping[str, str] = {}
-    return await anyio.to_thread.run_sync(replayed, Wishes(place, **wishes), environment)
+    return await anyio.to_thread.run_sync(replayed, ReplayOptions(place, **wishes), environment)
 
 
 async def test_a_whole_run_with_red_ci_and_a_review_is_played_again(

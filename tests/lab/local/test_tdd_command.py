@@ -21,8 +21,8 @@ from local_project import (
 )
 
 from console.tdd.task import Records, State
-from lab.server import Lab
-from lab.world.repository import RepositoryRecord
+from lab.github.server import Lab
+from lab.github.world.repository import RepositoryRecord
 
 pytestmark = pytest.mark.long
 

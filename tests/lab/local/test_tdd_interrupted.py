@@ -72,7 +72,7 @@ HASTY = """
 import sys
 from pathlib import Path
 from console.tdd.command import done
-from console.tdd.wishes import Wishes
+from console.tdd.request import Wishes
 
 class Hasty(Wishes):
     def check(self):

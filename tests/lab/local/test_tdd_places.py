@@ -11,14 +11,14 @@ from local_project import CODE, TESTS, Project
 
 from console.tdd import preflight, result
 from console.tdd.checkout import Checkout, GitRefused
-from console.tdd.findings import Unready
+from console.tdd.lab_host import NoRoom, check_room
 from console.tdd.outcome import reviews
-from console.tdd.site import NoRoom, check_room
+from console.tdd.preflight_findings import Unready
+from console.tdd.request import TddOptions
 from console.tdd.task import Records, Task
-from console.tdd.wishes import Wishes
-from lab.repositories.bare import Bare
-from lab.repositories.git_command import signed
-from lab.server import Lab
+from lab.github.repositories.bare import Bare
+from lab.github.repositories.git_command import signed
+from lab.github.server import Lab
 
 AUTHOR = ("Engine", "engine@example.org")
 
@@ -129,7 +129,7 @@ async def test_one_branch_comes_in(project: Project, prepared: Callable[[Project
     checkout = await Checkout.around(inside if inside.exists() else here.top, project.variables())
     assert checkout.top == here.top
     base = await checkout.branch() or "trunk"
-    wishes = Wishes(project.outside / "SPEC.md", config=project.outside / "config.yml", base=base, local=True)
+    wishes = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml", base=base, local=True)
     ready = await preflight.ready(wishes, checkout, project.variables())
     await checkout.exclude()
     Records(checkout.top).write(Task(ready.task_id, "2026-11-22T10:00:00+00:00", str(project.outside), ready.order))
@@ -158,7 +158,7 @@ async def test_records_go_into_a_directory_of_their_own_alone(project: Project, 
         place.symlink_to(elsewhere)
     if kind == "link":
         elsewhere.mkdir()
-    wishes = Wishes(project.outside / "SPEC.md", config=project.outside / "config.yml")
+    wishes = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml")
     before = await project.photograph()
     with pytest.raises(Unready, match="no directory of its own"):
         await preflight.ready(wishes, await Checkout.around(project.top, project.variables()), project.variables())

@@ -15,13 +15,13 @@ from local_project import CODE, SPECIFICATION, TESTS, Project
 
 from console.tdd import preflight, result
 from console.tdd.checkout import Checkout, Diverged
-from console.tdd.findings import Findings, Unready
-from console.tdd.material import start
+from console.tdd.inputs import start
 from console.tdd.outcome import Stuck, check_stuck
+from console.tdd.preflight_findings import Findings, Unready
+from console.tdd.request import TddOptions
 from console.tdd.task import Records, State, Task
-from console.tdd.wishes import Wishes
-from lab.repositories.bare import Bare
-from lab.server import Lab
+from lab.github.repositories.bare import Bare
+from lab.github.server import Lab
 from shared.errors import Misconfigured
 
 EMPTY = ("commit", "--quiet", "--allow-empty", "-m", "Two")
@@ -40,7 +40,7 @@ async def at(project: Project, directory: Path | None = None) -> Checkout:
 
 async def look(project: Project, variables: Mapping[str, str] | None = None, **wishes: Any) -> preflight.Ready:
     asked = {"specification": project.outside / "SPEC.md", "config": project.outside / "config.yml", **wishes}
-    return await preflight.ready(Wishes(**asked), await at(project), variables or project.variables())
+    return await preflight.ready(TddOptions(**asked), await at(project), variables or project.variables())
 
 
 async def refused(project: Project, **wishes: Any) -> Unready:
@@ -156,7 +156,7 @@ async def test_outside_of_a_repository_and_in_a_shallow_one(project: Project) ->
         await at(project, project.outside)
     with pytest.raises(Misconfigured, match="without a work tree"):
         await at(project, project.top / ".git")
-    wishes = Wishes(project.text("SPEC.md", ""), llm="claude", config=project.outside / "config.yml")
+    wishes = TddOptions(project.text("SPEC.md", ""), llm="claude", config=project.outside / "config.yml")
     with pytest.raises(Unready, match=r"(?s)no tree here.*SPEC\.md is empty.*ANTHROPIC_API_KEY") as caught:
         await preflight.without_checkout(wishes, "There is no tree here.", project.variables())
     assert caught.value.errors[0] == "There is no tree here."

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from local_project import CODE, TESTS, Project
 
-from console.tdd import orders, preflight
+from console.tdd import preflight, resume
 from console.tdd.checkout import Checkout
-from console.tdd.course import Course
-from console.tdd.findings import Unready
 from console.tdd.outcome import ended
-from console.tdd.progress import Progress
+from console.tdd.preflight_findings import Unready
+from console.tdd.request import TddOptions
 from console.tdd.task import Records, State, Task
-from console.tdd.wishes import Wishes
-from lab.server import Lab
+from console.tdd.task_run import TaskRun
+from lab.github.server import Lab
+from runtime.telemetry.progress import Progress
 from shared.errors import Misconfigured
 from shared.github import status_record
 from shared.loop import RealClock
@@ -31,10 +31,10 @@ async def project(tmp_path: Path) -> Project:
 
 async def test_a_branch_that_a_person_went_on_with_is_not_taken_up_again(project: Project) -> None:
     checkout = await Checkout.around(project.top, project.variables())
-    wishes = Wishes(project.outside / "SPEC.md", config=project.outside / "config.yml", branch="result")
+    wishes = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml", branch="result")
     ready = await preflight.ready(wishes, checkout, project.variables())
     task = Task(ready.task_id, "", str(project.outside), ready.order, State.FAILED, head=ready.order.commit)
-    again = Wishes(resume=task.id)
+    again = TddOptions(resume=task.id)
     assert (await preflight.again(task, again, checkout, project.variables())).order == ready.order
     await project.git("checkout", "--quiet", "-b", "result")
     with pytest.raises(Unready, match="'result' is checked out"):
@@ -50,11 +50,11 @@ async def test_an_order_that_nobody_has_answered_is_given_once(tmp_path: Path) -
         await lab.repository("local/x", {"a": "1\n"}, collaborators={"you": "admin"})
         lab.issue("local/x", "Greet", "Say hello.", author="you", labels=("status:failed",))
         assert (await ended(lab.at("local/x"))) is not None
-        await orders.go_on(lab, "local/x")
+        await resume.go_on(lab, "local/x")
         assert [one.body for one in lab.at("local/x").comments.of(1)] == ["/reset-attempts"]
     async with Lab(tmp_path / "github") as lab:  # as after a kill right then
         assert await ended(lab.at("local/x")) is None
-        await orders.go_on(lab, "local/x")
+        await resume.go_on(lab, "local/x")
         assert len(lab.at("local/x").comments.of(1)) == 1
 
 
@@ -77,10 +77,10 @@ async def test_an_order_that_was_answered_so_long_ago_that_nobody_records_it_any
         assert len(known["commands"]) == status_record.MOST
         lines = ["<!-- engine-status/1 kind=worker n=1 -->", "It failed.", "", status_record.machine_readable(known)]
         lab.comment("local/x", 1, "\n".join(lines), author="engine-bot")
-        assert not orders.pending(repository)
-        await orders.go_on(lab, "local/x")
+        assert not resume.pending(repository)
+        await resume.go_on(lab, "local/x")
         assert repository.comments.of(1)[-1].body == "/reset-attempts"
-        assert orders.pending(repository)
+        assert resume.pending(repository)
 
 
 @pytest.mark.parametrize("state", [State.DONE, State.FAILED])
@@ -88,7 +88,7 @@ async def test_what_another_process_has_done_since_the_record_was_read_is_not_do
     project: Project, state: State
 ) -> None:
     checkout, records = await Checkout.around(project.top, project.variables()), Records(project.top)
-    wishes = Wishes(project.outside / "SPEC.md", config=project.outside / "config.yml", branch="result")
+    wishes = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml", branch="result")
     ready = await preflight.ready(wishes, checkout, project.variables())
     place = project.outside / "state/tdd" / ready.task_id
     read = Task(ready.task_id, "2026-11-22T10:00:00+00:00", str(place), ready.order)
@@ -96,7 +96,7 @@ async def test_what_another_process_has_done_since_the_record_was_read_is_not_do
     await checkout.exclude()
     await project.git("branch", "result")
     records.write(now)
-    course = Course(ready, checkout, records, Progress(RealClock()))
+    course = TaskRun(ready, checkout, records, Progress(RealClock()))
     if state is State.DONE:
         assert await course.run(read) == now
         assert not place.exists(), "there was nothing left of it, and there is nothing now"
@@ -112,5 +112,5 @@ async def test_what_has_not_stopped_is_given_no_order(tmp_path: Path) -> None:
     async with Lab(tmp_path / "github") as lab:
         await lab.repository("local/x", {"a": "1\n"}, collaborators={"you": "admin"})
         lab.issue("local/x", "Greet", "Say hello.", author="you", labels=("status:ready",))
-        await orders.go_on(lab, "local/x")
+        await resume.go_on(lab, "local/x")
         assert lab.at("local/x").comments.of(1) == []

@@ -11,21 +11,21 @@ from engine import OWNER, REPOSITORY, Engine
 from github_bench import NAME, bench
 from worker_scene import CODE, TESTS, calls, claims, is_released, labels, pulls
 
-from lab.http.exchanges import Exchange
-from lab.server import Lab
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
+from lab.github.http.exchanges import Exchange
+from lab.github.server import Lab
 from shared.errors import Lost, Transient
 from shared.github.labels import LabelBoard
 from shared.items import Result
 from shared.labels import Labels
 from shared.lock.hold import begin, keep
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
 
 HOUR_SECONDS, DAY_SECONDS = 3600.0, 86_400.0
-PERSON = Operator("test")
+PERSON = OperatorPermit("test")
 
 LABELS = r"/issues/1/labels"
 CHANGES = [

@@ -10,7 +10,7 @@ import pytest
 from claim_scene import PUSH, Scene, scene_at
 from github_bench import NAME
 
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.errors import Blocked, Transient
 from shared.lock.claim import Intent, Lease, claim
 from shared.lock.codec import ItemKey

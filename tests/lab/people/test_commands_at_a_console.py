@@ -10,8 +10,8 @@ from worker_scene import CODE, labels
 
 from console.recover import ACTIONS, Answer, _recovered
 from shared.errors import NotAllowed
+from shared.governance.command_rules import Refused, ruling
 from shared.governance.commands import Verb
-from shared.governance.rulings import Refused, ruling
 from shared.workflow import Role, Stage, Track
 
 pytestmark = pytest.mark.long

@@ -23,8 +23,8 @@ from worker_scene import (
 )
 
 from console.recover import Answer, _recovered
-from lab.ci.moods import NEVER
 from lab.demo.stories import STORIES
+from lab.github.ci.behaviours import NEVER
 from shared.governance.commands import Verb
 from shared.items import Result
 from shared.workflow import Role, Stage

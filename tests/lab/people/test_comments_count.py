@@ -9,7 +9,7 @@ from branch_scene import push
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, comments, fence, labels, once, pulls, status
 
-from lab.merge_button import MergeOrder, press
+from lab.github.merge_button import MergeOrder, press
 from shared.governance.discussion import read_until
 from shared.items import Result
 from shared.workflow import Role

@@ -12,9 +12,9 @@ from worker_scene import CODE, SLOW, TESTS, claims, comments, during_the_call, e
 
 from console.recover import ACTIONS, Answer, _recovered
 from shared.errors import NotAllowed
+from shared.governance.command_reader import EDITED
+from shared.governance.command_rules import Refused, ruling
 from shared.governance.commands import Verb
-from shared.governance.hearing import EDITED
-from shared.governance.rulings import Refused, ruling
 from shared.items import Result
 from shared.process import Finished, run
 from shared.workflow import Role, Stage, Track

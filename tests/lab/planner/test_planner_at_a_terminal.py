@@ -20,12 +20,12 @@ from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
 from rich.console import RenderableType
 
 from config.state import StateDirectory
-from console.arguments import parse
-from console.building.assembly import Process, opened
-from console.launch import LeftOff
-from lab.server import Lab
-from lab.world.issues import IssueRecord
+from lab.github.server import Lab
+from lab.github.world.issues import IssueRecord
 from planner_agent.terminal.entry import Terminal
+from runtime.arguments import parse
+from runtime.building.assembly import Process, opened
+from runtime.launch import LeftOff
 from shared.items import Ended, Result
 from shared.loop import Loop, RealClock
 from shared.workflow import Role

@@ -12,11 +12,11 @@ from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
 from judge import Judge
 
 from config.state import StateDirectory
-from console.building.assembly import Process, opened
-from lab.server import Lab
-from lab.trouble.faults import Fault, FaultKind
-from lab.world.issues import IssueRecord
+from lab.github.fault_injection.faults import Fault, FaultKind
+from lab.github.server import Lab
+from lab.github.world.issues import IssueRecord
 from planner_agent.build import build
+from runtime.building.assembly import Process, opened
 from shared.loop import Loop, RealClock
 from shared.specification import read
 from shared.workflow import Role, Stage

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from claim_scene import COMMENTS, PUSH, Scene, scene_at
 
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
 
 ONE_COMMENT = r"/issues/comments/[0-9]+$"
 

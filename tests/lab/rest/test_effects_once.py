@@ -11,8 +11,8 @@ from github_bench import NAME, bench
 from github_script import lease
 from worker_scene import CODE, TESTS, branch, calls, claims, comments, fence, is_released, labels, pulls, status
 
-from lab.merge_button import MergeOrder, press
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
+from lab.github.merge_button import MergeOrder, press
 from shared.errors import UnknownOutcome
 from shared.github.errors import HeadMoved
 from shared.github.pulls import Pulls

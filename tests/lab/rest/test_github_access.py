@@ -12,7 +12,7 @@ from engine import ENGINE, REPOSITORY, WRITES
 from github_script import HandClock, Plan, scripted
 from judge import Judge
 
-from lab.server import Lab
+from lab.github.server import Lab
 from shared.github.access import Access, access, needed
 from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH, missing
 from shared.github.client import GitHub
@@ -20,10 +20,10 @@ from shared.github.merge_rules import BranchRules, MergeRules
 from shared.github.pacing import Pacing
 from shared.github.protection import Protection, protection
 from shared.github.tokens import Kept
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 from shared.workflow import AGENTS, Role
 
-ORDER = Operator("a test")
+ORDER = OperatorPermit("a test")
 
 
 @dataclass

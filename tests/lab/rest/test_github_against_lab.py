@@ -9,8 +9,8 @@ import pytest
 from github_bench import NAME, bench
 from github_script import lease
 
-from lab.ci.moods import STARTUP_FAILURE
-from lab.world.repository import Protection
+from lab.github.ci.behaviours import STARTUP_FAILURE
+from lab.github.world.repository import Protection
 from shared.errors import Gone, Misconfigured
 from shared.github.checks import Checks
 from shared.github.comments import Comments
@@ -22,11 +22,11 @@ from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
 from shared.labels import Labels
+from shared.lock.write_permit import OperatorPermit
 from shared.models import CheckOutcome, Finding, Permission, ReviewState
-from shared.warrant import Operator
 from shared.workflow import Stage
 
-PERSON = Operator("test")
+PERSON = OperatorPermit("test")
 
 
 async def test_the_poll_is_free_until_something_changes(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ async def test_a_pull_request_from_opening_to_merge(tmp_path: Path) -> None:
         opened = await pulls.open("T", "B", "auto/issue-1", "main", held)
         assert (opened.head_sha, opened.base_branch, opened.open) == (sha, "main", True)
         assert (await pulls.open("again", "B", "auto/issue-1", "main", held)).number == opened.number
-        assert (await pulls.edit(opened.number, title="Better", warrant=PERSON)).title == "Better"
+        assert (await pulls.edit(opened.number, title="Better", permit=PERSON)).title == "Better"
         await pulls.request_reviewers(opened.number, ["reviewer"], held)
         with pytest.raises(HeadMoved):
             await pulls.merge(opened.number, "0" * 40, "squash", "T", held)

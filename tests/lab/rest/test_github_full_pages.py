@@ -10,8 +10,8 @@ import pytest
 from github_bench import NAME, Bench, bench
 from github_script import Plan, scripted
 
-from lab.world.checks import AnnotationRecord
-from lab.world.pulls import Place, PullRecord
+from lab.github.world.checks import AnnotationRecord
+from lab.github.world.pulls import Place, PullRecord
 from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.comments import Comments

@@ -8,14 +8,14 @@ import aiohttp
 import pytest
 from github_bench import NAME, bench
 
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.errors import Transient, UnknownOutcome
 from shared.github.comments import Comments
 from shared.github.errors import Limited
 from shared.github.issues import Issues
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 
-PERSON = Operator("test")
+PERSON = OperatorPermit("test")
 
 
 @pytest.mark.fault(9)

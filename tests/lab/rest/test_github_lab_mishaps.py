@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from github_bench import NAME, bench
 
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.errors import NotAllowed, Unauthorized
 from shared.github.comments import Comments
 from shared.github.errors import Moved
@@ -15,10 +15,10 @@ from shared.github.issues import Issues
 from shared.github.labels import LabelBoard
 from shared.github.people import People
 from shared.labels import Labels
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 from shared.workflow import Stage
 
-PERSON = Operator("test")
+PERSON = OperatorPermit("test")
 
 
 @pytest.mark.fault(3)

@@ -22,13 +22,13 @@ from shared.github.reviews import Reviews
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
+from shared.lock.write_permit import OperatorPermit
 from shared.models import ReviewState
-from shared.warrant import Operator
 from shared.workflow import Role, Stage
 
 R = "o/r"
 SHA = "a" * 40
-PERSON = Operator("test")
+PERSON = OperatorPermit("test")
 NOT_FOUND = Plan(404, {"message": "Not Found"})
 NODE = Plan(422, {"message": "Validation Failed", "errors": ["Could not resolve to a node with the global id of 'x'."]})
 NO_COMMIT = Plan(422, {"message": f"No commit found for SHA: {SHA}"})

@@ -9,9 +9,9 @@ from github_script import NOW, Plan, scripted
 
 from shared.errors import Transient
 from shared.github.errors import Limited, Refused
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 
-PERSON = Operator("test")
+PERSON = OperatorPermit("test")
 
 
 @pytest.mark.fault(7)
@@ -28,7 +28,7 @@ async def test_an_exhausted_budget_stops_everything_until_its_reset(status: int)
             await github.get("/x")
         assert caught.value.until == reset + timedelta(seconds=1)
         with pytest.raises(Limited):
-            await github.write("POST", "/y", {}, Operator("test"))
+            await github.write("POST", "/y", {}, OperatorPermit("test"))
         script.clock.time += 40 * 60 + 2
         script.plan(Plan(body={}))
         await github.get("/x")
@@ -43,11 +43,15 @@ async def test_the_last_tenth_of_the_budget_is_kept_for_leases() -> None:
         script,
     ):
         await github.get("/x")
-        for refused in (github.changed("/x", tuple), github.pages("/x"), github.write("POST", "/x", {}, Operator("t"))):
+        for refused in (
+            github.changed("/x", tuple),
+            github.pages("/x"),
+            github.write("POST", "/x", {}, OperatorPermit("t")),
+        ):
             with pytest.raises(Limited, match="kept for leases"):
                 await refused
         await github.get("/ack")
-        await github.write("PATCH", "/ack", {}, Operator("heartbeat"), urgent=True)
+        await github.write("PATCH", "/ack", {}, OperatorPermit("heartbeat"), urgent=True)
     assert script.calls == ["GET /x", "GET /ack", "PATCH /ack"]
 
 

@@ -11,10 +11,10 @@ from shared.errors import Misconfigured, Transient, UnknownOutcome
 from shared.github.errors import HeadMoved, NothingToPull, Refused
 from shared.github.people import People
 from shared.github.pulls import Pulls
+from shared.lock.write_permit import OperatorPermit
 from shared.models import Account, Permission
-from shared.warrant import Operator
 
-PERSON = Operator("test")
+PERSON = OperatorPermit("test")
 HEAD, MERGED = "a" * 40, "c" * 40
 EXISTS = {
     "message": "Validation Failed",
@@ -73,7 +73,7 @@ async def test_a_pull_request_without_commits_is_refused() -> None:
 async def test_changes_to_a_pull_request() -> None:
     async with scripted(Plan(body=pull()), Plan(body=pull()), Plan(201, pull())) as (github, script):
         pulls = Pulls(github, "o/r")
-        await pulls.edit(57, body="", warrant=PERSON)
+        await pulls.edit(57, body="", permit=PERSON)
         await pulls.close(57, PERSON)
         await pulls.request_reviewers(57, ["ada"], lease(script.clock))
     assert [(asked.call, asked.body) for asked in script.asked] == [

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from shared.errors import Transient
 from shared.github.errors import Moved, NotFound
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 
 
 async def test_a_log_is_read_at_its_signed_address_without_the_token() -> None:
@@ -63,7 +63,7 @@ async def test_a_renamed_repository_is_followed_with_one_warning() -> None:
         with capture_logs() as logs:
             await github.get("/repos/old/name/issues/42")
             await github.get("/repos/Old/Name/issues/43")
-            await github.write("DELETE", "/repos/old/name/issues/comments/1", None, Operator("test"))
+            await github.write("DELETE", "/repos/old/name/issues/comments/1", None, OperatorPermit("test"))
     assert script.calls[1:] == [
         "GET /repos/old/name",
         "GET /repositories/9/issues/42",

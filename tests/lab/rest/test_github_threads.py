@@ -10,10 +10,10 @@ from github_script import Plan, comment, issue, scripted, user
 from shared.errors import NotAllowed
 from shared.github.comments import Comments
 from shared.github.issues import Issues
+from shared.lock.write_permit import OperatorPermit
 from shared.models import Account
-from shared.warrant import Operator
 
-PERSON = Operator("test")
+PERSON = OperatorPermit("test")
 RECENT = "GET /repos/o/r/issues?state=open&sort=updated&direction=desc&per_page=100"
 
 

@@ -29,7 +29,7 @@ from shared.git.mirror import Mirror
 from shared.github.client import GitHub
 from shared.github.errors import NeverSent
 from shared.github.pacing import Pacing
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 
 LONG = timedelta(days=15000)
 
@@ -114,7 +114,7 @@ async def test_a_certificate_that_is_not_trusted_is_refused_in_one_sentence(
 ) -> None:
     async with served(tmp_path, until=NOW + timedelta(days=365 * years)) as server:
         async with client(server.url, trusting=server.certificate if known else None) as github:
-            for call in (partial(github.get, "/x"), partial(github.write, "POST", "/x", {}, Operator("test"))):
+            for call in (partial(github.get, "/x"), partial(github.write, "POST", "/x", {}, OperatorPermit("test"))):
                 with pytest.raises(NeverSent, match=rf"of 127\.0\.0\.1 is not trusted: .*{reason}") as caught:
                     await call()
                 assert "SSL_CERT_FILE" in str(caught.value)
@@ -155,7 +155,7 @@ async def test_an_authority_named_in_the_environment_is_trusted(tmp_path: Path) 
 async def test_a_proxy_that_is_down_is_named_without_its_password() -> None:
     port = closed_port()
     async with client("https://api.github.invalid", proxy=f"http://ada:canary@127.0.0.1:{port}") as github:
-        for refused in (github.get("/x"), github.write("PUT", "/x", {}, Operator("test"))):
+        for refused in (github.get("/x"), github.write("PUT", "/x", {}, OperatorPermit("test"))):
             with pytest.raises(NeverSent, match=rf"The proxy 127\.0\.0\.1:{port} cannot be reached") as caught:
                 await refused
             assert "canary" not in str(caught.value)
@@ -171,7 +171,7 @@ async def test_a_proxy_that_refuses_is_told_apart() -> None:
         client("https://api.github.invalid", proxy=str(server.make_url(""))) as github,
     ):
         with pytest.raises(NeverSent, match=r"The proxy refused to connect to GitHub: 407"):
-            await github.write("POST", "/x", {}, Operator("test"))
+            await github.write("POST", "/x", {}, OperatorPermit("test"))
 
 
 @pytest.mark.fault(46)

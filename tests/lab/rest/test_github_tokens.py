@@ -17,15 +17,15 @@ from judge import Judge
 from config.credentials import MissingCredentials
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.assembly import Parts, Process, opened
-from lab.clock import LabClock
-from lab.http.exchanges import Exchange
-from lab.server import Lab
-from lab.trouble.lag import How
+from lab.github.clock import LabClock
+from lab.github.fault_injection.lag import How
+from lab.github.http.exchanges import Exchange
+from lab.github.server import Lab
+from runtime.building.assembly import Parts, Process, opened
 from shared.clock import Clock
 from shared.errors import Misconfigured
 from shared.github.tokens import of_gh
-from shared.warrant import Notice
+from shared.lock.write_permit import Notice
 from shared.workflow import Role
 
 HOUR = 3600

@@ -1,4 +1,4 @@
-"""Writes of the REST client: warranted, sent once, and honest about what is not known."""
+"""Writes of the REST client: permitted, sent once, and honest about what is not known."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from github_script import TOKEN, Plan, comment, lease, scripted
 from shared.errors import Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome
 from shared.github.comments import Comments
 from shared.github.errors import Moved, NeverSent, Refused
-from shared.warrant import Operator
+from shared.lock.write_permit import OperatorPermit
 
-PERSON = Operator("test")
+PERSON = OperatorPermit("test")
 
 
 class Unreachable(aiohttp.TCPConnector):

@@ -11,7 +11,7 @@ from engine import ENGINE, OWNER, REPOSITORY, Engine
 from structlog.testing import capture_logs
 from worker_scene import CODE, TESTS, acks, calls, claims, comments, during_the_call, eventually, labels, pulls
 
-from lab.world.accounts import TokenRecord
+from lab.github.world.accounts import TokenRecord
 from shared.errors import Unauthorized
 from shared.github.acceptance import RETRY_SECONDS
 from shared.items import Rest, Result

@@ -7,7 +7,7 @@ from branch_scene import push, work_branch
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, REVIEW, TESTS, branch, calls, claims, comments, fence, labels, pulls, status
 
-from lab.world.pulls import PullRecord
+from lab.github.world.pulls import PullRecord
 from shared.items import Result
 from shared.loop import Loop
 from shared.specification import body_sha256

@@ -7,9 +7,9 @@ from branch_scene import push
 from engine import REPOSITORY, Engine
 from worker_scene import CODE, REVIEW, TESTS, calls, labels, pulls, status
 
-from lab.server import CHECK_NAME
-from lab.world.pulls import PullRecord
-from lab.world.repository import Protection
+from lab.github.server import CHECK_NAME
+from lab.github.world.pulls import PullRecord
+from lab.github.world.repository import Protection
 from shared.loop import Loop
 from shared.workflow import Role
 

@@ -7,7 +7,7 @@ from engine import OWNER, REPOSITORY, Engine
 from orphan_scene import charged, writes
 from worker_scene import REVIEW, calls, comments, labels, status
 
-from lab.world.pulls import PullRecord
+from lab.github.world.pulls import PullRecord
 from shared.loop import Loop
 from shared.workflow import Role
 

@@ -13,7 +13,7 @@ import pytest
 from branch_scene import push
 from engine import OWNER, REPOSITORY, REVIEWER, Engine
 
-from reviewer_agent.merge.turns import TURN_SECONDS
+from reviewer_agent.merge.merge_turns import TURN_SECONDS
 from shared.loop import Loop
 from shared.workflow import Role
 

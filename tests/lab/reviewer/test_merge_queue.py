@@ -11,7 +11,7 @@ from test_merge_moments import SCRIPT, opened
 from test_required_reviews import looks
 from worker_scene import CODE, REVIEW, TESTS, calls, labels, pulls, status
 
-from lab.world.repository import Protection
+from lab.github.world.repository import Protection
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

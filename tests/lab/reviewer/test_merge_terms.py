@@ -7,7 +7,7 @@ from engine import OWNER, REPOSITORY, Engine
 from test_merge_moments import SCRIPT, Change, opened
 from worker_scene import comments, status
 
-from lab.world.pulls import PullRecord
+from lab.github.world.pulls import PullRecord
 from shared.telemetry.events import Kind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 from shared.workflow import Role

@@ -9,8 +9,8 @@ from engine import REPOSITORY, Engine
 from test_merge_moments import SCRIPT, Change, opened
 from worker_scene import comments, labels, status
 
-from lab.world.pulls import Place
-from lab.world.repository import Protection
+from lab.github.world.pulls import Place
+from lab.github.world.repository import Protection
 from shared.loop import Loop
 from shared.workflow import Role
 

@@ -9,7 +9,7 @@ from engine import REPOSITORY, Engine
 from office import PEOPLE, Office, office
 from worker_scene import pulls
 
-from lab.server import CHECK_NAME
+from lab.github.server import CHECK_NAME
 
 pytestmark = pytest.mark.long
 

@@ -14,14 +14,14 @@ from sandbox.cell import CANARY, SEALED
 
 from config.settings import Settings
 from config.state import StateDirectory
-from console.building.assembly import Process
-from console.building.backends import backend
-from console.building.confinement import confinement, environments
 from console.verify import command as verify
+from runtime.building.assembly import Process
+from runtime.building.backends import backend
+from runtime.building.confinement import confinement, environments
 from shared.llm.port import Ending
 from shared.loop import RealClock
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.fitness import diagnosis, tried
+from shared.sandbox.self_test import diagnosis, tried
 from shared.workflow import Role
 from worker_agent.tdd.setup.installed import NOTHING, Installed
 from worker_agent.tdd.setup.project_copy import prune

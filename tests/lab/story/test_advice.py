@@ -27,7 +27,7 @@ from worker_scene import (
 
 from lab import target_project
 from lab.demo.stories import STORIES as TOLD
-from lab.server import CHECK_NAME
+from lab.github.server import CHECK_NAME
 from shared.governance.failures import Category
 from shared.llm.port import Ending
 from shared.workflow import Role, Stage
@@ -257,14 +257,14 @@ STORIES: Mapping[str, tuple[Story, ...]] = {
     ),
     "worker_agent.comments.opened_again": (advice_stories.pull_request_opened_again_without_a_word,),
     "worker_agent.comments.unusable": (configuration_holds_everything, program_is_not_there),
-    "worker_agent.aborts.CycleAborted": (base_cannot_be_tested,),
-    "worker_agent.aborts.BranchTaken": (branch_was_rewritten,),
-    "worker_agent.opening.pull_request": (token_may_open_none,),
-    "worker_agent.intake.circles.told": (in_a_circle,),
-    "worker_agent.aborts.BaseGone": (advice_stories.base_gone,),
-    "worker_agent.aborts.ConflictUnresolved": (advice_stories.conflict_unresolved,),
-    "worker_agent.aborts.NotPending": (advice_stories.no_longer_pending,),
-    "worker_agent.opening._finish": (advice_stories.branch_was_emptied,),
+    "worker_agent.errors.CycleAborted": (base_cannot_be_tested,),
+    "worker_agent.errors.BranchTaken": (branch_was_rewritten,),
+    "worker_agent.open_pull_request.pull_request": (token_may_open_none,),
+    "worker_agent.intake.dependency_cycles.told": (in_a_circle,),
+    "worker_agent.errors.BaseGone": (advice_stories.base_gone,),
+    "worker_agent.errors.ConflictUnresolved": (advice_stories.conflict_unresolved,),
+    "worker_agent.errors.NotPending": (advice_stories.no_longer_pending,),
+    "worker_agent.open_pull_request._finish": (advice_stories.branch_was_emptied,),
     "reviewer_agent.comments.given_up": (review_given_up,),
     "planner_agent.comments.given_up": (plan_given_up,),
 }

@@ -10,10 +10,10 @@ from engine import OWNER, REPOSITORY, REVIEWER, Engine
 from worker_scene import comments, labels, pulls
 
 from lab import stub_project
-from lab.server import CHECK_NAME
-from lab.world.issues import IssueRecord
-from lab.world.pulls import PullRecord
-from lab.world.repository import Protection
+from lab.github.server import CHECK_NAME
+from lab.github.world.issues import IssueRecord
+from lab.github.world.pulls import PullRecord
+from lab.github.world.repository import Protection
 from shared.loop import Loop
 from shared.specification import read
 from shared.workflow import Role

@@ -9,7 +9,7 @@ from engine import OWNER, REPOSITORY, Engine
 from quick_clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, claims, fence, labels, once, pulls, status
 
-from lab.merge_button import MergeOrder, press
+from lab.github.merge_button import MergeOrder, press
 from shared.items import Result
 from shared.reconcile.sweep import DOUBT_SECONDS
 from shared.workflow import Role, Stage

@@ -10,7 +10,7 @@ from orphan_scene import issue, one_life, pull_request
 from worker_scene import CODE, REVIEW, TESTS, calls, comments, labels, pulls, status
 
 from lab.demo.stories import STORIES, scenario
-from lab.server import CHECK_NAME
+from lab.github.server import CHECK_NAME
 from shared.workflow import HALTED, Role, Stage
 
 pytestmark = pytest.mark.long

@@ -7,7 +7,7 @@ from engine import REPOSITORY, Engine
 from quick_clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, calls, comments, labels, pulls, status
 
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.items import Result
 from shared.workflow import Role

@@ -8,7 +8,7 @@ from engine import OWNER, REPOSITORY, Engine
 from office import office
 from worker_scene import calls, labels, pulls
 
-from lab.ci.moods import GREEN, NEVER
+from lab.github.ci.behaviours import GREEN, NEVER
 from shared.specification import body_sha256
 from shared.workflow import Role
 

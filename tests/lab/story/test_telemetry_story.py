@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from promql import asked
 from test_whole_story import has, tell
 
-from config.observing import HealthSettings
+from config.observability import HealthSettings
 from shared.telemetry.events import Event, Kind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 from shared.workflow import Role

@@ -9,7 +9,7 @@ from engine import OWNER, REPOSITORY, Engine
 from orphan_scene import charged
 from worker_scene import CODE, REVIEW, TESTS, labels, pulls, status
 
-from lab.ci.moods import NEVER
+from lab.github.ci.behaviours import NEVER
 from shared.loop import Loop
 from shared.workflow import Role
 

@@ -11,15 +11,15 @@ from branch_scene import AGAIN, APPROVED, FIX, NOTES, ROUND, contains, move, pus
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, calls, fence, labels, pulls, status
 
-from lab.ci.moods import HONEST, NEVER, Mood
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.ci.behaviours import HONEST, NEVER, CiBehaviour
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.items import Result
 from shared.loop import Loop
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
 
-SLOW = Mood(delay_seconds=1.0)
+SLOW = CiBehaviour(delay_seconds=1.0)
 
 PUSH = r"\.git/git-receive-pack$"
 

@@ -7,7 +7,7 @@ from branch_scene import contains, push, rename_default, subjects, text, tip, wo
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, calls, fence, labels, pulls, status
 
-from lab.ci.moods import GREEN, NEVER
+from lab.github.ci.behaviours import GREEN, NEVER
 from shared.items import Result
 from shared.loop import Loop
 from shared.workflow import Role, Stage

@@ -11,9 +11,9 @@ from branch_scene import push, subjects, text
 from engine import ALONE, ENGINE, OWNER, REPOSITORY, WRITES, Engine
 from worker_scene import calls, fence, labels, pulls, status
 
-from console.verify.command import Wishes, verified
-from lab.merge_button import MergeOrder, press
-from lab.world.issues import IssueRecord
+from console.verify.command import VerifyOptions, verified
+from lab.github.merge_button import MergeOrder, press
+from lab.github.world.issues import IssueRecord
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long
@@ -103,7 +103,7 @@ github: {{api_url: "{engine.lab.url}"}}
 """
     )
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES), "PATH": "/usr/bin:/bin"}
-    wishes = Wishes(f"{REPOSITORY}#{number}", json=True, config=file)
+    wishes = VerifyOptions(f"{REPOSITORY}#{number}", json=True, config=file)
     capsys.readouterr()
     await to_thread.run_sync(verified, wishes, environment)
     return [one["sentence"] for one in json.loads(capsys.readouterr().out)["false"]]

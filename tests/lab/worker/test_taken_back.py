@@ -8,8 +8,8 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, REVIEW, TESTS, acks, calls, claims, labels, once, pulls
 
-from lab.ci.moods import GREEN, RED
-from lab.http.exchanges import Exchange
+from lab.github.ci.behaviours import GREEN, RED
+from lab.github.http.exchanges import Exchange
 from shared.items import Result
 from shared.workflow import Role, Stage
 

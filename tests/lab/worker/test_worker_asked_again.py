@@ -7,9 +7,9 @@ from branch_scene import FIX
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, calls, claims, comments, drop_branch, labels, pulls, status
 
-from lab.ci.moods import NEVER
-from lab.http.exchanges import Exchange
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.ci.behaviours import NEVER
+from lab.github.fault_injection.faults import Fault, FaultKind
+from lab.github.http.exchanges import Exchange
 from shared.items import Result
 from shared.workflow import Role
 

@@ -6,9 +6,9 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, calls, eventually, fence, is_released, labels, pulls, status
 
-from lab.ci.moods import NEVER
-from lab.http.exchanges import Exchange
-from lab.repositories.git_command import signed
+from lab.github.ci.behaviours import NEVER
+from lab.github.http.exchanges import Exchange
+from lab.github.repositories.git_command import signed
 from shared.items import Result
 from shared.workflow import Role, Stage
 

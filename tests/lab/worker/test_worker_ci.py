@@ -6,7 +6,7 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, REVIEW, TESTS, calls, claims, comments, fence, labels, pulls, status
 
-from lab.ci.moods import (
+from lab.github.ci.behaviours import (
     FLAKY,
     LOG_GONE,
     NEVER,
@@ -14,12 +14,12 @@ from lab.ci.moods import (
     RUNNER_LOST,
     STARTUP_FAILURE,
     TIMED_OUT,
+    CiBehaviour,
     Ending,
-    Mood,
     late,
 )
-from lab.server import CHECK_NAME
-from lab.world.repository import Protection
+from lab.github.server import CHECK_NAME
+from lab.github.world.repository import Protection
 from shared.items import Result
 from shared.loop import Loop
 from shared.workflow import Role, Stage
@@ -33,7 +33,7 @@ FIX = """
 OURS = "grep -q f.Hello directory/greeting.py && { echo 'directory/greeting.py:1: error: no f-strings'; exit 1; }; true"
 """A check that only fails for how the change is written."""
 
-APPROVAL = Mood((Ending("action_required"),))
+APPROVAL = CiBehaviour((Ending("action_required"),))
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def attempts(engine: Engine) -> int:
 @pytest.mark.long
 @pytest.mark.fault(42)
 @pytest.mark.parametrize("mood", [FLAKY, RUNNER_LOST], ids=["flaky", "runner lost"])
-async def test_what_is_green_when_it_is_run_again_costs_no_attempt(engine: Engine, mood: Mood) -> None:
+async def test_what_is_green_when_it_is_run_again_costs_no_attempt(engine: Engine, mood: CiBehaviour) -> None:
     engine.lab.ci_mood(REPOSITORY, mood)
     number = engine.ready("Greet people")
     worker = await handed_over(engine)
@@ -99,7 +99,7 @@ async def test_what_the_change_itself_breaks_is_repaired_at_once(engine: Engine)
 @pytest.mark.fault(43)
 @pytest.mark.parametrize("mood", [RED, LOG_GONE], ids=["red", "log gone"])
 async def test_what_stays_red_is_run_again_once_per_commit_and_then_repaired_to_the_limit(
-    engine: Engine, mood: Mood
+    engine: Engine, mood: CiBehaviour
 ) -> None:
     engine.lab.ci_mood(REPOSITORY, mood)
     engine.repository_settings["ci"] = {"max_retries": 1}
@@ -140,7 +140,7 @@ async def test_where_the_token_may_not_run_jobs_again_it_says_so_once_and_repair
     ids=["timed out", "startup failure", "never", "action required"],
 )
 async def test_what_is_nobodys_fault_and_does_not_end_goes_to_review_with_a_warning_and_is_not_merged(
-    engine: Engine, mood: Mood, runs: int
+    engine: Engine, mood: CiBehaviour, runs: int
 ) -> None:
     engine.lab.ci_mood(REPOSITORY, mood)
     number = engine.ready("Greet people")
@@ -230,7 +230,7 @@ async def test_a_red_base_is_waited_for_without_the_lease_told_once_and_then_it_
             await engine.tick(worker)
         assert worker.ended == []
     assert len(comments(engine, number)) == told, "no ACK and no word as long as the base is red"
-    engine.lab.ci_mood(REPOSITORY, Mood())
+    engine.lab.ci_mood(REPOSITORY, CiBehaviour())
     await engine.lab.ci_run(REPOSITORY)
     await engine.lab.idle()
     await handed_over(engine)

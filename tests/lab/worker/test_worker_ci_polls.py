@@ -6,7 +6,7 @@ import pytest
 from engine import REPOSITORY, Engine
 from worker_scene import CODE, TESTS
 
-from lab.ci.moods import NEVER
+from lab.github.ci.behaviours import NEVER
 from shared.workflow import Role
 
 

@@ -6,8 +6,8 @@ import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, fence, labels, pulls
 
-from lab.ci.moods import NEVER
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.ci.behaviours import NEVER
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.items import Result
 from shared.workflow import Role, Stage
 

@@ -6,7 +6,7 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, calls, claims, comments, fence, is_released, labels, pulls, status
 
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.items import Result
 from shared.workflow import Role, Stage
 

@@ -6,7 +6,7 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, calls, fence, is_released, labels, once, pulls, status
 
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.items import Result
 from shared.loop import Loop
 from shared.workflow import Role, Stage

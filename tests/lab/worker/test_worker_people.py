@@ -24,8 +24,8 @@ from worker_scene import (
     status,
 )
 
-from lab.ci.moods import NEVER
-from lab.trouble.faults import Fault, FaultKind
+from lab.github.ci.behaviours import NEVER
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.items import Result
 from shared.workflow import Role, Stage
 

@@ -8,9 +8,9 @@ import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, comments, fence, labels, once, pulls, status
 
-from lab.http.exchanges import Exchange
-from lab.trouble.faults import Fault, FaultKind
-from lab.world.pulls import InlineRecord, Place
+from lab.github.fault_injection.faults import Fault, FaultKind
+from lab.github.http.exchanges import Exchange
+from lab.github.world.pulls import InlineRecord, Place
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -9,8 +9,8 @@ import pytest
 from engine import REPOSITORY, Engine, demo_script
 
 from config.settings import Settings
-from lab.server import Lab
-from shared.sandbox.fitness import diagnosis, tried
+from lab.github.server import Lab
+from shared.sandbox.self_test import diagnosis, tried
 from shared.sandbox.wrap import Kind, Wrap
 from shared.workflow import Role
 

@@ -8,7 +8,7 @@ import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, WRONG, acks, branch, calls, claims, comments, fence, labels, once, pulls, status
 
-from lab.ci.moods import NEVER
+from lab.github.ci.behaviours import NEVER
 from shared.items import Result
 from shared.workflow import Role
 

@@ -8,12 +8,12 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, SLOW, TESTS, calls, claims, comments, during_the_call, fence, labels, once, pulls, status
 
-from lab.ci.moods import NEVER
-from lab.repositories.git_command import signed
+from lab.github.ci.behaviours import NEVER
+from lab.github.repositories.git_command import signed
+from shared.comment_signatures import Keyring
 from shared.items import Result
 from shared.lock.record import write_fence
 from shared.loop import Loop
-from shared.marks import Keyring
 from shared.specification import Specification, body_sha256, write
 from shared.workflow import Role, Stage
 

@@ -26,7 +26,7 @@ async def abandon(held: Held) -> None:
         await advance(held, stage=Stage.WITHDRAWN)
 
 
-async def bury(
+async def write_tombstone(
     port: Port,
     claimant: Claimant,
     seen: Fence,

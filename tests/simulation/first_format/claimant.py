@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from shared.marks import Keyring
+from shared.comment_signatures import Keyring
 
 from .codec import Ack
 
@@ -56,7 +56,7 @@ class Purse(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who claims: one agent of one repository. Without a `purse` nothing that it begins costs money.
+    """Who claims: one agent of one repository. Without a `budget_check` nothing that it begins costs money.
 
     `accounts` are the engine's, of which other agents sign in with `siblings`. `delay` says in how many seconds the
     account may write: its share of GitHub's limits may be used up.
@@ -67,7 +67,7 @@ class Claimant:
     keys: Keyring
     nonces: Nonces
     terms: Terms = Terms()
-    purse: Purse | None = None
+    budget_check: Purse | None = None
     siblings: frozenset[int] = frozenset()
     delay: Callable[[], float] = lambda: 0.0
 

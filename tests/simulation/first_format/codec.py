@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 
-from shared.marks import Authenticity, Keyring
+from shared.comment_signatures import CommentSignatures, Keyring
 from shared.models import Comment
 from shared.workflow import AGENTS, Role
 
@@ -115,9 +115,9 @@ def _judged(comment: Comment, keys: Keyring) -> Ack | None:
     if ack.opaque:
         return None if keys.refutes(purpose, comment.number, comment.body) else ack
     verdict = keys.verify(purpose, comment.number, comment.body)
-    if verdict is Authenticity.UNKNOWN_KEY:
+    if verdict is CommentSignatures.UNKNOWN_KEY:
         return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))
-    return ack if verdict is Authenticity.VALID else None
+    return ack if verdict is CommentSignatures.VALID else None
 
 
 def read_ack(comment: Comment) -> Ack | None:

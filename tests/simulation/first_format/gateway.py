@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar, cast
 
 from shared.clock import Clock
+from shared.lock.write_permit import ACK, Notice, WritePermit
 from shared.models import Comment
-from shared.warrant import ACK, Notice, Warrant
 
 from .codec import ItemKey
 from .port import (
@@ -38,9 +38,9 @@ class CommentStore(Protocol):
 
     async def comment(self, id: int) -> Comment | None: ...
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment: ...
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
 
-    async def edit(self, id: int, body: str, warrant: Warrant, *, urgent: bool = False) -> Comment | None: ...
+    async def edit(self, id: int, body: str, permit: WritePermit, *, urgent: bool = False) -> Comment | None: ...
 
 
 class FenceStore(Protocol):

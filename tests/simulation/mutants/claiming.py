@@ -56,8 +56,8 @@ CLAIMING = (
         ),
         (
             "claim",
-            "from shared.lock.swap import swap\n",
-            "from shared.lock.edit import edit\nfrom shared.lock.swap import swap\n",
+            "from shared.lock.compare_and_swap import swap\n",
+            "from shared.lock.edit import edit\nfrom shared.lock.compare_and_swap import swap\n",
         ),
         world="in-step",
     ),

@@ -181,7 +181,7 @@ HOLDING = (
     simulated(
         "a lost reply counts as refused",
         (
-            "swap",
+            "compare_and_swap",
             "        if (current.oid if current else None) == expected:\n            raise\n",
             "        if (current.oid if current else None) == expected:\n            return None\n",
         ),
@@ -189,7 +189,7 @@ HOLDING = (
     simulated(
         "a lost reply counts as done",
         (
-            "swap",
+            "compare_and_swap",
             "        return current if current == read_fence(",
             "        return current if True or current == read_fence(",
         ),
@@ -198,14 +198,14 @@ HOLDING = (
     simulated(
         "a lost reply is not looked up in the fence",
         (
-            "swap",
+            "compare_and_swap",
             "    except UnknownOutcome:\n        try:\n",
             "    except UnknownOutcome:\n        return None\n        try:\n",
         ),
     ),
     simulated(
         "a breaker that nobody tells",
-        ("swap", "        if breaker is not None:\n            breaker.refused(error, port.boot())\n", ""),
+        ("compare_and_swap", "        if breaker is not None:\n            breaker.refused(error, port.boot())\n", ""),
         world="rule-all",
     ),
     unit("waits of the breaker do not grow", ("breaker", "first * 2.0**self._refusals", "first")),

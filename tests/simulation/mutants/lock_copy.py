@@ -12,7 +12,7 @@ from ..protocol import Protocol, of_package
 from .mutant import ROOT, Mutant, sources
 
 PACKAGE = "shared.lock"
-BURIAL, STATUS = "shared/reconcile/burial.py", "shared/github/status.py"
+BURIAL, STATUS = "shared/reconcile/tombstones.py", "shared/github/status.py"
 """What ends fences by way of the lock, and what tells something in its comment, is copied with it."""
 
 _MODULE = re.compile(r"^from shared\.lock\.(\w+) import ", re.MULTILINE)

@@ -21,12 +21,15 @@ READING = (
     simulated(
         "an unsure clock claims", ("claim", "    if not view.sure:\n", "    if not view.at:\n"), world="date-burst"
     ),
-    unit("an unsure clock ends a dead life", ("ends", "is Standing.OURS and view.sure and", "is Standing.OURS and")),
-    unit("an unsure clock ends what was put back", ("ends", "(thread.sure and not", "(not")),
+    unit(
+        "an unsure clock ends a dead life",
+        ("ended_epochs", "is Standing.OURS and view.sure and", "is Standing.OURS and"),
+    ),
+    unit("an unsure clock ends what was put back", ("ended_epochs", "(thread.sure and not", "(not")),
     unit(
         "a ref that was put back hides a dead epoch",
         (
-            "ends",
+            "ended_epochs",
             "    if ack is None or ack.opaque or ack.key != fence.key:\n",
             "    if ack is None or ack.opaque or ack.key != fence.key or ack.epoch > fence.epoch:\n",
         ),

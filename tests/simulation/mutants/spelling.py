@@ -13,8 +13,12 @@ SPELLING = (
             "    return _judged(comment, keys)",
         ),
     ),
-    simulated("a wrong MAC counts", ("codec", "return ack if verdict is Authenticity.VALID else None", "return ack")),
-    simulated("an unknown key counts as nothing", ("codec", "if verdict is Authenticity.UNKNOWN_KEY:", "if False:")),
+    simulated(
+        "a wrong MAC counts", ("codec", "return ack if verdict is CommentSignatures.VALID else None", "return ack")
+    ),
+    simulated(
+        "an unknown key counts as nothing", ("codec", "if verdict is CommentSignatures.UNKNOWN_KEY:", "if False:")
+    ),
     simulated(
         "an unknown key counts as ours",
         ("codec", "return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))", "return ack"),

@@ -10,7 +10,7 @@ COMMENTS, CLIENT, FENCES, PUSH = (
     "shared/git/fences.py",
     "shared/git/push_report.py",
 )
-COMMAND, MIRROR, MARKS = "shared/git/command.py", "shared/git/mirror.py", "shared/marks.py"
+COMMAND, MIRROR, MARKS = "shared/git/command.py", "shared/git/mirror.py", "shared/comment_signatures.py"
 
 TIME = "shared/github/server_time.py"
 
@@ -37,7 +37,7 @@ STANDING_ON = (
             'raise Transient(f"GitHub answered {answer.status} to',
         ),
     ),
-    adapter("a warrant is not asked", (CLIENT, "            warrant.check()\n", "            pass\n")),
+    adapter("a write permit is not asked", (CLIENT, "            permit.check()\n", "            pass\n")),
     adapter(
         "only the first page of a thread",
         (CLIENT, "        if len(items) < total:\n", "            break\n        if len(items) < total:\n"),
@@ -55,7 +55,7 @@ STANDING_ON = (
         (COMMENTS, "            self._threads.gone(id)\n            return None\n", "            raise\n"),
     ),
     adapter(
-        "edits are never urgent", (COMMENTS, '{"body": body}, warrant, urgent=urgent\n', '{"body": body}, warrant\n')
+        "edits are never urgent", (COMMENTS, '{"body": body}, permit, urgent=urgent\n', '{"body": body}, permit\n')
     ),
     adapter("all of a long thread is left out", (COMMENTS, "since if count > PAGE else None", "since")),
     adapter(

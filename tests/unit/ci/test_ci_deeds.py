@@ -13,9 +13,9 @@ from shared.ci.round import Reading
 from shared.ci.triage import Failure, triage
 from shared.errors import Blocked
 from shared.github.status import Status
+from shared.lock.write_permit import WritePermit
 from shared.models import Check, CheckOutcome, Issue
-from shared.warrant import Warrant
-from worker_agent.ci.deeds import Deeds
+from worker_agent.ci.reactions import CiReactions
 from worker_agent.decide import Snapshot
 
 LINT = replace(JOB, name="lint", job_id=8, run_id=2)
@@ -28,7 +28,7 @@ class Board(Ci):
     refused: frozenset[int] = frozenset()
     told: list[str] = field(default_factory=list)
 
-    async def rerun(self, run_id: int, warrant: Warrant) -> None:
+    async def rerun(self, run_id: int, permit: WritePermit) -> None:
         self.asked.append(f"rerun {run_id}")
         if run_id in self.refused:
             raise Blocked(f"run {run_id} is too old")
@@ -36,7 +36,7 @@ class Board(Ci):
     async def data(self, number: int) -> dict[str, object]:
         raise AssertionError("nothing is read back")
 
-    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None:
         self.told.append(f"{status.sentence}\n{status.notes}")
 
 
@@ -57,7 +57,7 @@ async def test_what_github_refuses_to_run_again_is_told_and_not_waited_for(
     ci = Board({HEAD: checks}, refused=frozenset(refused))
     reading = Reading(checks, diagnosis=triage([Failure(JOB), Failure(LINT)]), rerunnable=True)
     issue = Issue(42, "T", "", frozenset(), BOT, AT, AT)
-    run(agent.port, Deeds(ci, ci).rerun(held, Snapshot(held.fence, issue, ci=reading)))
+    run(agent.port, CiReactions(ci, ci).rerun(held, Snapshot(held.fence, issue, ci=reading)))
     assert ci.asked == ["rerun 1", "rerun 2"]
     assert says in ci.told[0]
     assert ("is too old" in ci.told[0]) is bool(refused)

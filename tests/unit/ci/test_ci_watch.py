@@ -15,8 +15,8 @@ from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
+from shared.lock.write_permit import WritePermit
 from shared.models import Account, Check, CheckOutcome, Issue, PullRequest
-from shared.warrant import Warrant
 from shared.workflow import Role, Stage
 from worker_agent.ci import reruns
 from worker_agent.ci.watch import Watch
@@ -61,7 +61,7 @@ class Ci:
         self.asked.append(f"required {branch}")
         return self.needed
 
-    async def rerun(self, run_id: int, warrant: Warrant) -> None:
+    async def rerun(self, run_id: int, permit: WritePermit) -> None:
         raise AssertionError("a watch writes nothing")
 
     async def log(self, job_id: int) -> str:

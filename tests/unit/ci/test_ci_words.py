@@ -12,8 +12,8 @@ from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
 from shared.models import Check, CheckOutcome
 from shared.workflow import Role, Stage
-from worker_agent.aborts import CiGivenUp
-from worker_agent.ci import words
+from worker_agent.ci import ci_comments
+from worker_agent.errors import CiGivenUp
 
 AT = datetime(2026, 1, 5, 10, 32, tzinfo=UTC)
 FENCE = Fence(ItemKey(Role.WORKER, 42), 7, "a" * 32, "worker-1", Stage.TESTING, AT, pr=57, wait=Wait("red-base", AT))
@@ -24,21 +24,21 @@ READING = Reading((LINT, TEST, Check("docs", CheckOutcome.RUNNING)), diagnosis=t
 
 
 def test_a_repair_names_what_is_red_and_why() -> None:
-    told = words.red(FENCE, READING)
+    told = ci_comments.red(FENCE, READING)
     assert told.sentence == "CI failed (lint, test (3.11)); fixing it."
     assert told.notes == "- lint: red on the base too\n- test (3.11): flaky"
 
 
 def test_a_rerun_says_what_it_is_for_and_a_refusal_what_is_missing() -> None:
-    assert "rerunning the failed jobs" in words.rerun(FENCE, READING, "").sentence
-    refused = words.rerun(FENCE, READING, "GitHub does not allow it")
+    assert "rerunning the failed jobs" in ci_comments.rerun(FENCE, READING, "").sentence
+    refused = ci_comments.rerun(FENCE, READING, "GitHub does not allow it")
     assert "`actions: write`" in refused.sentence
     assert "GitHub does not allow it" in refused.notes
-    assert "rerun some of it" in words.rerun(FENCE, READING, "GitHub does not allow it", partly=True).sentence
+    assert "rerun some of it" in ci_comments.rerun(FENCE, READING, "GitHub does not allow it", partly=True).sentence
 
 
 def test_only_the_checks_that_the_base_fails_are_waited_for() -> None:
-    told = words.base_red(FENCE, READING)
+    told = ci_comments.base_red(FENCE, READING)
     assert "(lint). This uses no attempt." in told.sentence
     assert told.data["waiting"] == {"why": "red-base", "until": AT.isoformat()}
 
@@ -62,13 +62,13 @@ def test_only_the_checks_that_the_base_fails_are_waited_for() -> None:
     ids=["none", "running", "required missing", "stale", "red"],
 )
 def test_a_hand_over_with_a_warning_names_what_is_missing(reading: Reading, begins: str) -> None:
-    told = words.overdue(FENCE, reading)
+    told = ci_comments.overdue(FENCE, reading)
     assert told.sentence == f"{begins} goes to review **without passing CI** and is not merged before CI passes."
     assert told.data["waiting"] == {"why": "ci overdue"}
 
 
 def test_giving_up_says_of_each_check_whose_fault_it_is_and_mentions_nobody() -> None:
-    told = str(CiGivenUp(1, words.unrepaired(READING)))
+    told = str(CiGivenUp(1, ci_comments.unrepaired(READING)))
     assert told.startswith("CI still fails after 1 repair.\n- lint: red on the base too.")
     assert "flaky. 1 failed" in told
     assert "@ada" not in told

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from config.collector import Collector, collector, collector_secrets
-from config.observing import TelemetrySettings
+from config.observability import TelemetrySettings
 from shared.errors import Misconfigured
 
 KEY, ENV, TRACES = "telemetry.otlp_endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from config.observing import EventSettings
+from config.observability import EventSettings
 from config.repository import LabelSettings, RepositorySettings
 from config.settings import GitHubSettings, Settings
 from shared.labels import Flag

@@ -10,7 +10,7 @@ from test_settings import LAB, settings
 
 from config.rules import RulesBroken
 from config.settings import GitHubSettings, LockSettings
-from config.spending import BudgetSettings
+from config.spending_limits import BudgetSettings
 
 UNSAFE: list[tuple[dict[str, Any], str, str]] = [
     ({"lock": LockSettings(timeout=899, self_fence=700)}, "lock.timeout", "at least 3 heartbeats (900), not 899"),

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import SecretStr
 
-from config.observing import EventSettings
+from config.observability import EventSettings
 from config.repository import Backend, RepositorySettings
 from config.rules import unsupported
 from config.settings import LLMSettings, NotifySettings, Settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from console.arguments import Arguments, parse
+from runtime.arguments import Arguments, parse
 from shared.workflow import AGENTS, Role
 
 PLAIN = Arguments(None, None, once=False, wait=True, verbose=False, agent_id=None)

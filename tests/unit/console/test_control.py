@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from fake_agent import HandClock
 
-from config.residents import Resident, residents
+from config.running_agents import RunningAgent, residents
 from config.state import StateDirectory
-from console.daemon.control import Wishes, drain, pause, resume, state_of
+from runtime.daemon.control import ControlOptions, drain, pause, resume, state_of
 from shared.workflow import Role
 
 
@@ -23,7 +23,10 @@ def state(tmp_path: Path) -> StateDirectory:
 
 def test_who_runs_is_known_by_the_locks(state: StateDirectory) -> None:
     with state.claim_identity(Role.PLANNER, "p"), state.claim_identity(Role.WORKER, "w"):
-        assert residents(state.path) == (Resident("p", "planner", os.getpid()), Resident("w", "worker", os.getpid()))
+        assert residents(state.path) == (
+            RunningAgent("p", "planner", os.getpid()),
+            RunningAgent("w", "worker", os.getpid()),
+        )
     assert residents(state.path) == (), "who has ended does not run, although its identity is kept"
 
 
@@ -44,18 +47,18 @@ def test_a_process_that_is_younger_than_the_identity_is_another_one(state: State
 def test_nobody_to_drain(
     state: StateDirectory, agents: tuple[str, ...], code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert drain(Wishes(state_dir=state.path, agents=agents), {}, HandClock(), seconds=1) == code
+    assert drain(ControlOptions(state_dir=state.path, agents=agents), {}, HandClock(), seconds=1) == code
     assert said in "".join(capsys.readouterr())
 
 
 def test_pause_and_resume(state: StateDirectory, capsys: pytest.CaptureFixture[str]) -> None:
-    wishes = Wishes(state_dir=state.path)
+    wishes = ControlOptions(state_dir=state.path)
     assert resume(wishes, {}) == 3
     assert pause(wishes, {}, "the\nweekend") == 0
     assert (state.path / "PAUSE").read_text() == "the weekend\n"
     assert resume(wishes, {}) == 0
     assert not (state.path / "PAUSE").exists()
-    assert pause(Wishes(state_dir=state.path / "none"), {}, "") == 2
+    assert pause(ControlOptions(state_dir=state.path / "none"), {}, "") == 2
     assert not (state.path / "none").exists()
     assert "There is no state directory" in capsys.readouterr().err
 
@@ -63,6 +66,6 @@ def test_pause_and_resume(state: StateDirectory, capsys: pytest.CaptureFixture[s
 def test_which_state_directory_is_meant(tmp_path: Path) -> None:
     file = tmp_path / "repos.yml"
     file.write_text(f"repositories: [{{name: a/b}}]\nstate_dir: {tmp_path}/there\n")
-    assert state_of(Wishes(config=file), {}) == tmp_path / "there"
+    assert state_of(ControlOptions(config=file), {}) == tmp_path / "there"
     nowhere = {"XDG_CONFIG_HOME": str(tmp_path), "STATE_DIRECTORY": "/var/lib/x:/y"}
-    assert state_of(Wishes(), nowhere) == Path("/var/lib/x")
+    assert state_of(ControlOptions(), nowhere) == Path("/var/lib/x")

@@ -11,15 +11,15 @@ import pytest
 
 from config.settings import Settings
 from console.doctor import account, keys, machine, merging, repository
-from console.doctor.examination import identities
+from console.doctor.context import Machine, pushes_workflows
 from console.doctor.finding import Status
-from console.doctor.patient import Machine, pushes_workflows
+from console.doctor.probes import identities
+from shared.comment_signatures import Key, Keyring, render
 from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH
 from shared.github.merge_rules import MergeRules
 from shared.github.protection import Protection
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.loop import RealClock
-from shared.marks import Key, Keyring, render
 from shared.models import Account, Comment
 from shared.workflow import AGENTS, Role
 

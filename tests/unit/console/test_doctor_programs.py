@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from config.settings import Settings
-from console.building.logins import NOT_ENFORCED
 from console.doctor import programs
+from console.doctor.context import Machine
 from console.doctor.finding import Status
-from console.doctor.patient import Machine
+from runtime.building.logins import NOT_ENFORCED
 from shared.loop import RealClock
 from shared.process import Finished
 

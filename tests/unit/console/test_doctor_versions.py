@@ -11,8 +11,8 @@ from fake_server import EPOCH
 from console.doctor.finding import Status
 from console.doctor.versions import versions_finding
 from planner_agent.pending import register
-from reviewer_agent.merge.turns import REF as MERGES
-from reviewer_agent.merge.turns import Turn
+from reviewer_agent.merge.merge_turns import REF as MERGES
+from reviewer_agent.merge.merge_turns import MergeTurn
 from reviewer_agent.merge.update_turns import PREFIX, UpdateTurn
 from shared.ci.verdict import Verdict
 from shared.governance import ledger_lines
@@ -28,7 +28,7 @@ OURS = {
     KEY.ref: write_fence(Fence(KEY, 7, "n", "worker-a", Stage.TESTING, EPOCH)),
     LEDGER: ledger_lines.write(Settlement("r1", 1.0, "claude", EPOCH)),
     register.REF: register.write(register.Entry("t", "planner-1", "r", EPOCH)),
-    MERGES: Turn(57, "main", "b" * 40, Verdict.GREEN, EPOCH).write("n"),
+    MERGES: MergeTurn(57, "main", "b" * 40, Verdict.GREEN, EPOCH).write("n"),
     UPDATES: UpdateTurn(57, "main", EPOCH).write("n"),
     "refs/ack/doctor/1/fence": "a probe that was cut off",
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from console.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, LeftOff, answer, complain
-from console.recover import DECISIONS, Wishes, recovered
+from console.recover import DECISIONS, RecoverOptions, recovered
+from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, LeftOff, answer, complain
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized
 from shared.governance.commands import Verb
 from shared.items import Ended, Rest, Result
@@ -49,7 +49,7 @@ def test_each_error_has_its_code_and_is_said_in_one_line(
 
 @pytest.mark.parametrize("verb", sorted(DECISIONS))
 def test_a_decision_is_sent_to_the_thread(verb: Verb, capsys: pytest.CaptureFixture[str]) -> None:
-    assert recovered(Wishes(verb, "a/b#7"), {}) == MISCONFIGURED
+    assert recovered(RecoverOptions(verb, "a/b#7"), {}) == MISCONFIGURED
     assert capsys.readouterr().err == (
         f"`{verb}` is decided in the thread, where people see who did it and on which text or commit: "
         f"comment `/{verb}` on a/b#7.\n"
@@ -57,5 +57,5 @@ def test_a_decision_is_sent_to_the_thread(verb: Verb, capsys: pytest.CaptureFixt
 
 
 def test_what_is_no_command_at_all_is_told_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert recovered(Wishes("approved", "a/b#7"), {}) == MISCONFIGURED
+    assert recovered(RecoverOptions("approved", "a/b#7"), {}) == MISCONFIGURED
     assert "'approved' is no action; there is pause, " in capsys.readouterr().err

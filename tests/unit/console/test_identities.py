@@ -11,12 +11,12 @@ from pydantic import ValidationError
 
 from config.credentials import MissingCredentials, app_key
 from config.settings import Settings
-from console.building.confinement import secret_files
-from console.daemon.configuration import LAST_GOOD, Configuration
 from console.doctor import account
-from console.doctor.examination import identities
+from console.doctor.context import Machine
 from console.doctor.finding import Status
-from console.doctor.patient import Machine
+from console.doctor.probes import identities
+from runtime.building.confinement import secret_files
+from runtime.daemon.configuration import LAST_GOOD, Configuration
 from shared.loop import RealClock
 from shared.models import Account
 from shared.workflow import AGENTS, Role

@@ -25,7 +25,11 @@ from {module} import main
 
 @pytest.mark.parametrize(
     ("module", "loading"),
-    [("console.entry", "typer"), ("console.entry", "console.looks"), ("worker_agent.__main__", "console.arguments")],
+    [
+        ("console.entry", "typer"),
+        ("console.entry", "console.read_commands"),
+        ("worker_agent.__main__", "runtime.arguments"),
+    ],
 )
 def test_while_it_is_loaded(tmp_path: Path, module: str, loading: str) -> None:
     text = PROGRAM.format(module=module).replace("sys.argv[1]", repr(loading)) + "main()\n"

@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from config.repository import LabelSettings
-from console.building.left_alone import LeftAlone
+from runtime.building.excluded_items import ExcludedItems
 from shared.labels import Labels
 from shared.models import Account, Issue
 from shared.workflow import Role
@@ -38,11 +38,11 @@ def issue(*labels: str, number: int = 7, pull: bool = False) -> Issue:
     ],
 )
 def test_the_reason_is_the_one_that_keeps_it_away(role: Role, labels: tuple[str, ...], pull: bool, why: str) -> None:
-    assert LeftAlone("a/b", role, Labels(), FILTERS).reason(issue(*labels, pull=pull)) == why
+    assert ExcludedItems("a/b", role, Labels(), FILTERS).reason(issue(*labels, pull=pull)) == why
 
 
 def test_a_reason_is_told_once_and_again_after_it_was_gone() -> None:
-    one = LeftAlone("a/b", Role.WORKER, Labels(), FILTERS)
+    one = ExcludedItems("a/b", Role.WORKER, Labels(), FILTERS)
     barred, free = issue("status:ready", "bot", "blocked"), issue("status:ready", "bot")
     with capture_logs() as logs:
         for listed in ([barred, issue("status:ready", "bot", number=8)], [barred], [free], [barred]):

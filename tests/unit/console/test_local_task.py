@@ -12,13 +12,13 @@ import pytest
 from hand_clock import HandClock
 
 from console.tdd import report
-from console.tdd.expense import Expense, reckoned, spelled
-from console.tdd.findings import Findings
-from console.tdd.material import changed, specification
-from console.tdd.progress import Progress, Watched
+from console.tdd.inputs import changed, specification
+from console.tdd.preflight_findings import Findings
+from console.tdd.request import TddOptions
 from console.tdd.task import Order, Records, State, Task
-from console.tdd.telling import doing, told
-from console.tdd.wishes import Wishes
+from runtime.telemetry.cost import TaskCost, reckoned, spelled
+from runtime.telemetry.progress import Progress, Watched
+from runtime.telemetry.progress_text import doing, told
 from shared.errors import Misconfigured
 from shared.governance.ledger_lines import Entry, Reservation, Settlement
 from shared.telemetry.events import Event, Kind
@@ -54,22 +54,22 @@ def run(name: str, usd: float | None, source: str = "reported") -> list[Entry]:
     return [begun] if usd is None else [begun, Settlement(name, usd, source, NOW)]
 
 
-def sums(events: list[Event], entries: list[Entry]) -> Expense:
+def sums(events: list[Event], entries: list[Entry]) -> TaskCost:
     return reckoned(events, entries, now=NOW + timedelta(hours=2), unknown_run=15.0, seconds=90.04)
 
 
 def test_a_call_of_unknown_cost_counts_as_configured_and_one_that_no_event_tells_counts_too() -> None:
     calls = [event(**CALL, input_tokens=10, cached_tokens=5, cache_write_tokens=1, output_tokens=7)]
     spent = sums(calls, [*run("a", 0.5), *run("b", 15.0, "unknown"), *run("c", None)])
-    assert spent == Expense(3, 30.5, 2, 16, 7, 90.0)
+    assert spent == TaskCost(3, 30.5, 2, 16, 7, 90.0)
     assert spelled(spent) == "3 calls, $30.50 (2 of them of unknown cost), 16 tokens in and 7 out, 1 min 30 s"
 
 
 def test_without_a_ledger_events_say_what_was_spent_and_a_call_that_was_not_made_is_none() -> None:
     unpriced: dict[str, Any] = {key: value for key, value in CALL.items() if key != "cost_usd"}
     calls = [event(**CALL), event(**unpriced), event(**{**CALL, "ending": "not made"}), event(Kind.REVIEW)]
-    assert sums(calls, []) == Expense(2, 0.5, 1, 0, 0, 90.0)
-    assert spelled(Expense(1, seconds=3725)) == "1 call, $0.00, 1 h 2 min"
+    assert sums(calls, []) == TaskCost(2, 0.5, 1, 0, 0, 90.0)
+    assert spelled(TaskCost(1, seconds=3725)) == "1 call, $0.00, 1 h 2 min"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_what_a_model_said_drives_no_terminal() -> None:
 
 
 def test_lists_and_objects_have_what_was_spent(tmp_path: Path) -> None:
-    known = task(State.DONE, spent=Expense(4, 1.25, 1, 30, 20, 61.0))
+    known = task(State.DONE, spent=TaskCost(4, 1.25, 1, 30, 20, 61.0))
     shown = json.loads(report.listed_as_json([known], Records(tmp_path)))["tasks"][0]
     assert (shown["calls"], shown["cost_usd"], shown["calls_of_unknown_cost"]) == (4, 1.25, 1)
     assert (shown["input_tokens"], shown["output_tokens"], shown["seconds"]) == (30, 20, 61.0)
@@ -156,8 +156,8 @@ def test_a_record_from_before_there_were_sums_is_read(tmp_path: Path) -> None:
 
 def test_what_goes_on_is_asked_for_as_before_unless_it_is_said_anew(tmp_path: Path) -> None:
     begun = order(llm="claude", config="/etc/x.yml", pull_request=True)
-    assert Wishes(resume="x").changing(begun) == begun
-    anew = Wishes(
+    assert TddOptions(resume="x").changing(begun) == begun
+    anew = TddOptions(
         resume="x", max_reviews=5, cleanup=False, local=True, llm="codex", test_command="make", sandbox="none"
     )
     assert anew.changing(begun) == replace(
@@ -208,8 +208,8 @@ def test_a_record_from_before_the_file_was_kept_looks_at_none() -> None:
     assert changed(order(), None, Findings()) == order()
 
 
-@pytest.mark.parametrize("wishes", [Wishes(resume="x", branch="y"), Wishes(resume="x", base="y")])
-def test_what_a_task_began_with_is_kept(wishes: Wishes) -> None:
+@pytest.mark.parametrize("wishes", [TddOptions(resume="x", branch="y"), TddOptions(resume="x", base="y")])
+def test_what_a_task_began_with_is_kept(wishes: TddOptions) -> None:
     with pytest.raises(Misconfigured, match="--resume keeps"):
         wishes.check()
 

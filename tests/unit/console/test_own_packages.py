@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from console.own_packages import foreign
+from runtime.own_packages import foreign
 from shared.process import run
 
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from config.loading import read
 from config.settings import Settings
-from console.daemon.configuration import LAST_GOOD, Configuration
+from runtime.daemon.configuration import LAST_GOOD, Configuration
 
 
 class Machine:

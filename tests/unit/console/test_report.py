@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from console.record.fences import Chain
+from console.history.fences import Chain
 from console.report.item import Item, Outcome, Touch, items
 from console.report.rework import Landed, Reason, read, rework
 from shared.ci.round import SENT_BACK

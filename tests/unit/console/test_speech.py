@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from console.speech import say
+from runtime.output import say
 
 
 @pytest.mark.parametrize("error", [False, True])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from structlog.testing import capture_logs
 
-from console.daemon.start import LONGEST_SECONDS, TOLD_SECONDS, patiently
+from runtime.daemon.start import LONGEST_SECONDS, TOLD_SECONDS, patiently
 from shared.errors import EngineError, Misconfigured, NotAllowed, Transient, Unauthorized
 
 

@@ -12,9 +12,9 @@ from config.repository import RepositorySettings
 from console.start.coder import chosen
 from console.start.draft import Choices, Draft
 from console.start.first_issue import OFFERED, standing
-from console.start.person import TRIES, Nobody, asked
+from console.start.printed_steps import laid_out
 from console.start.project import set_up
-from console.start.said import laid_out
+from console.start.questions import TRIES, Nobody, asked
 from console.start.signing_in import how_to
 from shared.errors import Misconfigured
 from shared.models import Account, Issue

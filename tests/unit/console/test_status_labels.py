@@ -12,15 +12,15 @@ from console.status.board import rows
 from console.status.merging import CONFIGURED, merging
 from console.status.row import Row, Seen, Terms, Waiting, Whom
 from reviewer_agent.comments import approved, not_asked
-from reviewer_agent.merge.hindrances import ON_ORDER, Hindrance
+from reviewer_agent.merge.blockers import ON_ORDER, Blocker
 from shared.ci.verdict import Verdict
+from shared.comment_signatures import Key, Keyring
 from shared.github.status import StatusBoard
 from shared.labels import HOLDING_OF_ISSUE, Flag
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.lock.record import Fence, Wait
-from shared.marks import Key, Keyring
+from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Account, Comment, Issue, PullRequest
-from shared.warrant import Notice, Warrant
 from shared.workflow import Role, Stage
 
 AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
@@ -152,8 +152,8 @@ def test_a_required_check_that_nobody_reports_is_named() -> None:
     assert merging("auto", "", Verdict.RUNNING, word) == person("the required check security and e2e")
 
 
-@pytest.mark.parametrize("reason", sorted(ON_ORDER - {Hindrance.NOT_ORDERED, Hindrance.OWN_ORDER}))
-def test_what_only_an_order_merges_waits_for_that(reason: Hindrance) -> None:
+@pytest.mark.parametrize("reason", sorted(ON_ORDER - {Blocker.NOT_ORDERED, Blocker.OWN_ORDER}))
+def test_what_only_an_order_merges_waits_for_that(reason: Blocker) -> None:
     assert merging("auto", "", Verdict.GREEN, {"why": reason.name.casefold()}) == person("/merge")
 
 
@@ -184,11 +184,11 @@ class Thread:
     def known(self, number: int) -> tuple[Comment, ...] | None:
         return None
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
         self.posted.append(Comment(50, number, ENGINE, body, AT, AT))
         return self.posted[-1]
 
-    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None:
+    async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None:
         return None
 
 
@@ -209,7 +209,7 @@ async def test_the_reviewers_last_word_counts_for_the_commit_that_it_is_about(
 ) -> None:
     thread = Thread()
     own = StatusBoard(thread, kind, {ENGINE.id}, Keyring(1, (Key.of(b"k" * 64),)))
-    await own.show(9, approved(APPROVED, Hindrance.LARGE, TERMS.names), Notice(9, "told"))
+    await own.show(9, approved(APPROVED, Blocker.LARGE, TERMS.names), Notice(9, "told"))
     (said,) = thread.posted
     if "body" in change:
         assert change["body"][0] in said.body

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from config.environment import Notify, notify
-from console.daemon.supervisor import Supervisor
+from runtime.daemon.supervisor import Supervisor
 
 
 class OneBeat:

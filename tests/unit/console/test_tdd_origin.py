@@ -10,8 +10,8 @@ import typer
 from console.tdd import result
 from console.tdd.options import tdd
 from console.tdd.origin import Origin, api_of, parse
+from console.tdd.request import TddOptions
 from console.tdd.task import new_id
-from console.tdd.wishes import Wishes
 from shared.errors import Misconfigured
 
 
@@ -109,12 +109,12 @@ def test_every_option_is_documented() -> None:
 @pytest.mark.parametrize(
     ("wishes", "sentence"),
     [
-        (Wishes(max_reviews=0), "--max-reviews"),
-        (Wishes(resume="a", listing=True), "--resume"),
-        (Wishes(llm="gpt"), "--llm"),
-        (Wishes(sandbox="jail"), "--sandbox"),
+        (TddOptions(max_reviews=0), "--max-reviews"),
+        (TddOptions(resume="a", listing=True), "--resume"),
+        (TddOptions(llm="gpt"), "--llm"),
+        (TddOptions(sandbox="jail"), "--sandbox"),
     ],
 )
-def test_wishes_that_make_no_sense(wishes: Wishes, sentence: str) -> None:
+def test_wishes_that_make_no_sense(wishes: TddOptions, sentence: str) -> None:
     with pytest.raises(Misconfigured, match=sentence):
         wishes.check()

@@ -13,7 +13,7 @@ import pytest
 from hostile_files import STACK, deep, odd
 from structlog.testing import capture_logs
 
-from shared.git import directories
+from shared import directories
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from shared import marks
+from shared import comment_signatures
+from shared.comment_signatures import Key, Keyring
 from shared.git.notes import Answer, Baseline, ChangedTest, Note, NoteError, Phase, ProofNote, read, write
-from shared.marks import Key, Keyring
-from shared.outgoing.gate import Outgoing
+from shared.outgoing.outbound_filter import Outgoing
 
 KEYS = Keyring(7, (Key.of(b"secret"),))
 
@@ -119,7 +119,7 @@ def test_a_note_of_before_the_proof_is_read() -> None:
     del content["proof"]
     blank = content | {"mac": ""}
     text = json.dumps(blank, sort_keys=True, separators=(",", ":"))
-    mark = marks.find(KEYS.sign("note", 42, f"{marks.render('engine-note', {})}\n{text}"))
+    mark = comment_signatures.find(KEYS.sign("note", 42, f"{comment_signatures.render('engine-note', {})}\n{text}"))
     assert mark is not None
     found = read(json.dumps(blank | {"mac": mark.fields["mac"]}), KEYS)
     assert found is not None
@@ -164,8 +164,8 @@ def test_a_field_of_a_newer_version_does_no_harm_and_its_format_is_none_of_ours(
     for more, readable in (({"zone": "eu"}, True), ({"v": 2}, False)):
         blank = content | more | {"mac": ""}
         text = json.dumps(blank, sort_keys=True, separators=(",", ":"))
-        signed = KEYS.sign("note", 42, f"{marks.render('engine-note', {})}\n{text}")
-        mark = marks.find(signed)
+        signed = KEYS.sign("note", 42, f"{comment_signatures.render('engine-note', {})}\n{text}")
+        mark = comment_signatures.find(signed)
         assert mark is not None
         found = read(json.dumps(blank | {"mac": mark.fields["mac"]}), KEYS)
         assert (found is not None) is readable

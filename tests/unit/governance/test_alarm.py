@@ -10,11 +10,11 @@ from typing import Any, cast
 import pytest
 from test_approvals import PLAN, Port, World, alarm
 
-from reviewer_agent.merge.hindrances import ON_ORDER
+from reviewer_agent.merge.blockers import ON_ORDER
 from shared.errors import Blocked, Gone, Unauthorized
 from shared.governance.approvals import BY_ORDER
-from shared.governance.attended import Attended, Counter
-from shared.governance.desk import Desk
+from shared.governance.command_loop import CommandLoop
+from shared.governance.commanded_agent import CommandedAgent, CommandServices
 from shared.governance.diagnosis import Diagnosis
 from shared.items import Candidate, Ended, Result, Skip, Step
 from shared.lock.claim import Lease
@@ -79,9 +79,9 @@ class Silent:
         return ""
 
 
-def attended(world: World, agent: Agent) -> Attended:
-    people = Counter(cast("Desk", None), alarm(world), cast("Diagnosis", Silent()))
-    return Attended(agent, people, agent, Port(world), cast("Claimant", None))
+def attended(world: World, agent: Agent) -> CommandedAgent:
+    people = CommandServices(cast("CommandLoop", None), alarm(world), cast("Diagnosis", Silent()))
+    return CommandedAgent(agent, people, agent, Port(world), cast("Claimant", None))
 
 
 def lease(epoch: str, before: str) -> Lease:

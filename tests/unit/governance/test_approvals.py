@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from shared.errors import Blocked
-from shared.governance.alarm import Alarm, Whom
 from shared.governance.approvals import Approvals
 from shared.governance.escalation import Escalation
+from shared.governance.notifier import Notifier, Whom
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.port import Operation, ReadFence, Reply
@@ -76,9 +76,9 @@ class Port:
         return 0.0
 
 
-def alarm(world: World, role: Role = Role.PLANNER) -> Alarm:
+def alarm(world: World, role: Role = Role.PLANNER) -> Notifier:
     approvals = Approvals(role, Port(world), Labels(), world, 24.0, barring=("do-not-merge",))
-    return Alarm(world, world, approvals, Whom("ada/directory", "https://h/ada/directory"), lambda: world.now)
+    return Notifier(world, world, approvals, Whom("ada/directory", "https://h/ada/directory"), lambda: world.now)
 
 
 async def test_a_plan_is_escalated_once_after_the_configured_hours() -> None:

@@ -12,14 +12,14 @@ from fake_server import BOT
 
 from shared.github.errors import Refused
 from shared.github.status import Status
-from shared.governance.closing import Closing, Sources, merged
+from shared.governance.end_message import Closing, Sources, merged
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
+from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import Account, Comment, Issue, PullRequest
-from shared.outgoing.gate import Outgoing
+from shared.outgoing.outbound_filter import Outgoing
 from shared.proof_claim import Claim
-from shared.warrant import Operator, Warrant
 from shared.workflow import Role, Stage
 from worker_agent.tdd import claim as claims
 
@@ -32,7 +32,7 @@ PULL = PullRequest(
     9, "T", "", BOT, LABELS, "auto/issue-42", "a" * 40, "main", open=False, merged=True, merge_sha="abc1234" + "0" * 33
 )
 ADA = Account(1, "ada")
-BY = Operator("a test")
+BY = OperatorPermit("a test")
 
 
 @dataclass
@@ -49,19 +49,19 @@ class World:
     async def issue(self, number: int) -> Issue:
         return Issue(number, "T", self.body, self.labels, ADA, NOW, NOW, open=False)
 
-    async def edit_body(self, number: int, body: str, warrant: Warrant) -> Issue:
+    async def edit_body(self, number: int, body: str, permit: WritePermit) -> Issue:
         self.body = body
         return await self.issue(number)
 
     async def thread(self, number: int) -> tuple[Comment, ...]:
         return tuple(self.said)
 
-    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         if self.refuses:
             raise Refused("DELETE", 403, "no")
         self.removed.append((number, name))
 
-    async def revise(self, number: int, status: Status, warrant: Warrant) -> None:
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         self.statuses.append(status)
 
     def closing(self, usd: float | None = 0.09) -> Closing:

@@ -9,9 +9,9 @@ import pytest
 from fake_port import FakeAgent, run
 from fake_server import Server
 
-from shared import creation
-from shared.creation import NAMED, Name
 from shared.errors import Blocked, EngineError, Transient, UnknownOutcome
+from shared.github import creation
+from shared.github.creation import NAMED, Name
 from shared.github.errors import NotShown
 from shared.lock.claimant import Terms
 from shared.lock.codec import ItemKey

@@ -15,10 +15,10 @@ from test_hearing import AT, BOT, FENCE, Thread, hearing
 from test_status import US, FakeThread, board
 
 from shared.errors import Transient
-from shared.governance.attended import HELD_SECONDS, Attended
-from shared.governance.desk import SAID, Desk, Trade
-from shared.governance.docket import Matter
-from shared.governance.hearing import Hearing
+from shared.governance.command_loop import SAID, CommandLoop, CommandProfile
+from shared.governance.command_reader import CommandReader
+from shared.governance.command_target import Target
+from shared.governance.commanded_agent import HELD_SECONDS, CommandedAgent
 from shared.governance.recovery import Case, Recovery
 from shared.items import UNTIL_NEWS, Candidate, Skip
 from shared.labels import Labels
@@ -28,8 +28,8 @@ from shared.lock.codec import Ack, write_ack
 from shared.lock.hold import Held, begin
 from shared.lock.port import ReadFence, Reply
 from shared.lock.record import Fence
+from shared.lock.write_permit import WritePermit
 from shared.models import Issue
-from shared.warrant import Warrant
 from shared.workflow import Role, Stage, Track
 
 WORKING = replace(FENCE, stage=Stage.IMPLEMENTING, oid="1" * 40)
@@ -52,17 +52,17 @@ class World:
     def listed(self) -> Mapping[int, Issue]:
         return {7: replace(self.thread.listed, labels=self.labels)}
 
-    async def matter(self, number: int) -> Matter:
+    async def matter(self, number: int) -> Target:
         case = Case(self.listed[7], self.fence, self.listed[7])
-        return Matter(case, Track.SPECIFICATION, self.fence.stage, Role.WORKER)
+        return Target(case, Track.SPECIFICATION, self.fence.stage, Role.WORKER)
 
-    async def add(self, number: int, names: Sequence[str], warrant: Warrant) -> frozenset[str]:
+    async def add(self, number: int, names: Sequence[str], permit: WritePermit) -> frozenset[str]:
         self._reach()
         self.labels |= set(names)
         self.deeds.append(f"add {', '.join(names)}")
         return self.labels
 
-    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         self._reach()
         self.labels -= {name}
         self.deeds.append(f"remove {name}")
@@ -81,7 +81,7 @@ class World:
         self.fence = replace(asked.fence, oid="2" * 40)
         return Reply(self.fence.oid, at)
 
-    async def note(self, number: int, warrant: Warrant, *, commands: Any = (), ignored: Any = ()) -> None:
+    async def note(self, number: int, permit: WritePermit, *, commands: Any = (), ignored: Any = ()) -> None:
         self.told += commands
         self.thread.recorded += [one["id"] for one in commands]
 
@@ -105,10 +105,12 @@ def world() -> World:
     return World()
 
 
-def desk(world: World) -> Desk:
+def desk(world: World) -> CommandLoop:
     all_else: Any = world
     recovery = Recovery(all_else, all_else, all_else, all_else, Labels())
-    return Desk(Trade(Role.WORKER, all_else), hearing(world.thread), all_else, recovery, world, all_else)
+    return CommandLoop(
+        CommandProfile(Role.WORKER, all_else), hearing(world.thread), all_else, recovery, world, all_else
+    )
 
 
 def claimed(world: World, id: int, prev: int) -> Held:
@@ -197,7 +199,7 @@ async def test_an_order_that_the_worker_has_obeyed_is_news_to_no_kind_of_agent(w
     world.thread.say(6, "/stop")
     world.thread.say(7, "/pause")
     world.thread.say(8, written.comments[1].body, BOT)
-    ear = Hearing(world.thread, world.thread, board(FakeThread(), kind), lambda: 0.0)
+    ear = CommandReader(world.thread, world.thread, board(FakeThread(), kind), lambda: 0.0)
     heard = await ear.hear(world.thread.listed, None)
     assert [order.comment_id for order in heard.orders] == [7]
 
@@ -224,6 +226,6 @@ class Ear:
 async def test_an_item_at_rest_is_looked_at_again_until_its_order_is_heard(unheard: bool, seconds: float) -> None:
     ear: Any = Ear(unheard)
     ear.desk = ear
-    skip = await Attended(ear, ear, ear, ear, ear).claim(Candidate(7, f"{SAID}1"))
+    skip = await CommandedAgent(ear, ear, ear, ear, ear).claim(Candidate(7, f"{SAID}1"))
     assert isinstance(skip, Skip)
     assert skip.seconds == seconds

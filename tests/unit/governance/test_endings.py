@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.errors import RunFailed
-from shared.governance.endings import RunEnded, completed
+from shared.governance.run_errors import RunEnded, completed
 from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.errors import Blocked, RunFailed
-from shared.governance.endings import RunEnded, used_up
 from shared.governance.failures import (
     FINAL,
     Category,
@@ -17,6 +16,7 @@ from shared.governance.failures import (
     after,
     classify,
 )
+from shared.governance.run_errors import RunEnded, used_up
 from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
 

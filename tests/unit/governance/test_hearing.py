@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from shared.governance.command_reader import LATER_SECONDS, CommandReader
 from shared.governance.commands import Verb
-from shared.governance.hearing import LATER_SECONDS, Hearing
-from shared.governance.strangers import NO_WRITE
+from shared.governance.untrusted_comments import NO_WRITE
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account, Comment, Issue, Permission
@@ -65,8 +65,8 @@ def thread() -> Thread:
     return Thread()
 
 
-def hearing(thread: Thread) -> Hearing:
-    return Hearing(thread, thread, thread, lambda: thread.boot)
+def hearing(thread: Thread) -> CommandReader:
+    return CommandReader(thread, thread, thread, lambda: thread.boot)
 
 
 @pytest.mark.fault(45)

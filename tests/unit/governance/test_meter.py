@@ -9,7 +9,7 @@ from fake_port import FakeAgent, run
 from fake_server import Fault, Server
 
 from shared.errors import Transient
-from shared.governance.meter import RUNS_PER_STEP, RunsUsedUp, begin_run
+from shared.governance.run_limit import RUNS_PER_STEP, RunsUsedUp, begin_run
 from shared.lock.fence import advance
 from shared.lock.hold import begin
 from shared.lock.port import AdvanceFence

@@ -12,12 +12,12 @@ from recovery_world import REVIEWER, WORKER, Scene, comment
 from reviewer_fakes import tick
 from reviewer_world import HEAD, NAMES, World, answer
 
-from reviewer_agent.admission import intent
+from reviewer_agent.candidates import intent
 from reviewer_agent.decide import Action, Bounds, Snapshot, decide
-from reviewer_agent.review.opinion import Care, Judgement, Opinion
+from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
+from shared.governance.command_rules import fitting
 from shared.governance.commands import Verb
-from shared.governance.retrying import reviewed_again
-from shared.governance.rulings import fitting
+from shared.governance.retry_command import reviewed_again
 from shared.items import Result
 from shared.lock.port import AdvanceFence
 from shared.lock.record import Fence
@@ -25,10 +25,10 @@ from shared.workflow import Role, Stage, Track
 
 GIVEN = EPOCH + timedelta(minutes=5)
 CHANGES, INCOMPLETE = (
-    Opinion(HEAD, 2, judgement, Care.NONE, 1, EPOCH)
+    ReviewVerdict(HEAD, 2, judgement, PersonOnly.NONE, 1, EPOCH)
     for judgement in (Judgement.CHANGES_REQUESTED, Judgement.INCOMPLETE)
 )
-ABORTS: Mapping[Action, tuple[Fence, Opinion | None]] = {
+ABORTS: Mapping[Action, tuple[Fence, ReviewVerdict | None]] = {
     Action.GIVE_UP_ON_ROUNDS: (replace(REVIEWER, round=2), CHANGES),
     Action.GIVE_UP_ON_SIZE: (replace(REVIEWER, round=2), INCOMPLETE),
     Action.GIVE_UP_ON_REVIEWS: (replace(REVIEWER, attempt=10), None),
@@ -43,7 +43,7 @@ async def ordered(verb: Verb, fence: Fence) -> tuple[Scene, str]:
     return world, told
 
 
-def reviewing(world: Scene, fence: Fence, opinion: Opinion | None, rounds: int = 3) -> Snapshot:
+def reviewing(world: Scene, fence: Fence, opinion: ReviewVerdict | None, rounds: int = 3) -> Snapshot:
     """The review as the next claim begins it, by the labels that the command has set."""
     shown = replace(world.pull, labels=frozenset({"status:reviewing"}))
     wish = intent(shown, fence, NAMES)

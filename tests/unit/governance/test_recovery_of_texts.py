@@ -9,16 +9,16 @@ import pytest
 from fake_server import EPOCH
 from recovery_world import ADA, MALLORY, Scene, comment
 
+from shared.governance.command_rules import Effect
 from shared.governance.commands import Verb
 from shared.governance.recovery import Case, Recovery
-from shared.governance.rulings import Effect
-from shared.governance.unedited import MAY_BE_EDITED
+from shared.governance.text_unchanged import MAY_BE_EDITED
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
+from shared.lock.write_permit import OperatorPermit
 from shared.models import Account
 from shared.specification import body_sha256
-from shared.warrant import Operator
 from shared.workflow import Role, Stage
 
 RENEWING = [Verb.RETRY, Verb.RESET_ATTEMPTS, Verb.APPROVE, Verb.CLOSE_AND_RESET]
@@ -95,6 +95,6 @@ async def test_retry_of_a_story_is_no_approval_of_the_plan_that_it_asks_for() ->
     failed = Fence(key, 5, "n" * 32, "planner-a", Stage.FAILED, EPOCH, approved_by="ada", attempt=1, oid="0")
     world.fences[Role.PLANNER, 42] = failed
     recovery = Recovery(world, world, world, world, Labels())
-    await recovery.carry_out(Effect.RETRY, Case(world.issue, failed, world.issue), Operator("/retry by ada"))
+    await recovery.carry_out(Effect.RETRY, Case(world.issue, failed, world.issue), OperatorPermit("/retry by ada"))
     moved = world.fences[Role.PLANNER, 42]
     assert (moved.stage, moved.phase, moved.attempt, moved.approved_by) == (Stage.PLANNING, "draft", 2, "")

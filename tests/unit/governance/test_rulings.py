@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from shared.governance.command_rules import TABLE, Effect, Refused, fitting, offered, ruling
 from shared.governance.commands import Verb
-from shared.governance.rulings import TABLE, Effect, Refused, fitting, offered, ruling
 from shared.workflow import HALTED, TERMINAL, Stage, Track
 
 STORY, SPECIFICATION, PULL_REQUEST = Track

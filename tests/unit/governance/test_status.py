@@ -11,20 +11,20 @@ from fake_port import KEYS as PORT_KEYS
 from fake_port import FakeAgent, run
 from fake_server import Server
 
-from shared import marks
+from shared import comment_signatures
+from shared.comment_signatures import Key, Keyring
 from shared.github.status import Status, StatusBoard
 from shared.lock.codec import AckState, trusted
 from shared.lock.hold import Held, release
 from shared.lock.port import EditComment
-from shared.marks import Key, Keyring
+from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import Account, Comment
-from shared.warrant import Operator, Warrant
 from shared.workflow import Role
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 BOT, MALLORY = Account(99, "engine-bot"), Account(666, "mallory")
 KEYS = Keyring(5, (Key.of(b"k" * 32),))
-US = Operator("a test")
+US = OperatorPermit("a test")
 
 
 @dataclass
@@ -43,11 +43,11 @@ class FakeThread:
     def known(self, number: int) -> tuple[Comment, ...] | None:
         return None
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
         self.writes.append("post")
         return self.add(number, body, BOT)
 
-    async def edit(self, id: int, body: str, warrant: Warrant) -> Comment | None:
+    async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None:
         self.writes.append(f"edit {id}")
         if self.gone:
             del self.comments[id]
@@ -78,7 +78,7 @@ async def test_it_is_written_once_and_then_edited_in_place() -> None:
         await board(thread).show(7, Status(sentence), US)
     assert thread.writes == ["post", "edit 1", "edit 1"]
     body = thread.comments[1].body
-    mark = marks.find(body)
+    mark = comment_signatures.find(body)
     assert mark is not None
     assert (mark.name, mark.fields["kind"], mark.fields["n"], mark.fields["rev"]) == (
         "engine-status",
@@ -264,7 +264,7 @@ async def test_revising_writes_only_where_something_stands() -> None:
 
 async def test_an_older_engines_status_comment_is_gone_on_with_and_no_second_one_posted() -> None:
     thread = FakeThread()
-    head = marks.render("engine-status", {"kind": "worker", "n": "42", "rev": "8"})
+    head = comment_signatures.render("engine-status", {"kind": "worker", "n": "42", "rev": "8"})
     data = json.dumps({"commands": [{"id": 5, "by": "ada", "command": "/retry", "outcome": "done"}], "zone": "eu"})
     thread.add(42, KEYS.sign("status:worker", 42, f"{head}\nWorking.\n\n```json\n{data}\n```"), BOT)
     board = StatusBoard(thread, Role.WORKER, {BOT.id}, KEYS)

@@ -11,7 +11,7 @@ from test_status import BOT, KEYS, US, FakeThread
 from shared.errors import Transient
 from shared.github.status import Status, StatusBoard
 from shared.github.status_record import MOST
-from shared.governance.strangers import NO_WRITE, Strangers
+from shared.governance.untrusted_comments import NO_WRITE, UntrustedComments
 from shared.models import Account, Comment, Permission
 from shared.workflow import Role
 
@@ -41,7 +41,7 @@ async def test_strangers_are_told_from_others_and_nobody_is_asked_about_the_engi
     people = People()
     said = [comment(1, BOT), comment(2, ADA), comment(3, MALLORY), comment(4, MALLORY)]
     marked = comment(5, Account(3, "bob"), "<!-- engine-status/1 kind=worker n=7 rev=1 mac=none -->\nDone.")
-    assert await Strangers(people, {BOT.id}).ignored([*said, marked]) == [
+    assert await UntrustedComments(people, {BOT.id}).ignored([*said, marked]) == [
         {"id": 3, "why": NO_WRITE},
         {"id": 4, "why": NO_WRITE},
     ]
@@ -49,11 +49,11 @@ async def test_strangers_are_told_from_others_and_nobody_is_asked_about_the_engi
 
 
 async def test_while_github_does_not_say_who_is_a_stranger_nothing_fails_and_nobody_is_listed() -> None:
-    assert await Strangers(People(down=True), {BOT.id}).ignored([comment(3, MALLORY)]) == ()
+    assert await UntrustedComments(People(down=True), {BOT.id}).ignored([comment(3, MALLORY)]) == ()
 
 
 def board(thread: FakeThread, people: People) -> StatusBoard:
-    strangers = Strangers(people, {BOT.id})
+    strangers = UntrustedComments(people, {BOT.id})
     return StatusBoard(thread, Role.WORKER, {BOT.id}, KEYS, None, strangers.ignored)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from shared.github.listing import brief
-from shared.governance.texts import MOST_VERSIONS, Texts
+from shared.governance.text_history import MOST_VERSIONS, Texts
 from shared.models import Account, Issue
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)

@@ -10,12 +10,12 @@ import pytest
 from test_desk import World
 from test_hearing import hearing
 
+from shared.governance.approval_words import consents
+from shared.governance.command_loop import APPROVE, CommandLoop, CommandProfile
+from shared.governance.command_target import Target
 from shared.governance.commands import Verb
-from shared.governance.consent_words import consents
-from shared.governance.desk import APPROVE, Desk, Trade
-from shared.governance.docket import Matter
 from shared.governance.recovery import Case, Recovery
-from shared.governance.unavailable import BY_CONFIGURATION, NOT_CLEARED, not_merged
+from shared.governance.unavailable_commands import BY_CONFIGURATION, NOT_CLEARED, not_merged
 from shared.labels import Labels
 from shared.models import Issue
 from shared.workflow import Role, Stage, Track
@@ -36,9 +36,9 @@ class Scene(World):
         is_pull = self.track is Track.PULL_REQUEST
         return {7: replace(self.thread.listed, labels=self.labels, is_pull_request=is_pull)}
 
-    async def matter(self, number: int) -> Matter:
+    async def matter(self, number: int) -> Target:
         issue = self.listed[7]
-        return Matter(Case(issue, replace(self.fence, stage=self.stage), issue), self.track, self.stage, self.role)
+        return Target(Case(issue, replace(self.fence, stage=self.stage), issue), self.track, self.stage, self.role)
 
     async def data(self, number: int) -> dict[str, Any]:
         return {"waiting": self.waiting}
@@ -49,11 +49,11 @@ class Scene(World):
         return new
 
 
-def desk(scene: Scene, *unavailable: Verb) -> Desk:
+def desk(scene: Scene, *unavailable: Verb) -> CommandLoop:
     all_else: Any = scene
     recovery = Recovery(all_else, all_else, all_else, all_else, Labels())
-    trade = Trade(scene.role, all_else, unavailable=frozenset(unavailable))
-    return Desk(trade, hearing(scene.thread), all_else, recovery, scene, all_else)
+    trade = CommandProfile(scene.role, all_else, unavailable=frozenset(unavailable))
+    return CommandLoop(trade, hearing(scene.thread), all_else, recovery, scene, all_else)
 
 
 def of_pull_request(waiting: dict[str, Any]) -> Scene:

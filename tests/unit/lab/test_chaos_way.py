@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from lab.chaos.history_checks import Allowance, Evidence, judged
 from lab.chaos.ref_history import FenceMove
-from lab.chaos.way import Allowance, Evidence, judged
 from lab.chaos.wire_log import AckWrite, Post
-from lab.repositories.ref_log import RefChange, RefMove
+from lab.github.repositories.ref_log import RefChange, RefMove
 
 REF, BRANCH = "refs/ack/worker/7", "refs/heads/auto/issue-7"
 FIRST, SECOND = "1" * 32, "2" * 32

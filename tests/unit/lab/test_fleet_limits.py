@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.fleet import ACCOUNTS, PAUSE_SECONDS, busiest, limits, too_early
-from benchmarks.tally import Exchange
+from benchmarks.request_counts import Exchange
 
 COMMENT = "/repos/a/b/issues/1/comments"
 REFUSED = Exchange("POST", COMMENT, 403, "one", 99.9, 100.0)

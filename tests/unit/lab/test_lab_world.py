@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lab.merge_button import closing_numbers
-from lab.repositories import diff_lines
-from lab.trouble.faults import Asked, Fault, FaultKind, Faults
-from lab.world.comments import Comments
-from lab.world.issues import Issues
-from lab.world.labels import LabelBook
-from lab.world.registrar import Registrar
-from lab.world.shelf import HISTORY_SECONDS, Staleness
+from lab.github.fault_injection.faults import Asked, Fault, FaultKind, Faults
+from lab.github.merge_button import closing_numbers
+from lab.github.repositories import diff_lines
+from lab.github.world.comments import Comments
+from lab.github.world.issues import Issues
+from lab.github.world.labels import LabelBook
+from lab.github.world.numbering import Numbering
+from lab.github.world.versioned_records import HISTORY_SECONDS, Staleness
 
 PATCH = """\
 @@ -1,3 +1,4 @@
@@ -45,7 +45,7 @@ class HandClock:
 
 def test_a_stale_reader_sees_edits_and_deletions_of_the_past() -> None:
     clock = HandClock()
-    registrar = Registrar(clock)
+    registrar = Numbering(clock)
     issues = Issues(registrar, LabelBook(registrar))
     comments = Comments(registrar, issues)
     issues.open("ada", "Talk", None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.request_counts import Exchange, tally
 from benchmarks.table import Row, markdown
-from benchmarks.tally import Exchange, tally
 
 POLL = "/repos/o/r/issues?state=open&sort=updated&direction=desc&per_page=100"
 

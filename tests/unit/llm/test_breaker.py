@@ -9,7 +9,7 @@ import anyio
 import pytest
 from fake_agent import HandClock
 
-from shared.llm.breaker import FAILURES, PAUSE_SECONDS, PROBE_SECONDS, Breaker, Guarded
+from shared.llm.circuit_breaker import FAILURES, PAUSE_SECONDS, PROBE_SECONDS, Breaker, CircuitBreaker
 from shared.llm.port import Call, Ending, Outcome, Request
 
 REQUEST = Request(Call.IMPLEMENT, "#1", "A thing", "developer", "Do it.")
@@ -40,8 +40,8 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.backend.gate.set()
-        self.coder = Guarded(self.backend, self.breaker, self.clock)
-        self.other = Guarded(self.backend, self.breaker, self.clock)
+        self.coder = CircuitBreaker(self.backend, self.breaker, self.clock)
+        self.other = CircuitBreaker(self.backend, self.breaker, self.clock)
 
     async def fail(self, times: int = FAILURES) -> None:
         for _ in range(times):

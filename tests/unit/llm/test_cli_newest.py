@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from shared.errors import Misconfigured
-from shared.llm.cli.newest import newest
 from shared.llm.cli.programs import PACKAGES, home
+from shared.llm.cli.version_choice import newest
 
 
 def script(path: Path, said: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.llm.cli.wording import of_the_vendor
+from shared.llm.cli.error_wording import of_the_vendor
 
 OURS = "http://127.0.0.1:47612/s/x"
 

@@ -13,7 +13,7 @@ from lab.model.script import Tokens as Said
 from lab.model.script import Turn
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.account import ESTIMATED, METERED, Account
-from shared.llm.proxy.metering import BYTES_PER_TOKEN, LONGEST_LINE, Asked, Meter
+from shared.llm.proxy.metering import BYTES_PER_TOKEN, LONGEST_LINE, Asked, UsageMeter
 from shared.llm.proxy.resets import resets_at
 
 TURN = Turn(say="I will write it.", usage=Said(input=1000, cached=300, written=200, output=50))
@@ -23,7 +23,7 @@ NOW = datetime(2026, 11, 22, 2, 0, tzinfo=UTC)
 
 
 def metered(*chunks: bytes, model: str = "asked", size: int = 3000) -> Tokens:
-    meter = Meter(Asked(model, size, 5000))
+    meter = UsageMeter(Asked(model, size, 5000))
     for chunk in chunks:
         meter.feed(chunk)
     meter.end()
@@ -62,7 +62,7 @@ def test_of_an_answer_that_says_nothing_the_prompt_counts(noise: bytes) -> None:
 
 
 def test_a_line_without_end_takes_no_memory() -> None:
-    meter = Meter(Asked("asked", 0))
+    meter = UsageMeter(Asked("asked", 0))
     for _ in range(40):
         meter.feed(b"x" * 2**20)
     assert len(meter._line) <= LONGEST_LINE

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from shared import marks
+from shared import comment_signatures
+from shared.comment_signatures import CommentSignatures, Key, Keyring
 from shared.git.notes import Baseline
-from shared.marks import Authenticity, Key, Keyring
-from shared.outgoing.gate import Outgoing
+from shared.outgoing.outbound_filter import Outgoing
 from shared.proof_claim import Claim, ClaimedProof, NoClaim, digest, is_there, read
 from worker_agent.tdd.claim import LIMIT, write
 
@@ -42,7 +42,7 @@ def body(line: str) -> str:
 @pytest.mark.parametrize("keys", [KEYS, Keyring(5)], ids=["signed", "no keys"])
 @pytest.mark.parametrize("claim", [CLAIM, Claim(1, "a" * 40, "b" * 40)])
 def test_a_claim_comes_back_as_it_was(claim: Claim, keys: Keyring) -> None:
-    assert read(body(write(claim, keys)), keys) == (claim, Authenticity.VALID)
+    assert read(body(write(claim, keys)), keys) == (claim, CommentSignatures.VALID)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_a_claim_comes_back_as_it_was(claim: Claim, keys: Keyring) -> None:
 def test_a_changed_claim_is_not_ours(old: str, new: str) -> None:
     line = write(CLAIM, KEYS)
     assert old in line
-    assert read(line.replace(old, new), KEYS)[1] is Authenticity.INVALID
+    assert read(line.replace(old, new), KEYS)[1] is CommentSignatures.INVALID
 
 
 def test_who_has_not_the_key_cannot_tell() -> None:
-    assert read(write(CLAIM, KEYS), Keyring(5))[1] is Authenticity.UNKNOWN_KEY
+    assert read(write(CLAIM, KEYS), Keyring(5))[1] is CommentSignatures.UNKNOWN_KEY
 
 
 def test_the_last_line_counts_and_names_that_do_not_fit_are_counted() -> None:
@@ -63,7 +63,7 @@ def test_the_last_line_counts_and_names_that_do_not_fit_are_counted() -> None:
     line = write(replace(CLAIM, tests=many, count=len(many), ids_sha=digest(many)), KEYS)
     assert len(line) <= LIMIT
     found, signed = read(f"{write(CLAIM, Keyring(5))}\n\n{line}", KEYS)
-    assert signed is Authenticity.VALID
+    assert signed is CommentSignatures.VALID
     assert 0 < len(found.tests) < found.count == 500
     assert found.tests.items() <= many.items()
 
@@ -89,9 +89,9 @@ def test_what_is_no_claim(text: str) -> None:
 
 def test_a_claim_of_the_first_version_is_read() -> None:
     old = {"v": 1, "issue": 42, "base": "a" * 40, "head": "b" * 40, "count": 1, "tests": {"t.py::test_x": "failed"}}
-    line = KEYS.sign("claim", 42, marks.render("engine-claim", {"data": marks.spelled(old)}))
+    line = KEYS.sign("claim", 42, comment_signatures.render("engine-claim", {"data": comment_signatures.spelled(old)}))
     found, signed = read(body(line), KEYS)
-    assert (found.v, found.proof, signed) == (1, None, Authenticity.VALID)
+    assert (found.v, found.proof, signed) == (1, None, CommentSignatures.VALID)
 
 
 def test_lists_of_a_proof_that_do_not_fit_say_how_many_more_there_are() -> None:
@@ -113,4 +113,4 @@ def test_a_line_that_cannot_be_read_is_there_all_the_same() -> None:
 def test_no_secret_leaves_by_a_claim() -> None:
     line = write(replace(CLAIM, tests={"tests/test_a.py::test_x[sekret-value-1234]": "failed"}), KEYS)
     assert "sekret" not in line
-    assert read(line, KEYS)[1] is Authenticity.VALID
+    assert read(line, KEYS)[1] is CommentSignatures.VALID

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from shared.claims import PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
+from shared.comment_signatures import Keyring
 from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant, Shortage
@@ -16,7 +17,6 @@ from shared.lock.codec import ItemKey
 from shared.lock.conclude import Standing
 from shared.lock.record import Fence, Wait
 from shared.lock.view import View
-from shared.marks import Keyring
 from shared.workflow import Role, Stage
 
 AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -52,7 +52,7 @@ async def claimed(fence: Fence | None, wish: Intent, says: Shortage | None) -> S
     """Why an item is left alone; None when it is claimed."""
     port: Any = Port()
     nonces: Any = None
-    claimant = Claimant("worker-1", frozenset(), Keyring(1), nonces, purse=Purse(says))
+    claimant = Claimant("worker-1", frozenset(), Keyring(1), nonces, budget_check=Purse(says))
     view = View(KEY, fence, Standing.FREE, "", AT, 0.0)
     try:
         left = await Claims(Role.WORKER, port, claimant).claim(view, wish)

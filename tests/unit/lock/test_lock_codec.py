@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lock_world import older_ack
 
+from shared.comment_signatures import Key, Keyring
 from shared.lock.codec import Ack, AckState, ItemKey, trusted, write_ack
 from shared.lock.trailer import OPAQUE_SECONDS
-from shared.marks import Key, Keyring
 from shared.models import Account, Comment
 from shared.workflow import AGENTS, Role
 

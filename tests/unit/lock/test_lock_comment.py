@@ -10,9 +10,9 @@ from fake_server import BOT, EPOCH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.comment_signatures import Keyring
 from shared.lock.codec import Ack, AckState, read_ack, shown, write_ack, write_words
 from shared.lock.comment import MOST_CHARACTERS, Words, parse, said
-from shared.marks import Keyring
 from shared.models import Comment
 from shared.workflow import Role
 

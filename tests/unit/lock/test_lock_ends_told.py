@@ -12,7 +12,7 @@ from lock_world import TERMS, on_the_thread
 
 from shared.errors import NotAllowed
 from shared.lock.codec import AckState, read_ack, write_ack
-from shared.lock.ends import OLD, YOUNG, tell_ends
+from shared.lock.ended_epochs import OLD, YOUNG, tell_ends
 from shared.lock.fence import advance
 from shared.lock.hold import Held, release
 from shared.lock.port import EditComment, ReadComment

@@ -10,12 +10,12 @@ from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import BOT, STRANGER, Server
 from lock_world import AN_ATTEMPT, TERMS
 
+from shared.comment_signatures import Keyring
 from shared.errors import Lost
 from shared.lock.codec import Ack, ItemKey, write_ack
 from shared.lock.fence import advance
 from shared.lock.hold import beat, release
 from shared.lock.port import AdvanceFence, ReadComment
-from shared.marks import Keyring
 from shared.text import neutralise
 from shared.workflow import Role
 

@@ -25,8 +25,8 @@ from shared.lock.port import (
     RefUpdate,
 )
 from shared.lock.record import Fence, write_fence
+from shared.lock.write_permit import WritePermit
 from shared.models import Comment
-from shared.warrant import Warrant
 from shared.workflow import Role, Stage
 
 FENCE = Fence(KEY, 7, "n" * 32, "worker-1", Stage.TESTING, EPOCH)
@@ -52,13 +52,13 @@ class Comments:
         self.asked.append(id)
         return None
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
-        warrant.check()
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
+        permit.check()
         self.asked.append((number, body))
         return COMMENT
 
-    async def edit(self, id: int, body: str, warrant: Warrant, *, urgent: bool = False) -> Comment | None:
-        warrant.check()
+    async def edit(self, id: int, body: str, permit: WritePermit, *, urgent: bool = False) -> Comment | None:
+        permit.check()
         assert urgent, "a heartbeat and a release do not wait behind other writes"
         self.asked.append((id, body))
         return COMMENT
@@ -179,9 +179,9 @@ async def test_another_fence_goes_along_in_the_same_push() -> None:
 
 async def test_the_time_at_which_an_ack_goes_out_is_that_after_its_wait() -> None:
     class Paced(Comments):
-        async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+        async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
             agent.port.server.seconds += 40
-            posted = await super().post(number, body, warrant)
+            posted = await super().post(number, body, permit)
             agent.port.server.seconds += 1
             return posted
 

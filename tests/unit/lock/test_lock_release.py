@@ -12,7 +12,7 @@ from shared.lock.codec import AckState
 from shared.lock.fence import advance
 from shared.lock.hold import RELEASED, Held, beat, release
 from shared.lock.port import AdvanceFence, EditComment
-from shared.warrant import Notice, Operator
+from shared.lock.write_permit import Notice, OperatorPermit
 from shared.workflow import Stage
 
 
@@ -93,7 +93,7 @@ def test_releasing_a_deleted_comment_is_no_failure(server: Server, alice: FakeAg
 
 
 def test_other_warrants_need_no_lease() -> None:
-    Operator("init").check()
+    OperatorPermit("init").check()
     Notice(42, "status").check()
 
 

@@ -12,6 +12,7 @@ from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import BOT, EPOCH, Server
 from lock_world import older_ack
 
+from shared.comment_signatures import Key, Keyring
 from shared.governance import ledger_lines
 from shared.governance.ledger_lines import Reservation
 from shared.lock.claim import Intent, claim
@@ -21,7 +22,6 @@ from shared.lock.fold import fold
 from shared.lock.port import AdvanceFence, EditComment, PostComment
 from shared.lock.record import read_fence, write_fence
 from shared.lock.trailer import UNKNOWN_PREV
-from shared.marks import Key, Keyring
 from shared.models import Comment
 from shared.workflow import Stage
 

@@ -19,15 +19,15 @@ from reviewer_strikes import Calls, opened, turn_of, watched
 from structlog.testing import capture_logs
 
 from planner_agent.pending.register import Entry, Register, write
-from reviewer_agent.merge.turns import REF
+from reviewer_agent.merge.merge_turns import REF
 from shared.errors import Lost, Outdated
 from shared.git.lines import newer_version
+from shared.item_task import ItemTask
 from shared.items import Ended, Result
-from shared.lock.fence import advance, bury
+from shared.lock.fence import advance, write_tombstone
 from shared.lock.hold import Held, keep, release
 from shared.lock.port import AdvanceFence, EditComment, ForeignFence, PostComment
 from shared.lock.record import write_fence
-from shared.pursuit import Pursuit
 from shared.workflow import Stage
 
 pytestmark = pytest.mark.fault(48)
@@ -77,7 +77,7 @@ def test_nobody_claims_or_buries_what_a_newer_engine_left(server: Server, alice:
     with pytest.raises(ForeignFence, match="upgrade this agent"):
         bob.observe()
     with pytest.raises(ForeignFence):
-        run(alice.port, bury(held, KEY, Stage.IMPLEMENTING))
+        run(alice.port, write_tombstone(held, KEY, Stage.IMPLEMENTING))
     assert bob.port.count(PostComment, EditComment, AdvanceFence) == 0
     assert server.refs[KEY.ref] == NEWER
 
@@ -153,7 +153,7 @@ async def test_nothing_is_merged_beside_a_turn_that_only_a_newer_reviewer_can_re
 
 async def test_an_item_is_left_to_a_newer_agent_and_no_person_is_called() -> None:
     agent = LoopAgent([4], {4: [None, ForeignFence("refs/ack/merges", NEWER)]})
-    pursuit = Pursuit(4, agent, HandClock(), 1.0, lambda: None)
+    pursuit = ItemTask(4, agent, HandClock(), 1.0, lambda: None)
     with capture_logs() as events:
         ended = await pursuit.run(lease(4))
     assert (ended.result, pursuit.broken) == (Result.PARKED, True), "and this agent leaves it alone for a while"

@@ -11,12 +11,12 @@ from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock
 from structlog.testing import capture_logs
 
 from shared.admission import Admission, Paused
+from shared.disk_space import DiskSpace
 from shared.errors import Transient
 from shared.items import Candidate, Ended, Rest, Result, Skip, Step
 from shared.lock.claim import Lease
 from shared.lock.hold import Held
 from shared.loop import Loop
-from shared.room import Room
 from shared.slots import Slots
 
 CI = Rest("ci")
@@ -91,7 +91,7 @@ async def test_once_on_a_paused_machine_says_so(tmp_path: Path) -> None:
 async def test_a_place_that_has_become_read_only_pauses_claims_until_it_is_not(tmp_path: Path) -> None:
     answers = [False, False, True]
     told: list[str] = []
-    room = Room((tmp_path,), writable=lambda _: answers.pop(0))
+    room = DiskSpace((tmp_path,), writable=lambda _: answers.pop(0))
     admission = Admission(room, tell=lambda state, reason: told.append(f"{state} {reason}"))
     agent = FakeAgent([1])
     async with loop_of(agent, admission).open() as loop:

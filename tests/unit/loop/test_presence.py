@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.presence import LEAST, SEEN, STEADY_SECONDS, Presence, Trace, alive, part
+from shared.active_agents import LEAST, SEEN, STEADY_SECONDS, AgentSeen, Presence, alive, part
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -34,10 +34,10 @@ def seen(agents: str) -> dict[str, float]:
 
 def test_alive_is_who_moved_a_fence_under_this_account_within_the_hour() -> None:
     traces = [
-        Trace("worker-a", 7, NOW - SEEN + timedelta(seconds=1)),
-        Trace("worker-b", 7, NOW - SEEN),
-        Trace("reviewer-a", 8, NOW),
-        Trace("planner-a", 7, NOW),
+        AgentSeen("worker-a", 7, NOW - SEEN + timedelta(seconds=1)),
+        AgentSeen("worker-b", 7, NOW - SEEN),
+        AgentSeen("reviewer-a", 8, NOW),
+        AgentSeen("planner-a", 7, NOW),
     ]
     assert alive(traces, 7, NOW) == {"worker-a": 1, "planner-a": SEEN.total_seconds()}
 

@@ -10,10 +10,10 @@ from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock, lease
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient
+from shared.item_task import ItemTask
 from shared.items import Ended, Rest, Result
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
-from shared.pursuit import Pursuit
 from shared.workflow import Role, Stage
 
 UNTELLABLE = (Blocked("no"), RunFailed("no", category="turns-used-up", final=Blocked("no")))
@@ -29,7 +29,7 @@ class Work:
     ended: Ended | None = None
 
     def __post_init__(self) -> None:
-        self.item = Pursuit(4, self.agent, self.clock, INTERVAL, lambda: None)
+        self.item = ItemTask(4, self.agent, self.clock, INTERVAL, lambda: None)
 
     async def run(self) -> None:
         """To its end."""
@@ -56,7 +56,7 @@ class Work:
 
 async def ended(agent: FakeAgent) -> Ended:
     """The end of an item that never rests."""
-    return await Pursuit(4, agent, HandClock(), INTERVAL, lambda: None).run(lease(4))
+    return await ItemTask(4, agent, HandClock(), INTERVAL, lambda: None).run(lease(4))
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from test_pursuit import Work
 
 from shared.errors import RunFailed, Transient, UnknownOutcome
 from shared.governance.failures import SCHEDULE_SECONDS
+from shared.item_task import BACKOFF_CAP_SECONDS
 from shared.items import Rest, Result
 from shared.lock.record import Wait
-from shared.pursuit import BACKOFF_CAP_SECONDS
 
 CI = Rest("ci")
 

@@ -12,10 +12,10 @@ from structlog.testing import capture_logs
 
 from config.state import StateDirectory
 from shared.admission import Admission
+from shared.disk_space import LEAST_FREE_BYTES, DiskFull, DiskSpace, existing, free_bytes, mount_of, no_room
 from shared.errors import Misconfigured
 from shared.items import Rest
 from shared.loop import Loop
-from shared.room import LEAST_FREE_BYTES, NoRoom, Room, existing, free_bytes, mount_of, no_room
 
 PLENTY = 10 * LEAST_FREE_BYTES
 
@@ -31,7 +31,7 @@ class Disk:
 
 
 def loop_of(agent: FakeAgent, disk: Disk, *places: Path) -> Loop:
-    room = Room(places or (Path("/"),), free=disk, writable=lambda _: True)
+    room = DiskSpace(places or (Path("/"),), free=disk, writable=lambda _: True)
     return Loop(agent, HandClock(), interval_seconds=INTERVAL, admission=Admission(room))
 
 
@@ -72,7 +72,7 @@ async def test_what_is_in_work_goes_on_without_room() -> None:
 @pytest.mark.fault(29)
 async def test_once_says_that_there_is_no_room() -> None:
     async with loop_of(FakeAgent([1]), Disk(0)).open() as loop:
-        with pytest.raises(NoRoom, match="nothing is claimed until there is more"):
+        with pytest.raises(DiskFull, match="nothing is claimed until there is more"):
             await loop.once(anyio.Event(), wait=False)
 
 

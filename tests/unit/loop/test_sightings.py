@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.sightings import RECENT_SECONDS, Sightings
+from shared.read_cache import RECENT_SECONDS, ReadCache
 
 
 class Boot:
@@ -16,7 +16,7 @@ class Boot:
 
 
 def test_a_sighting_is_good_once() -> None:
-    sightings: Sightings[str] = Sightings(Boot())
+    sightings: ReadCache[str] = ReadCache(Boot())
     sightings.keep(42, "as the lost claim read it")
     sightings.keep(42, "as the won claim read it")
     assert sightings.take(43) is None
@@ -26,7 +26,7 @@ def test_a_sighting_is_good_once() -> None:
 
 def test_an_old_sighting_is_none() -> None:
     boot = Boot()
-    sightings: Sightings[str] = Sightings(boot)
+    sightings: ReadCache[str] = ReadCache(boot)
     sightings.keep(42, "old")
     boot.seconds += RECENT_SECONDS
     assert sightings.take(42) is None

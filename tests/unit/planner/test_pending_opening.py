@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from pending_world import AT, World, file
 
-from planner_agent.pending.finding import Globs, pending_tests
+from planner_agent.pending.find_pending import Globs, pending_tests
 from planner_agent.pending.opening import LOST, SEND_SECONDS
 from planner_agent.pending.register import Entry, Register, read, write
 from shared.errors import Transient, UnknownOutcome
+from shared.lock.write_permit import WritePermit
 from shared.models import Issue
-from shared.warrant import Warrant
 
 
 async def test_one_after_the_other_each_with_what_it_is_about() -> None:
@@ -106,9 +106,9 @@ async def test_after_a_lost_reply_or_a_crash_there_is_one_issue_in_the_end(where
 
 async def test_an_issue_that_was_entered_too_long_ago_is_not_sent_any_more() -> None:
     class Slow(World):
-        async def create(self, title: str, body: str, labels: Collection[str], warrant: Warrant) -> Issue:
+        async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue:
             self.now += timedelta(seconds=SEND_SECONDS)
-            return await super().create(title, body, labels, warrant)
+            return await super().create(title, body, labels, permit)
 
     world = Slow()
     with pytest.raises(Transient):

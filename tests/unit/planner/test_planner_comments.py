@@ -11,16 +11,16 @@ from fake_port import KEYS
 from fake_server import BOT, EPOCH, STRANGER
 from planner_coder import plan, question
 
-from planner_agent import comments, conversation, posted
+from planner_agent import comments, conversation, plan_comment
 from planner_agent.approval import Approval
 from planner_agent.conversation import Order
 from planner_agent.plan import read, sha256
-from planner_agent.posted import Binding
+from planner_agent.plan_comment import Binding
+from shared.comment_signatures import Keyring
 from shared.errors import Blocked
 from shared.governance.commands import Verb, commands
 from shared.lock.codec import ItemKey, read_ack
 from shared.lock.record import Fence
-from shared.marks import Keyring
 from shared.models import Account, Comment
 from shared.specification import BODY_LIMIT
 from shared.workflow import Role, Stage
@@ -34,7 +34,9 @@ LOUD = (
 
 
 def body(answer: dict[str, Any], *, revision: int = 1, keys: Keyring = KEYS) -> str:
-    return posted.write(read(json.dumps(answer)), Binding(12, revision, "5" * 64), keys=keys, approval=Approval.COMMENT)
+    return plan_comment.write(
+        read(json.dumps(answer)), Binding(12, revision, "5" * 64), keys=keys, approval=Approval.COMMENT
+    )
 
 
 def comment(id: int, text: str, by: Account = ADA) -> Comment:
@@ -151,10 +153,10 @@ def test_an_edited_plan_is_void_but_not_forgotten(changed: Any) -> None:
 def test_without_keys_the_hash_still_binds_the_data() -> None:
     unsigned = Keyring(99)
     text = body(plan(), keys=unsigned)
-    assert posted.find([comment(7, text, BOT)], 12, OURS, unsigned)[0].plan is not None
+    assert plan_comment.find([comment(7, text, BOT)], 12, OURS, unsigned)[0].plan is not None
     other = text.replace('}],"specifications"', '}] ,"specifications"')
     assert other != text
-    assert posted.find([comment(7, other, BOT)], 12, OURS, unsigned)[0].plan is None
+    assert plan_comment.find([comment(7, other, BOT)], 12, OURS, unsigned)[0].plan is None
 
 
 def test_only_plans_of_our_accounts_for_this_story_count() -> None:
@@ -162,7 +164,7 @@ def test_only_plans_of_our_accounts_for_this_story_count() -> None:
     assert heard(comment(7, text, STRANGER)).plans == ()
     assert heard(comment(7, "Hello", BOT)).plans == ()
     assert heard(comment(7, "<!-- engine-plan/1 sha=1 rev=x story=2 mac=none -->", BOT)).plans == ()
-    elsewhere = posted.find([replace(comment(7, text, BOT), number=13)], 13, OURS, KEYS)
+    elsewhere = plan_comment.find([replace(comment(7, text, BOT), number=13)], 13, OURS, KEYS)
     assert [one.plan for one in elsewhere] == [None]
 
 
@@ -218,4 +220,4 @@ def test_a_failure_without_an_answer_shows_none() -> None:
 def test_a_signed_comment_that_holds_no_plan_is_void() -> None:
     mark = f"<!-- engine-plan/1 sha={sha256('{}')} rev=1 story=5 mac= -->"
     text = KEYS.sign("plan", 12, f"{mark}\nA plan of a later version.\n```json\n{{}}\n```")
-    assert heard(comment(7, text, BOT)).plans == (posted.Posted(7, 1, "5", sha256("{}"), None),)
+    assert heard(comment(7, text, BOT)).plans == (plan_comment.PlanComment(7, 1, "5", sha256("{}"), None),)

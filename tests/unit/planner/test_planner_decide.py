@@ -13,7 +13,7 @@ from planner_coder import plan, question
 from planner_agent.conversation import Order
 from planner_agent.decide import Action, Phase, Snapshot, Wish, decide, flags, lags, sent_back, stopped, triggers, wish
 from planner_agent.plan import read
-from planner_agent.posted import Posted
+from planner_agent.plan_comment import PlanComment
 from shared.governance.commands import Verb
 from shared.labels import Flag, Labels
 from shared.lock.codec import ItemKey
@@ -25,7 +25,7 @@ from shared.workflow import TRANSITIONS, Event, Role, Stage, Track
 NAMES = Labels()
 ISSUE = Issue(12, "Search", "Find users.", frozenset({"story"}), BOT, EPOCH, EPOCH)
 STORY = body_sha256(ISSUE.title, ISSUE.body)
-PLAN = Posted(100, 1, STORY, "0" * 64, read(json.dumps(plan())))
+PLAN = PlanComment(100, 1, STORY, "0" * 64, read(json.dumps(plan())))
 ASKING = replace(PLAN, plan=read(json.dumps(plan(ambiguities=[question()]))))
 VOID = replace(PLAN, plan=None)
 STALE = replace(PLAN, story="other")

@@ -11,8 +11,8 @@ from planner_fakes import Bench, LockPort
 from planner_world import MALLORY, NAMES
 
 from planner_agent.approval import Approval
-from planner_agent.decided import Decided
 from planner_agent.plan import Plan, read
+from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.errors import Transient
 from shared.items import Ended, Result
 from shared.labels import Flag
@@ -29,14 +29,14 @@ def bench() -> Bench:
     return Bench()
 
 
-def decided(bench: Bench, number: int, **changes: Any) -> Decided:
+def decided(bench: Bench, number: int, **changes: Any) -> PreapprovedPlan:
     """Somebody at a terminal approved this plan for the story as it is now."""
     story = bench.world.issues[number]
     agreed: Plan = read(json.dumps(plan(**changes)))
-    return Decided(agreed, body_sha256(story.title, story.body), "grace")
+    return PreapprovedPlan(agreed, body_sha256(story.title, story.body), "grace")
 
 
-async def carried_out(bench: Bench, number: int, what: Decided) -> list[Ended]:
+async def carried_out(bench: Bench, number: int, what: PreapprovedPlan) -> list[Ended]:
     """One process of a planner with this decision looks once."""
     planner = bench.planner(only=number, decided=what, approval=Approval.GIVEN, rounds=1000)
     loop = Loop(planner, LockPort(bench.world))

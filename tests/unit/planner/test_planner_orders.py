@@ -16,8 +16,8 @@ from planner_agent.agent import Planner
 from shared.errors import Transient
 from shared.items import Ended, Result, Skip
 from shared.lock.hold import Held
+from shared.lock.write_permit import WritePermit
 from shared.models import Issue, PullRequest
-from shared.warrant import Warrant
 from shared.workflow import Stage
 
 PLANNING = NAMES.of(Stage.PLANNING)
@@ -149,8 +149,8 @@ class BesideALook(FakeClosing):
         super().__init__()
         self.bench, self.planner, self.said = bench, bench.planner(), ["not asked"]
 
-    async def unlabel(self, item: Issue | PullRequest, warrant: Warrant) -> None:
-        await super().unlabel(item, warrant)
+    async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None:
+        await super().unlabel(item, permit)
         assert self.bench.world.dismissed == [item.number], "nobody reads again what was closed by our own hand"
         self.said = [str(await self.planner.revoked(item.number))]
 

@@ -23,12 +23,12 @@ from planner_agent.story import create_story, split
 from shared.errors import Misconfigured
 from shared.github.base_branch import BaseBranch
 from shared.github.status import Status, StatusBoard
-from shared.governance.texts import Texts
+from shared.governance.text_history import Texts
 from shared.items import Skip
 from shared.lock.hold import Held
+from shared.lock.write_permit import Notice
 from shared.specification import Criterion, Kind, Provenance, Specification, authentic, write
 from shared.specification import read as read_body
-from shared.warrant import Notice
 from shared.workflow import Role
 
 SHA = "0a1b2c3d" * 8

@@ -14,7 +14,7 @@ from planner_world import MALLORY, NAMES
 from planner_agent.terminal.console import Cancelled, EditorUnusable
 from planner_agent.terminal.session import Agreed
 from shared.errors import Transient
-from shared.governance.repair import AnswerUnusable
+from shared.governance.answer_retry import AnswerUnusable
 from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
 from shared.workflow import Stage

@@ -20,7 +20,7 @@ from config.loading import read
 from config.rules import unsupported
 from config.settings import Settings
 from console.__main__ import app
-from console.arguments import parse
+from runtime.arguments import parse
 from shared.workflow import AGENTS, Role
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from shared.light_imports import standing_in
 from shared.process import run
-from shared.telemetry.lean import standing_in
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 )
 async def test_a_start_does_not_load(tmp_path: Path, code: str, absent: str) -> None:
     """`main()` ends at the configuration, when all modules of an agent are there."""
-    imports = "import sys\nfrom console.arguments import parse\nfrom shared.workflow import Role\n"
+    imports = "import sys\nfrom runtime.arguments import parse\nfrom shared.workflow import Role\n"
     words = "from worker_agent.__main__ import main\nsys.argv = ['worker-agent', 'nonsense']\n"
     program = f"{imports}{words}{code}\nprint({absent!r} in sys.modules, 'worker_agent.build' in sys.modules)"
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
@@ -52,7 +52,7 @@ IDLE = (
     "typer",
     "unidiff",
     "urllib3",
-    "worker_agent.acts",
+    "worker_agent.actions",
     "worker_agent.tdd.phases.cycle",
 )
 """What an agent that waits has no use for: each of these costs every process memory, and every start time."""
@@ -62,8 +62,8 @@ IDLE = (
 async def test_an_idle_agent_has_not_loaded(agent: str, tmp_path: Path) -> None:
     """All modules of an agent are there, and a text has been looked through for credentials, as at every start."""
     program = (
-        "import sys\nfrom shared.telemetry.lean import load_structlog\nload_structlog()\n"
-        f"import console.launch, {agent}_agent.build\n"
+        "import sys\nfrom shared.light_imports import load_structlog\nload_structlog()\n"
+        f"import runtime.launch, {agent}_agent.build\n"
         "from shared.outgoing.credentials import credentials\n"
         "print([found.kind for found in credentials('AKIAZ7Q4XWERTYUIOPLK')])\n"
         f"print([name for name in {IDLE!r} if name in sys.modules])\n"

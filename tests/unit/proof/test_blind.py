@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from worker_agent.tdd.comparison.compare import compare
-from worker_agent.tdd.comparison.likeness import with_rewritten
 from worker_agent.tdd.comparison.model import Comparison
+from worker_agent.tdd.comparison.similarity import with_rewritten
 from worker_agent.tdd.damage.model import Damage, Kind
 from worker_agent.tdd.proof.change import Change
+from worker_agent.tdd.proof.damage_detection import Noticed
 from worker_agent.tdd.proof.doubts import of_blind
 from worker_agent.tdd.proof.execution import Overlay
-from worker_agent.tdd.proof.noticing import Noticed
 from worker_agent.tdd.proof.subject import Rules, Subject
 from worker_agent.tdd.runners.report import Kind as Failure
 from worker_agent.tdd.runners.report import Outcome, TestResult, TestRun

@@ -8,7 +8,7 @@ import pytest
 
 from worker_agent.tdd.evidence import proofs
 from worker_agent.tdd.judging.judge import judge_green
-from worker_agent.tdd.proof import endless, examination
+from worker_agent.tdd.proof import endless_tests, examination
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.subject import Rules, Subject
@@ -95,7 +95,7 @@ async def test_a_run_that_ends_for_another_reason_is_no_evidence(crashed: TestRu
 
 
 async def test_many_new_tests_are_not_run_one_by_one() -> None:
-    many = b"".join(b"\n\ndef test_%d():\n    steps(0)\n" % number for number in range(endless.SINGLY + 1))
+    many = b"".join(b"\n\ndef test_%d():\n    steps(0)\n" % number for number in range(endless_tests.SINGLY + 1))
     base = Base(TIME)
     assert not (await base.red(BEFORE + many)).verdict.worth_implementing
     assert base.asked == [()]
@@ -105,8 +105,8 @@ def test_a_test_that_is_slow_on_the_head_may_only_be_slow() -> None:
     quick, slow = ran(seconds=30.0), ran(seconds=31.0)
     stopped = TestRun({LOOPS: TestResult(LOOPS, FILE, Outcome.FAILED, Kind.ENDLESS, "")})
     full = TestRun({LOOPS: TestResult(LOOPS, FILE, Outcome.FAILED, Kind.LIMIT, "")})
-    (told,) = endless.undecided(ran(), stopped, slow)
+    (told,) = endless_tests.undecided(ran(), stopped, slow)
     assert "it may only be slow" in told
-    assert endless.undecided(ran(), stopped, quick) == endless.undecided(ran(), full, slow) == ()
-    assert endless.undecided(ran(seconds=20.0), stopped, slow) == (), "a slow suite has more time"
-    assert [endless.counts_so(run, LOOPS) for run in (stopped, full, slow)] == [True, True, False]
+    assert endless_tests.undecided(ran(), stopped, quick) == endless_tests.undecided(ran(), full, slow) == ()
+    assert endless_tests.undecided(ran(seconds=20.0), stopped, slow) == (), "a slow suite has more time"
+    assert [endless_tests.counts_so(run, LOOPS) for run in (stopped, full, slow)] == [True, True, False]

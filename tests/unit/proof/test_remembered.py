@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from worker_agent.tdd.proof import remembered
-from worker_agent.tdd.proof.remembered import BaseRuns
+from worker_agent.tdd.proof import base_run_cache
+from worker_agent.tdd.proof.base_run_cache import BaseRuns
 from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
 
 RUN = TestRun(
@@ -71,6 +71,6 @@ async def test_without_a_directory_nothing_is_remembered() -> None:
 
 async def test_the_oldest_runs_go(tmp_path: Path) -> None:
     runs = BaseRuns(tmp_path)
-    for number in range(remembered.KEPT + 3):
+    for number in range(base_run_cache.KEPT + 3):
         await runs.of(f"{number:040x}", ["pytest"], Counted())
-    assert len(files(tmp_path)) == remembered.KEPT
+    assert len(files(tmp_path)) == base_run_cache.KEPT

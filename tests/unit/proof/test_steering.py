@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from worker_agent.tdd.proof.steering import pinned
+from worker_agent.tdd.proof.pinned_files import pinned
 
 TOML = b"[project]\nname = 'a'\n\n[tool.pytest.ini_options]\naddopts = '-q'\n"
 

@@ -6,8 +6,8 @@ import pytest
 
 from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
+from worker_agent.tdd.proof.damage_detection import noticing
 from worker_agent.tdd.proof.execution import Overlay
-from worker_agent.tdd.proof.noticing import noticing
 from worker_agent.tdd.proof.subject import Rules, Subject
 from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection

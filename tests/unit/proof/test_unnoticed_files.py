@@ -8,8 +8,8 @@ import pytest
 
 from shared.specification import Specification
 from worker_agent.tdd.proof.change import Change
+from worker_agent.tdd.proof.damage_detection import Noticed, unnoticed_files
 from worker_agent.tdd.proof.execution import Overlay
-from worker_agent.tdd.proof.noticing import Noticed, unnoticed_files
 from worker_agent.tdd.proof.subject import Rules, Subject
 from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection

@@ -11,9 +11,9 @@ from fake_server import BOT, EPOCH
 
 from shared.labels import Labels
 from shared.lock.hold import Held
+from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue, LabelEvent
-from shared.reconcile.beginning import Beginning
-from shared.warrant import Warrant
+from shared.reconcile.start_label import Beginning
 from shared.workflow import Stage
 
 ADA = Account(BOT.id + 1, "ada")
@@ -29,14 +29,14 @@ class Board:
     events: list[LabelEvent] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
-    async def add(self, number: int, names: Collection[str], warrant: Warrant) -> frozenset[str]:
-        warrant.check()
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
+        permit.check()
         self.asked.append("add")
         self.labels |= set(names)
         return frozenset(self.labels)
 
-    async def remove(self, number: int, name: str, warrant: Warrant) -> None:
-        warrant.check()
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
+        permit.check()
         self.asked.append("remove")
         self.labels -= {name}
 

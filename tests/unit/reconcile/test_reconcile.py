@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reviewer_agent.admission import before as before_of_reviewer
+from reviewer_agent.candidates import before as before_of_reviewer
 from shared.errors import Transient
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
@@ -17,7 +17,7 @@ from shared.models import Account, Issue, LabelEvent
 from shared.reconcile.labels import Sign, sign, unknown, was_taken_off
 from shared.reconcile.lost import LostLabels
 from shared.workflow import Role, Stage
-from worker_agent.projection import before as before_of_worker
+from worker_agent.expected_labels import before as before_of_worker
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = Labels()

@@ -8,14 +8,14 @@ import pytest
 from fake_closing import FakeClosing
 from test_reconcile import IMPLEMENTING, NAMES, NOW, READY, REVIEWING, TESTING, fence, item
 
-from planner_agent.trade import trade as of_planner
+from planner_agent.reconcile_rules import trade as of_planner
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.reconcile.orphans import KEPT, Found, Outcome, Trade, Verdict, is_unclear, judge, suspects
+from shared.reconcile.orphans import KEPT, Found, Outcome, ReconcileRules, Verdict, is_unclear, judge, suspects
 from shared.workflow import TERMINAL, Role, Stage
 from worker_agent.decide import WORKING
-from worker_agent.projection import before as before_of_worker
+from worker_agent.expected_labels import before as before_of_worker
 
 
 async def dropped(fence: Fence) -> Outcome:
@@ -30,7 +30,7 @@ async def unchanged(fence: Fence, item: Issue) -> None:
     """Nothing shows that it has ended."""
 
 
-WORK = Trade(
+WORK = ReconcileRules(
     Role.WORKER,
     NAMES,
     projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
@@ -38,7 +38,7 @@ WORK = Trade(
     outcome=dropped,
     told=nothing,
     closed=unchanged,
-    owns=WORKING | {REVIEWING},
+    owned_stages=WORKING | {REVIEWING},
 )
 """Specification issues, without rounds."""
 STORIES = of_planner(NAMES, FakeClosing(), FakeClosing())

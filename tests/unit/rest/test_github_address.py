@@ -10,7 +10,7 @@ from shared.errors import Transient
 from shared.github.address import ApiRoot, query, segment
 from shared.github.errors import Moved
 from shared.github.moves import Moves, repository_id
-from shared.named_times import http_date
+from shared.retry_times import http_date
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.github.pacing import LOOK_SECONDS, Pacing, heard
-from shared.telemetry.vitals import STUCK_SECONDS, Vitals
+from shared.telemetry.health_state import STUCK_SECONDS, HealthState
 
 
 class HandClock:
@@ -77,7 +77,7 @@ def test_a_share_is_a_fraction(share: float) -> None:
 
 async def test_a_tick_that_waits_for_its_turn_lives_and_one_that_hangs_does_not() -> None:
     clock = HandClock()
-    pacing, vitals = Pacing(clock, share=0.2, write_interval_seconds=0.001), Vitals(clock)
+    pacing, vitals = Pacing(clock, share=0.2, write_interval_seconds=0.001), HealthState(clock)
     for name in ("a/waits", "a/hangs"):
         vitals.join(name, 30)
     for _ in range(90):

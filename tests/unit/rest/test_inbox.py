@@ -261,11 +261,11 @@ async def test_what_matters_to_nobody_is_forgotten_unread_and_comes_back_with_a_
     issues = FakeIssues({1: issue(1, READY), 2: issue(2, READY)})
     told: list[tuple[int, set[int]]] = []
 
-    def mourns(one: Issue, listed: Mapping[int, Issue]) -> bool:
+    def needs_followup(one: Issue, listed: Mapping[int, Issue]) -> bool:
         told.append((one.number, set(listed)))
         return mourned
 
-    box = Inbox(issues, [READY], HandClock(), ties=Ties(mourns))
+    box = Inbox(issues, [READY], HandClock(), ties=Ties(needs_followup))
     await box.look()
     issues.asked.clear()
     issues.hidden = {2}

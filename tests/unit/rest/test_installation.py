@@ -14,7 +14,7 @@ from shared.errors import Misconfigured
 from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
 from shared.github.tokens import SPREADING_SECONDS, Installation
-from shared.warrant import Warrant
+from shared.lock.write_permit import WritePermit
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -37,7 +37,7 @@ class App:
             raise NotFound(f"GitHub does not find {name}")
         return {"id": 7}
 
-    async def write(self, method: str, path: str, body: dict[str, list[str]], warrant: Warrant) -> dict[str, str]:
+    async def write(self, method: str, path: str, body: dict[str, list[str]], permit: WritePermit) -> dict[str, str]:
         assert (method, path) == ("POST", "/app/installations/7/access_tokens")
         self.wishes.append(body["repositories"])
         if not {f"o/{name}" for name in body["repositories"]} <= self.installed:

@@ -8,8 +8,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from shared.errors import EngineError, NotAllowed, Transient
+from shared.lock.write_permit import OperatorPermit
 from shared.reconcile.definitions import restore
-from shared.warrant import Operator
 
 
 @dataclass
@@ -19,7 +19,7 @@ class FakeDefinitions:
     missing: tuple[str, ...] = ()
     error: EngineError | None = None
 
-    async def create_all(self, warrant: Operator) -> tuple[str, ...]:
+    async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]:
         if self.error is not None:
             raise self.error
         return self.missing

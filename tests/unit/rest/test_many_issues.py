@@ -15,7 +15,7 @@ from shared.github.listing import BRIEF, brief
 from shared.items import Candidate, Skip
 from shared.models import Account, Issue
 from shared.order import urgency
-from shared.skipped import LOOKS, Skipped
+from shared.skip_backoff import LOOKS, Skipped
 
 MANY = 10_000
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)

@@ -18,7 +18,7 @@ from shared.llm.codex_events import Transcript as CodexTranscript
 from shared.llm.codex_events import verdict as codex_verdict
 from shared.llm.port import Ending
 from shared.llm.proxy.resets import resets_at
-from shared.named_times import LONGEST, bounded, http_date, later, since_1970
+from shared.retry_times import LONGEST, bounded, http_date, later, since_1970
 
 NOW = datetime(2026, 11, 24, 12, 0, tzinfo=UTC)
 WEEK = LONGEST.total_seconds()

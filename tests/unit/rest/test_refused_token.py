@@ -11,9 +11,9 @@ from shared.claiming import BARRED_SECONDS
 from shared.errors import Blocked, Misconfigured, Transient, Unauthorized
 from shared.github.acceptance import RETRY_SECONDS, Acceptance
 from shared.github.tokens import Kept
+from shared.item_task import REFUSALS, ItemTask
 from shared.items import Ended, Rest, Result
 from shared.loop import Loop
-from shared.pursuit import REFUSALS, Pursuit
 
 pytestmark = pytest.mark.fault(5)
 
@@ -107,7 +107,7 @@ async def test_a_claim_that_is_refused_ends_the_claims_of_this_tick_and_the_next
 
 async def test_an_item_waits_for_the_token_and_goes_on_where_it_was() -> None:
     agent = FakeAgent([4], {4: [None, Unauthorized(BAD), Unauthorized(BAD), DONE]})
-    item = Pursuit(4, agent, HandClock(), INTERVAL, lambda: None)
+    item = ItemTask(4, agent, HandClock(), INTERVAL, lambda: None)
     async with anyio.create_task_group() as group:
         group.start_soon(item.run, lease(4))
         for _ in range(2):
@@ -119,7 +119,7 @@ async def test_an_item_waits_for_the_token_and_goes_on_where_it_was() -> None:
 
 async def test_a_token_that_only_one_server_refuses_goes_to_a_person_after_a_while() -> None:
     agent = FakeAgent([4], {4: [Unauthorized("git: Authentication failed")]})
-    item = Pursuit(4, agent, HandClock(), INTERVAL, lambda: None)
+    item = ItemTask(4, agent, HandClock(), INTERVAL, lambda: None)
     async with anyio.create_task_group() as group:
         group.start_soon(item.run, lease(4))
         for _ in range(REFUSALS):
@@ -130,7 +130,7 @@ async def test_a_token_that_only_one_server_refuses_goes_to_a_person_after_a_whi
 
 async def test_what_a_person_has_to_be_told_is_kept_and_told_without_another_step() -> None:
     agent = FakeAgent([4], {4: [Blocked("3 attempts failed")]}, failing=Unauthorized(BAD))
-    item, ends = Pursuit(4, agent, HandClock(), INTERVAL, lambda: None), list[Ended]()
+    item, ends = ItemTask(4, agent, HandClock(), INTERVAL, lambda: None), list[Ended]()
 
     async def run() -> None:
         ends.append(await item.run(lease(4)))

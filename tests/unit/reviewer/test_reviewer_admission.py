@@ -9,7 +9,7 @@ import pytest
 from fake_server import EPOCH
 from reviewer_world import HEAD, KEY, NAMES, NEXT, OPENED
 
-from reviewer_agent.admission import STAGES, intent, ordered_to_stop, projection, reopening
+from reviewer_agent.candidates import STAGES, intent, ordered_to_stop, projection, reopening
 from shared.ci.round import SENT_BACK
 from shared.labels import Flag
 from shared.lock.claim import Intent

@@ -10,8 +10,8 @@ from fake_server import EPOCH
 from reviewer_world import ADA, DIFF, HEAD, KEY, NAMES, OPENED, PULL, answer, finding
 
 from reviewer_agent import comments
-from reviewer_agent.aborts import RoundsUsedUp, TooLarge, Unpostable
-from reviewer_agent.merge.hindrances import Hindrance
+from reviewer_agent.errors import RoundsUsedUp, TooLarge, Unpostable
+from reviewer_agent.merge.blockers import Blocker
 from reviewer_agent.review import text as review_text
 from reviewer_agent.review.answer import parse
 from reviewer_agent.review.draft import Draft
@@ -19,7 +19,7 @@ from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.patch import read
 from reviewer_agent.review.placement import place
 from reviewer_agent.review.questions import Answered, Kind, Question
-from shared import change_summary, marks
+from shared import change_summary, comment_signatures
 from shared.errors import Blocked
 from shared.governance.commands import commands
 from shared.lock.record import Fence
@@ -86,7 +86,7 @@ def test_no_test_is_called_so_that_its_name_leaves_its_code_span() -> None:
     replies = (Answered(Question(Kind.CHANGED, f"`t.py` @ada {HOSTILE}")),)
     for raw in (answer(), answer("changes_requested", finding())):
         made = replace(draft(raw), replies=replies)
-        status = comments.approved(FENCE, Hindrance.UNASKED, NAMES, comments.Facts(blockers=made.blockers))
+        status = comments.approved(FENCE, Blocker.UNASKED, NAMES, comments.Facts(blockers=made.blockers))
         for text in (review_text.review_body(made), status.sentence):
             assert "ghp_a" not in text
             assert all(active not in "".join(text.split("`")[::2]) for active in ("<!--", "@ada", "![x]", "://"))
@@ -147,7 +147,7 @@ def test_what_a_model_writes_does_nothing() -> None:
     )
     made = replace(draft(raw), replies=replies)
     for text in (review_text.review_body(made), review_text.inline(made)[0].body):
-        assert marks.find(text) is None
+        assert comment_signatures.find(text) is None
         assert commands([Comment(1, PULL, ADA, text, EPOCH, EPOCH)]) == ()
         for active in ("<!--", "\n/merge", "ACK:", "Closes #1", " @ada", "![x]", "https://evil", "ghp_a"):
             assert active not in text
@@ -168,8 +168,8 @@ def test_the_longest_review_fits_into_a_body() -> None:
     assert len(body) < 65_536
 
 
-@pytest.mark.parametrize("hindrance", list(Hindrance))
-def test_every_hindrance_has_its_sentence(hindrance: Hindrance) -> None:
+@pytest.mark.parametrize("hindrance", list(Blocker))
+def test_every_hindrance_has_its_sentence(hindrance: Blocker) -> None:
     status = comments.approved(FENCE, hindrance, NAMES)
     assert status.sentence.startswith("Approved at aaaaaaaaaaaa. ")
     assert "{" not in status.sentence
@@ -177,7 +177,7 @@ def test_every_hindrance_has_its_sentence(hindrance: Hindrance) -> None:
 
 
 def test_the_status_of_a_parked_approval() -> None:
-    status = comments.approved(FENCE, Hindrance.NOT_ORDERED, NAMES)
+    status = comments.approved(FENCE, Blocker.NOT_ORDERED, NAMES)
     assert status.sentence == (
         "Approved at aaaaaaaaaaaa. Comment `/merge` to have this commit merged when its checks pass."
     )

@@ -10,10 +10,10 @@ import pytest
 from fake_server import EPOCH
 from reviewer_world import BASE, HEAD, KEY, NEXT, OPENED
 
-from reviewer_agent.admission import STAGES
+from reviewer_agent.candidates import STAGES
 from reviewer_agent.decide import IDLE, MERGE_REFUSED, TO_BASE, Action, Bounds, Merge, Snapshot, decide, hindrance
-from reviewer_agent.merge.hindrances import ON_ORDER, PASSING, REFUSED, UNANNOUNCED, Hindrance
-from reviewer_agent.review.opinion import Care, Judgement, Opinion
+from reviewer_agent.merge.blockers import ON_ORDER, PASSING, REFUSED, UNANNOUNCED, Blocker
+from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 from shared.ci.verdict import Verdict
 from shared.labels import Flag
 from shared.lock.record import Fence, Wait
@@ -29,8 +29,10 @@ def fence(stage: Stage = REVIEW, **facts: Any) -> Fence:
     return replace(Fence(KEY, 1, "n", "reviewer-1", stage, EPOCH, work_head=HEAD, pr=57), **facts)
 
 
-def opinion(judgement: Judgement = Judgement.APPROVED, care: Care = Care.NONE, sha: str = HEAD) -> Opinion:
-    return Opinion(sha, 0, judgement, care, 9, EPOCH)
+def opinion(
+    judgement: Judgement = Judgement.APPROVED, care: PersonOnly = PersonOnly.NONE, sha: str = HEAD
+) -> ReviewVerdict:
+    return ReviewVerdict(sha, 0, judgement, care, 9, EPOCH)
 
 
 def seen(
@@ -101,43 +103,43 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
 @pytest.mark.parametrize(
     ("facts", "reason", "action"),
     [
-        ({"merge": Merge.NEVER}, Hindrance.NEVER, Action.HAND_OVER),
+        ({"merge": Merge.NEVER}, Blocker.NEVER, Action.HAND_OVER),
         *(
-            ({"flags": frozenset({flag})}, Hindrance.FLAGGED, Action.HAND_OVER)
+            ({"flags": frozenset({flag})}, Blocker.FLAGGED, Action.HAND_OVER)
             for flag in Flag
             if flag is not Flag.HAD_CONFLICT
         ),
-        ({"held_up": Hindrance.FLAGGED}, Hindrance.FLAGGED, Action.HAND_OVER),
-        ({"opinion": None}, Hindrance.UNSEEN, Action.WAIT),
-        ({"opinion": opinion(sha=NEXT)}, Hindrance.UNSEEN, Action.WAIT),
-        ({"opinion": opinion(Judgement.CHANGES_REQUESTED)}, Hindrance.UNSEEN, Action.WAIT),
-        ({"opinion": opinion(Judgement.INCOMPLETE)}, Hindrance.UNSEEN, Action.WAIT),
-        ({"requested": True}, Hindrance.REQUESTED, Action.HAND_OVER),
-        ({"pull_request": replace(OPENED, head_repository="mallory/r")}, Hindrance.FORK, Action.PARK),
-        ({"pull_request": replace(OPENED, head_repository="")}, Hindrance.FORK, Action.PARK),
-        ({"pull_request": replace(OPENED, head_repository="", base_repository="")}, Hindrance.FORK, Action.PARK),
-        ({"merge": Merge.APPROVE}, Hindrance.NOT_ORDERED, Action.PARK),
-        ({"opinion": opinion(care=Care.BREAKING)}, Hindrance.BREAKING, Action.PARK),
-        ({"opinion": opinion(care=Care.PROTECTED)}, Hindrance.PROTECTED, Action.PARK),
-        ({"checks": Verdict.RED}, Hindrance.CHECKS_RED, Action.HAND_OVER),
-        ({"checks": Verdict.NONE}, Hindrance.CHECKS_MISSING, Action.HAND_OVER),
-        ({"checks": Verdict.NONE, "ordered": True}, Hindrance.CHECKS_MISSING, Action.HAND_OVER),
-        ({"checks": Verdict.NONE, "no_ci": True}, Hindrance.NO_CI, Action.PARK),
-        ({"checks": Verdict.NONE, "no_ci": True, "own_order": True}, Hindrance.OWN_ORDER, Action.PARK),
-        ({"checks": Verdict.RUNNING}, Hindrance.CHECKS_RUNNING, Action.WAIT),
-        ({"base_checks": Verdict.RED}, Hindrance.BASE_RED, Action.HAND_OVER),
-        ({"held_up": Hindrance.STOPPED}, Hindrance.STOPPED, Action.HAND_OVER),
-        ({"held_up": Hindrance.EDITED}, Hindrance.EDITED, Action.HAND_OVER),
-        ({"held_up": Hindrance.BLOCKED}, Hindrance.BLOCKED, Action.HAND_OVER),
-        ({"barred": "it carries the label"}, Hindrance.BARRED, Action.HAND_OVER),
-        ({"opinion": replace(opinion(), lines=801)}, Hindrance.LARGE, Action.PARK),
-        ({"opinion": replace(opinion(), lines=None)}, Hindrance.LARGE, Action.PARK),
-        ({"opinion": opinion(care=Care.BREAKING), "own_order": True}, Hindrance.OWN_ORDER, Action.PARK),
-        ({"merge": Merge.APPROVE, "own_order": True}, Hindrance.OWN_ORDER, Action.PARK),
-        ({"merge": Merge.APPROVE, "opinion": replace(opinion(), lines=801)}, Hindrance.NOT_ORDERED, Action.PARK),
+        ({"held_up": Blocker.FLAGGED}, Blocker.FLAGGED, Action.HAND_OVER),
+        ({"opinion": None}, Blocker.UNSEEN, Action.WAIT),
+        ({"opinion": opinion(sha=NEXT)}, Blocker.UNSEEN, Action.WAIT),
+        ({"opinion": opinion(Judgement.CHANGES_REQUESTED)}, Blocker.UNSEEN, Action.WAIT),
+        ({"opinion": opinion(Judgement.INCOMPLETE)}, Blocker.UNSEEN, Action.WAIT),
+        ({"requested": True}, Blocker.REQUESTED, Action.HAND_OVER),
+        ({"pull_request": replace(OPENED, head_repository="mallory/r")}, Blocker.FORK, Action.PARK),
+        ({"pull_request": replace(OPENED, head_repository="")}, Blocker.FORK, Action.PARK),
+        ({"pull_request": replace(OPENED, head_repository="", base_repository="")}, Blocker.FORK, Action.PARK),
+        ({"merge": Merge.APPROVE}, Blocker.NOT_ORDERED, Action.PARK),
+        ({"opinion": opinion(care=PersonOnly.BREAKING)}, Blocker.BREAKING, Action.PARK),
+        ({"opinion": opinion(care=PersonOnly.PROTECTED)}, Blocker.PROTECTED, Action.PARK),
+        ({"checks": Verdict.RED}, Blocker.CHECKS_RED, Action.HAND_OVER),
+        ({"checks": Verdict.NONE}, Blocker.CHECKS_MISSING, Action.HAND_OVER),
+        ({"checks": Verdict.NONE, "ordered": True}, Blocker.CHECKS_MISSING, Action.HAND_OVER),
+        ({"checks": Verdict.NONE, "no_ci": True}, Blocker.NO_CI, Action.PARK),
+        ({"checks": Verdict.NONE, "no_ci": True, "own_order": True}, Blocker.OWN_ORDER, Action.PARK),
+        ({"checks": Verdict.RUNNING}, Blocker.CHECKS_RUNNING, Action.WAIT),
+        ({"base_checks": Verdict.RED}, Blocker.BASE_RED, Action.HAND_OVER),
+        ({"held_up": Blocker.STOPPED}, Blocker.STOPPED, Action.HAND_OVER),
+        ({"held_up": Blocker.EDITED}, Blocker.EDITED, Action.HAND_OVER),
+        ({"held_up": Blocker.BLOCKED}, Blocker.BLOCKED, Action.HAND_OVER),
+        ({"barred": "it carries the label"}, Blocker.BARRED, Action.HAND_OVER),
+        ({"opinion": replace(opinion(), lines=801)}, Blocker.LARGE, Action.PARK),
+        ({"opinion": replace(opinion(), lines=None)}, Blocker.LARGE, Action.PARK),
+        ({"opinion": opinion(care=PersonOnly.BREAKING), "own_order": True}, Blocker.OWN_ORDER, Action.PARK),
+        ({"merge": Merge.APPROVE, "own_order": True}, Blocker.OWN_ORDER, Action.PARK),
+        ({"merge": Merge.APPROVE, "opinion": replace(opinion(), lines=801)}, Blocker.NOT_ORDERED, Action.PARK),
     ],
 )
-def test_each_guard_alone_keeps_it_from_being_merged(facts: dict[str, Any], reason: Hindrance, action: Action) -> None:
+def test_each_guard_alone_keeps_it_from_being_merged(facts: dict[str, Any], reason: Blocker, action: Action) -> None:
     guarded = replace(MERGEABLE, **facts)
     assert hindrance(guarded) is reason
     assert decide(guarded, now=NOW) is action
@@ -156,9 +158,9 @@ def test_a_wait_ends(facts: dict[str, Any]) -> None:
     "facts",
     [
         {"merge": Merge.APPROVE, "ordered": True},
-        {"opinion": opinion(care=Care.BREAKING), "ordered": True},
+        {"opinion": opinion(care=PersonOnly.BREAKING), "ordered": True},
         {"pull_request": replace(OPENED, head_repository="mallory/r"), "ordered": True},
-        {"merge": Merge.APPROVE, "opinion": opinion(care=Care.PROTECTED), "ordered": True},
+        {"merge": Merge.APPROVE, "opinion": opinion(care=PersonOnly.PROTECTED), "ordered": True},
         {"checks": Verdict.NONE, "bounds": Bounds(none_is_green=True)},
         {"base_checks": Verdict.RUNNING},
         {"base_checks": Verdict.GREEN},
@@ -177,7 +179,7 @@ def test_what_does_not_hinder_a_merge(facts: dict[str, Any]) -> None:
         {"requested": True},
         {"base_checks": Verdict.RED},
         {"opinion": None},
-        {"held_up": Hindrance.STOPPED},
+        {"held_up": Blocker.STOPPED},
         {"barred": "it carries the label"},
     ],
 )
@@ -186,7 +188,7 @@ def test_an_order_to_merge_clears_nothing_else(facts: dict[str, Any]) -> None:
 
 
 def test_every_hindrance_is_reached_and_idle_actions_are_no_waits() -> None:
-    assert Hindrance.NOT_ORDERED in ON_ORDER
+    assert Blocker.NOT_ORDERED in ON_ORDER
     assert PASSING < UNANNOUNCED
     assert not ON_ORDER & UNANNOUNCED
     assert Action.WAIT not in IDLE
@@ -195,7 +197,7 @@ def test_every_hindrance_is_reached_and_idle_actions_are_no_waits() -> None:
 def test_what_was_given_back_for_its_base_is_not_given_back_for_the_same_one_again() -> None:
     sent = fence(APPROVED, more=((TO_BASE, f"{HEAD} {BASE}"),))
     found = replace(MERGEABLE, fence=sent, updatable=True, base_tip=BASE, pull_request=COLLIDING)
-    assert (decide(found, now=NOW), hindrance(found)) == (Action.HAND_OVER, Hindrance.CONFLICT)
+    assert (decide(found, now=NOW), hindrance(found)) == (Action.HAND_OVER, Blocker.CONFLICT)
     assert decide(replace(found, base_tip=NEXT), now=NOW) is Action.SEND_TO_BASE, "the base has moved again"
 
 
@@ -212,6 +214,6 @@ def test_a_refused_merge_is_tried_again_in_its_time_or_when_githubs_word_changes
 
 
 def test_a_resolved_conflict_is_a_persons_stop_of_its_own() -> None:
-    assert hindrance(replace(MERGEABLE, flags=frozenset({Flag.HAD_CONFLICT}))) is Hindrance.RESOLVED
+    assert hindrance(replace(MERGEABLE, flags=frozenset({Flag.HAD_CONFLICT}))) is Blocker.RESOLVED
     both = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION})
-    assert hindrance(replace(MERGEABLE, flags=both)) is Hindrance.FLAGGED
+    assert hindrance(replace(MERGEABLE, flags=both)) is Blocker.FLAGGED

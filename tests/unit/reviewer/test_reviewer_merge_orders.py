@@ -13,8 +13,8 @@ from reviewer_world import ADA, HEAD, KEYS, MALLORY, NEXT, OPENED, SPECIFICATION
 from test_reviewer_merge_terms import merges
 
 from reviewer_agent.decide import Merge
-from reviewer_agent.merge.consent import Consent, Look, Word
-from reviewer_agent.review.opinion import Care, Judgement, Opinion, Reader
+from reviewer_agent.merge.approval import Look, MergeApproval, Word
+from reviewer_agent.review.verdict import Judgement, PersonOnly, Reader, ReviewVerdict
 from shared.items import Skip
 from shared.models import Account, Issue, ReviewState
 from shared.specification import Specification, write
@@ -31,7 +31,7 @@ HENRY = Account(9, "henry")
 CI = Account(41_898_282, "ci[bot]")
 
 
-OURS = Opinion(HEAD, 0, Judgement.APPROVED, Care.BREAKING, 1, EPOCH)
+OURS = ReviewVerdict(HEAD, 0, Judgement.APPROVED, PersonOnly.BREAKING, 1, EPOCH)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,9 @@ async def test_who_wrote_the_issue_or_its_story_has_asked_for_it(said: list[Acco
     for one in said:
         world.say(one, "/merge")
     hub = FakeHub(world)
-    found = await Consent(hub, hub, look_in(issues), Reader(KEYS, {BOT.id}), by_requester=False).of(OPENED, OURS, ())
+    found = await MergeApproval(hub, hub, look_in(issues), Reader(KEYS, {BOT.id}), by_requester=False).of(
+        OPENED, OURS, ()
+    )
     assert (found.word is Word.GIVEN) is counts
     assert (found.word is Word.OWN) is (not counts and bool(set(said) - {MALLORY}))
     whose = [one.login for one in said if one in {HENRY, BOT}]
@@ -164,7 +166,7 @@ async def test_what_the_planner_wrote_its_story_has_asked_for_and_not_the_accoun
     world.writers |= {"grace", "henry"}
     world.say(by, "/merge")
     hub = FakeHub(world)
-    consent = Consent(hub, hub, look_in(issues), Reader(KEYS, {ADA.id}), by_requester=False)
+    consent = MergeApproval(hub, hub, look_in(issues), Reader(KEYS, {ADA.id}), by_requester=False)
     assert (await consent.of(replace(OPENED, author=ADA), OURS, ())).word is word
 
 

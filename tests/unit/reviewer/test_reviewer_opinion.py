@@ -9,12 +9,12 @@ import pytest
 from fake_server import BOT, EPOCH
 from reviewer_world import HEAD, KEYS, MALLORY, NEXT, PULL
 
-from reviewer_agent.review.opinion import Care, Judgement, Opinion, Reader, mark
-from shared import marks
-from shared.marks import Key, Keyring
+from reviewer_agent.review.verdict import Judgement, PersonOnly, Reader, ReviewVerdict, mark
+from shared import comment_signatures
+from shared.comment_signatures import Key, Keyring
 from shared.models import Review, ReviewState
 
-OPINION = Opinion(HEAD, 1, Judgement.APPROVED, Care.BREAKING, 5, EPOCH)
+OPINION = ReviewVerdict(HEAD, 1, Judgement.APPROVED, PersonOnly.BREAKING, 5, EPOCH)
 READER = Reader(KEYS, {BOT.id})
 
 
@@ -27,8 +27,8 @@ def test_an_opinion_is_read_back_from_its_mark(ending: str) -> None:
     assert READER.read(PULL, review(mark(KEYS, PULL, OPINION) + ending)) == OPINION
 
 
-@pytest.mark.parametrize("care", [Care.UNASKED, Care.UNSIGNED])
-def test_what_speaks_against_a_merge_is_read_back_with_its_first_sentences(care: Care) -> None:
+@pytest.mark.parametrize("care", [PersonOnly.UNASKED, PersonOnly.UNSIGNED])
+def test_what_speaks_against_a_merge_is_read_back_with_its_first_sentences(care: PersonOnly) -> None:
     sentences = tuple(f"a changed expectation of `t.py::test_{number}[<!-- -->]` has none" for number in range(5))
     given = replace(OPINION, care=care, blockers=sentences)
     found = READER.read(PULL, review(mark(KEYS, PULL, given)))
@@ -37,7 +37,7 @@ def test_what_speaks_against_a_merge_is_read_back_with_its_first_sentences(care:
 
 def test_the_mark_of_an_older_engine_has_no_such_sentences() -> None:
     fields = {"sha": HEAD, "onto": "", "round": "1", "verdict": "approved", "care": "breaking", "lines": "0"}
-    old = KEYS.sign("review", PULL, marks.render("engine-review", fields))
+    old = KEYS.sign("review", PULL, comment_signatures.render("engine-review", fields))
     assert READER.read(PULL, review(old)) == OPINION
 
 
@@ -52,8 +52,12 @@ def test_the_mark_of_an_older_engine_has_no_such_sentences() -> None:
         review(mark(KEYS, PULL, OPINION).replace("breaking", "none")),
         review(mark(Keyring(99, (Key.of(b"other"),)), PULL, OPINION)),
         review("Look:\n" + mark(KEYS, PULL, OPINION)),
-        review(KEYS.sign("review", PULL, marks.render("engine-review", {"sha": HEAD, "round": "x"}))),
-        review(KEYS.sign("review", PULL, marks.render("engine-review", {"sha": HEAD, "round": "1", "verdict": "ok"}))),
+        review(KEYS.sign("review", PULL, comment_signatures.render("engine-review", {"sha": HEAD, "round": "x"}))),
+        review(
+            KEYS.sign(
+                "review", PULL, comment_signatures.render("engine-review", {"sha": HEAD, "round": "1", "verdict": "ok"})
+            )
+        ),
     ],
 )
 def test_everything_else_is_no_opinion(forged: Review) -> None:

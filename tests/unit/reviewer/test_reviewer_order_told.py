@@ -14,15 +14,15 @@ from reviewer_world import ADA, BASE, HEAD, NEXT, PULL, World, answer
 from telemetry_bench import Kept
 
 from reviewer_agent.decide import Bounds, Merge
+from runtime.telemetry.observed_people import ObservedSink
+from runtime.telemetry.observed_port import ObservedPort
 from shared.governance.escalation import Escalation
 from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.loop import Loop
 from shared.models import CheckOutcome, ReviewState
+from shared.telemetry.event_recorder import EventRecorder, Telemetry
 from shared.telemetry.events import Kind
 from shared.telemetry.fold import Tallies
-from shared.telemetry.observed_people import ObservedSink
-from shared.telemetry.observed_port import ObservedPort
-from shared.telemetry.scribe import Scribe, Teller
 from shared.workflow import Role, Stage
 
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})
@@ -58,10 +58,10 @@ class Watch:
 
     def __post_init__(self) -> None:
         clock = HandClock(self.world.server)
-        teller = Teller("reviewer-1", Role.REVIEWER, clock, self.kept, self.tallies, lambda text: text)
-        self.scribe = Scribe(teller, "o/r")
+        teller = Telemetry("reviewer-1", Role.REVIEWER, clock, self.kept, self.tallies, lambda text: text)
+        self.event_recorder = EventRecorder(teller, "o/r")
         self.pushes = Pushes(self.world.server)
-        self.port = ObservedPort(self.pushes, self.scribe)
+        self.port = ObservedPort(self.pushes, self.event_recorder)
 
     async def tick(self, **policy: Any) -> list[tuple[Stage, str]]:
         """One tick; what it has pushed."""
@@ -72,7 +72,7 @@ class Watch:
     def ask(self) -> None:
         """People are called to decide about the merge."""
         escalation = Escalation("o/r", PULL, HEAD, "approval", "It waits.", "https://h/57", category="approval")
-        ObservedSink(Calls(), self.scribe, Role.REVIEWER).put(escalation)
+        ObservedSink(Calls(), self.event_recorder, Role.REVIEWER).put(escalation)
 
     @property
     def approvals(self) -> list[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_world import BASE, HEAD, ISSUE, MALLORY, NEXT, PULL, SPECIFIED, World, answer
 
 from reviewer_agent.decide import CI_RED, Merge
-from reviewer_agent.merge.hindrances import RED_BASE
+from reviewer_agent.merge.blockers import RED_BASE
 from shared.ci.round import SENT_BACK, UNCHECKED_RED
 from shared.items import Result, Skip
 from shared.lock.codec import ItemKey

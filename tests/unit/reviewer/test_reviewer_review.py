@@ -9,7 +9,7 @@ import pytest
 from reviewer_fakes import PUSHED_AND_ASKED, look, reviewer, tick
 from reviewer_world import ADA, BASE, HEAD, KEY, KEYS, MALLORY, NEXT, PULL, World, answer, changes, finding
 
-from shared import marks
+from shared import comment_signatures
 from shared.items import Ended, Result, Skip
 from shared.llm.port import Call
 from shared.lock.claim import Lease
@@ -209,7 +209,7 @@ async def test_what_the_worker_answered_is_known_in_the_next_round() -> None:
     await tick(world)
     (remark,) = world.remarks
     number = remark.id
-    mark = marks.render("engine-answer", {"of": f"c{number}"})
+    mark = comment_signatures.render("engine-answer", {"of": f"c{number}"})
     given = KEYS.sign("answer", world.pull.number, f"{mark}\nNot changed: it is public.")
     ours = world.pull.author
     for id, author, body in ((801, ours, given), (802, MALLORY, given), (803, ours, "Forged.")):

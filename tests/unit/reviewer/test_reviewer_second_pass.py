@@ -16,7 +16,7 @@ from reviewer_agent.review.second_pass import parse
 from shared.errors import RunFailed
 from shared.git.mirror import Commit
 from shared.git.notes import Note, Phase, write
-from shared.governance.repair import Unusable
+from shared.governance.answer_retry import Unusable
 from shared.items import Result
 from shared.llm.port import Call, Ending, Outcome
 from shared.lock.claim import Lease

@@ -19,7 +19,7 @@ from reviewer_hub import FakeRefs
 from reviewer_strikes import Calls, opened, turn_of, watched
 from reviewer_world import ADA, BASE, HEAD, NEXT, World
 
-from reviewer_agent.merge.turns import REF, Turn, Turns
+from reviewer_agent.merge.merge_turns import REF, MergeTurn, MergeTurns
 from shared.ci.verdict import Verdict
 from shared.lock.hold import Held
 from shared.models import CheckOutcome, ReviewState
@@ -185,48 +185,48 @@ async def test_after_a_merge_the_base_is_waited_for(base: CheckOutcome | None, m
 @pytest.mark.parametrize(
     ("last", "seconds", "taken"),
     [
-        (Turn(57, "main", BASE, Verdict.GREEN, EPOCH), 0, True),
-        (Turn(58, "main", BASE, Verdict.GREEN, EPOCH), 0, False),
-        (Turn(58, "main", BASE, Verdict.GREEN, EPOCH), 119, False),
-        (Turn(58, "main", BASE, Verdict.GREEN, EPOCH), 120, True),
-        (Turn(58, "main", NEXT, Verdict.GREEN, EPOCH), 0, True),
-        (Turn(58, "gone", BASE, Verdict.GREEN, EPOCH), 0, False),
-        (Turn(58, "gone", NEXT, Verdict.GREEN, EPOCH), 0, True),
-        (Turn(58, "main", BASE, Verdict.GREEN, EPOCH, over=True), 0, True),
+        (MergeTurn(57, "main", BASE, Verdict.GREEN, EPOCH), 0, True),
+        (MergeTurn(58, "main", BASE, Verdict.GREEN, EPOCH), 0, False),
+        (MergeTurn(58, "main", BASE, Verdict.GREEN, EPOCH), 119, False),
+        (MergeTurn(58, "main", BASE, Verdict.GREEN, EPOCH), 120, True),
+        (MergeTurn(58, "main", NEXT, Verdict.GREEN, EPOCH), 0, True),
+        (MergeTurn(58, "gone", BASE, Verdict.GREEN, EPOCH), 0, False),
+        (MergeTurn(58, "gone", NEXT, Verdict.GREEN, EPOCH), 0, True),
+        (MergeTurn(58, "main", BASE, Verdict.GREEN, EPOCH, over=True), 0, True),
     ],
     ids=["own", "other", "still", "its time is over", "base moved", "other branch", "other branch moved", "given back"],
 )
-async def test_whose_turn_it_is(held: Held, last: Turn, seconds: int, taken: bool) -> None:
+async def test_whose_turn_it_is(held: Held, last: MergeTurn, seconds: int, taken: bool) -> None:
     world = opened()
     world.turns[REF] = "1" * 40, last.write("n")
-    wanted = Turn(57, "main", BASE, Verdict.GREEN, EPOCH + timedelta(seconds=seconds))
-    turns = Turns(FakeRefs(world), FakeSource(world), lambda: world.now)
+    wanted = MergeTurn(57, "main", BASE, Verdict.GREEN, EPOCH + timedelta(seconds=seconds))
+    turns = MergeTurns(FakeRefs(world), FakeSource(world), lambda: world.now)
     assert await turns.take(held, wanted) is taken
-    assert Turn.read(world.turns[REF][1]) == (wanted if taken else last)
+    assert MergeTurn.read(world.turns[REF][1]) == (wanted if taken else last)
 
 
 async def test_a_turn_is_given_back_by_who_has_it_and_by_nobody_else(held: Held) -> None:
     world = opened()
-    mine, theirs = (Turns(FakeRefs(world), FakeSource(world), lambda: world.now) for _ in range(2))
-    wanted = Turn(57, "main", BASE, Verdict.GREEN, EPOCH)
+    mine, theirs = (MergeTurns(FakeRefs(world), FakeSource(world), lambda: world.now) for _ in range(2))
+    wanted = MergeTurn(57, "main", BASE, Verdict.GREEN, EPOCH)
     assert await mine.take(held, wanted)
     await theirs.give_back(held, 57)
-    assert Turn.read(world.turns[REF][1]) == wanted
+    assert MergeTurn.read(world.turns[REF][1]) == wanted
     await mine.give_back(held, 57)
-    assert Turn.read(world.turns[REF][1]) == replace(wanted, over=True)
+    assert MergeTurn.read(world.turns[REF][1]) == replace(wanted, over=True)
     assert await theirs.take(held, replace(wanted, pull_request=58))
     await mine.give_back(held, 57)
-    assert Turn.read(world.turns[REF][1]) == replace(wanted, pull_request=58), "it was given back before"
+    assert MergeTurn.read(world.turns[REF][1]) == replace(wanted, pull_request=58), "it was given back before"
 
 
 async def test_a_turn_whose_merge_may_have_been_made_is_kept(held: Held) -> None:
     world = opened()
-    turns = Turns(FakeRefs(world), FakeSource(world), lambda: world.now)
-    wanted = Turn(57, "main", BASE, Verdict.GREEN, EPOCH)
+    turns = MergeTurns(FakeRefs(world), FakeSource(world), lambda: world.now)
+    wanted = MergeTurn(57, "main", BASE, Verdict.GREEN, EPOCH)
     assert await turns.take(held, wanted)
     turns.keep(57)
     await turns.give_back(held, 57)
-    assert Turn.read(world.turns[REF][1]) == wanted
+    assert MergeTurn.read(world.turns[REF][1]) == wanted
 
 
 @dataclass
@@ -245,10 +245,10 @@ class Slow(FakeRefs):
 
 async def test_of_two_who_read_before_either_writes_one_gets_the_turn(held: Held) -> None:
     world, got = opened(), []
-    turns = Turns(Slow(world), FakeSource(world), lambda: world.now)
+    turns = MergeTurns(Slow(world), FakeSource(world), lambda: world.now)
 
     async def take(number: int) -> None:
-        got.append(await turns.take(held, Turn(number, "main", BASE, Verdict.GREEN, EPOCH)))
+        got.append(await turns.take(held, MergeTurn(number, "main", BASE, Verdict.GREEN, EPOCH)))
 
     async with anyio.create_task_group() as both:
         both.start_soon(take, 57)
@@ -258,4 +258,4 @@ async def test_of_two_who_read_before_either_writes_one_gets_the_turn(held: Held
 
 @pytest.mark.parametrize("text", ["", "ledger line", "Pr: x\nBranch: main\nBase: b\nChecks: green\nAt: yesterday"])
 def test_what_is_no_turn_is_nobodys(text: str) -> None:
-    assert Turn.read(text) is None
+    assert MergeTurn.read(text) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from shared.sandbox.held import Held, Mapping, Mount, held, mappings, mounts
+from shared.sandbox.hidden_usage import Held, Mapping, Mount, held, mappings, mounts
 
 MOUNTINFO = """\
 24 1 0:22 / /proc rw,nosuid - proc proc rw

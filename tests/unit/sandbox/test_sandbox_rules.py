@@ -9,10 +9,10 @@ import pytest
 
 from config.environment import for_set_up
 from config.settings import Settings
-from console.building import confinement
+from runtime.building import confinement
 from shared.errors import Misconfigured
 from shared.process import Finished
-from shared.sandbox import fitness
+from shared.sandbox import self_test
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import GIB, Limits, Usage, passed
 from shared.sandbox.view import Outlet, View
@@ -100,17 +100,17 @@ def test_another_account_has_to_be_named() -> None:
     ],
 )
 def test_what_keeps_bubblewrap_from_starting_is_told_with_the_setting(said: str, setting: str) -> None:
-    found = fitness.diagnosis(Finished(("bwrap",), 1, b"", said.encode()))
+    found = self_test.diagnosis(Finished(("bwrap",), 1, b"", said.encode()))
     assert found is not None
     assert setting in found[1]
-    assert fitness.diagnosis(Finished(("bwrap",), 0, b"", b"")) is None
+    assert self_test.diagnosis(Finished(("bwrap",), 0, b"", b"")) is None
 
 
 async def test_a_machine_without_bubblewrap_is_refused_and_never_run_open(tmp_path: Path) -> None:
     nothing = {"PATH": str(tmp_path)}
     with pytest.raises(Misconfigured, match="apt install bubblewrap"):
-        await fitness.wrapper("bubblewrap", nothing, tmp_path)
-    assert await fitness.wrapper("none", nothing, tmp_path) == Wrap(Kind.GROUP)
+        await self_test.wrapper("bubblewrap", nothing, tmp_path)
+    assert await self_test.wrapper("none", nothing, tmp_path) == Wrap(Kind.GROUP)
 
 
 async def test_the_configured_limits_and_places_are_those_of_the_sandbox(tmp_path: Path) -> None:

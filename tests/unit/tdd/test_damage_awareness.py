@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worker_agent.tdd.damage.awareness import aware
+from worker_agent.tdd.damage.test_awareness import aware
 
 PYTHON_TEST = b"def test_total():\n    assert total([40, 2]) == 42\n"
 

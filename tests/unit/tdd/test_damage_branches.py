@@ -8,7 +8,7 @@ from shared.specification import Criterion
 from worker_agent.tdd.damage.code_branches import branches, raising
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_simpler import simpler
-from worker_agent.tdd.damage.unasked import unasked
+from worker_agent.tdd.damage.missing_criterion_values import unasked
 
 BRANCHES = {
     "a.py": (

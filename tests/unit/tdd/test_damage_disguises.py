@@ -11,7 +11,7 @@ import pytest
 from worker_agent.tdd.damage.answers_encoded import hidden
 from worker_agent.tdd.damage.answers_formula import fitted
 from worker_agent.tdd.damage.answers_verbatim import verbatim
-from worker_agent.tdd.damage.awareness_surroundings import surrounded
+from worker_agent.tdd.damage.environment_awareness import surrounded
 from worker_agent.tdd.damage.expectations_tolerance import wide
 
 PATH = "tests/test_slug.py"

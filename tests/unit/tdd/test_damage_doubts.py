@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from worker_agent.tdd.damage.answers_verbatim import verbatim
-from worker_agent.tdd.damage.awareness import looking
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_other_values import otherwise
 from worker_agent.tdd.damage.code_unused import unused
 from worker_agent.tdd.damage.expectations import near_expectations
+from worker_agent.tdd.damage.test_awareness import looking
 
 TEST = b"""
 import pytest

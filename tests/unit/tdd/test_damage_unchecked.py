@@ -9,7 +9,7 @@ from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_equality import deciding
 from worker_agent.tdd.damage.code_guarded import guarded
 from worker_agent.tdd.damage.code_guards import removed
-from worker_agent.tdd.damage.unasked import unasked
+from worker_agent.tdd.damage.missing_criterion_values import unasked
 from worker_agent.tdd.damage.unchecked import unchecked
 from worker_agent.tdd.damage.unfinished import unfinished
 

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 import pytest
 from tdd_runs import BUG, SKIPPED, ran, stopped
 
+from shared.comment_signatures import Key, Keyring
 from shared.git.names import activation_branch, issue_of_branch, ref, work_branch
 from shared.lock.claimant import Claimant, Terms
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence, write_fence
-from shared.marks import Key, Keyring
 from shared.models import Account, Issue
 from shared.pending import mark
 from shared.pending.source import activated
@@ -216,7 +216,7 @@ class Retitled:
     def __init__(self) -> None:
         self.titles: list[str] = []
 
-    async def retitle(self, number: int, title: str, warrant: object) -> Issue:
+    async def retitle(self, number: int, title: str, permit: object) -> Issue:
         self.titles.append(title)
         return replace(issue(""), number=number, title=title)
 

@@ -10,10 +10,10 @@ import anyio
 from worker_agent.tdd.damage.code_branches import branches
 from worker_agent.tdd.damage.code_changes import FileChange, changes
 from worker_agent.tdd.damage.model import Damage, Kind
-from worker_agent.tdd.proof import probing
+from worker_agent.tdd.proof import behaviour_probes
 from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
-from worker_agent.tdd.proof.noticing import Noticed
+from worker_agent.tdd.proof.damage_detection import Noticed
 from worker_agent.tdd.proof.subject import Subject
 from worker_agent.tdd.runners.report import TestRun
 
@@ -31,7 +31,7 @@ CODE = b"""def fee(amount, member):
 
 
 @dataclass(frozen=True)
-class Known(probing.Probe):
+class Known(behaviour_probes.Probe):
     """A probe of one new file, whose tests take the branches that begin in the lines `taken`."""
 
     taken: frozenset[int] = frozenset()
@@ -59,7 +59,7 @@ def probe(*taken: int, found: Noticed | None = None, seconds: float = 0.0) -> Kn
 
 async def test_where_no_test_fails_one_run_tells_of_all_and_the_outer_ones_are_named() -> None:
     one = probe()
-    found = await probing.untaken(one)
+    found = await behaviour_probes.untaken(one)
     assert [branch.told for branch in found] == [
         f"{PATH}:2: no test of the change takes the branch `if member`",
         f"{PATH}:7: no test of the change takes the branch `elif amount > 5`",
@@ -69,20 +69,20 @@ async def test_where_no_test_fails_one_run_tells_of_all_and_the_outer_ones_are_n
 
 async def test_where_one_fails_each_is_tried() -> None:
     one = probe(2, 3)
-    assert [branch.condition for branch in await probing.untaken(one)] == ["if amount > 9", "elif amount > 5"]
+    assert [branch.condition for branch in await behaviour_probes.untaken(one)] == ["if amount > 9", "elif amount > 5"]
     assert one.runs == [3, 1, 1, 1]
 
 
 async def test_what_was_noticed_inside_and_functions_that_nobody_tests_are_not_tried() -> None:
     damage = Damage(PATH, 3, Kind.BOUND, b"", "`amount - 1` became `amount + 1`", "fee")
     one = probe(found=Noticed(noticed=[damage]))
-    assert [branch.condition for branch in await probing.untaken(one)] == ["if amount > 9", "elif amount > 5"]
-    assert await probing.untaken(one, {(PATH, "fee")}) == ()
+    assert [branch.condition for branch in await behaviour_probes.untaken(one)] == ["if amount > 9", "elif amount > 5"]
+    assert await behaviour_probes.untaken(one, {(PATH, "fee")}) == ()
     assert one.runs == [2]
 
 
 async def test_when_the_time_is_over_no_more_is_tried() -> None:
     one = probe(2, found=Noticed(tried=3), seconds=10_000)
-    assert await probing.untaken(one) == ()
+    assert await behaviour_probes.untaken(one) == ()
     assert len(one.runs) == 1
     assert len(branches(one.changes()[0])) == 3

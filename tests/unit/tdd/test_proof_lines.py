@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from test_tdd_evidence import EVIDENCE, HOSTILE
 
-from shared.folded import unfolded
+from shared.collapsed_sections import unfolded
 from shared.git.notes import ChangedTest, ProofNote
 from shared.markdown import heading, lines
 from worker_agent.tdd.evidence import markdown

@@ -15,21 +15,21 @@ from fake_server import Server
 from shared.errors import Transient
 from shared.git.notes import Note
 from shared.github.status import Status
-from shared.governance.meter import begin_run
+from shared.governance.run_limit import begin_run
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue
 from shared.specification import read
-from shared.warrant import Warrant
-from worker_agent.aborts import CycleAborted
+from worker_agent.coding_session import Attempt, Cost, WorkContext
+from worker_agent.errors import CycleAborted
+from worker_agent.phase_commits import PhaseCommit
 from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
-from worker_agent.tdd.jury import Red
-from worker_agent.tdd.phases import left_out
+from worker_agent.tdd.phases import skipped_criteria
 from worker_agent.tdd.phases.red_phase import RedPhase
 from worker_agent.tdd.runners.report import TestRun
-from worker_agent.workshop import Cost, Job, Turn
-from worker_agent.worksite import Phased
+from worker_agent.tdd.tree_verification import Red
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 BASE, TESTS = "b" * 40, "c" * 40
@@ -57,18 +57,18 @@ class Scene:
     def worksite(self) -> Scene:
         return self
 
-    async def open(self, held: Held, issue: Issue) -> Job:
+    async def open(self, held: Held, issue: Issue) -> WorkContext:
         suite: Any = SimpleNamespace(directory="", choice=SimpleNamespace(test_command="pytest"))
         space: Any = None
-        return Job(held, issue, read(issue.body), space, BASE, (suite,), "")
+        return WorkContext(held, issue, read(issue.body), space, BASE, (suite,), "")
 
     async def is_branch_free(self, fence: object, base: str) -> bool:
         return True
 
-    def prompt(self, name: str, job: Job, **variables: object) -> str:
+    def prompt(self, name: str, job: WorkContext, **variables: object) -> str:
         return name
 
-    async def edit(self, job: Job, call: Call, start: str, turn: Turn, prompt: str) -> str:
+    async def edit(self, job: WorkContext, call: Call, start: str, turn: Attempt, prompt: str) -> str:
         if self.lives == 0:
             raise Transient
         self.lives -= 1
@@ -79,20 +79,20 @@ class Scene:
     def said(self, number: int, tree: str) -> str:
         return ""
 
-    async def baseline(self, job: Job) -> TestRun:
+    async def baseline(self, job: WorkContext) -> TestRun:
         return TestRun()
 
-    async def red(self, job: Job, baseline: TestRun, tree: str) -> Red:
+    async def red(self, job: WorkContext, baseline: TestRun, tree: str) -> Red:
         return Red(TestRun(), RedVerdict(red=(f"{tree}.py::t",)) if tree in self.missing else PASSES)
 
     def take_spent(self, number: int) -> Cost:
         return Cost(None, "")
 
-    async def record(self, held: Held, space: object, phased: Phased, specification: object, **to: Any) -> None:
+    async def record(self, held: Held, space: object, phased: PhaseCommit, specification: object, **to: Any) -> None:
         self.recorded.append(phased.note)
         await advance(held, work_head=TESTS, **to)
 
-    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None:
         self.told.append(status.notes)
 
     async def data(self, number: int) -> Mapping[str, Any]:
@@ -120,7 +120,7 @@ def test_more_criteria_than_a_step_has_runs_are_set_aside_and_the_last_one_is_ta
     assert scene.asked == ids(1, 12)
     (note,) = scene.recorded
     assert (note.current_test, note.cycle, list(note.set_aside)) == ("AC12", 12, ids(1, 11))
-    assert (held.fence.phase, held.fence.runs, left_out.recorded(held.fence)) == ("green", 0, {})
+    assert (held.fence.phase, held.fence.runs, skipped_criteria.recorded(held.fence)) == ("green", 0, {})
 
 
 @pytest.mark.parametrize("order", [{}, {"attempt": 0}], ids=["crash", "a person's order"])

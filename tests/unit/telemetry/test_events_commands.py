@@ -9,9 +9,9 @@ import pytest
 from fake_server import EPOCH
 from recovery_world import REVIEWER, Scene, comment
 
+from runtime.telemetry.observed_port import moves
 from shared.lock.record import Fence
 from shared.telemetry.events import Kind
-from shared.telemetry.observed_port import moves
 from shared.workflow import Role, Stage
 
 GIVEN = EPOCH + timedelta(minutes=5)

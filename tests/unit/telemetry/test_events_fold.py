@@ -11,16 +11,16 @@ from fake_agent import HandClock
 from prometheus_client.parser import text_string_to_metric_families
 from telemetry_bench import AT, event
 
+from runtime.telemetry.observed_port import moves
 from shared.github.limits import Budget
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
+from shared.telemetry.event_log import NoTrail
+from shared.telemetry.event_recorder import phase_of
 from shared.telemetry.events import Kind
 from shared.telemetry.fold import COUNTERS, DURATIONS, MOST_SERIES, Tallies
+from shared.telemetry.health_state import HealthState
 from shared.telemetry.metrics import Figures
-from shared.telemetry.observed_port import moves
-from shared.telemetry.scribe import phase_of
-from shared.telemetry.trail import NoTrail
-from shared.telemetry.vitals import Vitals
 from shared.workflow import Role, Stage
 
 NONCE = "0" * 32
@@ -123,8 +123,8 @@ def told() -> Tallies:
     return tallies
 
 
-def samples(tallies: Tallies, vitals: Vitals | None = None) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
-    figures = Figures("worker-a", Role.WORKER, tallies, vitals or Vitals(HandClock()), NoTrail())
+def samples(tallies: Tallies, vitals: HealthState | None = None) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    figures = Figures("worker-a", Role.WORKER, tallies, vitals or HealthState(HandClock()), NoTrail())
     families = text_string_to_metric_families(figures.text().decode())
     return {(s.name, frozenset(s.labels.items())): s.value for family in families for s in family.samples}
 
@@ -186,7 +186,7 @@ def test_what_others_invent_cannot_fill_the_memory() -> None:
 
 
 def test_vitals_are_read_when_they_are_asked_for() -> None:
-    vitals = Vitals(HandClock())
+    vitals = HealthState(HandClock())
     vitals.budgets["a/b"] = lambda: Budget(5000, 4321, datetime(2026, 1, 1, tzinfo=UTC))
     vitals.budgets["a/unasked"] = lambda: None
     vitals.queues["a/b"] = lambda: {"ready": 3, "testing": 0}

@@ -8,10 +8,10 @@ import pytest
 from fake_agent import HandClock
 from telemetry_bench import AT, Kept, event, scribe_into
 
+from runtime.telemetry.observed_people import ObservedSink
 from shared.governance.escalation import Escalation
 from shared.telemetry.events import Kind
 from shared.telemetry.fold import Tallies
-from shared.telemetry.observed_people import ObservedSink
 from shared.workflow import Role, Stage
 
 

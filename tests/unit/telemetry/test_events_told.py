@@ -10,6 +10,9 @@ from structlog.contextvars import get_contextvars
 from structlog.testing import capture_logs
 from telemetry_bench import AT, Kept, scribe_into
 
+from runtime.telemetry.observed_agent import ObservedAgent
+from runtime.telemetry.observed_coder import ObservedCoder
+from runtime.telemetry.observed_port import ObservedPort
 from shared.errors import Blocked, EngineError, Transient, UnknownOutcome
 from shared.llm.port import Call, Ending, Outcome, Request, Usage
 from shared.lock.codec import ItemKey
@@ -18,13 +21,10 @@ from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
 from shared.lock.record import Fence
 from shared.loop import Loop
 from shared.models import Account, Comment
+from shared.telemetry.event_recorder import working_on
 from shared.telemetry.events import Kind
 from shared.telemetry.fold import Tallies
-from shared.telemetry.observed_agent import ObservedAgent
-from shared.telemetry.observed_coder import ObservedCoder
-from shared.telemetry.observed_port import ObservedPort
-from shared.telemetry.scribe import working_on
-from shared.telemetry.vitals import SILENT_SECONDS, STUCK_SECONDS, Vitals
+from shared.telemetry.health_state import SILENT_SECONDS, STUCK_SECONDS, HealthState
 from shared.workflow import Role, Stage
 
 REQUEST = Request(Call.IMPLEMENT, "#7", "Add search", "developer", "prompt")
@@ -173,7 +173,7 @@ def comment() -> Comment:
 
 async def ended(agent: FakeAgent) -> tuple[list[str], Tallies]:
     kept, clock, tallies = Kept(), HandClock(), Tallies()
-    observed = ObservedAgent(agent, scribe_into(kept, clock, tallies), Vitals(clock))
+    observed = ObservedAgent(agent, scribe_into(kept, clock, tallies), HealthState(clock))
     async with Loop(observed, clock).open() as loop:
         await loop.tick()
         await loop.quiet()
@@ -198,7 +198,7 @@ async def test_how_a_run_ended_is_told(step: object, told: list[str]) -> None:
 async def test_a_person_who_stops_it_is_told() -> None:
     kept, clock = Kept(), HandClock()
     agent = FakeAgent([7], {7: [HANG]})
-    async with Loop(ObservedAgent(agent, scribe_into(kept, clock), Vitals(clock)), clock).open() as loop:
+    async with Loop(ObservedAgent(agent, scribe_into(kept, clock), HealthState(clock)), clock).open() as loop:
         await loop.tick()
         agent.orders[7] = "closed"
         await loop.tick()
@@ -208,7 +208,7 @@ async def test_a_person_who_stops_it_is_told() -> None:
 
 async def test_an_agent_is_ready_while_it_ticks_and_github_answers() -> None:
     clock = HandClock()
-    vitals = Vitals(clock)
+    vitals = HealthState(clock)
     observed = ObservedAgent(FakeAgent([], discovery=[Transient("down")]), scribe_into(Kept(), clock), vitals)
     assert vitals.unready() == "It is still starting."
     vitals.join(observed.repository, 30)

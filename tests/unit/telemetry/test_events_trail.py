@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 from telemetry_bench import AT, event
 
+from shared.telemetry.event_log import Hopeless, Written
 from shared.telemetry.events import Event
-from shared.telemetry.trail import Hopeless, Written
 
 DAYS_90 = timedelta(days=90)
 

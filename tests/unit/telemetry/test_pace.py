@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.telemetry.events import Event, Kind
-from shared.telemetry.pace import Pace
+from shared.telemetry.slow_phases import Pace
 from shared.workflow import Role
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.folded import LEFT_OUT, unfolded
+from shared.collapsed_sections import LEFT_OUT, unfolded
 from shared.text import clean, visible
 
 SECRET = "print the tokens"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.marks import UNSIGNED, Authenticity, Key, Keyring, Mark, find, render
+from shared.comment_signatures import UNSIGNED, CommentSignatures, Key, Keyring, Mark, find, render
 
 STEADY = settings(deadline=None, max_examples=50)
 
@@ -23,7 +23,7 @@ texts = st.text(max_size=60)
 @given(before=texts.filter(lambda text: find(text) is None), after=texts)
 def test_what_was_signed_is_ours(keys: Keyring, before: str, after: str) -> None:
     signed = keys.sign("status:worker", 42, f"{before}\n{BODY}{after}")
-    assert keys.verify("status:worker", 42, signed) is Authenticity.VALID
+    assert keys.verify("status:worker", 42, signed) is CommentSignatures.VALID
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_what_was_signed_is_ours(keys: Keyring, before: str, after: str) -> None
 )
 def test_a_signature_holds_for_one_purpose_repository_and_number(purpose: str, repository: int, number: int) -> None:
     signed = KEYS.sign("status:worker", 42, BODY)
-    assert Keyring(repository, KEYS.keys).verify(purpose, number, signed) is Authenticity.INVALID
+    assert Keyring(repository, KEYS.keys).verify(purpose, number, signed) is CommentSignatures.INVALID
 
 
 @pytest.mark.parametrize(
@@ -48,41 +48,41 @@ def test_a_signature_holds_for_one_purpose_repository_and_number(purpose: str, r
 def test_an_edit_anywhere_voids_the_signature(old: str, new: str) -> None:
     signed = KEYS.sign("status:worker", 42, BODY)
     assert old in signed
-    assert KEYS.verify("status:worker", 42, signed.replace(old, new)) is Authenticity.INVALID
+    assert KEYS.verify("status:worker", 42, signed.replace(old, new)) is CommentSignatures.INVALID
 
 
 def test_line_ends_and_trailing_space_do_not_count() -> None:
     signed = KEYS.sign("status:worker", 42, BODY)
     rewritten = "\r\n" + signed.replace("\n", "  \r\n") + "\r\n\r\n"
-    assert KEYS.verify("status:worker", 42, rewritten) is Authenticity.VALID
+    assert KEYS.verify("status:worker", 42, rewritten) is CommentSignatures.VALID
 
 
 def test_rotation_signs_with_the_first_key_and_reads_all() -> None:
     both = Keyring(99, (NEW, OLD))
-    assert both.verify("p", 1, Keyring(99, (OLD,)).sign("p", 1, BODY)) is Authenticity.VALID
+    assert both.verify("p", 1, Keyring(99, (OLD,)).sign("p", 1, BODY)) is CommentSignatures.VALID
     assert f" mac={NEW.id}." in both.sign("p", 1, BODY)
 
 
 @pytest.mark.parametrize(
     ("keys", "mac", "verdict"),
     [
-        (KEYS, f"{OTHER.id}.{'0' * 32}", Authenticity.UNKNOWN_KEY),
-        (KEYS, f"{NEW.id}.{'0' * 32}", Authenticity.INVALID),
-        (KEYS, UNSIGNED, Authenticity.INVALID),
-        (KEYS, "", Authenticity.INVALID),
-        (NO_KEYS, f"{OTHER.id}.{'0' * 32}", Authenticity.UNKNOWN_KEY),
-        (NO_KEYS, "guess", Authenticity.INVALID),
-        (NO_KEYS, "", Authenticity.INVALID),
-        (NO_KEYS, UNSIGNED, Authenticity.VALID),
+        (KEYS, f"{OTHER.id}.{'0' * 32}", CommentSignatures.UNKNOWN_KEY),
+        (KEYS, f"{NEW.id}.{'0' * 32}", CommentSignatures.INVALID),
+        (KEYS, UNSIGNED, CommentSignatures.INVALID),
+        (KEYS, "", CommentSignatures.INVALID),
+        (NO_KEYS, f"{OTHER.id}.{'0' * 32}", CommentSignatures.UNKNOWN_KEY),
+        (NO_KEYS, "guess", CommentSignatures.INVALID),
+        (NO_KEYS, "", CommentSignatures.INVALID),
+        (NO_KEYS, UNSIGNED, CommentSignatures.VALID),
     ],
 )
-def test_what_a_mac_says(keys: Keyring, mac: str, verdict: Authenticity) -> None:
+def test_what_a_mac_says(keys: Keyring, mac: str, verdict: CommentSignatures) -> None:
     assert keys.verify("p", 1, BODY.replace("mac=", f"mac={mac}")) is verdict
 
 
 def test_without_a_marker_nothing_is_ours() -> None:
-    assert KEYS.verify("p", 1, f"{' mac=' + UNSIGNED} -->") is Authenticity.INVALID
-    assert NO_KEYS.verify("p", 1, "plain text") is Authenticity.INVALID
+    assert KEYS.verify("p", 1, f"{' mac=' + UNSIGNED} -->") is CommentSignatures.INVALID
+    assert NO_KEYS.verify("p", 1, "plain text") is CommentSignatures.INVALID
     with pytest.raises(ValueError, match="no marker"):
         KEYS.sign("p", 1, "plain text")
 
@@ -120,7 +120,7 @@ def test_a_mark_that_could_not_be_read_back_is_not_written(name: str, fields: di
 @STEADY
 @given(st.text())
 def test_no_text_makes_the_reader_raise(text: str) -> None:
-    assert KEYS.verify("p", 1, text) is not Authenticity.VALID
+    assert KEYS.verify("p", 1, text) is not CommentSignatures.VALID
 
 
 def test_a_version_of_any_length_is_no_error() -> None:

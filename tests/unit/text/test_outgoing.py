@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.comment_signatures import CommentSignatures, Key, Keyring, render
 from shared.git.notes import Note, Phase, read, write
-from shared.marks import Authenticity, Key, Keyring, render
 from shared.outgoing.credentials import credentials
-from shared.outgoing.gate import BODY_LIMIT, LEARNED, TITLE_LIMIT, Outgoing
+from shared.outgoing.outbound_filter import BODY_LIMIT, LEARNED, TITLE_LIMIT, Outgoing
 from shared.redaction import REDACTED, holds, redact
 from shared.text import JOINER
 
@@ -188,7 +188,7 @@ def test_what_is_signed_was_cleaned_before_and_stays_valid_on_its_way() -> None:
     body = keys.sign("status", 3, f"{render('engine-status', {'n': '3'})}\nIt said {SECRET} to @ada")
     assert SECRET not in body
     sent = GATE.payload({"body": body})["body"]
-    assert keys.verify("status", 3, sent) is Authenticity.VALID
+    assert keys.verify("status", 3, sent) is CommentSignatures.VALID
 
 
 def test_a_note_has_no_secret_and_is_still_ours() -> None:

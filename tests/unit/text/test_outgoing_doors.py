@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-ROOMS = ("shared", "planner_agent", "worker_agent", "reviewer_agent", "console", "config")
+ROOMS = ("shared", "planner_agent", "worker_agent", "reviewer_agent", "runtime", "console", "config")
 
 
 def _sources() -> Iterator[tuple[str, ast.Module]]:
@@ -56,7 +56,9 @@ def test_one_place_sends_a_payload_and_it_passes_the_gate() -> None:
 
 
 def test_only_the_transport_sends_requests_to_github() -> None:
-    senders = {file for file in _calls("request") if file.startswith(("shared/github/", "console/"))}
+    senders = {
+        file for file in _calls("request") if file.startswith(("shared/github/", "runtime/building/", "console/"))
+    }
     assert senders == {"shared/github/transport.py"}
     assert "self._session.request(" in (ROOT / "shared/github/transport.py").read_text(encoding="utf-8")
 
@@ -77,19 +79,19 @@ def test_one_place_spells_each_way_out_of_git(word: str, file: set[str]) -> None
 
 
 def test_every_client_git_and_keyring_of_an_agent_is_built_with_the_gate() -> None:
-    assert _keyword("outgoing", "GitHub") == {"console/building/sign_in.py"}
-    assert _keyword("hide", "Git") >= {"console/building/assembly.py"}
-    assert _keyword("outgoing", "Keyring") == {"console/building/claimants.py", "console/record/visit.py"}
+    assert _keyword("outgoing", "GitHub") == {"runtime/building/sign_in.py"}
+    assert _keyword("hide", "Git") >= {"runtime/building/assembly.py"}
+    assert _keyword("outgoing", "Keyring") == {"runtime/building/identity.py", "console/history/repository_reader.py"}
     built = {
         file
         for file, node in NODES
         if isinstance(node, ast.Call) and ast.unparse(node.func) in {"GitHub", "Keyring", "Git", "Publisher"}
     }
     assert built == {
-        "console/building/sign_in.py",
-        "console/building/assembly.py",
-        "console/building/claimants.py",
-        "console/record/visit.py",  # reads, and signs nothing
+        "runtime/building/sign_in.py",
+        "runtime/building/assembly.py",
+        "runtime/building/identity.py",
+        "console/history/repository_reader.py",  # reads, and signs nothing
         "console/tdd/upstream.py",  # pushes commits that have passed the gate on their way to the local hub
         "worker_agent/build.py",
         "shared/git/command.py",  # `at`: the same git elsewhere

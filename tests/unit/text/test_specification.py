@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.marks import Key, Keyring
+from shared.comment_signatures import Key, Keyring
 from shared.specification import (
     Criterion,
     Kind,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.marks import Keyring
+from shared.comment_signatures import Keyring
 from shared.specification import (
     BODY_LIMIT,
     Criterion,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared import marks
+from shared import comment_signatures
 from shared.lock.codec import read_ack
 from shared.models import Account, Comment
 from shared.text import JOINER, clean, excerpt, neutralise, one_line, printable, slug, visible
@@ -110,7 +110,7 @@ ACK = f"ACK:worker:worker-a1:1706123456789\n<!-- ack/2 prev=0 nonce={'0' * 32} s
 @pytest.mark.fault(45)
 def test_model_text_never_parses_as_ours(text: str) -> None:
     posted = neutralise(text)
-    assert marks.find(posted) is None
+    assert comment_signatures.find(posted) is None
     assert read_ack(comment(posted)) is None
     assert "<!--" not in posted
     assert re.search(r"(?m)^\s*/approve\b", posted) is None
@@ -118,9 +118,9 @@ def test_model_text_never_parses_as_ours(text: str) -> None:
 
 def test_the_texts_that_are_defused_would_parse() -> None:
     assert read_ack(comment(ACK)) is not None
-    assert marks.find(MARKER) is not None
+    assert comment_signatures.find(MARKER) is not None
     assert read_ack(comment(neutralise(ACK))) is None
-    assert marks.find(neutralise(MARKER)) is None
+    assert comment_signatures.find(neutralise(MARKER)) is None
 
 
 @pytest.mark.parametrize(

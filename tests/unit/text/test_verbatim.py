@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.outgoing.gate import Outgoing
+from shared.code_spans import parts
+from shared.outgoing.outbound_filter import Outgoing
 from shared.text import JOINER, neutralise
-from shared.verbatim import parts
 
 LIVE = "![x](https://evil.example/p?d=1) @victim"
 

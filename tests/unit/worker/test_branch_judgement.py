@@ -6,7 +6,7 @@ import pytest
 from tdd_runs import BUG, KEPT, N1, N2, NEW, OLD, ran, stopped
 
 from shared.git.merging import Conflict
-from worker_agent.branch.judgement import described, lost, unresolved
+from worker_agent.branch.merge_check import described, lost, unresolved
 from worker_agent.tdd.runners.report import TestRun
 
 THEIRS = "tests/test_theirs.py::test_theirs"

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.github.status import Status
+from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Account, Issue
-from shared.warrant import Notice, Warrant
-from worker_agent.intake.unread import LINE_CHARS, TOLD, NotedStatus, told
+from worker_agent.intake.not_understood import LINE_CHARS, TOLD, NotedStatus, told
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -27,7 +27,7 @@ class Board:
     async def data(self, number: int) -> Mapping[str, Any]:
         return {"number": number}
 
-    async def show(self, number: int, status: Status, warrant: Warrant) -> None:
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None:
         self.notes = status.notes
 
 

@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.comment_signatures import Keyring
 from shared.git.notes import Answer
 from shared.github.status import Status
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
-from shared.marks import Keyring
 from shared.models import Account
 from shared.workflow import Role, Stage
-from worker_agent.feedback import answers, told
-from worker_agent.feedback.items import Item, Said
+from worker_agent.feedback import answers, status_text
+from worker_agent.feedback.items import Item, Remark
 
 AT = datetime(2026, 1, 5, 10, 32, tzinfo=UTC)
 ADA = Account(7, "ada")
@@ -24,7 +24,7 @@ FENCE = Fence(ItemKey(Role.WORKER, 42), 7, "a" * 32, "worker-1", Stage.TESTING, 
 
 
 def item(id: int, text: str = "Why?", root: int = 0) -> Item:
-    return Item((Said(f"t{id}", "5-abc", ADA, AT, text),), root)
+    return Item((Remark(f"t{id}", "5-abc", ADA, AT, text),), root)
 
 
 def test_each_answer_is_found_by_its_number_however_it_is_decorated() -> None:
@@ -104,7 +104,7 @@ def test_the_conversation_is_answered_in_one_comment_that_quotes_each_text() -> 
 
 def engines(id: int) -> Item:
     """The text of the engine's own review."""
-    return Item((Said(f"r{id}", "5-abc", ADA, AT, "**Changes requested**", by_engine=True),))
+    return Item((Remark(f"r{id}", "5-abc", ADA, AT, "**Changes requested**", by_engine=True),))
 
 
 def test_what_has_nothing_to_say_is_covered_by_what_has() -> None:
@@ -139,7 +139,7 @@ def test_where_nobody_says_anything_one_answer_names_the_commit() -> None:
 )
 def test_the_status_says_what_was_answered_and_what_follows(late: int, again: bool, sentence: str, why: str) -> None:
     given = (Answer(("t1@5-a",), 0, "", True, ""), Answer(("t2@5-a",), 0, "", False, ""))
-    status = told.answered(FENCE, given, late, again=again)
+    status = status_text.answered(FENCE, given, late, again=again)
     assert status.sentence.endswith(sentence)
     assert ("Review round", "2") in status.rows
     assert status.data["waiting"] == {"why": why}
@@ -147,9 +147,9 @@ def test_the_status_says_what_was_answered_and_what_follows(late: int, again: bo
 
 def test_what_nobody_heeds_is_counted_by_reason() -> None:
     status = Status("CI is green.", (("Stage", "reviewing"),), {"stage": "reviewing"})
-    assert told.with_ignored(status, ()) == status
+    assert status_text.with_ignored(status, ()) == status
     ignored = [(f"t{n}", "no write access") for n in range(30)] + [("c5", "feedback.bots does not name it")]
-    shown = told.with_ignored(status, ignored)
+    shown = status_text.with_ignored(status, ignored)
     assert shown.rows[1] == ("Ignored remarks", "1 (feedback.bots does not name it), 30 (no write access)")
     assert shown.data["ignored"][-1] == {"id": "c5", "why": "feedback.bots does not name it"}
-    assert len(shown.data["ignored"]) == told.LISTED
+    assert len(shown.data["ignored"]) == status_text.LISTED

@@ -10,7 +10,7 @@ import pytest
 from shared.errors import Gone
 from shared.models import Account, Blocker, Issue
 from worker_agent.intake.blockers import MOST_WATCHED, Blockers, Wait
-from worker_agent.intake.circles import MOST_READ, circle_of
+from worker_agent.intake.dependency_cycles import MOST_READ, circle_of
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 STORY = 99

@@ -9,17 +9,17 @@ import pytest
 
 from shared.errors import Blocked
 from shared.github.status import Status
-from shared.governance.endings import RunEnded
+from shared.governance.command_rules import offered
 from shared.governance.failures import Category
-from shared.governance.rulings import offered
+from shared.governance.run_errors import RunEnded
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
 from shared.models import Account, Issue, PullRequest
 from shared.workflow import Role, Stage, Track
 from worker_agent import comments
-from worker_agent.intake import circles
-from worker_agent.intake.circles import Link
+from worker_agent.intake import dependency_cycles
+from worker_agent.intake.dependency_cycles import Link
 
 AT = datetime(2026, 1, 5, 10, 32, tzinfo=UTC)
 FENCE = Fence(ItemKey(Role.WORKER, 42), 7, "ab" * 16, "worker-a1b2c3d4", Stage.IMPLEMENTING, AT, attempt=1)
@@ -170,7 +170,7 @@ def test_ready_beside_an_open_pull_request_is_answered() -> None:
 
 
 def test_two_issues_that_wait_for_each_other() -> None:
-    told = circles.told((Link(42, 43), Link(43, 42)))
+    told = dependency_cycles.told((Link(42, 43), Link(43, 42)))
     assert told.sentence == "Waiting forever: this issue depends on #43, and #43 on this one."
     assert told.notes == (
         "**What to do:** take `Depends on #43` out of this issue, or take `Depends on #42` out of #43."
@@ -179,13 +179,13 @@ def test_two_issues_that_wait_for_each_other() -> None:
 
 
 def test_three_issues_that_wait_for_each_other() -> None:
-    told = circles.told((Link(42, 43), Link(43, 44), Link(44, 42)))
+    told = dependency_cycles.told((Link(42, 43), Link(43, 44), Link(44, 42)))
     assert told.sentence == "Waiting forever: this issue depends on #43, #43 on #44, and #44 on this one."
     assert told.notes.endswith("this issue, or take `Depends on #44` out of #43, or take `Depends on #42` out of #44.")
 
 
 def test_a_circle_through_a_relationship_says_where_to_cut_it() -> None:
-    told = circles.told((Link(42, 43, written=False), Link(43, 42)))
+    told = dependency_cycles.told((Link(42, 43, written=False), Link(43, 42)))
     assert told.notes == (
         '**What to do:** remove the relationship "blocked by #43" from this issue, or take `Depends on #42` out of #43.'
     )

@@ -11,12 +11,12 @@ from shared.labels import Labels
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
+from shared.lock.write_permit import WritePermit
 from shared.models import Account, Comment, Issue, Permission
-from shared.warrant import Warrant
 from shared.workflow import Role, Stage
-from worker_agent.consent import WAITS, Consent
 from worker_agent.decide import Phase
-from worker_agent.intake.writers import Writers
+from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.refactoring_approval import WAITS, RefactoringApproval
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")
@@ -35,7 +35,7 @@ class Thread:
         self.read += 1
         return self.said
 
-    async def post(self, number: int, body: str, warrant: Warrant) -> Comment:
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
         raise AssertionError("nothing is posted")
 
 
@@ -54,8 +54,8 @@ def said(*lines: tuple[Account, str, int]) -> Thread:
     return Thread(tuple(comments))
 
 
-def consent(thread: Thread) -> Consent:
-    return Consent(thread, Writers(People(), frozenset()), Labels())
+def consent(thread: Thread) -> RefactoringApproval:
+    return RefactoringApproval(thread, TrustedWriters(People(), frozenset()), Labels())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from shared.models import Account, Issue, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
 from worker_agent.decide import UNCHECKED, Action, Bounds, Head, Phase, Snapshot, decide
-from worker_agent.projection import Projection, projection
+from worker_agent.expected_labels import ExpectedLabels, projection
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 NAMES = Labels()
@@ -171,7 +171,7 @@ def test_green_tests_without_a_pull_request_open_one() -> None:
 )
 def test_a_refactoring_that_a_person_is_asked_about_waits_for_a_word(phase: Phase, action: Action) -> None:
     assert done(fence(Stage.AWAITING_APPROVAL, phase)) is action
-    assert projection(fence(Stage.AWAITING_APPROVAL, phase)) == Projection(Stage.AWAITING_APPROVAL, None)
+    assert projection(fence(Stage.AWAITING_APPROVAL, phase)) == ExpectedLabels(Stage.AWAITING_APPROVAL, None)
 
 
 @pytest.mark.parametrize("stage", sorted(set(Stage) - {IMPLEMENTING, TESTING, REVIEWING, Stage.AWAITING_APPROVAL}))

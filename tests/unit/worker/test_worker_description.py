@@ -8,11 +8,11 @@ import pytest
 from test_worker_comments import FENCE, ISSUE
 
 from shared import change_summary, proof_claim
-from shared.marks import Keyring
+from shared.comment_signatures import Keyring
 from shared.specification import Kind
-from worker_agent import comments, description
-from worker_agent.description import Change
+from worker_agent import comments, pull_request_body
 from worker_agent.links import issue_named_by
+from worker_agent.pull_request_body import Change
 from worker_agent.tdd import claim
 
 A, B = "a" * 40, "b" * 40
@@ -42,9 +42,12 @@ CHANGE = Change(
     ],
 )
 def test_a_title_is_one_line_that_github_takes(title: str, shown: str) -> None:
-    got = description.title("{title}", replace(ISSUE, title=title))
+    got = pull_request_body.title("{title}", replace(ISSUE, title=title))
     assert got == shown
-    assert len(description.title("[auto] {title}", replace(ISSUE, title="@a " * 85))) <= description.TITLE_LIMIT
+    assert (
+        len(pull_request_body.title("[auto] {title}", replace(ISSUE, title="@a " * 85)))
+        <= pull_request_body.TITLE_LIMIT
+    )
     subject = comments.commit_message(f"Implement {title}", fence=FENCE, phase="green").splitlines()
     assert subject[1] == ""
     assert subject[2] == "Issue: #42"
@@ -60,17 +63,17 @@ def test_a_title_is_one_line_that_github_takes(title: str, shown: str) -> None:
     ],
 )
 def test_a_title_follows_its_template_and_not_the_issues_words(template: str, kind: Kind, shown: str) -> None:
-    assert description.title(template, replace(ISSUE, title="Search {type} users"), kind) == shown
+    assert pull_request_body.title(template, replace(ISSUE, title="Search {type} users"), kind) == shown
 
 
 def test_a_long_title_leaves_what_the_template_adds() -> None:
-    got = description.title("{title} (#{number})", replace(ISSUE, title="x" * 300))
+    got = pull_request_body.title("{title} (#{number})", replace(ISSUE, title="x" * 300))
     assert got.endswith("x… (#42)")
-    assert len(got) == description.TITLE_CHARS
+    assert len(got) == pull_request_body.TITLE_CHARS
 
 
 def test_the_body_is_what_changed_how_to_try_it_the_proof_and_what_can_be_done() -> None:
-    assert description.body(CHANGE).split("\n") == [
+    assert pull_request_body.body(CHANGE).split("\n") == [
         "Closes #42",
         "",
         "Part of #12",
@@ -104,13 +107,13 @@ def test_the_body_is_what_changed_how_to_try_it_the_proof_and_what_can_be_done()
 
 
 def test_a_merge_is_offered_and_the_documentation_linked_where_both_exist() -> None:
-    shown = description.body(replace(CHANGE, merges="approve", documentation="https://example.org/commands"))
+    shown = pull_request_body.body(replace(CHANGE, merges="approve", documentation="https://example.org/commands"))
     assert "`/merge` merges it once it is approved and CI passes. [All commands](https://example.org/commands)" in shown
-    assert "/merge" not in description.body(CHANGE)
+    assert "/merge" not in pull_request_body.body(CHANGE)
 
 
 def test_without_words_of_the_coder_the_goal_stands_there_and_no_commit_repeats_it() -> None:
-    text = description.body(replace(CHANGE, summary="", part_of=None, implied_criteria=True))
+    text = pull_request_body.body(replace(CHANGE, summary="", part_of=None, implied_criteria=True))
     assert text.startswith("Closes #42\n\nPeople are found.\n\n<!-- engine-proof")
     assert change_summary.read(text) == ""
     assert "The issue lists no acceptance criteria; the whole issue was treated as one criterion." in text
@@ -119,7 +122,7 @@ def test_without_words_of_the_coder_the_goal_stands_there_and_no_commit_repeats_
 
 def test_the_files_that_a_maintainer_checks_are_named() -> None:
     named = ["pyproject.toml", "tests/`@ada`/conftest.py", *(f"{number}.lock" for number in range(30))]
-    text = description.body(replace(CHANGE, flagged=named))
+    text = pull_request_body.body(replace(CHANGE, flagged=named))
     assert "- `pyproject.toml`\n" in text
     assert "A maintainer merges:" in text
     assert "`@" not in text
@@ -129,7 +132,7 @@ def test_the_files_that_a_maintainer_checks_are_named() -> None:
 def test_the_issues_own_links_stay_links_and_its_logs_are_folded() -> None:
     log = "\n".join(f"line {n}" for n in range(40))
     goal = f"See https://example.org/style and https://evil.example/x.\n\n```\n{log}\n```"
-    text = description.body(
+    text = pull_request_body.body(
         replace(CHANGE, issue=replace(ISSUE, body="See https://example.org/style"), summary="", goal=goal)
     )
     assert "https://example.org/style" in text
@@ -138,26 +141,26 @@ def test_the_issues_own_links_stay_links_and_its_logs_are_folded() -> None:
 
 
 def test_a_push_renews_the_proof_and_nothing_that_people_wrote() -> None:
-    opened = description.body(CHANGE)
+    opened = pull_request_body.body(CHANGE)
     edited = f"{opened.replace('It finds people.', 'It finds everybody.')}\n\nTested by hand. Grace"
     after = replace(CHANGE, fence=replace(CHANGE.fence, work_head=B), evidence="| new |", claim="<!-- claim 2 -->")
-    text = description.renewed(edited, after)
+    text = pull_request_body.renewed(edited, after)
     assert text is not None
     assert "It finds everybody." in text
     assert text.endswith("Tested by hand. Grace")
     assert ("| proof |" in text, "| new |" in text, "<!-- claim -->" in text) == (False, True, False)
-    assert description.shown_head(text) == B
-    assert description.renewed(text, after) is None, "it has it already"
+    assert pull_request_body.shown_head(text) == B
+    assert pull_request_body.renewed(text, after) is None, "it has it already"
 
 
 @pytest.mark.parametrize("text", ["", "Closes #42\n\nMine.", "<!-- engine-proof/1 head=x mac=none -->\n\nno end"])
 def test_a_body_without_the_proof_is_left_alone(text: str) -> None:
-    assert description.shown_head(text) == ""
-    assert description.renewed(text, CHANGE) is None
+    assert pull_request_body.shown_head(text) == ""
+    assert pull_request_body.renewed(text, CHANGE) is None
 
 
 def test_the_claim_of_a_body_is_read_as_before() -> None:
     keys = Keyring(1)
     line = claim.write(claim.Claim(42, A, B, result="7 passed"), keys)
-    found, _ = proof_claim.read(description.body(replace(CHANGE, claim=line)), keys)
+    found, _ = proof_claim.read(pull_request_body.body(replace(CHANGE, claim=line)), keys)
     assert (found.issue, found.head, found.result) == (42, B, "7 passed")

@@ -8,15 +8,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reviewer_agent.review.opinion import Care, Judgement, Opinion, mark
+from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict, mark
+from shared.comment_signatures import Key, Keyring
 from shared.git.notes import Answer
-from shared.marks import Key, Keyring
 from shared.models import Account, Comment, Permission, Review, ReviewComment, ReviewState
 from worker_agent.feedback import answers
 from worker_agent.feedback.answers import RENEWED
-from worker_agent.feedback.items import Known, Page, open_items
-from worker_agent.feedback.reading import Ears, Feedback, Reading
-from worker_agent.intake.writers import Writers
+from worker_agent.feedback.items import AnswerRecord, Page, open_items
+from worker_agent.feedback.reading import Feedback, Reading, TrustFilter
+from worker_agent.intake.trusted_writers import TrustedWriters
 
 PULL, HEAD = 57, "a" * 40
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -36,7 +36,7 @@ def review(id: int, author: Account, state: ReviewState, body: str = "Rename it.
 
 
 def engines(judgement: Judgement, keys: Keyring = KEYS) -> str:
-    opinion = Opinion(HEAD, 0, judgement, Care.NONE, 0, AT)
+    opinion = ReviewVerdict(HEAD, 0, judgement, PersonOnly.NONE, 0, AT)
     return f"{mark(keys, PULL, opinion)}\nNames are lost."
 
 
@@ -60,7 +60,7 @@ def comment(id: int, author: Account, body: str = "And the docs.") -> Comment:
 def keys_of(page: Page, *answered: str) -> list[list[str]]:
     """Of each open item the keys of its texts; everybody but Mallory is heard."""
     heard = {one.id for one in (BOT, ADA, GRACE)}
-    return [[said.key for said in item.said] for item in open_items(page, Known(heard, answered, KEYS))]
+    return [[said.key for said in item.said] for item in open_items(page, AnswerRecord(heard, answered, KEYS))]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_threads_and_the_conversation(page: Page, found: list[list[str]]) -> Non
 
 def test_an_answer_holds_until_something_is_edited_or_added() -> None:
     page = Page(PULL, (review(3, ADA, ASKS),), (inline(1, ADA), inline(2, GRACE, to=1)), (comment(4, ADA),))
-    names = [name for item in open_items(page, Known({ADA.id, GRACE.id}, (), KEYS)) for name in item.names]
+    names = [name for item in open_items(page, AnswerRecord({ADA.id, GRACE.id}, (), KEYS)) for name in item.names]
     assert keys_of(page, *names) == []
     later = inline(1, ADA)
     later = replace(later, updated_at=later.updated_at + timedelta(seconds=1))
@@ -139,7 +139,7 @@ class GitHub:
     async def thread(self, number: int) -> tuple[Comment, ...]:
         return self.page.thread if number == PULL else ()
 
-    async def post(self, number: int, body: str, warrant: object) -> Comment:
+    async def post(self, number: int, body: str, permit: object) -> Comment:
         raise AssertionError("reading writes nothing")
 
     async def permission(self, login: str) -> Permission:
@@ -150,8 +150,8 @@ class GitHub:
 
 async def read(page: Page, *bots: str) -> Reading:
     github = GitHub(page)
-    ears = Ears(Writers(github, {BOT.id}), bots)
-    return await Feedback(github, github, ears, {BOT.id}, KEYS).read(PULL)
+    trust_filter = TrustFilter(TrustedWriters(github, {BOT.id}), bots)
+    return await Feedback(github, github, trust_filter, {BOT.id}, KEYS).read(PULL)
 
 
 async def test_the_coder_is_told_by_number_who_asks_for_what_and_where() -> None:

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.comment_signatures import Key, Keyring
 from shared.github.base_branch import BaseBranch
 from shared.labels import Labels
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
-from shared.marks import Key, Keyring
 from shared.models import Account, Issue, PullRequest
 from shared.specification import Specification, body_sha256, write
 from shared.workflow import Role, Stage

@@ -7,8 +7,8 @@ from test_worker_decide import fence, pull
 
 from shared.lock.record import Fence
 from shared.workflow import Stage
+from worker_agent.expected_labels import ExpectedLabels, of_pull_request, ordered_to_stop, projection
 from worker_agent.links import issue_named_by, issue_of
-from worker_agent.projection import Projection, of_pull_request, ordered_to_stop, projection
 
 READY, IMPLEMENTING, TESTING, REVIEWING = Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING
 CHANGES, FAILED, CI_FAILED, WITHDRAWN = Stage.CHANGES_REQUESTED, Stage.FAILED, Stage.CI_FAILED, Stage.WITHDRAWN
@@ -17,18 +17,18 @@ CHANGES, FAILED, CI_FAILED, WITHDRAWN = Stage.CHANGES_REQUESTED, Stage.FAILED, S
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
-        (fence(IMPLEMENTING), Projection(IMPLEMENTING, None)),
-        (fence(TESTING, pr=57), Projection(TESTING, None)),
-        (fence(REVIEWING, pr=57), Projection(REVIEWING, REVIEWING)),
-        (fence(IMPLEMENTING, round=1), Projection(REVIEWING, IMPLEMENTING)),
-        (fence(TESTING, round=2), Projection(REVIEWING, TESTING)),
-        (fence(FAILED), Projection(FAILED, FAILED)),
-        (fence(CI_FAILED, round=1), Projection(CI_FAILED, CI_FAILED)),
-        (fence(WITHDRAWN), Projection(None, None)),
-        (fence(Stage.DONE, round=1), Projection(None, None)),
+        (fence(IMPLEMENTING), ExpectedLabels(IMPLEMENTING, None)),
+        (fence(TESTING, pr=57), ExpectedLabels(TESTING, None)),
+        (fence(REVIEWING, pr=57), ExpectedLabels(REVIEWING, REVIEWING)),
+        (fence(IMPLEMENTING, round=1), ExpectedLabels(REVIEWING, IMPLEMENTING)),
+        (fence(TESTING, round=2), ExpectedLabels(REVIEWING, TESTING)),
+        (fence(FAILED), ExpectedLabels(FAILED, FAILED)),
+        (fence(CI_FAILED, round=1), ExpectedLabels(CI_FAILED, CI_FAILED)),
+        (fence(WITHDRAWN), ExpectedLabels(None, None)),
+        (fence(Stage.DONE, round=1), ExpectedLabels(None, None)),
     ],
 )
-def test_labels_follow_the_fence(shown: Fence, expected: Projection) -> None:
+def test_labels_follow_the_fence(shown: Fence, expected: ExpectedLabels) -> None:
     assert projection(shown) == expected
 
 

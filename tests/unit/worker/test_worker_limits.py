@@ -7,10 +7,10 @@ import pytest
 from config.settings import Settings
 from shared.llm.port import Call, Limits
 from shared.specification import Settings as Wanted
-from worker_agent.briefing import bounded
 from worker_agent.build import repair_of
 from worker_agent.decide import Bounds
 from worker_agent.policy import Policy
+from worker_agent.prompt_inputs import bounded
 
 CONFIGURED = Limits(max_turns=7, budget_usd=5.0, deadline_seconds=2700.0)
 

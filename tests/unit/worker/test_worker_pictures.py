@@ -11,8 +11,8 @@ from shared.git.capture import ISSUE_IMAGES
 from shared.github.attachments import Image, NotFetched
 from shared.governance.discussion import NOTHING_SAID, Discussion
 from shared.models import Account, Comment, Issue
-from worker_agent.briefing import images
-from worker_agent.pictures import AGAIN_SECONDS, MOST, Gallery, Pictures, none_shown
+from worker_agent.attached_images import AGAIN_SECONDS, MOST, AttachedImages, ImageFetcher, none_shown
+from worker_agent.prompt_inputs import images
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")
@@ -53,13 +53,13 @@ class Site:
     def boot(self) -> float:
         return self.time
 
-    def gallery(self) -> Gallery:
-        return Gallery(self, self, self.boot)
+    def gallery(self) -> ImageFetcher:
+        return ImageFetcher(self, self, self.boot)
 
 
 async def of(
-    gallery: Gallery, one: Issue, store: Path, talk: Discussion = NOTHING_SAID, paths: Sequence[str] = ()
-) -> Pictures:
+    gallery: ImageFetcher, one: Issue, store: Path, talk: Discussion = NOTHING_SAID, paths: Sequence[str] = ()
+) -> AttachedImages:
     return await gallery.of(one, talk, store, paths)
 
 
@@ -135,4 +135,4 @@ async def test_what_the_repository_has_in_the_place_stays(tmp_path: Path) -> Non
 
 def test_where_nobody_fetches_images_all_are_unseen() -> None:
     assert none_shown(issue(shown("ours:1")), said(shown("ours:2"))).unseen == 2
-    assert replace(Pictures(), unseen=2).text().startswith("(2 images of this text are not shown")
+    assert replace(AttachedImages(), unseen=2).text().startswith("(2 images of this text are not shown")

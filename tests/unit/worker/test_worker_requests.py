@@ -10,21 +10,21 @@ from typing import Any, cast
 import pytest
 
 from shared.ci.round import SENT_BACK
+from shared.comment_signatures import Keyring
 from shared.labels import Labels
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.port import ReadFence, Reply
 from shared.lock.record import Fence
-from shared.marks import Keyring
 from shared.models import Account, Issue, LabelEvent, Permission, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
 from worker_agent.decide import Head, Phase
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.reading import Feedback, Reading
+from worker_agent.intake.other_accounts import OtherAccounts
 from worker_agent.intake.requests import Requests
-from worker_agent.intake.siblings import Siblings
-from worker_agent.intake.writers import Writers
+from worker_agent.intake.trusted_writers import TrustedWriters
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 LATER = AT + timedelta(seconds=9)
@@ -79,8 +79,8 @@ def workers(stage: Stage = Stage.REVIEWING, round: int = 3, text: str = TEXT) ->
 
 
 async def refined(hub: Hub, wish: Intent, fence: Fence) -> Intent:
-    siblings = Siblings(cast(Any, hub), (), Keyring(1))
-    requests = Requests(cast(Any, hub), hub, siblings, Writers(hub, {BOT.id}), cast(Feedback, hub), Labels())
+    siblings = OtherAccounts(cast(Any, hub), (), Keyring(1))
+    requests = Requests(cast(Any, hub), hub, siblings, TrustedWriters(hub, {BOT.id}), cast(Feedback, hub), Labels())
     return await requests.refined(wish, ISSUE, PULL, fence)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shared.git.notes import Note, NoteError, Phase
-from worker_agent.tries import SHOWN, told
+from worker_agent.attempt_history import SHOWN, told
 
 WRONG = NoteError("IMPLEMENTATION_FAILED", "implementation 1 was refused", "t.py::a: failed: 1 == 2\nt.py::b: failed")
 BROKE = NoteError("REGRESSION", "implementation 2 was refused", "old.py::c: failed")

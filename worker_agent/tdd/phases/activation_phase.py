@@ -14,17 +14,17 @@ from shared.lock.hold import Held
 from shared.models import Issue
 from shared.pending.source import activated, path_of
 from worker_agent import comments, decide
-from worker_agent.aborts import BranchExists, CycleAborted, NotPending
+from worker_agent.coding_session import CodingSession, WorkContext
+from worker_agent.errors import BranchExists, CycleAborted, NotPending
+from worker_agent.phase_commits import PhaseCommit, texts
 from worker_agent.ports import StatusBoard
 from worker_agent.tdd.judging.judge import unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
-from worker_agent.tdd.jury import Jury, Red
-from worker_agent.tdd.phases import activation, agenda
+from worker_agent.tdd.phases import activation, next_phase
 from worker_agent.tdd.phases.phase_notes import counted, red_note, subject
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.runners.report import TestId, TestRun
-from worker_agent.workshop import Job, Workshop
-from worker_agent.worksite import Phased, texts
+from worker_agent.tdd.tree_verification import Red, TreeVerification
 
 FREE = "no run"
 """Who says what a commit cost that no model had a part in."""
@@ -33,7 +33,7 @@ FREE = "no run"
 class ActivationPhase:
     """Activates the pending test of an issue and commits it, red or green."""
 
-    def __init__(self, workshop: Workshop, status: StatusBoard, jury: Jury) -> None:
+    def __init__(self, workshop: CodingSession, status: StatusBoard, jury: TreeVerification) -> None:
         self._workshop = workshop
         self._status = status
         self._jury = jury
@@ -63,7 +63,7 @@ class ActivationPhase:
         await self._take(job, test, tree)
         return True
 
-    async def _take(self, job: Job, test: TestId, tree: str) -> None:
+    async def _take(self, job: WorkContext, test: TestId, tree: str) -> None:
         baseline = await self._jury.baseline(job)
         red = await self._jury.red(job, baseline, tree)
         at_once = activation.judge(baseline, red.run, test)
@@ -77,18 +77,18 @@ class ActivationPhase:
         else:
             raise _unusable(at_once)
 
-    async def _record_red(self, job: Job, test: TestId, baseline: TestRun, red: Red, tree: str) -> None:
+    async def _record_red(self, job: WorkContext, test: TestId, baseline: TestRun, red: Red, tree: str) -> None:
         """The activated test is the red test: the developer is asked next."""
         if red.verdict.error is not None or not red.verdict.red:
             raise _unusable(red.verdict)
         held, note = job.held, replace(red_note(job, baseline, red, None, {}), cost_usd=0.0, cost_source="")
-        phased = Phased(tree, job.base, subject(job, "Activate"), note)
+        phased = PhaseCommit(tree, job.base, subject(job, "Activate"), note)
         to = {"phase": decide.Phase.GREEN, "base": job.base}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
         sentence = "The pending test was activated and fails as it should. Implementing now."
         await self._status.show(job.issue.number, comments.progress(held.fence, sentence, test=test), held)
 
-    async def _record_green(self, job: Job, test: TestId, baseline: TestRun, run: TestRun, tree: str) -> None:
+    async def _record_green(self, job: WorkContext, test: TestId, baseline: TestRun, run: TestRun, tree: str) -> None:
         """It passes at once: the activation alone is published."""
         cases = [name for name in sorted(run.passed) if activation.belongs(name, test)]
         before = {name: baseline.results.get(name) for name in cases}
@@ -107,8 +107,8 @@ class ActivationPhase:
             cost_usd=0.0,
             cost_source=FREE,
         )
-        held, phased = job.held, Phased(tree, job.base, subject(job, "Activate"), note)
-        to = agenda.to_ci() | {"base": job.base}
+        held, phased = job.held, PhaseCommit(tree, job.base, subject(job, "Activate"), note)
+        to = next_phase.to_ci() | {"base": job.base}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
         sentence = "The pending test was activated and passes at once: its activation alone is published."
         await self._status.show(job.issue.number, comments.progress(held.fence, sentence, test=test), held)

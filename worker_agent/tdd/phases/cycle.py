@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from shared.errors import Blocked
 from shared.lock.hold import Held
 from shared.models import Issue
+from worker_agent.coding_session import CodingSession
 from worker_agent.ports import StatusBoard
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.jury import Jury
 from worker_agent.tdd.phases.activation_phase import ActivationPhase
-from worker_agent.tdd.phases.cleaning import Cleaning
 from worker_agent.tdd.phases.green_phase import GreenPhase
 from worker_agent.tdd.phases.plain_phase import PlainPhase
+from worker_agent.tdd.phases.quality_fix import QualityFix
 from worker_agent.tdd.phases.red_phase import RedPhase
 from worker_agent.tdd.phases.strategy import STRATEGIES
-from worker_agent.workshop import Workshop
+from worker_agent.tdd.tree_verification import TreeVerification
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,17 @@ class Cycle:
     """Tests first, then the code: for all criteria together, or for one criterion after the other."""
 
     def __init__(
-        self, workshop: Workshop, status: StatusBoard, retries: Retries | None = None, cleaning: Cleaning | None = None
+        self,
+        workshop: CodingSession,
+        status: StatusBoard,
+        retries: Retries | None = None,
+        cleaning: QualityFix | None = None,
     ) -> None:
-        retries, jury = retries or Retries(), Jury(workshop)
+        retries, jury = retries or Retries(), TreeVerification(workshop)
         self._activation = ActivationPhase(workshop, status, jury)
         self._plain = PlainPhase(workshop, status, jury)
         self._red = RedPhase(workshop, status, jury, retries.tests)
-        self._green = GreenPhase(workshop, status, jury, cleaning or Cleaning(workshop), retries.regression)
+        self._green = GreenPhase(workshop, status, jury, cleaning or QualityFix(workshop), retries.regression)
 
     async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
         """The red phase of the next cycle; see `RedPhase.write_tests`, and for a pending test `ActivationPhase`."""

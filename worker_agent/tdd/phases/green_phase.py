@@ -15,19 +15,19 @@ from shared.lock.hold import Held
 from shared.models import Issue
 from shared.prompts import Untrusted
 from worker_agent import comments
-from worker_agent.aborts import CycleAborted
-from worker_agent.briefing import criteria
+from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.errors import CycleAborted
+from worker_agent.phase_commits import PhaseCommit
 from worker_agent.ports import StatusBoard
+from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.judging.verdict import ErrorType, listed
-from worker_agent.tdd.jury import Jury, Red
-from worker_agent.tdd.phases import agenda, strategy
-from worker_agent.tdd.phases.cleaning import ANY_TIME, Clean, Cleaning
+from worker_agent.tdd.phases import next_phase, strategy
 from worker_agent.tdd.phases.phase_notes import green_note, spent, subject, undone
+from worker_agent.tdd.phases.quality_fix import ANY_TIME, Clean, QualityFix
 from worker_agent.tdd.phases.strategy import During
 from worker_agent.tdd.proof.examination import Green
 from worker_agent.tdd.runners.report import TestRun
-from worker_agent.workshop import Job, Turn, Workshop
-from worker_agent.worksite import Phased
+from worker_agent.tdd.tree_verification import Red, TreeVerification
 
 STRENGTHENING = 2
 """How often better tests are asked for where code passes and its tests prove nothing."""
@@ -60,7 +60,9 @@ class _Made:
 class GreenPhase:
     """Lets code be written; what breaks old tests is asked for again at most `retries` times."""
 
-    def __init__(self, workshop: Workshop, status: StatusBoard, jury: Jury, cleaning: Cleaning, retries: int) -> None:
+    def __init__(
+        self, workshop: CodingSession, status: StatusBoard, jury: TreeVerification, cleaning: QualityFix, retries: int
+    ) -> None:
         self._workshop = workshop
         self._status = status
         self._jury = jury
@@ -74,15 +76,15 @@ class GreenPhase:
         A change that breaks what worked is asked for again, without counting; raises `CycleAborted`
         when that has not helped.
         """
-        job = await agenda.under_way(self._workshop, await self._workshop.open(held, issue))
-        noted = dict(await agenda.phases(self._workshop, job)).get(held.fence.work_head)
+        job = await next_phase.under_way(self._workshop, await self._workshop.open(held, issue))
+        noted = dict(await next_phase.phases(self._workshop, job)).get(held.fence.work_head)
         baseline = await self._jury.baseline(job)
         start, attempt = held.fence.work_head, held.fence.attempt + 1
-        red = await self._jury.red(job, baseline, await agenda.tests(self._workshop, job))
+        red = await self._jury.red(job, baseline, await next_phase.tests(self._workshop, job))
         call = strategy.answer(frozenset({strategy.Red.TESTS}), During.CYCLE).call
         for retry in range(self._retries + 1):
             prompt = self._implementation_prompt(job, f"{attempt} of {limit}", self._failed_before(issue.number, noted))
-            tree = await self._workshop.edit(job, call, start, Turn(attempt, retry=retry), prompt)
+            tree = await self._workshop.edit(job, call, start, Attempt(attempt, retry=retry), prompt)
             held.check()
             said = self._workshop.said(issue.number, tree)
             made = _Made(tree, red, await self._judged(job, baseline, red, tree), said)
@@ -107,11 +109,11 @@ class GreenPhase:
         details = failed.details if failed else ()
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
 
-    async def _judged(self, job: Job, baseline: TestRun, red: Red, tree: str) -> Green:
+    async def _judged(self, job: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
         refused = await self._jury.refusal(job, job.held.fence.work_head, tree)
         return Green(TestRun(), refused) if refused else await self._jury.green(job, baseline, red, tree)
 
-    async def _strengthened(self, job: Job, baseline: TestRun, made: _Made) -> _Made:
+    async def _strengthened(self, job: WorkContext, baseline: TestRun, made: _Made) -> _Made:
         """Where tests prove nothing although the code passes them, better tests for the same code.
 
         Raises `CycleAborted` when they still prove nothing.
@@ -124,7 +126,7 @@ class GreenPhase:
             topic = " ".join(filter(None, (job.topic, "stronger tests")))
             prompt = self._tests_prompt(job, weak.green.weak)
             tree = await self._workshop.edit(
-                replace(job, topic=topic), Call.WRITE_TESTS, head, Turn(retry=retry), prompt
+                replace(job, topic=topic), Call.WRITE_TESTS, head, Attempt(retry=retry), prompt
             )
             job.held.check()
             weak = await self._with_tests(job, baseline, weak, tree)
@@ -133,7 +135,7 @@ class GreenPhase:
         error = weak.green.verdict.error or ErrorType.TEST_UNEXPECTED_PASS
         raise CycleAborted(error, _UNMENDED.get(error, _UNPROVEN), weak.green.weak)
 
-    async def _with_tests(self, job: Job, baseline: TestRun, weak: _Made, tree: str) -> _Made:
+    async def _with_tests(self, job: WorkContext, baseline: TestRun, weak: _Made, tree: str) -> _Made:
         """The same code with other tests, judged from the base on; tests that are no better leave all as it was."""
         stray = await self._jury.stray(job, weak.tree, tree)
         red = await self._jury.red(job, baseline, await self._jury.tests_of(job, tree))
@@ -142,7 +144,7 @@ class GreenPhase:
             return replace(weak, green=replace(weak.green, weak=(*weak.green.weak, *said)))
         return _Made(tree, red, await self._jury.green(job, baseline, red, tree), weak.said)
 
-    def _tests_prompt(self, job: Job, weak: Sequence[str]) -> str:
+    def _tests_prompt(self, job: WorkContext, weak: Sequence[str]) -> str:
         return self._workshop.prompt(
             "write_tests",
             job,
@@ -152,7 +154,7 @@ class GreenPhase:
             refused=Untrusted("\n".join(weak)),
         )
 
-    async def _take(self, job: Job, baseline: TestRun, made: _Made, attempt: int) -> None:
+    async def _take(self, job: WorkContext, baseline: TestRun, made: _Made, attempt: int) -> None:
         """An implementation whose tests pass: clean it up, commit it, and go on to what is next."""
         held, red, green = job.held, made.red, made.green
 
@@ -168,28 +170,28 @@ class GreenPhase:
         note = replace(note, proof=self._counted(job, green), summary=change_summary.of_coder(made.said))
         await self._record_green(held, job, clean, note)
 
-    def _counted(self, job: Job, green: Green) -> ProofNote:
+    def _counted(self, job: WorkContext, green: Green) -> ProofNote:
         """The proof with the whole runs of the suite that the item took, refused tries among them."""
         return replace(green.proof, suite_runs=self._workshop.take_suite_runs(job.issue.number))
 
-    async def _record_green(self, held: Held, job: Job, clean: Clean, note: Note) -> None:
+    async def _record_green(self, held: Held, job: WorkContext, clean: Clean, note: Note) -> None:
         number = job.issue.number
         failed = self._failures.pop(number, None)
         note = replace(note, error=failed.error if failed else None, quality=clean.results)
-        to = await agenda.afterwards(self._workshop, job, note)
+        to = await next_phase.afterwards(self._workshop, job, note)
         cost = self._workshop.take_spent(number)
         note = replace(note, next_phase=str(to["phase"]), cost_usd=cost.usd, cost_source=cost.source)
-        phased = Phased(clean.tree, held.fence.work_head, subject(job, "Implement"), note)
+        phased = PhaseCommit(clean.tree, held.fence.work_head, subject(job, "Implement"), note)
         to = {"base": held.fence.base, "attempt": note.attempts, **to}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
 
-    async def _count(self, held: Held, job: Job, noted: Note | None, limit: int) -> None:
+    async def _count(self, held: Held, job: WorkContext, noted: Note | None, limit: int) -> None:
         """One attempt more in the fence; the note of the tests says how it ended."""
         await self._roll_back(held, job, noted, attempt=held.fence.attempt + 1)
         details = self._failures[job.issue.number].details
         await self._status.show(job.issue.number, comments.attempt_failed(held.fence, limit, details), held)
 
-    async def _roll_back(self, held: Held, job: Job, noted: Note | None, **to: Any) -> None:
+    async def _roll_back(self, held: Held, job: WorkContext, noted: Note | None, **to: Any) -> None:
         """The fence's commit stands; its note says what was tried on top of it."""
         if noted is None:
             await advance(held, **to)
@@ -206,7 +208,7 @@ class GreenPhase:
             return failed.error.details
         return earlier.details if earlier else ""
 
-    def _implementation_prompt(self, job: Job, attempt: str, failures: str) -> str:
+    def _implementation_prompt(self, job: WorkContext, attempt: str, failures: str) -> str:
         return self._workshop.prompt(
             "implement",
             job,

@@ -8,15 +8,17 @@ from datetime import datetime
 
 from shared.git.notes import Baseline, Note, NoteError, Phase
 from shared.pending.mark import TITLE
+from worker_agent.coding_session import Cost, WorkContext
 from worker_agent.decide import Phase as Next
 from worker_agent.tdd.evidence import Proof, proofs
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict
-from worker_agent.tdd.jury import Red
 from worker_agent.tdd.runners.report import TestRun
-from worker_agent.workshop import Cost, Job
+from worker_agent.tdd.tree_verification import Red
 
 
-def red_note(job: Job, baseline: TestRun, red: Red, refused: NoteError | None, aside: Mapping[str, str]) -> Note:
+def red_note(
+    job: WorkContext, baseline: TestRun, red: Red, refused: NoteError | None, aside: Mapping[str, str]
+) -> Note:
     """The note of tests that were red on the base; `refused` is the last try before them, `aside` criteria left out."""
     return Note(
         issue=job.issue.number,
@@ -35,7 +37,7 @@ def red_note(job: Job, baseline: TestRun, red: Red, refused: NoteError | None, a
     )
 
 
-def green_note(job: Job, runs: tuple[TestRun, TestRun, TestRun], verdict: GreenVerdict, attempts: int) -> Note:
+def green_note(job: WorkContext, runs: tuple[TestRun, TestRun, TestRun], verdict: GreenVerdict, attempts: int) -> Note:
     """The note of a green commit, from the runs of the base, the red commit and the implementation."""
     baseline, red, green = runs
     rows: tuple[Proof, ...] = proofs(red, green, verdict.proven)
@@ -71,7 +73,7 @@ def spent(note: Note, cost: Cost) -> Note:
     return replace(note, cost_usd=note.cost_usd + cost.usd, cost_source=sources)
 
 
-def subject(job: Job, verb: str) -> str:
+def subject(job: WorkContext, verb: str) -> str:
     """The first line of a phase's commit: `Implement <title>`, with the cycle's criterion."""
     about = f" ({job.criterion.id})" if job.criterion else ""
     return f"{verb} {job.issue.title.removeprefix(TITLE)}{about}"

@@ -13,16 +13,16 @@ from shared.models import Issue
 from shared.prompts import Untrusted
 from shared.specification import Kind
 from worker_agent import comments, decide
-from worker_agent.aborts import BranchExists, CycleAborted
-from worker_agent.briefing import criteria
+from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.errors import BranchExists, CycleAborted
+from worker_agent.phase_commits import PhaseCommit
 from worker_agent.ports import StatusBoard
+from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.jury import Jury
-from worker_agent.tdd.phases import agenda
+from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import counted, subject
 from worker_agent.tdd.proof.examination import Green
-from worker_agent.workshop import Job, Turn, Workshop
-from worker_agent.worksite import Phased
+from worker_agent.tdd.tree_verification import TreeVerification
 
 RULES = {
     Kind.REFACTORING: "Move and rename as the issue asks; behaviour and tests stay as they are.",
@@ -37,7 +37,7 @@ RULES = {
 class PlainPhase:
     """One try after the other of a change for which every old test must hold, and nothing new is proved."""
 
-    def __init__(self, workshop: Workshop, status: StatusBoard, jury: Jury) -> None:
+    def __init__(self, workshop: CodingSession, status: StatusBoard, jury: TreeVerification) -> None:
         self._workshop = workshop
         self._status = status
         self._jury = jury
@@ -62,7 +62,7 @@ class PlainPhase:
         baseline = await self._jury.baseline(job)
         start, attempt = held.fence.work_head or job.base, held.fence.attempt + 1
         prompt = self._prompt(job, f"{attempt} of {limit}")
-        tree = await self._workshop.edit(job, Call.IMPLEMENT, start, Turn(attempt), prompt)
+        tree = await self._workshop.edit(job, Call.IMPLEMENT, start, Attempt(attempt), prompt)
         held.check()
         if tree == await job.space.tree_of(start):
             await self._count(held, job, limit, ("Nothing was changed.",))
@@ -82,12 +82,12 @@ class PlainPhase:
         sentence = f"{limit} changes did not keep what the tests hold."
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
 
-    async def _count(self, held: Held, job: Job, limit: int, details: tuple[str, ...]) -> None:
+    async def _count(self, held: Held, job: WorkContext, limit: int, details: tuple[str, ...]) -> None:
         self._refused[job.issue.number] = details
         await advance(held, attempt=held.fence.attempt + 1)
         await self._status.show(job.issue.number, comments.attempt_failed(held.fence, limit, details), held)
 
-    async def _record(self, job: Job, tree: str, green: Green, attempt: int) -> None:
+    async def _record(self, job: WorkContext, tree: str, green: Green, attempt: int) -> None:
         held, cost = job.held, self._workshop.take_spent(job.issue.number)
         note = Note(
             issue=job.issue.number,
@@ -104,11 +104,11 @@ class PlainPhase:
         )
         self._refused.pop(job.issue.number, None)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
-        phased = Phased(tree, held.fence.work_head or job.base, subject(job, "Implement"), note)
-        to = agenda.to_ci() | {"base": held.fence.base or job.base, "attempt": attempt}
+        phased = PhaseCommit(tree, held.fence.work_head or job.base, subject(job, "Implement"), note)
+        to = next_phase.to_ci() | {"base": held.fence.base or job.base, "attempt": attempt}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
 
-    def _prompt(self, job: Job, attempt: str) -> str:
+    def _prompt(self, job: WorkContext, attempt: str) -> str:
         refused = self._refused.get(job.issue.number, ())
         return self._workshop.prompt(
             "change",

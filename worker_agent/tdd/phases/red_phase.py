@@ -12,17 +12,17 @@ from shared.lock.hold import Held
 from shared.models import Issue
 from shared.prompts import Untrusted
 from worker_agent import comments, decide
-from worker_agent.aborts import BranchExists, CycleAborted
-from worker_agent.briefing import criteria
+from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.errors import BranchExists, CycleAborted
+from worker_agent.phase_commits import PhaseCommit
 from worker_agent.ports import StatusBoard
+from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.evidence import covered
 from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
-from worker_agent.tdd.jury import Jury, Red
-from worker_agent.tdd.phases import agenda, left_out
+from worker_agent.tdd.phases import next_phase, skipped_criteria
 from worker_agent.tdd.phases.phase_notes import red_note, spent, subject, undone
 from worker_agent.tdd.runners.report import TestRun
-from worker_agent.workshop import Job, Turn, Workshop
-from worker_agent.worksite import Phased
+from worker_agent.tdd.tree_verification import Red, TreeVerification
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Written:
 class RedPhase:
     """Lets tests be written until they prove something; `retries` times at most they are asked for again."""
 
-    def __init__(self, workshop: Workshop, status: StatusBoard, jury: Jury, retries: int) -> None:
+    def __init__(self, workshop: CodingSession, status: StatusBoard, jury: TreeVerification, retries: int) -> None:
         self._workshop = workshop
         self._status = status
         self._jury = jury
@@ -55,30 +55,30 @@ class RedPhase:
         job = await self._workshop.open(held, issue)
         if not held.fence.work_head and not await self._workshop.worksite.is_branch_free(held.fence, job.base):
             raise BranchExists
-        before = {id: _unwanted(error) for id, error in left_out.recorded(held.fence).items()}
+        before = {id: _unwanted(error) for id, error in skipped_criteria.recorded(held.fence).items()}
         aside = {id: str(aborted) for id, aborted in before.items()}
         reason = next(reversed(before.values()), None)
-        for cycle in await agenda.upcoming(self._workshop, job):
+        for cycle in await next_phase.upcoming(self._workshop, job):
             try:
                 written = await self._written(cycle)
             except CycleAborted as aborted:
                 if cycle.criterion is None or aborted.error not in _SKIPPED:
                     raise
                 aside[cycle.criterion.id], reason = str(aborted), aborted
-                await left_out.record(held, cycle.criterion.id, aborted.error)
+                await skipped_criteria.record(held, cycle.criterion.id, aborted.error)
                 continue
             await self._record_red(held, job, cycle, written, aside)
             return (*written.red.verdict.skip, *aside)
         return await self._without_more(held, job, aside, reason)
 
-    async def _written(self, job: Job) -> _Written:
+    async def _written(self, job: WorkContext) -> _Written:
         """Tests of one cycle that are worth implementing; raises `CycleAborted` when there are none."""
         baseline = await self._jury.baseline(job)
         verdict = RedVerdict(ErrorType.NO_TEST_WRITTEN, ("nothing was written",))
         refused: NoteError | None = None
         for retry in range(self._retries + 1):
             prompt = self._tests_prompt(job, refused)
-            tree = await self._workshop.edit(job, Call.WRITE_TESTS, job.base, Turn(retry=retry), prompt)
+            tree = await self._workshop.edit(job, Call.WRITE_TESTS, job.base, Attempt(retry=retry), prompt)
             job.held.check()
             red = await self._jury.red(job, baseline, tree)
             verdict = red.verdict
@@ -92,14 +92,16 @@ class RedPhase:
         sentence = _NO_TESTS if verdict.hollow else _ABORTED.get(error, _NO_TESTS)
         raise CycleAborted(error, sentence, verdict.details)
 
-    async def _record_red(self, held: Held, item: Job, job: Job, written: _Written, aside: Mapping[str, str]) -> None:
+    async def _record_red(
+        self, held: Held, item: WorkContext, job: WorkContext, written: _Written, aside: Mapping[str, str]
+    ) -> None:
         red, cost = written.red, self._workshop.take_spent(job.issue.number)
         note = red_note(job, written.baseline, red, written.refused, aside)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         ids = [criterion.id for criterion in job.specification.criteria]
         note = replace(note, covers=covered(written.said, note.new_tests, ids))
-        phased = Phased(written.tree, job.base, subject(job, "Add tests for"), note)
-        to = {"phase": decide.Phase.GREEN, "base": item.base, **left_out.forgotten(held.fence)}
+        phased = PhaseCommit(written.tree, job.base, subject(job, "Add tests for"), note)
+        to = {"phase": decide.Phase.GREEN, "base": item.base, **skipped_criteria.forgotten(held.fence)}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
         told = comments.tests_written(
             held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test, job.pictures.unseen
@@ -107,20 +109,20 @@ class RedPhase:
         await self._status.show(job.issue.number, told, held)
 
     async def _without_more(
-        self, held: Held, job: Job, aside: Mapping[str, str], reason: Blocked | None
+        self, held: Held, job: WorkContext, aside: Mapping[str, str], reason: Blocked | None
     ) -> tuple[str, ...]:
         """No criterion is left that has acceptable tests: what is green already goes on; raises when nothing is."""
-        noted = dict(await agenda.phases(self._workshop, job)).get(held.fence.work_head)
+        noted = dict(await next_phase.phases(self._workshop, job)).get(held.fence.work_head)
         if noted is None:
-            await left_out.forget(held)
+            await skipped_criteria.forget(held)
             raise reason or CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, _NO_TESTS)
-        to = {**await agenda.afterwards(self._workshop, job), **left_out.forgotten(held.fence)}
+        to = {**await next_phase.afterwards(self._workshop, job), **skipped_criteria.forgotten(held.fence)}
         note = replace(noted, set_aside={**noted.set_aside, **aside}, next_phase=str(to["phase"]))
         note = spent(note, self._workshop.take_spent(job.issue.number))
         await self._workshop.worksite.amend(held, job.space, note, job.specification, **to)
         return tuple(aside)
 
-    def _tests_prompt(self, job: Job, refused: NoteError | None) -> str:
+    def _tests_prompt(self, job: WorkContext, refused: NoteError | None) -> str:
         return self._workshop.prompt(
             "write_tests",
             job,

@@ -14,18 +14,18 @@ from shared.prompts import Untrusted
 from shared.text import excerpt
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide
-from worker_agent.aborts import Aborted
+from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.errors import Aborted
+from worker_agent.phase_commits import PhaseCommit, texts
 from worker_agent.ports import StatusBoard
 from worker_agent.tdd.judging.files import is_test_file
-from worker_agent.tdd.judging.kept import judge_kept
+from worker_agent.tdd.judging.regressions import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.phases import agenda
-from worker_agent.tdd.phases.cleaning import Cleaning
+from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import spent, subject, undone
+from worker_agent.tdd.phases.quality_fix import QualityFix
 from worker_agent.tdd.phases.strategy import REFACTORING
 from worker_agent.tdd.runners.report import TestRun
-from worker_agent.workshop import Job, Turn, Workshop
-from worker_agent.worksite import Phased, texts
 
 DIFF_BYTES = 16_000
 """How much of a change a prompt and a question to people quote, its end."""
@@ -43,7 +43,11 @@ class Refactoring:
     """One refactoring of an item's green commit; `approve` asks a person before it is published."""
 
     def __init__(
-        self, workshop: Workshop, status: StatusBoard, cleaning: Cleaning, retries: int = REFACTORING.retries or 0
+        self,
+        workshop: CodingSession,
+        status: StatusBoard,
+        cleaning: QualityFix,
+        retries: int = REFACTORING.retries or 0,
     ) -> None:
         self._workshop = workshop
         self._status = status
@@ -54,13 +58,13 @@ class Refactoring:
         """Let the change be refactored; the commit before stands when nothing good comes of it."""
         job = await self._workshop.open(held, issue)
         start = held.fence.work_head
-        green = dict(await agenda.phases(self._workshop, job)).get(start)
+        green = dict(await next_phase.phases(self._workshop, job)).get(start)
         if green is None:
             raise NothingToConfirm
         before = await self._workshop.test(job, start)
         refused: tuple[str, ...] = ()
         for retry in range(self._retries + 1):
-            turn = Turn(round=held.fence.round, retry=retry)
+            turn = Attempt(round=held.fence.round, retry=retry)
             prompt = await self._prompt(job, start, refused)
             tree = await self._workshop.edit(job, Call.REFACTOR, start, turn, prompt)
             held.check()
@@ -77,7 +81,7 @@ class Refactoring:
     async def wait(self, held: Held, issue: Issue) -> None:
         """Show people what they are asked about."""
         job = await self._workshop.open(held, issue)
-        phases = await agenda.phases(self._workshop, job)
+        phases = await next_phase.phases(self._workshop, job)
         before = phases[-2][0] if len(phases) > 1 else job.base
         diff = await job.space.diff(before, held.fence.work_head)
         await self._status.show(issue.number, comments.refactoring_waits(held.fence, excerpt(diff, DIFF_BYTES)), held)
@@ -97,15 +101,15 @@ class Refactoring:
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
         await self._workshop.worksite.amend(held, job.space, note, job.specification, work_head=commit, **_confirmed())
 
-    async def _waiting(self, held: Held, issue: Issue) -> tuple[Job, tuple[str, Note], tuple[str, Note]]:
+    async def _waiting(self, held: Held, issue: Issue) -> tuple[WorkContext, tuple[str, Note], tuple[str, Note]]:
         """The green commit and the refactoring on top of it, each with its note."""
         job = await self._workshop.open(held, issue)
-        phases = await agenda.phases(self._workshop, job)
+        phases = await next_phase.phases(self._workshop, job)
         if len(phases) < 2 or phases[-1][1].phase is not Phase.REFACTOR:
             raise NothingToConfirm
         return job, phases[-2], phases[-1]
 
-    async def _problems(self, job: Job, start: str, tree: str, before: TestRun) -> tuple[str, ...]:
+    async def _problems(self, job: WorkContext, start: str, tree: str, before: TestRun) -> tuple[str, ...]:
         """What is wrong with a refactoring: files that are not its business, tests, then quality commands."""
         changed = {change.path for change in await job.space.changes(start, tree)}
         part = {change.path for change in await job.space.changes(job.base, start)}
@@ -120,7 +124,7 @@ class Refactoring:
         broken = judge_kept(before, after).details
         return broken or await self._cleaning.problems(job, start, tree)
 
-    async def _record(self, held: Held, job: Job, green: Note, tree: str) -> None:
+    async def _record(self, held: Held, job: WorkContext, green: Note, tree: str) -> None:
         run = await self._workshop.test(job, tree)
         asks = self._workshop.policy.refactor == "approve"
         cost = self._workshop.take_spent(job.issue.number)
@@ -138,18 +142,18 @@ class Refactoring:
             quality=await self._cleaning.results(job, tree),
             summary=change_summary.of_coder(self._workshop.said(job.issue.number, tree)),
         )
-        to = _asked() if asks else agenda.to_ci()
-        phased = Phased(tree, held.fence.work_head, subject(job, "Refactor"), note)
+        to = _asked() if asks else next_phase.to_ci()
+        phased = PhaseCommit(tree, held.fence.work_head, subject(job, "Refactor"), note)
         to = {"base": held.fence.base, **to}
         await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
 
-    async def _leave(self, held: Held, job: Job, green: Note, why: NoteError) -> None:
+    async def _leave(self, held: Held, job: WorkContext, green: Note, why: NoteError) -> None:
         """The green commit stands as it is; its note says what was tried, and the branch moves to it."""
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, why))
         note = spent(note, self._workshop.take_spent(job.issue.number))
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, **agenda.to_ci())
+        await self._workshop.worksite.amend(held, job.space, note, job.specification, **next_phase.to_ci())
 
-    async def _prompt(self, job: Job, start: str, refused: Sequence[str]) -> str:
+    async def _prompt(self, job: WorkContext, start: str, refused: Sequence[str]) -> str:
         return self._workshop.prompt(
             "refactor",
             job,

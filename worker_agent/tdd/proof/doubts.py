@@ -11,9 +11,9 @@ from worker_agent.tdd.damage.code import damages, gone
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.model import Kind
 from worker_agent.tdd.damage.selection import chosen
-from worker_agent.tdd.proof import expecting
+from worker_agent.tdd.proof import damaged_expectations
 from worker_agent.tdd.proof.budget import TimeBudget
-from worker_agent.tdd.proof.noticing import Noticed, Units, noticing_of
+from worker_agent.tdd.proof.damage_detection import Noticed, Units, noticing_of
 from worker_agent.tdd.proof.subject import Subject
 from worker_agent.tdd.proof.unit_index import UnitIndex
 from worker_agent.tdd.runners.report import TestRun
@@ -41,15 +41,15 @@ PRESENCE = "{}: it notices that there is a result, and not which: it passes with
 
 def read(subject: Subject, proven: Units) -> tuple[str, ...]:
     """What can be read: results word for word, parameters without effect, a look at callers, criteria left out."""
-    from worker_agent.tdd.damage import (  # grammars are loaded late
+    from worker_agent.tdd.damage import (
         answers_formula,
         answers_verbatim,
-        awareness,
-        awareness_surroundings,
         code_equality,
         code_guarded,
         code_unused,
-        unasked,
+        environment_awareness,
+        missing_criterion_values,
+        test_awareness,
         unchecked,
         unfinished,
     )
@@ -57,19 +57,19 @@ def read(subject: Subject, proven: Units) -> tuple[str, ...]:
     change = subject.change
     base, head = change.side(change.code, head=False), change.side(change.code, head=True)
     beside = change.side(change.changed - change.tests, head=True)
-    wanted = {path: names for path, names in expecting.by_file(proven).items() if path in change.new}
+    wanted = {path: names for path, names in damaged_expectations.by_file(proven).items() if path in change.new}
     tests, criteria = change.side(wanted, head=True), subject.specification.criteria
     cases = {path: {name: len(proven[f"{path}::{name}"]) for name in names} for path, names in wanted.items()}
     return (
         *answers_verbatim.verbatim(change.old, {**beside, **head}, tests, wanted),
         *code_unused.unused(base, head),
         *answers_formula.fitted(base, head),
-        *awareness.looking(base, head, change.side(change.tests, head=True)),
-        *awareness_surroundings.surrounded(base, head, tests, wanted),
+        *test_awareness.looking(base, head, change.side(change.tests, head=True)),
+        *environment_awareness.surrounded(base, head, tests, wanted),
         *code_equality.deciding(base, head),
         *code_guarded.guarded(base, head),
         *unfinished.unfinished(base, head),
-        *unasked.unasked(criteria, change.new.values()),
+        *missing_criterion_values.unasked(criteria, change.new.values()),
         *unchecked.unchecked(criteria, tests, cases),
     )
 
@@ -78,9 +78,12 @@ async def of_tolerance(subject: Subject, proven: Units, alone: TestRun) -> tuple
     """The tests that would pass with results half as large again."""
     from worker_agent.tdd.damage.expectations_tolerance import wide  # grammars are loaded late
 
-    wanted = expecting.by_file(proven)
+    wanted = damaged_expectations.by_file(proven)
     read_ones = wide(subject.change.side(wanted, head=True), wanted)
-    return tuple(TOLERANT.format(unit) for unit in sorted(read_ones | await expecting.tolerant(subject, proven, alone)))
+    return tuple(
+        TOLERANT.format(unit)
+        for unit in sorted(read_ones | await damaged_expectations.tolerant(subject, proven, alone))
+    )
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from shared.git.notes import ProofNote
 from worker_agent.tdd.judging.duplicates import duplicate_tests
 from worker_agent.tdd.judging.judge import Apart, judge_green, judge_red
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, listed
-from worker_agent.tdd.proof import endless, expecting, noticing, old_tests, patching, stability
+from worker_agent.tdd.proof import damage_detection, damaged_expectations, endless_tests, old_tests, patching, stability
 from worker_agent.tdd.proof.affected import affected_files
+from worker_agent.tdd.proof.behaviour_probes import Probe, told_apart, unguarded, untaken
 from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Overlay
 from worker_agent.tdd.proof.hooked import of_hooks
 from worker_agent.tdd.proof.old_tests import OldTests
-from worker_agent.tdd.proof.probing import Probe, told_apart, unguarded, untaken
 from worker_agent.tdd.proof.subject import Subject
 from worker_agent.tdd.proof.untested import untested
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId, TestResult, TestRun
@@ -81,8 +81,8 @@ async def red(subject: Subject, baseline: TestRun, tests_tree: str, *, has_code:
         baseline = await _concerned(subject, present)
     laid = Overlay(dict(subject.pinned), _controlled(subject, present))
     run = _with_new_modules(change, await subject.run(tests_tree, laid, Selection(present), None))
-    if has_code and endless.ended_from_outside(run):
-        run = await endless.apart(subject, tests_tree, laid, present, old.comparison, baseline) or run
+    if has_code and endless_tests.ended_from_outside(run):
+        run = await endless_tests.apart(subject, tests_tree, laid, present, old.comparison, baseline) or run
     repeated = duplicate_tests(change.support, change.side(change.tests, head=True))
     verdict = judge_red(baseline, run, files=present, duplicates=repeated, new_dependencies=change.brings_dependencies)
     return Red(run, verdict, present, old, baseline)
@@ -191,14 +191,14 @@ async def _damaged(subject: Subject, baseline: TestRun, before: Red, so_far: Gre
             for test, what in flipping.items()
         ]
         return _refused(so_far, ErrorType.IMPLEMENTATION_FAILED, sentences)
-    slow = endless.undecided(baseline, before.run, alone)
+    slow = endless_tests.undecided(baseline, before.run, alone)
     if slow:
         return _weak(so_far, slow)
-    still_green, without = await expecting.unmoved(subject, proven, alone)
+    still_green, without = await damaged_expectations.unmoved(subject, proven, alone)
     if still_green:
         return _weak(so_far, [_expects_nothing(test, kind) for test, kind in still_green.items()])
     budget = TimeBudget(baseline.seconds + before.run.seconds + so_far.run.seconds)
-    found = await noticing.noticing(subject, proven, alone, budget)
+    found = await damage_detection.noticing(subject, proven, alone, budget)
     silent = sorted(without & proven.keys()) if not (found.noticed or found.unnoticed) else ()
     if silent:
         return _weak(so_far, [SILENT.format(test) for test in silent])
@@ -210,7 +210,7 @@ async def _damaged(subject: Subject, baseline: TestRun, before: Red, so_far: Gre
 
 
 async def _with_doubts(
-    subject: Subject, before: Red, so_far: Green, run: _Alone, found: noticing.Noticed, budget: TimeBudget
+    subject: Subject, before: Red, so_far: Green, run: _Alone, found: damage_detection.Noticed, budget: TimeBudget
 ) -> Green:
     """What is told beside, and what is asked: it refuses nothing."""
     from worker_agent.tdd.proof import doubts  # grammars are loaded when a head has passed
@@ -234,13 +234,17 @@ async def _with_doubts(
 
 def _without_running(subject: Subject) -> list[str]:
     """What no run can show: code that does nothing, knows of its tests, or answers nothing but what they ask."""
-    from worker_agent.tdd.damage import answers, awareness, code_stubs  # grammars are loaded when a head has passed
+    from worker_agent.tdd.damage import (  # grammars are loaded when a head has passed
+        answers,
+        code_stubs,
+        test_awareness,
+    )
 
     change = subject.change
     base, head = change.side(change.code, head=False), change.side(change.code, head=True)
     tests = change.side(change.tests, head=True)
     empty = (f"{name}: it does nothing that could be damaged. Implement it." for name in code_stubs.stubs(base, head))
-    return [*empty, *awareness.aware(base, head, tests), *answers.answer_tables(base, head, tests)]
+    return [*empty, *test_awareness.aware(base, head, tests), *answers.answer_tables(base, head, tests)]
 
 
 async def _concluded(
@@ -248,7 +252,7 @@ async def _concluded(
     before: Red,
     so_far: Green,
     new: _Alone,
-    found: noticing.Noticed,
+    found: damage_detection.Noticed,
 ) -> Green:
     """What the damages say of each test and each file."""
     from worker_agent.tdd.proof import doubts  # grammars are loaded when a head has passed
@@ -265,9 +269,14 @@ async def _concluded(
     blind = tuple(sorted(proven.keys() - found.by_unit.keys()))
     if blind and (found.cut_short or (found.untried and 2 * len(blind) <= len(proven))):
         note = replace(note, weak=listed(f"{test}: it noticed none of the damages that were tried" for test in blind))
-        told, blind = replace(so_far, proof=note), tuple(unit for unit in blind if endless.counts_so(before.run, unit))
+        told, blind = (
+            replace(so_far, proof=note),
+            tuple(unit for unit in blind if endless_tests.counts_so(before.run, unit)),
+        )
         if blind:
-            return replace(told, proof=replace(note, doubts=listed(endless.UNNOTICED.format(unit) for unit in blind)))
+            return replace(
+                told, proof=replace(note, doubts=listed(endless_tests.UNNOTICED.format(unit) for unit in blind))
+            )
     asked: dict[str, str] = {}
     if blind:
         asked = await doubts.of_blind(subject, proven, new.expecting, new.run, found, before.old.comparison)
@@ -275,7 +284,7 @@ async def _concluded(
     told = replace(told, proof=replace(told.proof, doubts=tuple(asked.values())))
     if blind and (found.noticed or found.unnoticed):
         return _weak(told, [_notices_nothing(test, found) for test in blind])
-    files = () if found.cut_short else await noticing.unnoticed_files(subject, before.files, so_far.run, found)
+    files = () if found.cut_short else await damage_detection.unnoticed_files(subject, before.files, so_far.run, found)
     alien = [path for path in files if path not in subject.specification.files]
     if alien:
         return _weak(told, [_untested(path) for path in alien])
@@ -289,7 +298,7 @@ def _expects_nothing(test: str, kind: str) -> str:
     )
 
 
-def _notices_nothing(test: str, found: noticing.Noticed) -> str:
+def _notices_nothing(test: str, found: damage_detection.Noticed) -> str:
     silent = [damage for damage in found.unnoticed if damage.what not in found.crashes]
     tried = "; ".join(f"{damage.what} in {damage.path}:{damage.line}" for damage in silent[:3])
     if not tried:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from worker_agent.tdd.comparison.model import Comparison
 from worker_agent.tdd.damage.code_edits import shown
-from worker_agent.tdd.proof.noticing import Units, noticing_of
+from worker_agent.tdd.proof.damage_detection import Units, noticing_of
 from worker_agent.tdd.proof.subject import Subject
 from worker_agent.tdd.runners.report import TestId, TestRun
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from shared.git.notes import ChangedTest
 from worker_agent.tdd.comparison.compare import compare, diff, old_versions
-from worker_agent.tdd.comparison.likeness import with_rewritten
 from worker_agent.tdd.comparison.model import Comparison, Entry, What
+from worker_agent.tdd.comparison.similarity import with_rewritten
 from worker_agent.tdd.proof import weakened
 from worker_agent.tdd.proof.subject import Subject
 from worker_agent.tdd.runners.report import Kind as FailureKind

@@ -8,8 +8,8 @@ from functools import partial
 
 from worker_agent.tdd.damage.code import gone
 from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.proof.noticing import Noticed
-from worker_agent.tdd.proof.probing import Probe, new_functions
+from worker_agent.tdd.proof.behaviour_probes import Probe, new_functions
+from worker_agent.tdd.proof.damage_detection import Noticed
 
 FILES = 3
 """So many files are looked at, one run each."""

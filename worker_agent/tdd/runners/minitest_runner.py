@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, control_ruby, own_report, reporter_file, ruby_errors
+from worker_agent.tdd.runners import command_line, control_ruby, engine_report, reporter_file, ruby_errors
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import Case, Report
 from worker_agent.tdd.runners.project import Project
@@ -101,7 +101,7 @@ class MinitestRunner:
 
     def read(self, data: bytes, project: Project) -> Report:
         """What the reporter wrote."""
-        return own_report.read(data, project, "::")
+        return engine_report.read(data, project, "::")
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
         """All files, when one of them could not be loaded."""

@@ -9,12 +9,12 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.runners import own_report, reporter_file
+from worker_agent.tdd.runners import engine_report, reporter_file
 from worker_agent.tdd.runners.control_javascript import Style
+from worker_agent.tdd.runners.covering_paths import beside
 from worker_agent.tdd.runners.javascript import SCRIPT, JavaScriptRunner
 from worker_agent.tdd.runners.json_report import BETWEEN
 from worker_agent.tdd.runners.junit import Case, Report
-from worker_agent.tdd.runners.outermost import beside
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
 from worker_agent.tdd.runners.runner import Invocation, Selection
@@ -70,7 +70,7 @@ class MochaRunner(JavaScriptRunner):
 
     def read(self, data: bytes, project: Project) -> Report:
         """What the reporter wrote."""
-        return own_report.read(data, project, BETWEEN)
+        return engine_report.read(data, project, BETWEEN)
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
         """All files, when one of them could not be loaded; none, when there is no test file."""

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, own_report, package_scripts, project_text
+from worker_agent.tdd.runners import command_line, engine_report, package_scripts, project_text
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.javascript import SCRIPT, JavaScriptRunner
 from worker_agent.tdd.runners.json_report import BETWEEN
@@ -109,7 +109,7 @@ class NodeRunner(JavaScriptRunner):
 
     def read(self, data: bytes, project: Project) -> Report:
         """What the reporter wrote; a file of tests that passed without one has ended before it came to them."""
-        report = own_report.read(data, project, BETWEEN)
+        report = engine_report.read(data, project, BETWEEN)
         silent = [case.file for case in report.cases if _is_silent(case, project)]
         return Report(problem=f"{silent[0]} ended before it reported a test") if silent else report
 

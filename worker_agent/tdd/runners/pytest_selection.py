@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from worker_agent.tdd.runners.outermost import beside
+from worker_agent.tdd.runners.covering_paths import beside
 from worker_agent.tdd.runners.runner import Selection
 
 _NAME = re.compile(r"(?!(?:and|or|not)$)[A-Za-z_]\w*")

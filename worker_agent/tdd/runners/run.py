@@ -15,13 +15,12 @@ from typing import ClassVar
 import anyio
 from anyio import to_thread
 
-from shared import process
-from shared.git import directories
+from shared import directories, process
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.file_size import FILE_BYTES, limited
 from shared.sandbox.wrap import Kind
 from worker_agent.tdd.phases.quality import Ran
-from worker_agent.tdd.runners import command_line, left_behind, shifted_clock
+from worker_agent.tdd.runners import command_line, shifted_clock, untrusted_files
 from worker_agent.tdd.runners.junit import SEVERITY, Case, Report
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Outcome, TestId, TestResult, TestRun
@@ -129,7 +128,9 @@ class TestBench:
             caches.mkdir(exist_ok=True)
             for stale in what.runner.reports(place):
                 stale.unlink()
-            paths = await to_thread.run_sync(left_behind.paths, place, self._limits.paths)  # before tests can add any
+            paths = await to_thread.run_sync(
+                untrusted_files.paths, place, self._limits.paths
+            )  # before tests can add any
             project = Project.of(place, paths, what.announced)
             call = Invocation(room / "report", project, what.selection, caches)
             argv = what.runner.command(what.command, call)
@@ -141,7 +142,7 @@ class TestBench:
                 command = _Command(argv, place, (where, room, caches), installed, seconds)
                 ended = await self._execute(command, room)
             reports = await to_thread.run_sync(_reports, what.runner, project, pipe)
-            tail = left_behind.tail(room / LOG, self._limits.tail_chars)
+            tail = untrusted_files.tail(room / LOG, self._limits.tail_chars)
             missing = self._missing(argv[0]) if ended.code == _NOT_FOUND else ""
             if ended.code == _NOT_FOUND:
                 tail = "\n".join(filter(None, (tail, missing or self._not_shown(argv[0]))))
@@ -175,7 +176,7 @@ class TestBench:
             installed = await self.equip(where, directory)
             whole = _Command(argv, where / directory, (where, room), installed, self._deadline_seconds)
             ended = await self._execute(whole, room)
-            said = left_behind.tail(room / LOG, self._limits.tail_chars)
+            said = untrusted_files.tail(room / LOG, self._limits.tail_chars)
             stopped = f"limit {ended.limit}" if ended.limit else "stopped at the deadline" if ended.timed_out else ""
             return Ran(command, None if stopped else ended.code, "\n".join(filter(None, (said, stopped))))
 
@@ -256,7 +257,7 @@ def _withheld(name: str) -> bool:
 def _reports(runner: Runner, project: Project, pipe: ReportPipe) -> list[Report]:
     """What went through the pipe, and what lies in the checkout."""
     found = [runner.read(pipe.data, project)] if pipe.data else []
-    return found + [left_behind.report(runner, path, project) for path in runner.reports(project.root)]
+    return found + [untrusted_files.report(runner, path, project) for path in runner.reports(project.root)]
 
 
 def _unreported(

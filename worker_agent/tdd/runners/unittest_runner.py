@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, control_python, own_report, python_errors, reporter_file
+from worker_agent.tdd.runners import command_line, control_python, engine_report, python_errors, reporter_file
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import Case, Report
 from worker_agent.tdd.runners.project import Project
@@ -155,7 +155,7 @@ class UnittestRunner:
 
     def read(self, data: bytes, project: Project) -> Report:
         """What the reporter wrote; a module that could not be loaded is its file."""
-        report = own_report.read(data, project, "::")
+        report = engine_report.read(data, project, "::")
         return replace(report, cases=tuple(_located(case, project.paths) for case in report.cases))
 
     def identify(self, case: Case) -> tuple[TestId, str]:

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from shared.git import directories
+from shared import directories
 from worker_agent.tdd.setup.installed import LINKED
 
 RECORD_BYTES = 2**20

@@ -20,9 +20,8 @@ import anyio
 import structlog
 from anyio import to_thread
 
-from shared import process
+from shared import directories, process
 from shared.errors import Blocked
-from shared.git import directories
 from shared.sandbox.confinement import Confinement
 from worker_agent.tdd.runners import command_line
 from worker_agent.tdd.setup import project_copy

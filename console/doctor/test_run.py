@@ -1,0 +1,109 @@
+"""Whether anything can run here: the tests of the base once in the sandbox, and whether there is a CI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from console.doctor.context import RepositoryContext
+from console.doctor.finding import Finding, failed, passed, skipped, warned
+from console.doctor.suites import paths_of
+from console.verify.command import bench_of, work_place
+from shared.ci.presence import has_workflow
+from shared.errors import EngineError, Gone, Misconfigured
+from shared.github import wire
+from shared.github.address import segment
+from shared.github.checks import Checks
+from shared.process import CommandFailed
+from shared.workflow import Role
+from worker_agent.phase_commits import reader
+from worker_agent.policy import suites_of
+from worker_agent.tdd.judging.judge import judge_baseline
+from worker_agent.tdd.proof.execution import Execution
+from worker_agent.tdd.proof.suites import chosen_suites
+from worker_agent.tdd.runners.report import TestRun
+from worker_agent.verify.clone import brought, cloned
+
+SUBJECT = "test run"
+
+_LINES, _LINE_CHARS = 3, 200
+"""So much is shown of what a run that failed has said."""
+
+
+async def test_run(visit: RepositoryContext) -> Sequence[Finding]:
+    """Whether the tests of the base can be run on this machine as the worker runs them, set-up included."""
+    if Role.WORKER not in visit.roles:
+        return []
+    if visit.machine.quick:
+        return [skipped(SUBJECT, "Left out by --quick: nobody knows whether test_command runs here.", visit.name)]
+    if visit.configured.local_suite == "changed":
+        return [skipped(SUBJECT, "local_suite: changed leaves the whole suite to CI.", visit.name)]
+    tip = await _tip(visit)
+    if tip is None:
+        return []  # a base branch that is not there is told elsewhere
+    try:
+        return [run_finding(await _run(visit, tip), tip, visit.name)]
+    except Misconfigured as error:
+        return [failed(SUBJECT, f"The tests of the base cannot be started: {error}", _STEP, visit.name)]
+    except (EngineError, CommandFailed, OSError) as error:
+        return [failed(SUBJECT, f"The tests of the base could not be run: {error}", _STEP, visit.name)]
+
+
+_STEP = "Correct test_command, setup_command or sandbox; until then nothing can be implemented here."
+
+
+async def _run(visit: RepositoryContext, tip: str) -> TestRun:
+    machine, configured = visit.machine, visit.configured
+    async with work_place(machine.settings) as place:
+        bench = await bench_of(machine.settings, configured, machine.environment, place)
+        mirror, space = await cloned(visit.git, visit.url, place)
+        if not await brought(mirror, tip):
+            raise Misconfigured(f"the commit {tip[:12]} cannot be fetched")
+        await space.bring(tip)
+        paths = await mirror.paths(tip)
+        suites = chosen_suites(suites_of(configured), paths, await reader(space, tip, paths))
+        return await Execution(bench, suites, space).run(tip)
+
+
+def run_finding(run: TestRun, tip: str, where: str) -> Finding:
+    """What one run of the base has shown, judged as the worker judges it before it pays for anything."""
+    verdict = judge_baseline(run)
+    if not verdict.ok:
+        said = " ".join(" ".join(one.split())[:_LINE_CHARS] for one in verdict.details[: 1 + _LINES])
+        return failed(SUBJECT, f"The tests of the base {tip[:12]} do not run here: {said}", _STEP, where)
+    told = f"The tests of the base {tip[:12]} run here: {run.one_line()}."
+    if run.failed or run.broken_files:
+        step = "Repair them first if they should pass: what fails on the base counts for nothing in a proof."
+        return warned(SUBJECT, told, step, where)
+    return passed(SUBJECT, told, where)
+
+
+async def ci(visit: RepositoryContext) -> Sequence[Finding]:
+    """Whether the repository has any CI, and what follows where it has none."""
+    paths, tip = await paths_of(visit), await _tip(visit)
+    if paths is None or tip is None:
+        return []
+    found = has_workflow(paths) or await Checks(visit.me.github, visit.configured.name).ever(tip)
+    return [ci_finding(found=found, none_is_green=visit.configured.ci.none_is_green, where=visit.name)]
+
+
+def ci_finding(*, found: bool, none_is_green: bool, where: str) -> Finding:
+    """Whether there is a CI, judged by what is configured for a commit without checks."""
+    if found:
+        return passed("CI", "There are workflows or checks.", where)
+    if none_is_green:
+        return passed("CI", "There is none, and ci.none_is_green takes a commit without checks for green.", where)
+    sentence = "There is none: pull requests go to review without any check, and only a person's word merges them."
+    return warned("CI", sentence, "Add a workflow, or set ci: {none_is_green: true}.", where)
+
+
+async def _tip(visit: RepositoryContext) -> str | None:
+    """The newest commit of the base branch; None when there is no such branch."""
+    at = f"/repos/{visit.configured.name}/branches/{segment(visit.base_branch)}"
+    try:
+        return wire.read(_commit, await visit.me.github.get(at))
+    except Gone:
+        return None
+
+
+def _commit(value: dict[str, dict[str, str]]) -> str:
+    return str(value["commit"]["sha"])

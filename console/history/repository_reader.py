@@ -1,0 +1,89 @@
+"""Repositories opened to be looked at: signed in, their mirrors here, under no agent's name."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from config.credentials import signing_keys
+from config.repository import RepositorySettings
+from config.settings import Settings
+from config.state import StateDirectory
+from runtime.building.assembly import Process, mirror_of
+from runtime.building.github_adapters import Hub, hub
+from runtime.building.sign_in import Identities, SignedIn
+from shared.clock import Clock
+from shared.comment_signatures import Key, Keyring
+from shared.errors import EngineError, Misconfigured, Transient, Unauthorized
+from shared.git.mirror import Mirror
+from shared.process import CommandFailed
+from shared.workflow import Role
+
+
+@dataclass(frozen=True)
+class OpenRepository:
+    """One repository. `server_time` is GitHub's, by its last answer."""
+
+    configured: RepositorySettings
+    hub: Hub
+    mirror: Mirror
+    keys: Keyring
+    server_time: Callable[[], datetime]
+
+
+@asynccontextmanager
+async def visits(
+    settings: Settings, environment: Mapping[str, str], clock: Clock
+) -> AsyncIterator[tuple[OpenRepository, ...]]:
+    """Every configured repository, in its order. Two requests for each; its mirror is made where there is none.
+
+    Raises `Misconfigured`, `Unauthorized`, `NotAllowed`, `Gone` and `Transient`.
+    """
+    async with visited(settings, environment, clock) as (found, unusable):
+        for error in unusable.values():
+            raise error
+        yield found
+
+
+@asynccontextmanager
+async def visited(
+    settings: Settings, environment: Mapping[str, str], clock: Clock
+) -> AsyncIterator[tuple[tuple[OpenRepository, ...], Mapping[str, EngineError]]]:
+    """The repositories that can be looked at, and why others cannot; raises as `visits` where there is none."""
+    with ExitStack() as stack:  # an identity of its own, never that of an agent
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="visit-")))
+        agent = stack.enter_context(StateDirectory(place).open().claim_identity(Role.WORKER))
+        process = Process(settings, Role.WORKER, clock, agent, environment)
+        keys = tuple(Key.of(secret) for secret in signing_keys(settings.lock))
+        unusable: dict[str, EngineError] = {}
+        async with process.connections.line(process) as line:
+            identities, found = Identities(process, line, stack), []
+            for one in settings.repositories:
+                try:
+                    found.append(await _visit(process, await identities.of(one.name), one, keys))
+                except (Transient, Unauthorized):
+                    raise
+                except EngineError as error:
+                    unusable[one.name] = error
+                except (CommandFailed, OSError) as error:  # git or a disk may be in its way, too
+                    unusable[one.name] = unreadable(one.name, error)
+            if not found:
+                raise next(iter(unusable.values()))
+            yield tuple(found), unusable
+
+
+def unreadable(repository: str, error: Exception) -> Misconfigured:
+    """What git or the disk of this machine puts in the way."""
+    return Misconfigured(f"{repository} cannot be read on this machine: {error}")
+
+
+async def _visit(process: Process, me: SignedIn, one: RepositorySettings, keys: tuple[Key, ...]) -> OpenRepository:
+    seen = await hub(process.role, me, one)
+    mirror = mirror_of(process, me.answers, one.name)
+    await mirror.ensure()
+    ring = Keyring(seen.repository.id, keys, outgoing=process.outgoing)
+    return OpenRepository(one, seen, mirror, ring, lambda: me.github.server_time)

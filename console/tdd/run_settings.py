@@ -1,0 +1,142 @@
+"""The configuration of a task: what is configured for the project, and what a GitHub of the engine's own needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from config.environment import child_environment
+from config.loading import load, source
+from config.model_access import anthropic, openai
+from config.observability import EventSettings, HealthSettings
+from config.repository import (
+    CISettings,
+    FeedbackSettings,
+    LabelSettings,
+    RepositorySettings,
+    TitleSettings,
+)
+from config.settings import GitHubSettings, LockSettings, NotifySettings, Settings
+from console.tdd.task import Order
+from shared.llm.cli.programs import PACKAGES, program
+from shared.llm.cli.version_choice import newest
+
+ACCESS = {"claude": anthropic, "codex": openai}
+"""By backend: what reads the key from the environment."""
+
+POLL_SECONDS = 0.5
+"""How often the agents look; all of it is on this machine."""
+
+
+def local_name(top: Path) -> str:
+    """What a work tree's repository is called where no remote names it."""
+    words = re.sub(r"[^A-Za-z0-9._-]+", "-", top.name).strip(".-").removesuffix(".git")[:80]
+    return f"local/{words or 'project'}"
+
+
+def configured(order: Order, environment: Mapping[str, str]) -> Settings:
+    """The configuration for the order's repository, with this one repository; raises `Misconfigured`.
+
+    A file that names another repository only is taken at its word if there is but one.
+    """
+    named = Path(order.config) if order.config else None
+    file = source(named, environment=environment)
+    settings = load(named, repository=None if file else order.name, environment=environment)
+    known = [one for one in settings.repositories if one.name.casefold() == order.name.casefold()]
+    if not known and len(settings.repositories) == 1:
+        known = list(settings.repositories)
+    one = known[0] if known else RepositorySettings(name=order.name)
+    wishes = {"llm_backend": order.llm, "test_command": order.test_command}
+    one = one.model_copy(update={key: value for key, value in wishes.items() if value is not None})
+    if order.test_command is not None:
+        one = one.model_copy(update={"suites": ()})  # the command that was asked for is the only one
+    sandbox = {} if order.sandbox is None else {"sandbox": order.sandbox}
+    return settings.model_copy(update={"repositories": (one,), **sandbox})
+
+
+def backends(settings: Settings) -> frozenset[str]:
+    """Every backend that a call of a task may be made with."""
+    roles = (role.backend for role in settings.roles.values())
+    return frozenset({settings.repositories[0].llm_backend, *(name for name in roles if name is not None)})
+
+
+def programs(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
+    """By configuration key the program of each backend that has one, found now; raises `Misconfigured`."""
+    found: dict[str, str] = {}
+    path = child_environment(environment)["PATH"]
+    for name in sorted(backends(settings) & PACKAGES.keys()):
+        command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
+        found[f"{name}_cli"] = str(program(name, command, settings.state_dir, path))
+    return found
+
+
+async def chosen(settings: Settings, environment: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
+    """`settings` with the newest program found of each backend, and what is said of the choices."""
+    found: dict[str, str] = {}
+    said: list[str] = []
+    for name in sorted(backends(settings) & PACKAGES.keys()):
+        command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
+        one = await newest(name, command, settings.state_dir, child_environment(environment))
+        found[f"{name}_cli"] = str(one.path)
+        said += [one.sentence] if one.sentence else []
+    return settings.model_copy(update=found), tuple(said)
+
+
+def on_own_github(settings: Settings, order: Order, url: str, place: Path, environment: Mapping[str, str]) -> Settings:
+    """The same coder, tests and limits on the engine's own GitHub at `url`, with everything it writes below `place`.
+
+    Nobody else is there: it polls fast, asks nobody, and merges nothing.
+    """
+    clis = settings.state_dir / "cli"
+    return settings.model_copy(
+        update={
+            **programs(settings, environment),
+            "repositories": (_among_themselves(settings.repositories[0], order),),
+            "state_dir": place / "state",
+            "work_dir": place / "state" / "workspaces",
+            "github": GitHubSettings(api_url=url, write_interval_seconds=0),
+            "lock": LockSettings(settle=0.2, key_files=(place / "lock.key",)),
+            "notify": NotifySettings(),
+            "events": EventSettings(),
+            "health": HealthSettings(port=None),
+            "cooldown": 0.0,
+            "max_concurrent": 1,
+            "max_iterations": 0,
+            "sandbox_readable": (*settings.sandbox_readable, *((clis,) if clis.is_dir() else ())),
+        }
+    )
+
+
+def _among_themselves(own: RepositorySettings, order: Order) -> RepositorySettings:
+    """What is configured for the project, without what concerns people, CI and merging."""
+    return own.model_copy(
+        update={
+            "name": order.name,
+            "base_branch": None,
+            "poll_interval": POLL_SECONDS,
+            "labels": LabelSettings(),
+            "pr_labels": (),
+            "reviewers": (),
+            "assign": None,
+            "merge": "never",
+            "refactor": "auto" if own.refactor == "approve" else own.refactor,
+            "ci": CISettings(none_is_green=True, timeout=2),
+            "titles": TitleSettings(),
+            "review": own.review.model_copy(update={"max_rounds": order.max_reviews}),
+            "feedback": FeedbackSettings(),
+        }
+    )
+
+
+def for_origin(settings: Settings, name: str, api_url: str) -> Settings:
+    """The person's own configuration, for the repository that origin names."""
+    repository = settings.repositories[0].model_copy(update={"name": name})
+    github = settings.github.model_copy(update={"api_url": api_url})
+    return settings.model_copy(update={"repositories": (repository,), "github": github})
+
+
+def keys(settings: Settings, environment: Mapping[str, str]) -> None:
+    """Return when every backend that has a vendor has its key; raises `MissingCredentials`."""
+    for name in sorted(backends(settings) & ACCESS.keys()):
+        ACCESS[name](environment)

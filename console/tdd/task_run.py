@@ -1,0 +1,186 @@
+"""The course of one task: let the agents work, fetch the branch back, open the pull request, tidy up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from console.tdd import result, resume
+from console.tdd.checkout import Checkout
+from console.tdd.lab_host import Site, alone, check_room
+from console.tdd.ledger_entries import entries
+from console.tdd.outcome import Outcome, check_stuck, description, ended, last_word, reviews
+from console.tdd.preflight import Ready
+from console.tdd.resume import ISSUE
+from console.tdd.task import ENDED, STOPPED, Records, State, Task
+from console.tdd.upstream import upstream
+from lab import locks
+from lab.github.server import Lab
+from lab.github.world.repository import RepositoryRecord
+from runtime.telemetry.cost import TaskCost, reckoned
+from runtime.telemetry.progress import Progress, Trail
+from shared import directories
+from shared.errors import Misconfigured
+from shared.governance.ledger_lines import Entry
+from shared.loop import Loop, RealClock
+from shared.telemetry.events import Event
+
+LOOK_SECONDS = 0.25
+"""How often the task's GitHub is looked at."""
+
+STUCK_SECONDS = 30.0
+"""After so long without anybody at work nothing will come of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRun:
+    """One task in this process; `progress` is told what happens."""
+
+    ready: Ready
+    checkout: Checkout
+    records: Records
+    progress: Progress
+
+    async def run(self, task: Task) -> Task:
+        """The task at its end, whatever the end; what it has come to is in its record at any time.
+
+        Raises what a person has to do first as an `EngineError`: the task can be resumed afterwards.
+        """
+        asked = replace(task, order=self.ready.order)
+        async with alone(asked, self.ready.settings, self.ready.environment) as site:
+            task = self._standing(task)
+            if task.state is not State.DONE:
+                async with site.lab(self.checkout) as lab:
+                    task = await self._gone_through(site, lab)
+        if task.state is State.DONE and task.order.cleanup:
+            await self._tidied(task)
+        return task
+
+    def _standing(self, before: Task) -> Task:
+        """The record, now that nobody else writes it; raises `Misconfigured` when the task has gone on since `before`.
+
+        What was looked at and asked for then does not hold for it any more, and its work may be paid for already.
+        """
+        now = self.records.read(before.id)
+        if now.state is State.DONE or now == before:
+            return now
+        raise Misconfigured(
+            f"Another process has worked on the task {now.id} meanwhile (now: {now.state}), so nothing was begun here."
+        )
+
+    async def _gone_through(self, site: Site, lab: Lab) -> Task:
+        task, repository = site.task, lab.at(site.name)
+        resume.reword(lab, task.order)
+        if task.state in STOPPED or await resume.outdated(repository):
+            task = await self._taken_up(task, lab)
+            site = replace(site, task=task)
+        try:
+            outcome = await self._work(site, lab, repository)
+            if outcome.state is not State.APPROVED and await resume.outdated(repository):
+                task = await self._taken_up(task, lab)  # who was at work has stopped at the new text
+                site = replace(site, task=task)
+                outcome = await self._work(site, lab, repository)
+        finally:
+            with anyio.CancelScope(shield=True):
+                task = await self._reckoned(task, repository)
+        task = self._kept(task, outcome)
+        if outcome.head:
+            task = await self._fetched(task, outcome, repository)
+        if outcome.state is State.APPROVED:
+            return await self._published(task, repository)
+        return self._recorded(replace(task, state=outcome.state))
+
+    async def _taken_up(self, task: Task, lab: Lab) -> Task:
+        """The same task in work again. The order comes first: killed in between, it is found and not given twice."""
+        await resume.go_on(lab, task.order.name)
+        before = len(reviews(lab.at(task.order.name)))
+        return self._recorded(replace(task, state=State.WORKING, sentence="", before=before))
+
+    async def _work(self, site: Site, lab: Lab, repository: RepositoryRecord) -> Outcome:
+        """Let the agents work until it has ended; nobody is started when it has."""
+        found = await ended(repository)
+        if found is not None:
+            return found
+        with self.progress.watched():
+            async with site.agents(lab) as loops, anyio.create_task_group() as group:
+                for loop in loops:
+                    group.start_soon(loop.run, anyio.Event())
+                outcome = await self._watched(site, repository, loops)
+                group.cancel_scope.cancel()
+        return outcome
+
+    async def _watched(self, site: Site, repository: RepositoryRecord, loops: tuple[Loop, ...]) -> Outcome:
+        clock, trail, waits = RealClock(), Trail(site.place), ""
+        quiet_since, seen = clock.boot(), await trail.news()
+        while True:
+            if (found := await ended(repository)) is not None:
+                self.progress.follow(await trail.news())
+                return found
+            check_room(site.place)
+            if any(loop.busy or loop.resting for loop in loops) or locks.held(repository):
+                quiet_since = clock.boot()
+            elif clock.boot() - quiet_since > STUCK_SECONDS:
+                await check_stuck(repository, [why for loop in loops for why in loop.skipped])
+                quiet_since, said = clock.boot(), last_word(repository, ISSUE).partition("\n")[0]
+                self.progress.tell(said if said != waits else "")
+                waits = said
+            if news := await trail.news():
+                seen += news
+                self.progress.follow(news)
+                self.records.write(replace(site.task, spent=self._sum(site.task, seen, [])))
+            self.progress.show(self._sum(site.task, seen, []))
+            await clock.sleep(LOOK_SECONDS)
+
+    def _sum(self, task: Task, events: list[Event], booked: list[Entry]) -> TaskCost:
+        now, unknown_run = datetime.fromtimestamp(RealClock().now(), UTC), self.ready.settings.budgets.unknown_run
+        seconds = task.spent.seconds + self.progress.seconds
+        return reckoned(events, booked, now=now, unknown_run=unknown_run, seconds=seconds)
+
+    async def _reckoned(self, task: Task, repository: RepositoryRecord) -> Task:
+        """With what it has taken in the record, however it was left."""
+        events = await Trail(Path(task.place)).news()
+        return self._recorded(replace(task, spent=self._sum(task, events, await entries(repository.bare))))
+
+    def _recorded(self, task: Task) -> Task:
+        self.records.write(task)
+        return task
+
+    def _kept(self, task: Task, outcome: Outcome) -> Task:
+        """In the record before anything is handed out, but never as ended."""
+        task = replace(task, sentence=outcome.sentence, reviews=outcome.reviews)
+        return self._recorded(task if outcome.state in ENDED else replace(task, state=outcome.state))
+
+    async def _fetched(self, task: Task, outcome: Outcome, repository: RepositoryRecord) -> Task:
+        order = task.order
+        head = await result.rewritten(repository.bare, order.commit, outcome.head)
+        await self.checkout.receive(repository.bare.path, result.RESULT, order.branch)
+        self.progress.tell(f"The branch {order.branch} is in your repository.")
+        return self._recorded(replace(task, head=head))
+
+    async def _published(self, task: Task, repository: RepositoryRecord) -> Task:
+        """Push the branch and open the pull request, where one is wanted; then the task is done."""
+        order = task.order
+        if self.ready.pull_settings is not None:
+            async with upstream(self.ready.pull_settings, self.ready.environment) as there:
+                await there.publish(repository.bare.path, task.head, order.branch)
+                body = result.pull_body(description(repository), order.specification, task.reviews)
+                pull = await there.pull_request(result.pull_title(order.title), body, order.branch, order.base)
+                page = f"{there.server}/{there.name}/pull/{pull.number}"
+            self.progress.tell(f"Opened {page}.")
+            task = replace(task, url=page)
+        return self._recorded(replace(task, state=State.DONE))
+
+    async def _tidied(self, task: Task) -> None:
+        """Remove the task's place once the work is certain to be elsewhere; what cannot be removed is said."""
+        order, place = task.order, Path(task.place)
+        if not task.head or not await self.checkout.contains(f"refs/heads/{order.branch}", task.head):
+            self.progress.tell(f"{place} was kept: the branch {order.branch} does not hold its work.")
+            return
+        try:
+            await anyio.to_thread.run_sync(directories.remove, place)
+        except OSError as error:
+            self.progress.tell(f"{place} could not be removed: {error.strerror}.")

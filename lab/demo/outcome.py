@@ -1,0 +1,102 @@
+"""How a demonstration ended: what was merged, the proof, and whether the merged tree's tests pass."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.demo.environment import python_in
+from lab.demo.setup import REPOSITORY, Stage
+from lab.github.server import Lab
+from shared import process
+
+_EVIDENCE = re.compile(r"^## Evidence\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+_CELL = re.compile(r"(?<!\\)\|")
+
+_ROW = re.compile(r"\| (?:[\w-]* \| )?`")
+"""A test's row, with or without its criterion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """One merged pull request, as the audience is shown it."""
+
+    number: int
+    title: str
+    diff: str
+    proofs: tuple[tuple[str, str, str], ...]
+    figures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """How things stand: the numbers of stories, specifications and merged pull requests, and what is open."""
+
+    stories_open: int
+    specifications_open: int
+    specifications: int
+    merged: tuple[int, ...]
+    halted: tuple[int, ...]
+
+    def finished(self, stories: int) -> bool:
+        """Everything is closed, and each specification has one merged pull request."""
+        done = not self.stories_open and not self.specifications_open
+        return done and self.specifications >= stories and len(self.merged) == self.specifications
+
+
+def scene(lab: Lab) -> Scene:
+    """What GitHub shows now."""
+    repository = lab.at(REPOSITORY)
+    threads = repository.issues.records.values()
+    stories = [t for t in threads if "story" in t.labels]
+    specifications = [t for t in threads if not t.is_pull and "story" not in t.labels]
+    return Scene(
+        stories_open=sum(t.open for t in stories),
+        specifications_open=sum(t.open for t in specifications),
+        specifications=len(specifications),
+        merged=tuple(p.number for p in repository.pulls.records.values() if p.merged_at is not None),
+        halted=tuple(t.number for t in threads if {"status:failed", "status:ci-failed"} & set(t.labels)),
+    )
+
+
+async def merged(lab: Lab, number: int) -> Merged:
+    """One merged pull request with its diff and its evidence."""
+    repository = lab.at(REPOSITORY)
+    thread, pull = repository.issues.require(number), repository.pulls.require(number)
+    found = _EVIDENCE.search((thread.body or "").replace("\r\n", "\n"))
+    lines = found[1].splitlines() if found else []
+    rows = [[cell.strip(" `") for cell in _CELL.split(line.strip("| "))][-3:] for line in lines if _ROW.match(line)]
+    proofs = tuple((row[0], row[1].replace("`", ""), row[2]) for row in rows if len(row) == 3)
+    figures = tuple(line.removeprefix("- ") for line in lines if line.startswith("- ") and line[2:3].isalpha())
+    diff = await repository.bare.diff(pull.base_sha, pull.head_sha)
+    return Merged(number, thread.title, diff, proofs, figures)
+
+
+async def tests_pass(lab: Lab, stage: Stage, variables: Mapping[str, str]) -> process.Finished:
+    """Run the project's own check on a fresh checkout of the merged default branch."""
+    bare = lab.at(REPOSITORY).bare
+    head = await bare.sha(bare.default_branch)
+    with tempfile.TemporaryDirectory(dir=stage.root) as place:
+        await bare.checkout(str(head), Path(place))
+        argv = (str(python_in(stage.environment)), "-m", "pytest", "-q")
+        return await process.run(argv, cwd=Path(place), env=variables)
+
+
+def awaiting_approval(lab: Lab) -> set[int]:
+    """The stories whose plan waits for a person."""
+    threads = lab.at(REPOSITORY).issues.records.values()
+    return {thread.number for thread in threads if "status:awaiting-approval" in thread.labels}
+
+
+def last_word(lab: Lab, number: int) -> str:
+    """What the engine says last in its status comment on a thread, without its marks and its data for programs."""
+    comments = [
+        comment.body for comment in lab.at(REPOSITORY).comments.of(number) if "<!-- engine-status/" in comment.body
+    ]
+    said = comments[-1].partition("<details>")[0] if comments else "It says nothing: see the agents' logs."
+    return "\n".join(line for line in said.splitlines() if not line.startswith("<!--")).strip()

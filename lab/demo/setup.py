@@ -1,0 +1,110 @@
+"""Setting the stage: a lab on loopback, its project, its people, and the configuration of the agents."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import target_project
+from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
+from lab.demo.environment import python_in
+from lab.demo.stories import Story, scenario
+from lab.github.server import Lab
+
+REPOSITORY = "ada/directory"
+MAINTAINER = "ada"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where a demonstration plays."""
+
+    root: Path
+    environment: Path
+    backend: str = "scripted"
+    program: Path | None = None
+    own: bool = False
+    """Whether a person's own repository is played with."""
+    test_command: str | None = None
+    """What runs the tests of that; None means detected."""
+    budget_usd: float = 10.0
+    """What all runs together may cost."""
+    paid: bool = False
+    """Whether runs cost real money; a scripted model's, at whatever price, do not."""
+
+    @property
+    def config(self) -> Path:
+        """The agents' configuration file."""
+        return self.root / "config.yml"
+
+    @property
+    def state(self) -> Path:
+        """The agents' state directory."""
+        return self.root / "state"
+
+    def log(self, agent: str) -> Path:
+        """What one agent process printed."""
+        return self.root / f"{agent}.log"
+
+
+async def furnish(lab: Lab, stage: Stage, stories: Sequence[Story]) -> None:
+    """The project with its CI, the tokens, the key, the coder's scenario and the configuration."""
+    await lab.repository(
+        REPOSITORY,
+        {"README.md": "A copy is on its way.\n"} if stage.own else target_project.files(),
+        collaborators={ENGINE: "write", REVIEWER: "write"},
+        check_command=None if stage.own else f"'{python_in(stage.environment)}' ci/check.py",
+    )
+    for login in (ENGINE, REVIEWER):
+        _private(stage.root / f"{login}.token", lab.token(login, PERMISSIONS[login]))
+    _private(stage.root / "lock.key", secrets.token_hex(32))
+    (stage.root / "scenario.yml").write_text(scenario(stories), encoding="utf-8")
+    stage.config.write_text(json.dumps(_configuration(lab, stage), indent=2), encoding="utf-8")  # JSON is YAML
+
+
+def _configuration(lab: Lab, stage: Stage) -> dict[str, object]:
+    """Fast and merging by itself, which is accepted only because everything is on loopback."""
+    configuration: dict[str, object] = {
+        "repositories": [_repository(stage)],
+        "state_dir": str(stage.state),
+        "sandbox": "none",
+        "cooldown": 0,
+        "github": {
+            "api_url": lab.url,
+            "token_file": str(stage.root / f"{ENGINE}.token"),
+            "reviewer_token_file": str(stage.root / f"{REVIEWER}.token"),
+            "write_interval_seconds": 0,
+        },
+        "lock": {"settle": 0.2, "key_files": [str(stage.root / "lock.key")]},
+        "llm": {"scenario": str(stage.root / "scenario.yml")},
+    }
+    if stage.program is not None:
+        whole = stage.budget_usd
+        configuration[f"{stage.backend}_cli"] = str(stage.program)
+        budgets = {"run": min(5.0, whole), "issue": whole, "day": whole, "week": whole}
+        configuration["budgets"] = budgets if stage.paid else budgets | {"unknown_run": 0.01}
+    return configuration
+
+
+def _repository(stage: Stage) -> dict[str, object]:
+    settings: dict[str, object] = {
+        "name": REPOSITORY,
+        "poll_interval": 0.5,
+        "llm_backend": stage.backend,
+        "approval": "comment",
+        "refactor": "off",
+        "merge": "auto",
+    }
+    if not stage.own:
+        return settings | {"test_command": f"'{python_in(stage.environment)}' -m pytest -q"}
+    if stage.test_command is not None:
+        settings["test_command"] = stage.test_command
+    return settings | {"ci": {"none_is_green": True, "timeout": 2}}
+
+
+def _private(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="ascii")

@@ -1,0 +1,1 @@
+"""The embedded GitHub: its API, its git server, its site and what goes wrong on purpose."""

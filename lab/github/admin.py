@@ -1,0 +1,127 @@
+"""The lab's own doors, which GitHub does not have: faults, the mood of the CI and the clock, over HTTP."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from dataclasses import fields
+from typing import Protocol
+
+from aiohttp import web
+from pydantic import TypeAdapter
+
+from lab.github.ci.behaviours import MOODS, CiBehaviour
+from lab.github.clock import LabClock
+from lab.github.fault_injection.faults import Faults, read_fault, show_fault
+from lab.github.fault_injection.lag import Lag
+
+FAULTS_PATH = "/_lab/faults"
+CI_PATH = "/_lab/ci"
+CLOCK_PATH = "/_lab/clock"
+LAG_PATH = "/_lab/lag"
+
+
+class SetCiBehaviour(Protocol):
+    """`Lab.ci_mood`; raises KeyError for a repository that does not exist."""
+
+    def __call__(
+        self, full_name: str, mood: CiBehaviour, *, job: str = "", branch: str = "", sha: str = ""
+    ) -> None: ...
+
+
+class Admin:
+    """Lets the holder of the lab's own token plan faults, see which have not happened, and set moods and time."""
+
+    def __init__(self, token: str, faults: Faults, clock: LabClock, ci_mood: SetCiBehaviour, lag: Lag) -> None:
+        self._token = token
+        self._faults = faults
+        self._clock = clock
+        self._ci_mood = ci_mood
+        self._lag = lag
+
+    def routes(self) -> list[web.RouteDef]:
+        """To be added to the application's router."""
+        return [
+            web.get(FAULTS_PATH, self._unused),
+            web.post(FAULTS_PATH, self._plan),
+            web.delete(FAULTS_PATH, self._clear),
+            web.post(CI_PATH, self._mood),
+            web.post(CLOCK_PATH, self._advance),
+            web.post(LAG_PATH, self._fall_behind),
+        ]
+
+    async def _unused(self, request: web.Request) -> web.Response:
+        """The faults that have not happened, or not as often as planned."""
+        self._check(request)
+        return web.json_response([show_fault(fault) for fault in self._faults.unused])
+
+    async def _plan(self, request: web.Request) -> web.Response:
+        """One fault as a JSON object; its keys are those of `Fault`."""
+        self._check(request)
+        try:
+            fault = self._faults.plan(read_fault(await request.read()))
+        except ValueError as error:
+            return _refused(error)
+        return web.json_response(show_fault(fault), status=201)
+
+    async def _clear(self, request: web.Request) -> web.Response:
+        """No more faults."""
+        self._check(request)
+        self._faults.clear()
+        return web.Response(status=204)
+
+    async def _mood(self, request: web.Request) -> web.Response:
+        """`{"repository": ..., "mood": ...}` with `job`, `branch` and `sha` as in `Lab.ci_mood`.
+
+        The mood is a name of `lab.github.ci.behaviours.MOODS`, or an object whose keys are those of `CiBehaviour`.
+        """
+        self._check(request)
+        try:
+            order = TypeAdapter(dict[str, object]).validate_json(await request.read())
+            mood = _mood(order.pop("mood", None))
+            words = TypeAdapter(dict[str, str]).validate_python(order)
+            self._ci_mood(words.pop("repository", ""), mood, **words)
+        except (ValueError, TypeError, KeyError) as error:
+            return _refused(error)
+        return web.Response(status=204)
+
+    async def _advance(self, request: web.Request) -> web.Response:
+        """`{"seconds": ...}` makes the lab's time jump; answers what time it is then."""
+        self._check(request)
+        try:
+            seconds = TypeAdapter(dict[str, float]).validate_json(await request.read())["seconds"]
+        except (ValueError, KeyError) as error:
+            return _refused(error)
+        self._clock.advance(seconds)
+        return web.json_response({"now": self._clock.now()})
+
+    async def _fall_behind(self, request: web.Request) -> web.Response:
+        """`{"seed": ..., "share": 0.5}` lets the replicas lag from now on; a share of 0 ends it."""
+        self._check(request)
+        try:
+            order = TypeAdapter(dict[str, float]).validate_json(await request.read())
+            self._lag.begin(int(order.pop("seed", 0)), **order)
+        except (ValueError, TypeError) as error:
+            return _refused(error)
+        return web.Response(status=204)
+
+    def _check(self, request: web.Request) -> None:
+        given = request.headers.get("Authorization", "")
+        if not hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode()):
+            raise web.HTTPUnauthorized(text="The lab's own token is needed.")
+
+
+def _mood(told: object) -> CiBehaviour:
+    """A mood by its name or by its fields; raises ValueError for anything else."""
+    if isinstance(told, str):
+        if told not in MOODS:
+            raise ValueError(f"{told!r} is none of these moods: {', '.join(MOODS)}.")
+        return MOODS[told]
+    known = {one.name for one in fields(CiBehaviour)}
+    if not isinstance(told, dict) or told.keys() - known:
+        raise ValueError(f"A mood is a name, or an object with some of these keys: {', '.join(sorted(known))}.")
+    return TypeAdapter(CiBehaviour).validate_json(json.dumps(told))
+
+
+def _refused(error: Exception) -> web.Response:
+    return web.json_response({"message": f"{type(error).__name__}: {error}"}, status=422)

@@ -1,0 +1,178 @@
+"""The middleware that makes planned faults happen, to API calls and to git alike."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from email.utils import formatdate
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from lab.github.clock import LabClock
+from lab.github.fault_injection import bad_answers, connection
+from lab.github.fault_injection.faults import Asked, Fault, FaultKind, Faults, is_git
+from lab.github.fault_injection.sudden_changes import SuddenChanges
+from lab.github.repositories.git_http import git_token
+
+FAULTS: web.RequestKey[list[Fault]] = web.RequestKey("faults", list)
+"""The faults that hit a request, for those behind the middleware."""
+
+_NEVER_SPOILED = ("/_lab/", "/_logs/")
+
+_REPEATED = frozenset({FaultKind.TWICE, FaultKind.LATE})
+"""Kinds that need the whole request in hand."""
+
+_REPLACED = frozenset({FaultKind.ERROR_AFTER, FaultKind.HTML, FaultKind.EMPTY})
+"""Kinds that answer something else after git has already spoken."""
+
+_TOKEN = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Put:
+    """What is carried out once `due` (lab time) has come."""
+
+    due: float
+    fault: Fault
+    request: web.Request
+    handler: Handler
+
+
+class FaultMiddleware:
+    """Spoils the requests of one lab as `faults` says.
+
+    What was put off is carried out when its time has come by `clock`, before the next request of anybody.
+    """
+
+    def __init__(self, faults: Faults, clock: LabClock, mishaps: SuddenChanges) -> None:
+        self._faults = faults
+        self._clock = clock
+        self._mishaps = mishaps
+        self._put_off: deque[_Put] = deque()
+
+    @web.middleware
+    async def spoil(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """To be placed around everything that is served."""
+        await self._catch_up()
+        hits = [] if request.path.startswith(_NEVER_SPOILED) else self._faults.take(self._asked(request))
+        request[FAULTS] = hits
+        if is_git(request.path) and any(fault.kind in _REPEATED for fault in hits):
+            await connection.hold(request)
+        for fault in hits:
+            early = await self._before(fault, request, handler)
+            if early is not None:
+                return bad_answers.for_git(early) if is_git(request.path) and early.body else early
+        try:
+            response = await self._carried_out(hits, request, handler)
+        except web.HTTPException as refused:
+            for fault in hits:
+                await self._after(fault, request, handler, refused)
+            raise
+        for fault in hits:
+            response = await self._after(fault, request, handler, response)
+        return response
+
+    def _asked(self, request: web.Request) -> Asked:
+        login = self._mishaps.login(token_of(request))
+        return Asked(request.method, request.path, login, self._clock.now())
+
+    async def _before(self, fault: Fault, request: web.Request, handler: Handler) -> web.Response | None:
+        """What happens before it is carried out; an answer means that it is not (now)."""
+        match fault.kind:
+            case FaultKind.DELAY:
+                await self._clock.sleep(fault.seconds)
+            case FaultKind.LOST_REQUEST:
+                connection.hang_up(request)
+                return web.Response(status=500)
+            case FaultKind.LATE:
+                self._put(fault, request, handler)
+                connection.hang_up(request)
+                return web.Response(status=500)
+            case FaultKind.ERROR_BEFORE:
+                return bad_answers.error(fault)
+            case FaultKind.PRIMARY_LIMIT:
+                return bad_answers.used_up(fault, self._clock.now())
+            case FaultKind.SECONDARY_LIMIT:
+                return bad_answers.slowed(fault)
+            case _:
+                await self._prepare(fault, request)
+        return None
+
+    async def _prepare(self, fault: Fault, request: web.Request) -> None:
+        """Make ready what shows itself in the answer."""
+        git = is_git(request.path)
+        match fault.kind:
+            case FaultKind.TOKEN_REVOKED:
+                self._mishaps.revoke(token_of(request))
+            case FaultKind.LABEL_DELETED:
+                self._mishaps.delete_labels(request.path, fault.names)
+            case FaultKind.TRANSFERRED:
+                self._mishaps.transfer(request.path, fault.to)
+            case FaultKind.LOST_REPLY:
+                connection.mute(request)
+            case FaultKind.RESET if git:
+                connection.cut(request, fault.after_bytes)
+            case kind if git and kind in _REPLACED:
+                connection.mute(request)
+            case _:
+                pass  # the answer is spoiled when it is there, see `_after` and `staleness`
+
+    async def _carried_out(self, hits: list[Fault], request: web.Request, handler: Handler) -> web.StreamResponse:
+        ahead = sum(fault.seconds for fault in hits if fault.kind is FaultKind.CLOCK_OFFSET)
+        if not ahead:
+            return await handler(request)
+        with self._clock.shifted(ahead):
+            response = await handler(request)
+            response.headers["Date"] = formatdate(self._clock.now(), usegmt=True)
+        return response
+
+    async def _after(
+        self, fault: Fault, request: web.Request, handler: Handler, response: web.StreamResponse
+    ) -> web.StreamResponse:
+        """The answer as the fault leaves it."""
+        match fault.kind:
+            case FaultKind.TWICE:
+                self._put(fault, request, handler)
+                await self._catch_up()
+            case FaultKind.LOST_REPLY:
+                connection.hang_up(request)  # a muted connection must not be waited on
+            case FaultKind.RESET:
+                _reset(fault, request, response)
+            case kind if is_git(request.path) and kind in _REPLACED:
+                connection.speak(request, bad_answers.instead(fault))
+            case FaultKind.ERROR_AFTER | FaultKind.HTML:
+                return bad_answers.instead(fault)
+            case _:
+                return bad_answers.spoiled(fault, response)
+        return response
+
+    def _put(self, fault: Fault, request: web.Request, handler: Handler) -> None:
+        fault.waiting += 1
+        self._put_off.append(_Put(self._clock.now() + fault.seconds, fault, request, handler))
+
+    async def _catch_up(self) -> None:
+        """Carry out what is due, in the order of its arrival; its answers reach nobody."""
+        while put := next((put for put in self._put_off if put.due <= self._clock.now()), None):
+            self._put_off.remove(put)
+            with suppress(web.HTTPException), connection.unheard(put.request):
+                await put.handler(put.request)
+            put.fault.waiting -= 1
+
+
+def token_of(request: web.Request) -> str:
+    """The token that a request carries, be it the API's or git's; empty for none."""
+    given = request.headers.get("Authorization", "")
+    found = _TOKEN.fullmatch(given)
+    return found[1] if found else git_token(given) or ""
+
+
+def _reset(fault: Fault, request: web.Request, response: web.StreamResponse) -> None:
+    """Let a part of the body through; an answer without one, or one too short to be cut, is lost."""
+    body = response.body if isinstance(response, web.Response) else None
+    if not response.prepared and isinstance(body, bytes) and body:
+        connection.cut(request, min(fault.after_bytes, len(body) - 1))
+    else:
+        connection.hang_up(request)

@@ -1,0 +1,106 @@
+"""What stands between a request and its operation: who asks, where the path leads, whether they may."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from lab.github.http import app_jwt
+from lab.github.http.base_address import ENTERPRISE, came_to
+from lab.github.http.call import Operation
+from lab.github.http.refusals import Refusal, no_rights, not_accessible, not_found, redirected
+from lab.github.wire.site import Site
+from lab.github.world.accounts import AccountRecord, TokenRecord
+from lab.github.world.apps import AppRecord
+from lab.github.world.repository import RepositoryRecord
+
+_CREDENTIALS = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, with which token; `app` when an App asks as itself, by a JSON web token."""
+
+    account: AccountRecord
+    token: TokenRecord
+    app: AppRecord | None = None
+
+
+class Admission:
+    """Lets requests in, or raises the `Refusal` that GitHub would send."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._world = site.world
+
+    def caller(self, operation: Operation, request: web.Request) -> Caller:
+        """Who asks; 401 for nobody."""
+        found = _CREDENTIALS.fullmatch(request.headers.get("Authorization", ""))
+        if found is None:
+            raise Refusal(401, "Requires authentication")
+        if not operation.as_app:
+            token = self._world.authenticate(found[1])
+            return Caller(self._world.account(token.login), token)
+        app = app_jwt.authenticate(self._world, found[1])
+        return Caller(self._world.account(app.bot, bot=True), TokenRecord("", app.bot), app)
+
+    def admit(self, operation: Operation, caller: Caller) -> None:
+        """403 for an account that has asked too much: in this hour, or (where the lab paces) too fast."""
+        now, login = self._world.registrar.now(), caller.account.login
+        if self._world.meter.allowance(login, now).remaining == 0:
+            raise Refusal(403, f"API rate limit exceeded for user ID {caller.account.id}.")
+        if operation.creates and not self._world.pace.step(login, now):
+            raise Refusal(403, TOO_FAST, headers={"Retry-After": "60"})
+
+    def home(self, request: web.Request) -> RepositoryRecord | None:
+        """The repository that the path is in; 404 when there is none, a redirection when it was renamed."""
+        match, world = request.match_info, self._world
+        if "repository_id" in match:
+            found = world.repositories.get(whole_number(match["repository_id"]) or 0)
+        elif "repo" in match:
+            name = f"{match['owner']}/{match['repo']}"
+            found, moved = world.repository(name), world.moved(name)
+            if found is None and moved is not None:
+                there = f"{came_to(request, self._site.root)}/repositories/{moved.facts.id}"
+                raise redirected(request.method, there + inside(request.rel_url.raw_path_qs))
+        else:
+            return None
+        if found is None:
+            raise not_found()
+        return found
+
+    def permit(self, operation: Operation, home: RepositoryRecord | None, caller: Caller) -> None:
+        """404 for what may not be seen, 403 for what may not be done."""
+        if home is None or operation.as_app:
+            return
+        facts, login, token = home.facts, caller.account.login, caller.token
+        covered = token.covers(facts.id)
+        if not facts.reaches(login, "read") or (facts.private and not covered):
+            raise not_found()
+        free = operation.level == "read" and operation.role == "read" and not facts.private
+        wanted = operation.permissions or ("metadata",)
+        granted = covered and any(token.may(permission, operation.level) for permission in wanted)
+        if not free and not granted:
+            raise not_accessible(bot=caller.account.bot)
+        if not facts.reaches(login, operation.role):
+            raise no_rights()
+        if operation.level == "write" and facts.archived:
+            raise Refusal(403, "Repository was archived so is read-only.")
+
+
+TOO_FAST = (
+    "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. "
+    "Please retry your request again later."
+)
+
+
+def inside(raw_path: str) -> str:
+    """What follows the repository in a raw path; other paths stay as they are."""
+    return re.sub(rf"^({ENTERPRISE})?/(repos/[^/]+/[^/?]+|repositories/\d+)", "", raw_path)
+
+
+def whole_number(text: str) -> int | None:
+    """A number of at most 18 digits, or None."""
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None

@@ -1,0 +1,180 @@
+"""Git's smart HTTP protocol: git's own `http-backend` as a CGI child, streamed both ways.
+
+A push is answered only after `Bare.on_update` knows what it changed, so that whoever pushed reads its own write.
+aiohttp has already inflated and de-chunked the request body; the child is told neither encoding nor length.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+import anyio
+from aiohttp import ClientConnectionResetError, hdrs, web
+from aiohttp.http_exceptions import BadHttpMessage
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from lab.github.http.refusals import Refusal
+from lab.github.repositories.bare import Bare
+from lab.github.repositories.git_command import environment
+from shared import process
+
+EXCHANGE_SECONDS = 600.0
+"""How long one request may take altogether."""
+
+_HEADER_BYTES = 8192
+"""More than `http-backend` ever prints before its body."""
+
+_CHUNK = 64 * 1024
+
+_BODY_ENDS_EARLY = (ConnectionResetError, web.RequestPayloadError, BadHttpMessage, anyio.BrokenResourceError)
+"""The client left, sent what cannot be inflated or de-chunked, or the child has read all it wants."""
+
+_CHALLENGE = {hdrs.WWW_AUTHENTICATE: 'Basic realm="GitHub"'}
+
+_SERVICES = {"git-upload-pack": False, "git-receive-pack": True}
+"""Service -> whether it writes."""
+
+Authorise = Callable[[str, str, bool], str | None]
+"""(token, full name of the repository, whether to write) -> login of the account, or None when it may not.
+
+Raises `Refusal` for a token that is none.
+"""
+
+FindRepository = Callable[[str], Bare | None]
+"""Full name -> repository, or None when there is none."""
+
+
+class GitHttp:
+    """Serves `/owner/name.git/...` of every repository that `find` knows."""
+
+    def __init__(self, find: FindRepository, authorise: Authorise) -> None:
+        self._find = find
+        self._authorise = authorise
+
+    def routes(self) -> list[web.RouteDef]:
+        """To be added to the application's router; aiohttp's default `auto_decompress` must be on."""
+        repository = "/{owner}/{name}.git"
+        return [
+            web.get(f"{repository}/info/refs", self._advertise, allow_head=False),
+            web.post(f"{repository}/{{service:git-upload-pack|git-receive-pack}}", self._serve),
+            web.get(f"{repository}/{{tail:HEAD|objects/.+}}", self._too_old, allow_head=False),
+        ]
+
+    async def _advertise(self, request: web.Request) -> web.StreamResponse:
+        service = request.query.get("service", "")
+        if service not in _SERVICES:
+            return await self._too_old(request)
+        return await self._exchange(request, service, "info/refs")
+
+    async def _too_old(self, request: web.Request) -> web.StreamResponse:
+        raise web.HTTPForbidden(text="Please upgrade your git client.\n")
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        service = request.match_info["service"]
+        return await self._exchange(request, service, service)
+
+    async def _exchange(self, request: web.Request, service: str, path: str) -> web.StreamResponse:
+        bare, login = self._admit(request, writes=_SERVICES[service])
+        variables = environment() | _cgi_variables(request, bare, login, path)
+        argv = ("git", "http-backend")
+        with anyio.fail_after(EXCHANGE_SECONDS):
+            async with AsyncExitStack() as stack:
+                if path == "git-receive-pack":
+                    await stack.enter_async_context(bare.changing(login))
+                log = bare.path / "http-backend.log"
+                child = await stack.enter_async_context(process.piped(argv, cwd=bare.path, env=variables, log=log))
+                await stack.enter_async_context(_fed(child, request))
+                response = await _relay(child, request)
+            with suppress(ClientConnectionResetError):
+                await response.write_eof()
+        return response
+
+    def _admit(self, request: web.Request, *, writes: bool) -> tuple[Bare, str]:
+        """The repository and the account; the checks come in GitHub's order."""
+        full_name = f"{request.match_info['owner']}/{request.match_info['name']}"
+        token = git_token(request.headers.get(hdrs.AUTHORIZATION, ""))
+        if token is None:
+            raise web.HTTPUnauthorized(headers=_CHALLENGE, text="No credentials.")
+        bare = self._find(full_name)
+        if bare is None:
+            raise web.HTTPNotFound(text="Repository not found.")
+        try:
+            login = self._authorise(token, full_name, writes)
+        except Refusal as refusal:
+            raise web.HTTPUnauthorized(headers=_CHALLENGE, text=f"{refusal.message}.") from refusal
+        if login is None:
+            raise web.HTTPForbidden(text=f"Permission to {full_name}.git denied.")
+        return bare, login
+
+
+def git_token(authorization: str) -> str | None:
+    """The password of an `Authorization: Basic` header; the user name may be anything."""
+    scheme, _, credentials = authorization.partition(" ")
+    if scheme.lower() != "basic":
+        return None
+    try:
+        decoded = base64.b64decode(credentials, validate=True).decode()
+    except ValueError:
+        return None
+    return decoded.partition(":")[2] or None
+
+
+def _cgi_variables(request: web.Request, bare: Bare, login: str, path: str) -> dict[str, str]:
+    return {
+        "GIT_PROJECT_ROOT": str(bare.path.parent),
+        "GIT_HTTP_EXPORT_ALL": "1",
+        "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""),
+        "PATH_INFO": f"/{bare.path.name}/{path}",
+        "QUERY_STRING": request.query_string,
+        "REQUEST_METHOD": request.method,
+        "CONTENT_TYPE": request.headers.get(hdrs.CONTENT_TYPE, ""),
+        "REMOTE_USER": login,
+        "REMOTE_ADDR": request.remote or "",
+    }
+
+
+@asynccontextmanager
+async def _fed(child: Process, request: web.Request) -> AsyncIterator[None]:
+    """The request's body flows into the child for as long as the block runs."""
+    async with anyio.create_task_group() as group:
+        group.start_soon(_feed, child, request)
+        yield
+        group.cancel_scope.cancel()
+
+
+async def _feed(child: Process, request: web.Request) -> None:
+    if child.stdin is None:
+        return
+    try:
+        async for chunk in request.content.iter_chunked(_CHUNK):
+            await child.stdin.send(chunk)
+    except _BODY_ENDS_EARLY:
+        pass  # the child sees the end of its input and refuses what is incomplete
+    await child.stdin.aclose()
+
+
+async def _relay(child: Process, request: web.Request) -> web.StreamResponse:
+    """The child's answer, sent on as it comes until the child has ended; the end of the body is left to the caller.
+
+    A client that leaves early does not stop the child: a push that has arrived is carried out.
+    """
+    if child.stdout is None:
+        raise web.HTTPInternalServerError
+    output = BufferedByteReceiveStream(child.stdout)
+    response = _response((await output.receive_until(b"\r\n\r\n", _HEADER_BYTES)).decode("latin-1"))
+    with suppress(ClientConnectionResetError):
+        await response.prepare(request)
+    async for chunk in output:
+        with suppress(ClientConnectionResetError):
+            await response.write(chunk)
+    await child.wait()
+    return response
+
+
+def _response(head: str) -> web.StreamResponse:
+    headers = dict(line.split(": ", 1) for line in head.split("\r\n"))
+    status = int(headers.pop("Status", "200 OK").split(" ", 1)[0])
+    return web.StreamResponse(status=status, headers=headers)

@@ -1,0 +1,59 @@
+"""The operations of the API, one file per resource; a new one is a decorated function in the right file."""
+
+from __future__ import annotations
+
+from lab.github.http.call import Operation
+from lab.github.routes import (
+    accounts,
+    actions,
+    apps,
+    assignees,
+    branches,
+    checks,
+    comments,
+    commits,
+    contents,
+    git_data,
+    graphql,
+    issues,
+    labels,
+    merging,
+    pulls,
+    refs,
+    relations,
+    repositories,
+    review_comments,
+    review_requests,
+    reviews,
+    statuses,
+    timeline,
+)
+
+OPERATIONS: list[Operation] = [
+    *accounts.routes,
+    *apps.routes,
+    *repositories.routes,
+    *comments.routes,
+    *labels.routes,
+    *assignees.routes,
+    *relations.routes,
+    *timeline.routes,
+    *issues.routes,
+    *reviews.routes,
+    *review_comments.routes,
+    *review_requests.routes,
+    *merging.routes,
+    *pulls.routes,
+    *actions.routes,
+    *checks.routes,
+    *statuses.routes,
+    *commits.routes,
+    *branches.routes,
+    *refs.routes,
+    *git_data.routes,
+    *contents.routes,
+]
+"""In this order the router tries them: of two that match a path the longer one comes first."""
+
+BESIDE_REST: list[Operation] = [*graphql.routes]
+"""What the REST description does not know."""

@@ -1,0 +1,33 @@
+"""Who am I, who is that, and how many requests are left."""
+
+from __future__ import annotations
+
+from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.refusals import not_accessible, not_found
+from lab.github.wire.site import limits
+
+routes = Operations(prefix="")
+
+
+@routes.get("/user")
+async def get_authenticated(call: Call) -> Reply:
+    """The caller; an App's token belongs to no user."""
+    if call.account.bot:
+        raise not_accessible(bot=True)
+    return Reply(body=call.site.profile(call.account, private=True))
+
+
+@routes.get("/users/{username}")
+async def get_user(call: Call) -> Reply:
+    """Anybody."""
+    account = call.site.world.find_account(call.match["username"])
+    if account is None:
+        raise not_found()
+    return Reply(body=call.site.profile(account, private=False))
+
+
+@routes.get("/rate_limit", charged=False)
+async def get_rate_limit(call: Call) -> Reply:
+    """What is left of the hour; reading it costs nothing."""
+    world = call.site.world
+    return Reply(body=limits(world.meter.allowance(call.login, world.registrar.now())))

@@ -1,0 +1,80 @@
+"""What a GitHub App does as itself: who am I, where am I installed, a token please."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lab.github.http.call import REPOSITORY, Call, Operations, Reply
+from lab.github.http.refusals import Refusal, invalid, not_found
+from lab.github.wire import apps as wire
+from lab.github.world.accounts import HOUR, LEVELS
+from lab.github.world.apps import AppRecord, InstallationRecord
+
+routes = Operations(prefix="")
+
+
+@routes.as_app("GET", "/app")
+async def get_app(call: Call) -> Reply:
+    """The App."""
+    return Reply(body=wire.own(call.site, _app(call)))
+
+
+@routes.as_app("GET", f"{REPOSITORY}/installation")
+async def get_repository_installation(call: Call) -> Reply:
+    """Where the App is installed so that it reaches a repository; 404 when it does not."""
+    app = _app(call)
+    found = call.site.world.apps.installation_in(app, call.repository.facts.id)
+    if found is None:
+        raise not_found()
+    return Reply(body=wire.installation(call.site, app, found))
+
+
+@routes.as_app("POST", "/app/installations/{installation_id}/access_tokens")
+async def create_access_token(call: Call) -> Reply:
+    """A token for an hour, for all of the installation's repositories and permissions or for some of them."""
+    app, world = _app(call), call.site.world
+    found = world.apps.installations.get(call.number("installation_id"))
+    if found is None or found.app_id != app.id:
+        raise not_found()
+    token = world.token(
+        app.bot,
+        _permissions(call, found),
+        expires_at=world.registrar.now() + HOUR,
+        repositories=_repositories(call, found),
+    )
+    return Reply(201, wire.access_token(call.site, world.tokens[token]))
+
+
+def _app(call: Call) -> AppRecord:
+    if call.app is None:
+        raise Refusal(401, "A JSON web token could not be decoded")
+    return call.app
+
+
+def _permissions(call: Call, installation: InstallationRecord) -> Mapping[str, str]:
+    wanted = call.fields.get("permissions")
+    if wanted is None:
+        return installation.permissions
+    if not isinstance(wanted, dict) or not all(level in LEVELS[1:] for level in wanted.values()):
+        raise invalid("InstallationAccessToken", "permissions")
+    for name, level in wanted.items():
+        if LEVELS.index(installation.permissions.get(name, "none")) < LEVELS.index(level):
+            raise Refusal(422, "The permissions requested are not granted to this installation.")
+    return {"metadata": "read", **wanted}
+
+
+def _repositories(call: Call, installation: InstallationRecord) -> tuple[int, ...]:
+    names, ids = call.fields.get("repositories"), call.fields.get("repository_ids")
+    if names is None and ids is None:
+        return installation.repositories
+    if not isinstance(names or [], list) or not isinstance(ids or [], list):
+        raise invalid("InstallationAccessToken", "repositories")
+    reached = {number: call.site.world.repositories[number].facts.name for number in installation.repositories}
+    wanted = [*(names or []), *(ids or [])]
+    found = tuple(number for number, name in reached.items() if name in wanted or number in wanted)
+    if not wanted or len(found) < len(wanted):
+        raise Refusal(
+            422,
+            "There is at least one repository that does not exist or is not accessible to the parent installation.",
+        )
+    return found

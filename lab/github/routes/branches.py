@@ -1,0 +1,70 @@
+"""Branches, and what protects them."""
+
+from __future__ import annotations
+
+from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.refusals import Refusal
+from lab.github.wire import commits as commit_wire
+from lab.github.wire import repositories as wire
+from lab.github.world.repository import Protection
+
+routes = Operations()
+
+_HEADS = "refs/heads/"
+
+
+@routes.get("/branches", "contents")
+async def list_branches(call: Call) -> Reply:
+    """All branches by name, or only those that are (not) `protected`."""
+    heads = await call.repository.bare.refs(_HEADS)
+    protected, guarded = call.query.get("protected"), call.repository.facts.protections
+    named = {ref.removeprefix(_HEADS): sha for ref, sha in heads.items()}
+    found = [head for head in named.items() if protected in {None, str(head[0] in guarded).lower()}]
+    return call.page(found, lambda head: wire.short_branch(call.site, call.repository, *head))
+
+
+@routes.read_as_admin("/branches/{branch}/protection/required_status_checks")
+async def get_required_checks(call: Call) -> Reply:
+    """The checks that a branch requires; 404 when it requires none."""
+    name, protection = await _protection(call)
+    if not protection.checks:
+        raise Refusal(404, "Required status checks not enabled")
+    return Reply(body=wire.required_checks(call.site, call.repository, name, protection))
+
+
+@routes.read_as_admin("/branches/{branch}/protection")
+async def get_protection(call: Call) -> Reply:
+    """How a branch is protected; 404 when it is not."""
+    name, protection = await _protection(call)
+    return Reply(body=wire.protection(call.site, call.repository, name, protection))
+
+
+@routes.get("/branches/{branch}", "contents")
+async def get_branch(call: Call) -> Reply:
+    """One branch with its newest commit."""
+    name, sha = await _branch(call)
+    info = (await call.repository.bare.log(None, sha, 1))[0]
+    commit = commit_wire.commit(call.site, call.repository, info)
+    return Reply(body=wire.branch(call.site, call.repository, name, commit))
+
+
+@routes.get("/rules/branches/{branch}")
+async def list_rules(call: Call) -> Reply:
+    """The rules that hold for a branch, whether it exists or not."""
+    return call.page(wire.rules(call.repository, call.match["branch"]), lambda rule: rule)
+
+
+async def _protection(call: Call) -> tuple[str, Protection]:
+    name, _ = await _branch(call)
+    found = call.repository.facts.protections.get(name)
+    if found is None:
+        raise Refusal(404, "Branch not protected")
+    return name, found
+
+
+async def _branch(call: Call) -> tuple[str, str]:
+    name = call.match["branch"]
+    sha = await call.repository.bare.sha(f"{_HEADS}{name}")
+    if sha is None:
+        raise Refusal(404, "Branch not found")
+    return name, sha

@@ -1,0 +1,86 @@
+"""Comments in the threads of issues and pull requests."""
+
+from __future__ import annotations
+
+from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.refusals import Refusal, no_rights
+from lab.github.wire import threads as wire
+from lab.github.world.comments import CommentRecord
+
+routes = Operations()
+
+THREADS = ("issues", "pull_requests")
+
+
+@routes.get("/issues/comments", *THREADS)
+async def list_repository_comments(call: Call) -> Reply:
+    """All comments; by ascending id unless `sort` is given, and only then `direction` counts."""
+    since = call.since("IssueComment")
+    found = call.repository.comments.records.seen(call.stale, lambda c: c.updated_at >= since)
+    if "sort" in call.query:
+        field = f"{call.choice('IssueComment', 'sort', ('created', 'updated'))}_at"
+        descending = call.choice("IssueComment", "direction", ("desc", "asc")) == "desc"
+        found.sort(key=lambda comment: (getattr(comment, field), comment.id), reverse=descending)
+    return call.page(found, lambda comment: wire.comment(call.site, call.repository, comment))
+
+
+@routes.get("/issues/comments/{comment_id}", *THREADS)
+async def get_comment(call: Call) -> Reply:
+    """One comment."""
+    return _shown(call, call.repository.comments.require(call.number("comment_id")))
+
+
+@routes.write("PATCH", "/issues/comments/{comment_id}", *THREADS, role="read")
+async def edit_comment(call: Call) -> Reply:
+    """Replace a comment's body."""
+    comment = _own(call)
+    return _shown(call, call.repository.comments.edit(comment.id, call.text("IssueComment", "body")))
+
+
+@routes.write("DELETE", "/issues/comments/{comment_id}", *THREADS, role="read")
+async def delete_comment(call: Call) -> Reply:
+    """Take a comment away."""
+    call.repository.comments.delete(_own(call).id)
+    return Reply(204)
+
+
+@routes.get("/issues/{issue_number}/comments", *THREADS)
+async def list_comments(call: Call) -> Reply:
+    """The comments of a thread, always by ascending id."""
+    number, since = call.repository.issues.require(call.number("issue_number")).number, call.since("IssueComment")
+    records = call.repository.comments.records
+    found = records.seen(call.stale, lambda c: c.number == number and c.updated_at >= since)
+    return call.page(found, lambda comment: wire.comment(call.site, call.repository, comment))
+
+
+@routes.write("POST", "/issues/{issue_number}/comments", *THREADS, role="read", creates=True)
+async def create_comment(call: Call) -> Reply:
+    """A new comment; in a locked thread only those with write access may."""
+    issue = call.repository.issues.require(call.number("issue_number"))
+    if issue.locked and not call.trusted:
+        raise Refusal(403, "Unable to create comment because issue is locked.")
+    comment = call.repository.comments.add(issue.number, call.login, call.text("IssueComment", "body"))
+    return _shown(call, comment, status=201)
+
+
+@routes.write("POST", "/issues/comments/{comment_id}/reactions", *THREADS, role="read")
+async def create_reaction(call: Call) -> Reply:
+    """React to a comment: 201, or 200 when the caller had done so already."""
+    comment, content = call.repository.comments.require(call.number("comment_id")), call.text("Reaction", "content")
+    if call.repository.issues.require(comment.number).locked and not call.trusted:
+        raise Refusal(403, "Unable to create reaction because issue is locked.")
+    reaction, new = call.repository.comments.react(comment.id, call.login, content)
+    return Reply(201 if new else 200, wire.reaction(call.site, reaction))
+
+
+def _own(call: Call) -> CommentRecord:
+    """The comment, if the caller wrote it or has write access."""
+    comment = call.repository.comments.require(call.number("comment_id"))
+    if comment.author != call.login and not call.trusted:
+        raise no_rights()
+    return comment
+
+
+def _shown(call: Call, comment: CommentRecord, *, status: int = 200) -> Reply:
+    body = wire.comment(call.site, call.repository, comment)
+    return Reply(status, body, {"Location": body["url"]} if status == 201 else {})

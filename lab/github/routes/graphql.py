@@ -1,0 +1,129 @@
+"""GraphQL, as far as the engine uses it: executed by graphql-core against a part of GitHub's own schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from graphql import GraphQLError, GraphQLSchema, build_schema, graphql
+
+from lab.github import merge_queue
+from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.refusals import Refusal
+from lab.github.wire import site
+from lab.github.wire.graphql_schema import SCHEMA
+from lab.github.world.pulls import InlineRecord, PullRecord
+from lab.github.world.repository import RepositoryRecord
+
+routes = Operations("")
+
+
+@cache
+def schema() -> GraphQLSchema:
+    """What is served, checked once."""
+    return build_schema(SCHEMA)
+
+
+@routes.write("POST", "/graphql")
+async def answer(call: Call) -> Reply:
+    """Execute one operation; GraphQL answers 200 to what it refuses, with its sentences beside the data."""
+    document, variables = call.text("Query", "query"), call.fields.get("variables") or {}
+    name = call.fields.get("operationName")
+    result = await graphql(schema(), document, _Root(call), variable_values=variables, operation_name=name)
+    body: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        body["errors"] = [{"message": one.message, "path": one.path} for one in result.errors]
+    return Reply(body=body)
+
+
+class _Root:
+    """The fields of `Query` and `Mutation`."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def node(self, _: object, id: str) -> Mapping[str, Any]:
+        """A pull request by its node id."""
+        repository, pull = self._pull(id)
+        return _pull_request(repository, pull)
+
+    def repository(self, _: object, owner: str, name: str, followRenames: bool = True) -> Mapping[str, Any] | None:
+        """A repository that the caller may read."""
+        found = self._call.site.world.repository(f"{owner}/{name}")
+        if found is None or not found.facts.reaches(self._call.login, "read"):
+            raise GraphQLError(f"Could not resolve to a Repository with the name '{owner}/{name}'.")
+        return {"id": f"R_{owner}_{name}", "pullRequest": lambda _, number: _numbered(found, number)}
+
+    async def enqueuePullRequest(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Enter the merge queue."""
+        repository, pull = self._pull(input["pullRequestId"])
+        try:
+            await merge_queue.enter(repository, pull, input.get("expectedHeadOid"), self._call.account)
+        except Refusal as refusal:
+            raise GraphQLError(refusal.message) from refusal
+        return {"mergeQueueEntry": _entry(pull)}
+
+    def resolveReviewThread(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Mark a thread as resolved."""
+        for repository in self._call.site.world.repositories.values():
+            for remark in repository.pulls.inline.values():
+                if remark.in_reply_to is None and _thread_id(remark) == input["threadId"]:
+                    self._may_write(repository)
+                    return {"thread": _thread(repository.pulls.inline.change(remark.id, resolved=True))}
+        raise GraphQLError(f"Could not resolve to a node with the global id of '{input['threadId']}'")
+
+    def _pull(self, name: str) -> tuple[RepositoryRecord, PullRecord]:
+        """The pull request of that node id, in a repository in which the caller may write."""
+        for repository in self._call.site.world.repositories.values():
+            for pull in repository.pulls.records.values():
+                if site.node("PR", repository.pulls.thread(pull.number).id) == name:
+                    self._may_write(repository)
+                    return repository, pull
+        raise GraphQLError(f"Could not resolve to a node with the global id of '{name}'")
+
+    def _may_write(self, repository: RepositoryRecord) -> None:
+        if not repository.facts.reaches(self._call.login, "write"):
+            raise GraphQLError("Resource not accessible by personal access token")
+
+
+def _numbered(repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
+    pull = repository.pulls.records.get(number)
+    if pull is None:
+        raise GraphQLError(f"Could not resolve to a PullRequest with the number of {number}.")
+    return _pull_request(repository, pull)
+
+
+def _pull_request(repository: RepositoryRecord, pull: PullRecord) -> Mapping[str, Any]:
+    def threads(_: object, first: int = 100, after: str | None = None) -> Mapping[str, Any]:
+        roots = [one for one in repository.pulls.inline_of(pull.number) if one.in_reply_to is None]
+        begin = int(after or 0)
+        page = roots[begin : begin + first]
+        more = begin + first < len(roots)
+        info = {"hasNextPage": more, "endCursor": str(begin + len(page))}
+        return {"nodes": [_thread(one) for one in page], "pageInfo": info, "totalCount": len(roots)}
+
+    return {
+        "__typename": "PullRequest",
+        "id": site.node("PR", repository.pulls.thread(pull.number).id),
+        "mergeQueueEntry": None if pull.queued_at is None else _entry(pull),
+        "reviewThreads": threads,
+    }
+
+
+def _entry(pull: PullRecord) -> Mapping[str, Any]:
+    return {"__typename": "MergeQueueEntry", "id": f"MQE_{pull.number}", "state": "QUEUED"}
+
+
+def _thread(root: InlineRecord) -> Mapping[str, Any]:
+    first = {"__typename": "PullRequestReviewComment", "id": site.node("PRRC", root.id), "fullDatabaseId": str(root.id)}
+    return {
+        "__typename": "PullRequestReviewThread",
+        "id": _thread_id(root),
+        "isResolved": root.resolved,
+        "comments": {"nodes": [first], "totalCount": 1},
+    }
+
+
+def _thread_id(root: InlineRecord) -> str:
+    return site.node("PRRT", root.id)

@@ -1,0 +1,142 @@
+"""Pull requests: list, create, read, change; their files and commits."""
+
+from __future__ import annotations
+
+from lab.github.http.call import Call, Operations, Reply, diff, patch
+from lab.github.http.refusals import custom, invalid, no_rights
+from lab.github.merge_button import COMMITS_READ, mergeable, state
+from lab.github.repositories.pull_refs import hide_merge, show_head
+from lab.github.wire import commits as commit_wire
+from lab.github.wire import pulls as wire
+from lab.github.world.pulls import PullRecord
+
+routes = Operations()
+
+
+@routes.get("/pulls", "pull_requests")
+async def list_pulls(call: Call) -> Reply:
+    """Pull requests by state, head (`owner:branch`) and base, newest first unless asked otherwise."""
+    pulls, wanted = call.repository.pulls, call.choice("PullRequest", "state", ("open", "closed", "all"))
+    head, base = call.query.get("head"), call.query.get("base")
+    owner = call.repository.facts.owner
+
+    def fits(pull: PullRecord) -> bool:
+        of_head = head in {None, f"{pull.fork.partition('/')[0] or owner}:{pull.head_branch}"}
+        of_state = wanted == "all" or pulls.thread(pull.number).open == (wanted == "open")
+        return of_head and of_state and base in {None, pull.base_branch}
+
+    found = pulls.records.seen(call.stale, fits)
+    sort = call.choice("PullRequest", "sort", ("created", "updated", "popularity", "long-running"))
+    default = ("desc", "asc") if sort == "created" else ("asc", "desc")
+    field = "updated_at" if sort == "updated" else "created_at"
+    descending = call.choice("PullRequest", "direction", default) == "desc"
+    found.sort(key=lambda pull: (getattr(pulls.thread(pull.number), field), pull.number), reverse=descending)
+    return call.page(found, lambda pull: wire.simple(call.site, call.repository, pull))
+
+
+@routes.write("POST", "/pulls", "pull_requests", role="read", creates=True)
+async def create_pull(call: Call) -> Reply:
+    """A pull request between two branches; 422 when there is one, or nothing to pull."""
+    title, body = call.text("PullRequest", "title"), call.optional_text("PullRequest", "body")
+    head, base = await _end(call, "head"), await _end(call, "base")
+    repository, draft = call.repository, call.fields.get("draft") is True
+    new = await repository.bare.log(base[1], head[1], 1)
+    if any(pull.base_branch == base[0] for pull in repository.pulls.opened_from(head[0])):
+        raise custom("PullRequest", f"A pull request already exists for {repository.facts.owner}:{head[0]}.")
+    if not new:
+        raise custom("PullRequest", f"No commits between {base[0]} and {head[0]}")
+    thread = repository.issues.open(call.login, title, body, is_pull=True)
+    pull = repository.pulls.open(thread, head, base, draft=draft)
+    await show_head(repository, pull)
+    return await _shown(call, pull, status=201)
+
+
+@routes.get("/pulls/{pull_number}", "pull_requests")
+async def get_pull(call: Call) -> Reply:
+    """One pull request, or its diff or patch. The first look finds mergeability unknown, the next one known."""
+    pull = call.repository.pulls.require(call.number("pull_number"))
+    if call.wants("diff"):
+        return diff(await call.repository.bare.diff(pull.base_sha, pull.head_sha))
+    if call.wants("patch"):
+        return patch(await call.repository.bare.patch(pull.base_sha, pull.head_sha))
+    if pull.asked and pull.merged_at is None:
+        await mergeable(call.repository, pull)
+    elif not pull.asked:
+        call.repository.pulls.records.change(pull.number, asked=True)
+    return await _shown(call, call.repository.pulls.require(pull.number))
+
+
+@routes.write("PATCH", "/pulls/{pull_number}", "pull_requests", role="read")
+async def update_pull(call: Call) -> Reply:
+    """Change title, body, state and base, whichever are given."""
+    pull, issues = call.repository.pulls.require(call.number("pull_number")), call.repository.issues
+    author = call.repository.pulls.thread(pull.number).author
+    if author != call.login and not call.repository.facts.reaches(call.login, "write"):
+        raise no_rights()
+    title, body = call.optional_text("PullRequest", "title"), call.optional_text("PullRequest", "body")
+    wanted = call.optional_text("PullRequest", "state")
+    if wanted not in {None, "open", "closed"}:
+        raise invalid("PullRequest", "state")
+    if title is not None or body is not None:
+        issues.edit(pull.number, call.login, title=title, body=body)
+    if "base" in call.fields:
+        branch, sha = await _end(call, "base")
+        call.repository.pulls.records.change(pull.number, base_branch=branch, base_sha=sha)
+        call.repository.pulls.forget_mergeable(pull.number)
+    if wanted == "closed":
+        issues.close(pull.number, call.login)
+        await hide_merge(call.repository, pull.number)
+    elif wanted == "open":
+        await _reopen(call, pull)
+    return await _shown(call, call.repository.pulls.require(pull.number))
+
+
+@routes.get("/pulls/{pull_number}/files", "pull_requests")
+async def list_files(call: Call) -> Reply:
+    """The files that the pull request changes."""
+    pull = call.repository.pulls.require(call.number("pull_number"))
+    files = await call.repository.bare.changed_files(pull.base_sha, pull.head_sha)
+    return call.page(files, lambda one: commit_wire.changed_file(call.site, call.repository, one, pull.head_sha))
+
+
+@routes.get("/pulls/{pull_number}/commits", "pull_requests")
+async def list_commits(call: Call) -> Reply:
+    """The commits of the pull request, oldest first, at most 250."""
+    pull = call.repository.pulls.require(call.number("pull_number"))
+    found = await call.repository.bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
+    return call.page(found[::-1], lambda info: commit_wire.commit(call.site, call.repository, info))
+
+
+async def _end(call: Call, name: str) -> tuple[str, str]:
+    """The branch that `head` or `base` names, with its commit; the owner may stand before it."""
+    owner, _, branch = call.text("PullRequest", name).rpartition(":")
+    known = owner.lower() in {"", call.repository.facts.owner.lower()}
+    sha = await call.repository.bare.sha(f"refs/heads/{branch}") if known else None
+    if sha is None:
+        raise invalid("PullRequest", name)
+    return branch, sha
+
+
+async def _reopen(call: Call, pull: PullRecord) -> None:
+    head = await call.repository.bare.sha(f"refs/heads/{pull.head_branch}")
+    base = await call.repository.bare.sha(f"refs/heads/{pull.base_branch}")
+    why = ""
+    if pull.merged_at is not None:
+        why = "The pull request cannot be reopened."
+    elif head is None or base is None:
+        why = f"The {pull.head_branch if head is None else pull.base_branch} branch has been deleted."
+    elif await call.repository.bare.merge_base(pull.head_sha, head) != pull.head_sha:
+        why = f"The {pull.head_branch} branch was force-pushed or recreated."
+    if why or head is None or base is None:
+        raise custom("PullRequest", f"state cannot be changed. {why}", "state")
+    call.repository.issues.reopen(pull.number, call.login)
+    await show_head(call.repository, call.repository.pulls.move_head(pull.number, head, base))
+
+
+async def _shown(call: Call, pull: PullRecord, *, status: int = 200) -> Reply:
+    bare = call.repository.bare
+    commits = await bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
+    files = await bare.changed_files(pull.base_sha, pull.head_sha)
+    extent = wire.Extent(len(commits), files, await state(call.repository, pull))
+    body = wire.full(call.site, call.repository, pull, extent)
+    return Reply(status, body, {"Location": body["url"]} if status == 201 else {})

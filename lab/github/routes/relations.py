@@ -1,0 +1,53 @@
+"""How issues hang together: sub-issues, and what an issue waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.refusals import invalid
+from lab.github.wire import repositories
+from lab.github.wire import threads as wire
+from lab.github.wire.site import Json
+from lab.github.world.issues import IssueRecord
+
+routes = Operations()
+
+
+@routes.get("/issues/{issue_number}/sub_issues", "issues")
+async def list_sub_issues(call: Call) -> Reply:
+    """The issues that are part of this one."""
+    return _listed(call, call.repository.relations.children(_number(call)))
+
+
+@routes.write("POST", "/issues/{issue_number}/sub_issues", "issues", creates=True)
+async def add_sub_issue(call: Call) -> Reply:
+    """Make an issue (by its id, not its number) part of this one; the answer is this one."""
+    number, child = _number(call), call.integer("Issue", "sub_issue_id")
+    if child is None:
+        raise invalid("Issue", "sub_issue_id", "missing_field")
+    replace = call.fields.get("replace_parent") is True
+    call.repository.relations.adopt(number, child, call.login, replace=replace)
+    body = _shown(call, call.repository.issues.require(number))
+    return Reply(201, body, {"Location": body["url"]})
+
+
+@routes.get("/issues/{issue_number}/dependencies/blocked_by", "issues")
+async def list_blocked_by(call: Call) -> Reply:
+    """The issues that this one waits for."""
+    return _listed(call, call.repository.relations.blocked_by(_number(call)))
+
+
+def _number(call: Call) -> int:
+    return call.repository.issues.require(call.number("issue_number")).number
+
+
+def _listed(call: Call, numbers: Sequence[int]) -> Reply:
+    issues = [call.repository.issues.require(number) for number in numbers]
+    return call.page(issues, lambda issue: _shown(call, issue))
+
+
+def _shown(call: Call, issue: IssueRecord) -> Json:
+    """An issue beside others of any repository: it says which one is its own."""
+    own = repositories.repository(call.site, call.repository)
+    return {**wire.issue(call.site, call.repository, issue), "repository": own}

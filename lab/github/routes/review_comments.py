@@ -1,0 +1,145 @@
+"""Inline comments on the diffs of pull requests, and the answers to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.refusals import Refusal, custom, invalid, not_found, unprocessable
+from lab.github.repositories import diff_lines
+from lab.github.wire import pulls as wire
+from lab.github.world.issues import MAX_BODY, check_body
+from lab.github.world.pulls import InlineRecord, Place, PullRecord
+
+routes = Operations()
+
+RESOURCE = "PullRequestReviewComment"
+
+SIDES = ("RIGHT", "LEFT")
+
+Patches = Mapping[str, str | None]
+"""Path of a changed file -> its patch; None for a binary file."""
+
+
+@routes.get("/pulls/{pull_number}/comments", "pull_requests")
+async def list_inline_comments(call: Call) -> Reply:
+    """All inline comments of a pull request; by ascending id unless `sort` is given."""
+    since, pulls = call.since(RESOURCE), call.repository.pulls
+    found = [one for one in pulls.inline_of(_pull(call).number, call.login) if one.updated_at >= since]
+    if "sort" in call.query:
+        field = f"{call.choice(RESOURCE, 'sort', ('created', 'updated'))}_at"
+        descending = call.choice(RESOURCE, "direction", ("desc", "asc")) == "desc"
+        found.sort(key=lambda comment: (getattr(comment, field), comment.id), reverse=descending)
+    return call.page(found, lambda comment: wire.inline(call.site, call.repository, comment))
+
+
+@routes.write("POST", "/pulls/{pull_number}/comments", "pull_requests", role="read", creates=True)
+async def create_inline_comment(call: Call) -> Reply:
+    """One inline comment on a line or a whole file, at once and as a review of its own; or an answer."""
+    pull, body = _pull(call), _text(call)
+    answered = call.integer(RESOURCE, "in_reply_to")
+    if answered is not None:
+        return _shown(call, _answer(call, pull, answered, body))
+    commit, path = call.text(RESOURCE, "commit_id"), call.text(RESOURCE, "path")
+    if not await has_commit(call, pull, commit):
+        raise custom(RESOURCE, "commit_id is not part of the pull request", "commit_id")
+    files = await call.repository.bare.changed_files(pull.base_sha, commit)
+    patches = {change.path: change.patch for change in files}
+    on_file = call.fields.get("subject_type") == "file"
+    place = _file_place(patches, path) if on_file else _single_place(patches, call.fields)
+    pulls = call.repository.pulls
+    comment = pulls.remark(pulls.review(pull.number, call.login, "COMMENTED", "", commit), place, body)
+    if on_file:
+        comment = pulls.inline.change(comment.id, line=None, on_file=True)
+    return _shown(call, comment)
+
+
+@routes.write("POST", "/pulls/{pull_number}/comments/{comment_id}/replies", "pull_requests", role="read", creates=True)
+async def create_reply(call: Call) -> Reply:
+    """Answer the first comment of an inline thread."""
+    return _shown(call, _answer(call, _pull(call), call.number("comment_id"), _text(call)))
+
+
+async def has_commit(call: Call, pull: PullRecord, commit: str) -> bool:
+    """Whether a commit is part of the pull request."""
+    if commit == pull.head_sha:
+        return True
+    return commit in {info.sha for info in await call.repository.bare.log(pull.base_sha, pull.head_sha, 250)}
+
+
+def review_place(patches: Patches, remark: Any) -> Place:
+    """Where a remark of a review stands; 422 when the diff does not show it."""
+    body = remark.get("body") if isinstance(remark, dict) else None
+    if not isinstance(body, str) or not body.strip():
+        raise unprocessable("Body can't be blank")
+    if len(body) > MAX_BODY:
+        raise unprocessable(f"Body is too long (maximum is {MAX_BODY} characters)")
+    if not _in(patches, remark):
+        raise unprocessable("Path could not be resolved")
+    found = _place(patches, remark)
+    if found is None:
+        raise unprocessable("Line could not be resolved")
+    return found
+
+
+def _single_place(patches: Patches, remark: Mapping[str, Any]) -> Place:
+    if not _in(patches, remark):
+        raise invalid(RESOURCE, "pull_request_review_thread.path")
+    found = _place(patches, remark)
+    if found is None:
+        raise invalid(RESOURCE, "pull_request_review_thread.line")
+    return found
+
+
+def _file_place(patches: Patches, path: str) -> Place:
+    if path not in patches:
+        raise invalid(RESOURCE, "pull_request_review_thread.path")
+    return Place(path, line=1, side="RIGHT", hunk="", text="", position=1)
+
+
+def _in(patches: Patches, remark: Mapping[str, Any]) -> bool:
+    path = remark.get("path")
+    return isinstance(path, str) and path in patches
+
+
+def _place(patches: Patches, remark: Mapping[str, Any]) -> Place | None:
+    """None for a line that the diff does not show, and for what is no line."""
+    path, side = remark["path"], remark.get("side") or "RIGHT"
+    line, start, position = (remark.get(name) for name in ("line", "start_line", "position"))
+    if side not in SIDES or not all(one is None or type(one) is int for one in (line, start, position)):
+        return None
+    if line is None:
+        return diff_lines.place_at(path, patches[path], position or 0)
+    return diff_lines.place(path, patches[path], line=line, side=side, start_line=start)
+
+
+def _answer(call: Call, pull: PullRecord, root_id: int, body: str) -> InlineRecord:
+    pulls = call.repository.pulls
+    root = pulls.inline.get(root_id)
+    if root is None or root.number != pull.number or root.in_reply_to is not None:
+        raise not_found()
+    review = pulls.review(pull.number, call.login, "COMMENTED", "", root.commit_id)
+    answer = pulls.remark(review, root.place, body, reply_to=root.id)
+    return pulls.inline.change(answer.id, line=root.line)
+
+
+def _pull(call: Call) -> PullRecord:
+    return call.repository.pulls.require(call.number("pull_number"))
+
+
+def _text(call: Call) -> str:
+    """The body of a new comment; 403 where the thread is locked for the caller."""
+    pull = _pull(call)
+    if call.repository.pulls.thread(pull.number).locked and not call.trusted:
+        raise Refusal(403, "Unable to create comment because issue is locked.")
+    body = call.text(RESOURCE, "body")
+    if not body.strip():
+        raise invalid(RESOURCE, "body", "missing_field")
+    check_body(RESOURCE, body)
+    return body
+
+
+def _shown(call: Call, comment: InlineRecord) -> Reply:
+    body = wire.inline(call.site, call.repository, comment)
+    return Reply(201, body, {"Location": body["url"]})

@@ -1,0 +1,59 @@
+"""Commit statuses: what anybody with a token says of a commit."""
+
+from __future__ import annotations
+
+from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.refusals import Refusal, invalid
+from lab.github.routes.commits import resolved
+from lab.github.wire import checks as wire
+from lab.github.world.checks import StatusRecord
+
+routes = Operations()
+
+STATES = ("error", "failure", "pending", "success")
+
+LONGEST_DESCRIPTION = 140
+"""Characters."""
+
+
+@routes.get("/commits/{ref}/status", "statuses")
+async def get_combined_status(call: Call) -> Reply:
+    """The newest status of each context and what they add up to; `pending` when there are none."""
+    sha = await resolved(call)
+    found, home = call.repository.checks.statuses_of(sha), call.repository
+    page = call.page(found, lambda status: wire.short_status(call.site, home, status))
+    return Reply(body=wire.combined(call.site, home, sha, found, page.body), headers=page.headers)
+
+
+@routes.get("/commits/{ref}/statuses", "statuses")
+async def list_statuses(call: Call) -> Reply:
+    """Every status of a commit that was ever set, newest first."""
+    sha = await resolved(call)
+    found = [status for status in call.repository.checks.statuses.values() if status.sha == sha]
+    return call.page(found[::-1], lambda status: wire.status(call.site, call.repository, status))
+
+
+@routes.write("POST", "/statuses/{sha}", "statuses")
+async def create_status(call: Call) -> Reply:
+    """Say something of a commit."""
+    sha = await call.repository.bare.sha(call.match["sha"])
+    if sha is None:
+        raise Refusal(422, f"No commit found for SHA: {call.match['sha']}")
+    state, description = call.text("Status", "state"), call.optional_text("Status", "description")
+    if state not in STATES:
+        raise invalid("Status", "state")
+    if description is not None and len(description) > LONGEST_DESCRIPTION:
+        raise invalid("Status", "description")
+    registrar = call.repository.registrar
+    record = StatusRecord(
+        id=registrar.new_id(),
+        sha=sha,
+        state=state,
+        context=call.optional_text("Status", "context") or "default",
+        description=description,
+        target_url=call.optional_text("Status", "target_url"),
+        creator=call.login,
+        at=registrar.now(),
+    )
+    shown = wire.status(call.site, call.repository, call.repository.checks.set_status(record))
+    return Reply(201, shown, {"Location": shown["url"]})

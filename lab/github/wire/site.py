@@ -1,0 +1,147 @@
+"""Where the lab answers and whom it knows: what every URL and every user object is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from lab.github.repositories.git_command import GITHUB
+from lab.github.world.accounts import AccountRecord, Allowance
+from lab.github.world.hub import World
+from lab.github.world.repository import RepositoryRecord
+
+Json = dict[str, Any]
+
+_USER_URLS = {
+    "followers_url": "/followers",
+    "following_url": "/following{/other_user}",
+    "gists_url": "/gists{/gist_id}",
+    "starred_url": "/starred{/owner}{/repo}",
+    "subscriptions_url": "/subscriptions",
+    "organizations_url": "/orgs",
+    "repos_url": "/repos",
+    "events_url": "/events{/privacy}",
+    "received_events_url": "/received_events",
+}
+
+GHOST = AccountRecord(10137, "ghost", bot=False, created_at=0)
+"""Who stands in GitHub's events for a deleted account."""
+
+WEB_FLOW = AccountRecord(19864447, "web-flow", bot=False, created_at=0)
+"""Who commits what GitHub itself commits: merges, and edits on its pages."""
+
+_PRIVATE = "@users.noreply.github.com"
+"""The end of the address that GitHub gives to everybody: `ID+LOGIN@...`, in older commits `LOGIN@...`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The API root (no trailing slash) and the world behind it."""
+
+    root: str
+    world: World
+
+    @property
+    def downloads(self) -> str:
+        """Another host, where downloads are: clients must not show it their token."""
+        return self.root.replace("//127.0.0.1:", "//localhost:", 1)
+
+    def user(self, login: str | None) -> Json | None:
+        """The account of a login as GitHub's simple user; None for nobody and for deleted accounts."""
+        account = None if login is None else self.world.find_account(login)
+        return None if account is None else self.person(account)
+
+    def actor(self, login: str) -> Json:
+        """Like `user`, but a deleted account shows as the ghost."""
+        return self.user(login) or self.person(GHOST)
+
+    def writer(self, address: str) -> Json | None:
+        """The account that an address in a commit belongs to; None when nobody's is known to be it."""
+        if address == GITHUB[1]:
+            return self.person(WEB_FLOW)
+        if address.endswith(_PRIVATE):
+            before = address.removesuffix(_PRIVATE)
+            return self.user(before.partition("+")[2] or before)
+        known = (one for one in self.world.accounts.values() if one.email and one.email == address.lower())
+        return next((self.person(one) for one in known), None)
+
+    def person(self, account: AccountRecord) -> Json:
+        """GitHub's simple user."""
+        login = quote(account.login)
+        url = f"{self.root}/users/{login}"
+        return {
+            "login": account.login,
+            "id": account.id,
+            "node_id": node("U", account.id),
+            "avatar_url": f"{self.root}/_avatars/{account.id}",
+            "gravatar_id": "",
+            "url": url,
+            "html_url": f"{self.root}/{login}",
+            **{key: url + suffix for key, suffix in _USER_URLS.items()},
+            "type": "Bot" if account.bot else "User",
+            "site_admin": False,
+        }
+
+    def profile(self, account: AccountRecord, *, private: bool) -> Json:
+        """GitHub's long user object; `private` adds what only the account itself sees."""
+        nothing: Json = dict.fromkeys(("company", "email", "hireable", "bio", "location"))
+        counts = dict.fromkeys(("public_repos", "public_gists", "followers", "following"), 0)
+        mine = {
+            **dict.fromkeys(("private_gists", "total_private_repos", "owned_private_repos", "disk_usage"), 0),
+            "collaborators": 0,
+            "two_factor_authentication": True,
+        }
+        return {
+            **self.person(account),
+            "name": account.login,
+            "blog": "",
+            **nothing,
+            **counts,
+            "created_at": stamp(account.created_at),
+            "updated_at": stamp(account.created_at),
+            **(mine if private else {}),
+        }
+
+    def api(self, repository: RepositoryRecord) -> str:
+        """The repository's API URL."""
+        return f"{self.root}/repos/{repository.full_name}"
+
+    def html(self, repository: RepositoryRecord) -> str:
+        """The repository's page."""
+        return f"{self.root}/{repository.full_name}"
+
+    def association(self, repository: RepositoryRecord, login: str) -> str:
+        """How an author stands to the repository."""
+        if login.lower() == repository.facts.owner.lower():
+            return "OWNER"
+        return "COLLABORATOR" if login in repository.facts.collaborators else "NONE"
+
+
+def limits(allowance: Allowance) -> Json:
+    """The answer to `GET /rate_limit`."""
+    core = {
+        "limit": allowance.limit,
+        "used": allowance.used,
+        "remaining": allowance.remaining,
+        "reset": allowance.reset,
+    }
+    search = {"limit": 30, "used": 0, "remaining": 30, "reset": allowance.reset}
+    graphql = {"limit": 5000, "used": 0, "remaining": 5000, "reset": allowance.reset}
+    return {"resources": {"core": core, "search": search, "graphql": graphql}, "rate": core}
+
+
+def stamp(seconds: int) -> str:
+    """A time as GitHub writes it: UTC, whole seconds."""
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def stamp_or_none(seconds: int | None) -> str | None:
+    """`stamp` of what may not have happened."""
+    return None if seconds is None else stamp(seconds)
+
+
+def node(kind: str, number: int | str) -> str:
+    """A global node id; opaque to clients."""
+    return f"{kind}_lab{number}"

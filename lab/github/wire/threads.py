@@ -1,0 +1,157 @@
+"""Labels, issues and comments as GitHub's JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from lab.github.wire import apps
+from lab.github.wire.site import Json, Site, node, stamp, stamp_or_none
+from lab.github.world.comments import REACTIONS, CommentRecord, ReactionRecord
+from lab.github.world.issues import IssueRecord
+from lab.github.world.labels import LabelRecord
+from lab.github.world.repository import RepositoryRecord
+
+
+def label(site: Site, repository: RepositoryRecord, record: LabelRecord) -> Json:
+    """One label definition."""
+    return {
+        "id": record.id,
+        "node_id": node("LA", record.id),
+        "url": f"{site.api(repository)}/labels/{quote(record.name)}",
+        "name": record.name,
+        "color": record.color,
+        "default": False,
+        "description": record.description,
+        "archived_at": None,
+        "archived_by": None,
+    }
+
+
+def labels_of(site: Site, repository: RepositoryRecord, record: IssueRecord) -> list[Json]:
+    """The labels that a thread carries."""
+    found = (repository.labels.find(name) for name in record.labels)
+    return [label(site, repository, one) for one in found if one is not None]
+
+
+def issue(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json:
+    """One issue, or a pull request seen as an issue."""
+    assignees = [site.actor(login) for login in record.assignees]
+    return {
+        **_urls(site, repository, record),
+        "id": record.id,
+        "node_id": node("PR" if record.is_pull else "I", record.id),
+        "number": record.number,
+        "title": record.title,
+        "body": record.body,
+        "user": site.user(record.author),
+        "labels": labels_of(site, repository, record),
+        "state": "open" if record.open else "closed",
+        "state_reason": record.state_reason,
+        "locked": record.locked,
+        "active_lock_reason": None,
+        "assignee": assignees[0] if assignees else None,
+        "assignees": assignees,
+        "milestone": None,
+        "comments": record.comments,
+        "created_at": stamp(record.created_at),
+        "updated_at": stamp(record.updated_at),
+        "closed_at": stamp_or_none(record.closed_at),
+        "closed_by": site.user(record.closed_by),
+        "author_association": site.association(repository, record.author),
+        "performed_via_github_app": apps.behind(site, record.author),
+        **_relations(site, repository, record.number),
+        **_pull_request(site, repository, record),
+    }
+
+
+def comment(site: Site, repository: RepositoryRecord, record: CommentRecord) -> Json:
+    """One comment in a thread."""
+    url = f"{site.api(repository)}/issues/comments/{record.id}"
+    thread = repository.issues.records[record.number]
+    return {
+        "url": url,
+        "html_url": f"{page_of(site, repository, thread)}#issuecomment-{record.id}",
+        "issue_url": f"{site.api(repository)}/issues/{record.number}",
+        "id": record.id,
+        "node_id": node("IC", record.id),
+        "user": site.user(record.author),
+        "created_at": stamp(record.created_at),
+        "updated_at": stamp(record.updated_at),
+        "author_association": site.association(repository, record.author),
+        "body": record.body,
+        "reactions": rollup(url, repository.comments.reactions_to(record.id)),
+        "performed_via_github_app": apps.behind(site, record.author),
+    }
+
+
+def reaction(site: Site, record: ReactionRecord) -> Json:
+    """One reaction to a comment."""
+    return {
+        "id": record.id,
+        "node_id": node("REA", record.id),
+        "user": site.user(record.author),
+        "content": record.content,
+        "created_at": stamp(record.at),
+    }
+
+
+def page_of(site: Site, repository: RepositoryRecord, record: IssueRecord) -> str:
+    """The page of a thread."""
+    return f"{site.html(repository)}/{'pull' if record.is_pull else 'issues'}/{record.number}"
+
+
+def _urls(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json:
+    url = f"{site.api(repository)}/issues/{record.number}"
+    return {
+        "url": url,
+        "repository_url": site.api(repository),
+        "labels_url": f"{url}/labels{{/name}}",
+        "comments_url": f"{url}/comments",
+        "events_url": f"{url}/events",
+        "timeline_url": f"{url}/timeline",
+        "html_url": page_of(site, repository, record),
+        "reactions": rollup(url),
+    }
+
+
+def _pull_request(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json:
+    if not record.is_pull:
+        return {}
+    pull, page = repository.pulls.records.get(record.number), page_of(site, repository, record)
+    links = {
+        "url": f"{site.api(repository)}/pulls/{record.number}",
+        "html_url": page,
+        "diff_url": f"{page}.diff",
+        "patch_url": f"{page}.patch",
+        "merged_at": stamp_or_none(pull.merged_at if pull else None),
+    }
+    return {"pull_request": links, "draft": bool(pull and pull.draft)}
+
+
+def _relations(site: Site, repository: RepositoryRecord, number: int) -> Json:
+    """What hangs together with an issue, counted."""
+    relations, issues = repository.relations, repository.issues.records
+    children, parent = relations.children(number), relations.parent(number)
+    done = sum(not issues[child].open for child in children)
+    blockers, blocked = relations.blocked_by(number), relations.blocking(number)
+    return {
+        "parent_issue_url": None if parent is None else f"{site.api(repository)}/issues/{parent}",
+        "sub_issues_summary": {
+            "total": len(children),
+            "completed": done,
+            "percent_completed": 100 * done // len(children) if children else 0,
+        },
+        "issue_dependencies_summary": {
+            "blocked_by": sum(issues[one].open for one in blockers),
+            "blocking": sum(issues[one].open for one in blocked),
+            "total_blocked_by": len(blockers),
+            "total_blocking": len(blocked),
+        },
+    }
+
+
+def rollup(url: str, given: Sequence[str] = ()) -> Json:
+    """How often each reaction was given to what is at `url`."""
+    counted = {kind: given.count(kind) for kind in REACTIONS}
+    return {"url": f"{url}/reactions", "total_count": len(given), **counted}

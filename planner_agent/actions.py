@@ -1,0 +1,166 @@
+"""What the planner shows on GitHub: labels after the fence, plans, specification issues, giving up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from planner_agent import comments, plan_comment
+from planner_agent.decide import STAGES, Phase, Snapshot, flags, sent_back
+from planner_agent.plan import Plan
+from planner_agent.policy import Policy
+from planner_agent.ports import Forge
+from planner_agent.specifications import Specifications
+from shared.errors import Blocked, Unexplained
+from shared.github.creation import making
+from shared.items import Ended, Result
+from shared.labels import Flag
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.models import Comment, Issue
+from shared.reconcile.start_label import Beginning
+from shared.text import hosts
+from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
+
+CONFIGURATION = "the configuration"
+"""Who approved a plan when nobody had to."""
+
+
+class Actions:
+    """The planner's effects on stories; every one is convergent."""
+
+    def __init__(self, forge: Forge, specifications: Specifications, policy: Policy) -> None:
+        self._forge = forge
+        self._specifications = specifications
+        self._policy = policy
+        self._beginning = Beginning(forge.issues, forge.labels, policy.names)
+        self._ending: set[int] = set()
+
+    @property
+    def ending(self) -> Collection[int]:
+        """Stories that we are closing: that they are closed is no order of a person's."""
+        return self._ending
+
+    def forget(self, number: int) -> None:
+        """The lease on a story has ended."""
+        self._ending.discard(number)
+
+    async def show(self, held: Held, snapshot: Snapshot) -> Snapshot:
+        """Make stage label and flags follow the fence; returns the snapshot with the labels that are there then.
+
+        None of them when the label `story` was taken off before the first one was set: an order to stop.
+        """
+        stage, issue = held.fence.stage, snapshot.issue
+        if self._policy.decided is not None and not self._policy.names.read(issue.labels).story:
+            issue = await self._asked(held, issue)
+        elif stage is Stage.PLANNING:
+            begun = await self._beginning.label(held, issue, self._policy.names.story, stage)
+            if begun is None:
+                return replace(snapshot, issue=replace(issue, labels=frozenset()))
+            issue = begun
+        if stage in HALTED:
+            await self._explain(held)
+        on, off = flags(stage, questions=snapshot.questions)
+        labels = await self._forge.labels.show(
+            issue.number, stage, held, known=issue.labels, flags_on=on, flags_off=off
+        )
+        return replace(snapshot, issue=replace(issue, labels=labels))
+
+    async def _asked(self, held: Held, issue: Issue) -> Issue:
+        """A story that a person at our terminal asked for gets its label when it is ours: nobody else begins it."""
+        names = self._policy.names
+        wanted = [names.story, *([names.of(held.fence.stage)] if held.fence.stage not in UNLABELLED else [])]
+        return replace(issue, labels=await self._forge.labels.add(issue.number, wanted, held))
+
+    async def _explain(self, held: Held) -> None:
+        """It was given up, and whoever did that may have ended before saying why: then say so now, before the label."""
+        told = comments.given_up(held.fence, Unexplained(), self._restart, "")
+        known = await self._forge.status.data(held.fence.key.number)
+        if any(known.get(name) != told.data[name] for name in ("stage", "plan")):
+            await self._forge.status.show(held.fence.key.number, told, held)
+
+    async def post(self, held: Held, snapshot: Snapshot, plan: Plan) -> Comment:
+        """Post a plan, bound to the text that it was made from."""
+        number, revision = snapshot.issue.number, held.fence.attempt
+        body = plan_comment.write(
+            plan,
+            plan_comment.Binding(number, revision, snapshot.story, hosts(snapshot.issue.body)),
+            keys=held.claimant.keys,
+            approval=self._policy.approval,
+        )
+        async with making(held, plan_comment.creation_name(revision, snapshot.story)):
+            return await self._forge.comments.post(number, body, held)
+
+    async def submit(self, held: Held, snapshot: Snapshot, event: Event) -> None:
+        """The plan waits for a person, who is told why when the configuration would usually do."""
+        await advance(held, stage=move(Track.STORY, held.fence.stage, event).to, phase="")
+        if event is Event.PLAN_POSTED and self._policy.auto and snapshot.order is None:
+            await self._forge.status.show(held.fence.key.number, comments.changed_meanwhile(held.fence), held)
+
+    async def approve(self, held: Held, by: str) -> None:
+        """The plan is approved; from here on only its creation is left."""
+        await advance(held, phase=Phase.CREATE, approved_by=by)
+        if held.fence.attempt == 1:
+            self._specifications.expect_none(held)
+
+    async def send_back(self, held: Held, snapshot: Snapshot) -> None:
+        """A new plan is wanted."""
+        fence = held.fence
+        to = move(Track.STORY, fence.stage, sent_back(snapshot.order)).to
+        await advance(held, stage=to, phase=Phase.DRAFT, attempt=fence.attempt + 1, round=fence.round + 1)
+
+    async def create(self, held: Held, snapshot: Snapshot) -> Ended:
+        """Create what is missing, list it, and hand over; a crash in between is finished by the next claim."""
+        plan = snapshot.posted
+        if plan is None or plan.plan is None:
+            raise Blocked("There is no plan to create specifications from.")
+        created = await self._specifications.create(held, snapshot.issue, plan.plan, plan.sha)
+        to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CREATED).to
+        status = comments.specified(replace(held.fence, stage=to), created)
+        await self._forge.status.show(snapshot.issue.number, status, held)
+        await advance(held, stage=to, phase="")
+        await self.show(held, snapshot)
+        numbers = ", ".join(f"#{one.number}" for one in created)
+        return Ended(Result.HANDED_OVER, f"#{snapshot.issue.number} became {numbers}")
+
+    async def finish(self, held: Held, snapshot: Snapshot) -> Ended:
+        """Every specification is closed: so is the story. Said first, because nobody looks at what has ended."""
+        number = snapshot.issue.number
+        numbers = await self._specifications.numbers(snapshot.issue, held.fence.attempt)
+        to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to
+        await self._forge.status.show(number, comments.finished(replace(held.fence, stage=to), numbers), held)
+        self._ending.add(number)
+        closed = await self._forge.issues.close(number, held)
+        self._forge.inbox.dismiss(number)
+        await self._forge.closing.unlabel(closed, held)
+        await advance(held, stage=to)
+        return Ended(Result.FINISHED, f"#{number} is done")
+
+    async def give_up(self, held: Held, error: Blocked, flagged: Collection[Flag], raw: str) -> None:
+        """To a person: fence, labels and flags, and one comment that says what to do."""
+        number, stage = held.fence.key.number, held.fence.stage
+        if stage in STAGES - {Stage.SPECIFIED}:
+            await advance(held, stage=move(Track.STORY, stage, Event.GAVE_UP).to)
+        issue = await self._forge.issues.issue(number)
+        await self._forge.status.show(number, comments.given_up(held.fence, error, self._restart, raw), held)
+        await self._forge.labels.show(number, held.fence.stage, held, known=issue.labels, flags_on=tuple(flagged))
+
+    async def wait_for(self, held: Held, sentence: str) -> None:
+        """It waits until the time in its fence; whoever comes first then goes on."""
+        await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
+
+    async def pause(self, held: Held) -> None:
+        """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
+        await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
+
+    async def withdraw(self, held: Held, reason: str) -> None:
+        """A person ended it: the fence remembers, and what is closed shows no stage any more."""
+        issue = await self._forge.issues.issue(held.fence.key.number)
+        if not issue.open:
+            await self._forge.closing.unlabel(issue, held)
+        await advance(held, stage=Stage.WITHDRAWN)
+        await self._forge.status.show(issue.number, comments.withdrawn(held.fence, reason, self._restart), held)
+
+    @property
+    def _restart(self) -> str:
+        return self._policy.names.of(Stage.PLANNING)

@@ -1,0 +1,55 @@
+"""What the reconciler has to know of stories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from planner_agent import comments
+from planner_agent.decide import STAGES, before
+from planner_agent.ports import Closing
+from shared.github.status import Status
+from shared.labels import Labels
+from shared.lock.record import Fence
+from shared.lock.write_permit import Notice, WritePermit
+from shared.models import Issue
+from shared.reconcile.orphans import TIDYING, Outcome, ReconcileRules
+from shared.workflow import TERMINAL, Role, Stage
+
+
+class Board(Protocol):
+    """The planner's status comments."""
+
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None: ...
+
+    async def data(self, number: int) -> Mapping[str, Any]: ...
+
+
+async def _outcome(fence: Fence) -> Outcome:
+    """A specified story that is closed is done, whoever closed it."""
+    return Outcome.DONE if fence.stage is Stage.SPECIFIED else Outcome.DROPPED
+
+
+def trade(names: Labels, closing: Closing, status: Board) -> ReconcileRules:
+    """A crash may leave a story without a label: before its first plan it has none."""
+
+    async def told(fence: Fence, reason: str) -> Status:
+        return comments.withdrawn(fence, reason, names.of(Stage.PLANNING))
+
+    async def closed(fence: Fence, item: Issue) -> None:
+        """The end of another stage is told as a withdrawal; a planner that died while ending a story has told it."""
+        if fence.stage is Stage.SPECIFIED and (await status.data(item.number)).get("stage") != Stage.DONE:
+            await status.revise(item.number, comments.closed(fence), Notice(item.number, "closed"))
+        await closing.unlabel(item, TIDYING)
+
+    return ReconcileRules(
+        Role.PLANNER,
+        names,
+        projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
+        before=before,
+        outcome=_outcome,
+        told=told,
+        closed=closed,
+        owned_stages=STAGES,
+        unlabelled=frozenset({Stage.PLANNING}),
+    )

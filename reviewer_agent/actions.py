@@ -1,0 +1,284 @@
+"""What the reviewer does to pull requests: the review, labels after the fence, giving up; merges are in `merge/`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from reviewer_agent import comments
+from reviewer_agent.candidates import projection, reopening
+from reviewer_agent.decide import CI_RED, MERGE_REFUSED, QUEUED, TO_BASE, Snapshot, hindrance
+from reviewer_agent.errors import Unpostable
+from reviewer_agent.merge.blockers import COOLING, IN_QUEUE, ON_ORDER, RED_BASE, REFUSED, WAITS, Blocker
+from reviewer_agent.policy import Policy
+from reviewer_agent.ports import Forge
+from reviewer_agent.review import text as review_text
+from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.verdict import Judgement, ReviewVerdict, branch_key, creation_name, mark
+from shared.ci.round import BASE_MOVED, SENT_BACK
+from shared.errors import Blocked, Transient, Unexplained
+from shared.github.creation import making
+from shared.governance.failures import KEPT_SECONDS
+from shared.items import Ended, Rest, Result, Step
+from shared.labels import OF_AN_END, Flag
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.lock.record import Wait
+from shared.models import PullRequest, ReviewState
+from shared.reconcile.start_label import Beginning
+from shared.workflow import HALTED, TERMINAL, Event, Stage, Track, move
+
+log = structlog.get_logger()
+
+_STATES = {
+    Judgement.APPROVED: ReviewState.APPROVED,
+    Judgement.CHANGES_REQUESTED: ReviewState.CHANGES_REQUESTED,
+    Judgement.INCOMPLETE: ReviewState.COMMENTED,
+}
+
+
+_COMES_FROM = {Stage.IN_REVIEW: Stage.REVIEWING, Stage.APPROVED: Stage.IN_REVIEW}
+"""Whose label has to be there still when that of the next stage is set; what follows costs money or merges."""
+
+
+AGAIN = timedelta(minutes=30)
+"""So long after a refusal by GitHub the merge is tried again, if its word on the pull request stays the same."""
+
+LOOK_AT_QUEUE = timedelta(minutes=10)
+"""So often it is asked whether GitHub's merge queue still has a pull request; that it is merged is seen at once."""
+
+
+class Actions:
+    """The reviewer's effects on GitHub; every one is convergent or looked up before it is repeated."""
+
+    def __init__(self, forge: Forge, policy: Policy) -> None:
+        self._forge = forge
+        self._policy = policy
+        self._begun = {stage: Beginning(forge.issues, forge.labels, policy.names) for stage in _COMES_FROM}
+
+    async def show(self, held: Held, pull_request: PullRequest) -> PullRequest:
+        """Make the stage label follow the fence; returns the pull request with the labels that are there then.
+
+        None of them when the label that it comes from was taken off meanwhile: an order to stop.
+        """
+        stage = projection(held.fence)
+        if stage is None:
+            return pull_request
+        if stage in HALTED:
+            await self._explain(held)
+        if stage in _COMES_FROM:
+            asked = self._policy.names.of(_COMES_FROM[stage])
+            begun = await self._begun[stage].label(held, pull_request, asked, stage)
+            if begun is None:
+                return replace(pull_request, labels=frozenset())
+            pull_request = begun
+        flags = (Flag.MANUAL_INTERVENTION,) if stage in HALTED else ()
+        shown = self._policy.names.read(pull_request.labels).stages
+        led_on = OF_AN_END if stage is Stage.IN_REVIEW and shown & HALTED else ()
+        labels = await self._forge.labels.show(
+            pull_request.number, stage, held, known=pull_request.labels, flags_on=flags, flags_off=led_on
+        )
+        return replace(pull_request, labels=labels)
+
+    async def _explain(self, held: Held) -> None:
+        """It was given up, and whoever did that may have ended before saying why: then say so now, before the label.
+
+        By the label that still lags, the pull request is found again.
+        """
+        told = comments.given_up(held.fence, Unexplained(), self._policy.names)
+        known = await self._forge.status.data(held.fence.key.number)
+        if any(known.get(name) != told.data[name] for name in ("stage", "head", "round")):
+            await self._forge.status.show(held.fence.key.number, told, held)
+
+    async def submit(self, held: Held, draft: Draft) -> ReviewVerdict:
+        """Post the one review of this commit; raises `Unpostable` when GitHub does not take it, and `NotShown`."""
+        number, body = held.fence.key.number, review_text.review_body(draft)
+        now, onto, size = held.server_now(), branch_key(draft.onto), draft.patch.size
+        opinion = ReviewVerdict(draft.sha, draft.round, draft.judgement, draft.care, 0, now, onto, size, draft.blockers)
+        text = f"{mark(held.claimant.keys, number, opinion)}\n{body}"
+        findings = review_text.inline(draft)
+        try:
+            async with making(held, creation_name(draft.sha)):
+                review = await self._forge.reviews.submit(
+                    number, draft.sha, _STATES[draft.judgement], text, findings, held
+                )
+        except Blocked as error:
+            remarks = "\n".join(f"- `{f.path}:{f.line}` {f.body}" for f in findings)
+            raise Unpostable(error, f"{body}\n\n{remarks}".strip()) from error
+        return replace(opinion, review_id=review.id, at=review.submitted_at)
+
+    async def resolve(self, held: Held, threads: Collection[int]) -> None:
+        """Mark threads of ours as resolved. Where GitHub does not let us, they stay open, and nothing else changes."""
+        if not threads:
+            return
+        try:
+            count = await self._forge.threads.resolve(held.fence.key.number, threads, held)
+            log.info("threads_resolved", outcome="completed", count=count)
+        except (Blocked, Transient) as error:
+            log.warning("threads_not_resolved", outcome="skipped", error=str(error))
+
+    async def reopen(self, held: Held, pull_request: PullRequest) -> None:
+        """Another head was asked about: what was decided about the old one no longer counts.
+
+        The fence names the head from here on, so that no later push profits from having asked. The
+        head's objects must be here, because the fence carries it.
+        """
+        wish = reopening(pull_request, held.fence)
+        await advance(held, stage=wish.stage, work_head=wish.work_head, attempt=wish.attempt, approved_by="")
+
+    async def begin(self, held: Held) -> None:
+        """Take up the head that the fence names."""
+        await self._move(held, Event.CLAIMED)
+
+    async def let_go(self, held: Held, pull_request: PullRequest) -> Ended:
+        """Other commits than the ones under review, and nobody who may asks for a review of them."""
+        status = comments.not_asked(held.fence, pull_request, self._policy.names)
+        await self._forge.status.show(pull_request.number, status, held)
+        return Ended(Result.PARKED, "commits were pushed that nobody with write access asked to review")
+
+    async def accept(self, held: Held) -> None:
+        """The review approves; what that leads to is decided next."""
+        await self._move(held, Event.APPROVED)
+
+    async def request_changes(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
+        """To the worker, or to whoever wrote it: the fence first, then the label."""
+        await self._move(held, Event.CHANGES_REQUESTED)
+        await self.show(held, pull_request)
+        return await self.hand_back(held, pull_request, by_person=by_person)
+
+    async def hand_back(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
+        """Say what happens next; also what is left to do when an agent died after `request_changes`."""
+        names = self._policy.names
+        status = comments.changes_requested(held.fence, pull_request, names, by_person=by_person)
+        if held.fence.phase == SENT_BACK:
+            status = comments.sent_back(held.fence)
+        elif held.fence.phase == BASE_MOVED:
+            status = comments.sent_to_base(held.fence, pull_request.base_branch)
+        await self._forge.status.show(pull_request.number, status, held)
+        return Ended(Result.HANDED_OVER, "changes are requested")
+
+    async def leave(self, held: Held, seen: Snapshot) -> Ended:
+        """Approved and not merged now: say why, and let go."""
+        reason = await self._announce(held, seen)
+        if reason is Blocker.BASE_RED:  # told once: until the base is green again, nobody claims it
+            await advance(held, wait=_soon(held, RED_BASE))
+        return Ended(Result.PARKED if reason in ON_ORDER else Result.HANDED_OVER, f"approved; {reason}")
+
+    async def wait(self, held: Held, seen: Snapshot) -> Rest:
+        """Approved, and merged soon: say what for, and keep the lease."""
+        of_ci = {Blocker.CHECKS_RUNNING, Blocker.CHECKS_AWAITED}
+        return Rest("ci" if await self._announce(held, seen) in of_ci else "review")
+
+    async def _announce(self, held: Held, seen: Snapshot) -> Blocker:
+        reason = hindrance(seen)
+        if reason is None:
+            raise AssertionError("what can be merged is merged")
+        lines, blockers = (seen.opinion.lines, seen.opinion.blockers) if seen.opinion else (None, ())
+        facts = comments.Facts(lines, seen.bounds.lines, seen.barred, blockers=blockers)
+        facts = replace(facts, base=seen.pull_request.base_branch, missing=seen.missing)
+        status = comments.approved(held.fence, reason, self._policy.names, facts)
+        await self._forge.status.show(held.fence.key.number, status, held)
+        return reason
+
+    async def cool(self, held: Held, until: datetime) -> Rest | Ended:
+        """Approved, and merged at `until`: so the fence says, for whoever comes first then."""
+        wait = Wait(COOLING, until)
+        if held.fence.wait != wait:
+            await advance(held, wait=wait)
+        facts = comments.Facts(until=until)
+        told = comments.approved(held.fence, Blocker.COOLING, self._policy.names, facts)
+        await self._forge.status.show(held.fence.key.number, told, held)
+        if until - held.server_now() <= timedelta(seconds=KEPT_SECONDS):
+            return Rest(COOLING, until)
+        return Ended(Result.PARKED, f"approved; it is merged at {until:%Y-%m-%d %H:%M} UTC")
+
+    async def send_back(self, held: Held, pull_request: PullRequest) -> Ended:
+        """To the worker, which reads CI anew and repairs it: once for each commit, as the fence says from then on."""
+        stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CI_BROKE).to
+        more = {**dict(held.fence.more), CI_RED: held.fence.work_head}
+        await advance(held, stage=stage, phase=SENT_BACK, more=tuple(more.items()))
+        await self.show(held, pull_request)
+        return await self.hand_back(held, pull_request)
+
+    async def send_to_base(self, held: Held, seen: Snapshot) -> Step:
+        """To the worker, which merges the base: once for each pair of commits, as the fence says from then on.
+
+        None where it is another one's turn meanwhile.
+        """
+        base = seen.pull_request.base_branch
+        if seen.by_turn and not await self._forge.updates.take(held, base, complete=seen.complete):
+            return None
+        stage = move(Track.PULL_REQUEST, held.fence.stage, Event.BASE_MOVED).to
+        await advance(held, stage=stage, phase=BASE_MOVED, more=_more(held, TO_BASE, seen.base_tip))
+        await self.show(held, seen.pull_request)
+        return await self.hand_back(held, seen.pull_request)
+
+    async def refused(self, held: Held, seen: Snapshot, said: str) -> Ended:
+        """GitHub would not merge it: say so in its words, and try again later."""
+        wait = Wait(REFUSED, held.server_now() + AGAIN)
+        state = seen.pull_request.merge_state or "unknown"
+        await advance(held, wait=wait, more=_more(held, MERGE_REFUSED, state))
+        facts = comments.Facts(until=wait.until, said=said, base=seen.pull_request.base_branch)
+        told = comments.approved(held.fence, Blocker.REFUSED, self._policy.names, facts)
+        await self._forge.status.show(held.fence.key.number, told, held)
+        return Ended(Result.HANDED_OVER, f"approved; {Blocker.REFUSED}: {said}")
+
+    async def queued(self, held: Held, seen: Snapshot, reason: Blocker) -> Ended:
+        """GitHub's merge queue has it, or has taken it out: whoever merges it is looked at again later."""
+        wait = Wait(IN_QUEUE, held.server_now() + LOOK_AT_QUEUE)
+        await advance(held, wait=wait, more=_more(held, QUEUED, ""))
+        facts = comments.Facts(base=seen.pull_request.base_branch)
+        told = comments.approved(held.fence, reason, self._policy.names, facts)
+        await self._forge.status.show(held.fence.key.number, told, held)
+        return Ended(Result.HANDED_OVER, f"approved; {reason}")
+
+    async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
+        """To a person: fence, label and flags, and one comment that says why."""
+        number = held.fence.key.number
+        if held.fence.stage not in TERMINAL | {Stage.FAILED, Stage.CHANGES_REQUESTED}:
+            # The table has no way from `reviewing` to `failed`: whoever gives up there has taken it up.
+            begun = Stage.IN_REVIEW if held.fence.stage is Stage.REVIEWING else held.fence.stage
+            await advance(held, stage=move(Track.PULL_REQUEST, begun, Event.GAVE_UP).to)
+        text = error.text if isinstance(error, Unpostable) else ""
+        await self._forge.status.show(number, comments.given_up(held.fence, error, self._policy.names, text), held)
+        await self._forge.labels.show(number, held.fence.stage, held, flags_on=tuple(flags))
+
+    async def wait_for(self, held: Held, sentence: str) -> None:
+        """It waits until the time in its fence; whoever comes first then goes on."""
+        await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
+
+    async def pause(self, held: Held) -> None:
+        """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
+        await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
+
+    async def hold_off(self, held: Held, reason: Blocker) -> Ended:
+        """Nothing is paid for now: the stage stays, and the fence says what has to be looked at before a claim."""
+        await advance(held, wait=_soon(held, next(word for word, named in WAITS.items() if named is reason)))
+        status = comments.put_off(held.fence, reason, self._policy.names)
+        await self._forge.status.show(held.fence.key.number, status, held)
+        return Ended(Result.PARKED, str(reason))
+
+    async def withdraw(self, held: Held, reason: str, pull_request: PullRequest) -> Ended:
+        """A person ended it: the fence remembers, and what is closed shows no stage any more."""
+        if not pull_request.open:
+            await self._forge.closing.unlabel(pull_request, held)
+        if held.fence.stage is not Stage.WITHDRAWN:
+            await advance(held, stage=Stage.WITHDRAWN)
+        await self._forge.status.show(held.fence.key.number, comments.withdrawn(held.fence, reason), held)
+        return Ended(Result.WITHDRAWN, reason)
+
+    async def _move(self, held: Held, event: Event) -> None:
+        await advance(held, stage=move(Track.PULL_REQUEST, held.fence.stage, event).to)
+
+
+def _more(held: Held, trailer: str, state: str) -> tuple[tuple[str, str], ...]:
+    """The fence's own trailers, with one that names its commit and `state`."""
+    more = {**dict(held.fence.more), trailer: f"{held.fence.work_head} {state}".strip()}
+    return tuple(more.items())
+
+
+def _soon(held: Held, reason: str) -> Wait:
+    return Wait(reason, held.server_now() + timedelta(seconds=held.claimant.terms.heartbeat))

@@ -1,0 +1,170 @@
+"""Whether a pull request is taken up: free, ours by label and fence, worth a claim, asked for by trusted people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from reviewer_agent.candidates import STAGES, intent, reopening
+from reviewer_agent.comments import HEAD_MOVED
+from reviewer_agent.decide import IDLE, Action, Snapshot, decide, hindrance
+from reviewer_agent.merge.blockers import (
+    COOLING,
+    IN_QUEUE,
+    PASSING,
+    RED_BASE,
+    REFUSED,
+    TOLD_ANEW,
+    UNANNOUNCED,
+    WAITS,
+    Blocker,
+)
+from reviewer_agent.observe import Observer
+from reviewer_agent.policy import Policy
+from reviewer_agent.review_request import ReviewRequest
+from shared.items import UNTIL_NEWS, Skip
+from shared.labels import Flag
+from shared.lock.claim import Intent
+from shared.lock.claimant import Claimant
+from shared.lock.record import Fence
+from shared.lock.view import View
+from shared.models import Issue, PullRequest
+from shared.order import excluded
+from shared.reconcile.lost import QUIET
+from shared.workflow import Stage
+
+TURN_SECONDS = 60.0
+"""So often it is looked whose turn it is: the one before may be merged at any moment, and all others wait for it."""
+
+
+class Eligibility:
+    """Looks before a claim, because every claim is a comment in somebody's thread."""
+
+    def __init__(self, claimant: Claimant, demand: ReviewRequest, observer: Observer, policy: Policy) -> None:
+        self._claimant = claimant
+        self._demand = demand
+        self._observer = observer
+        self._policy = policy
+
+    def wanted(self, issue: Issue) -> bool:
+        """Whether a listed item may be work for the reviewer."""
+        return self.admits(issue) and bool(self._policy.names.read(issue.labels).stages & STAGES)
+
+    def admits(self, issue: Issue) -> bool:
+        """Whether nothing but its stage can keep the reviewer away from an item."""
+        labels = {label.casefold() for label in issue.labels}
+        if (
+            not issue.is_pull_request
+            or issue.locked
+            or issue.draft
+            or labels & {label.casefold() for label in self._policy.exclude}
+        ):
+            return False
+        return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
+
+    async def wish(self, view: View, pull_request: PullRequest, changed: datetime) -> Intent | Skip:
+        """What to claim the viewed pull request for, or why not; lists say that it was `changed` last then."""
+        terms = self._claimant.terms
+        barred = excluded(pull_request.labels, self._policy.exclude)  # the list may be older than this reading
+        if pull_request.open and pull_request.draft:  # its author says that it is not finished, whatever the label
+            return Skip("it is a draft: its author marks it as ready for review", UNTIL_NEWS)
+        wish = barred or intent(pull_request, view.fence, self._policy.names)
+        if isinstance(wish, str):
+            return Skip(wish, terms.timeout)
+        asked = await self._asked(wish, pull_request, view)
+        if asked is None:
+            return await self._unasked(wish, pull_request, view, changed)
+        return await self._put_off(pull_request, view) or await self._something_to_do(_at_once(asked, view), view)
+
+    async def _unasked(self, wish: Intent, pull_request: PullRequest, view: View, changed: datetime) -> Intent | Skip:
+        """Commits that nobody has asked about. Whoever pushed them here, and not in a fork, is told so once."""
+        reviewing = self._policy.names.of(Stage.REVIEWING)
+        why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
+        if view.at - changed < QUIET:  # however it is asked for, that changes it; lists of who asked lag behind
+            return Skip(why, QUIET.total_seconds())
+        told = await self._to_tell(wish, pull_request, view.fence) if pull_request.from_own_branch else None
+        head = told and (told.work_head or (view.fence and view.fence.work_head))
+        if told is not None and head and not await self._observer.has_told(pull_request.number, head, HEAD_MOVED):
+            return told
+        return Skip(why, UNTIL_NEWS)
+
+    async def _to_tell(self, wish: Intent, pull_request: PullRequest, fence: Fence | None) -> Intent | None:
+        """What to claim only to tell it: a review under way, or what our worker has handed over and is no more.
+
+        What the fence waits for concerns another commit.
+        """
+        # Where it is not, our label would be set, and would then ask for the very review that nobody has asked for.
+        labelled = Stage.REVIEWING in self._policy.names.read(pull_request.labels).stages
+        if fence is not None:
+            lets_go = wish.work_head is None and (labelled or fence.stage is not Stage.REVIEWING)
+            return replace(wish, attempt=fence.attempt) if lets_go else None
+        handed = await self._demand.of_worker(pull_request) if labelled else None
+        if handed is None or handed.stage is not Stage.REVIEWING or handed.work_head == pull_request.head_sha:
+            return None
+        return replace(wish, stage=Stage.REVIEWING, work_head=handed.work_head)
+
+    async def _put_off(self, pull_request: PullRequest, view: View) -> Skip | None:
+        """A review that was put off: whether that is still so costs a reading, not an ACK."""
+        fence = view.fence
+        reason = WAITS.get(fence.wait.reason) if fence is not None and fence.wait and pull_request.open else None
+        if fence is None or reason is None:
+            return None
+        if reason is not Blocker.CHECKS_RED:
+            still = await self._observer.held_up(pull_request)
+        else:  # of another head than the fence's, which is a repair, these checks say nothing
+            same = pull_request.head_sha == fence.work_head
+            still = reason if same and await self._observer.is_red(fence, pull_request) else None
+        return Skip(str(still), self._claimant.terms.heartbeat) if still else None
+
+    async def _something_to_do(self, wish: Intent, view: View) -> Intent | Skip:
+        """An approved pull request is claimed only when something can be done about it: an ACK is noise."""
+        fence = view.fence
+        if fence is None or wish.stage is not Stage.APPROVED:
+            return wish
+        seen = await self._observer.look(fence)
+        wish = replace(wish, approved_by=seen.ordered_by)  # the new epoch says who has ordered the merge
+        waiting = fence.wait.reason if fence.wait is not None else ""
+        action = decide(seen, now=view.at)
+        if (action, waiting) in {(Action.COOL, COOLING), (Action.ENQUEUE, IN_QUEUE)}:
+            return wish  # which waits until then, as the fence says
+        if waiting in {COOLING, IN_QUEUE, REFUSED}:
+            wish = replace(wish, attempt=fence.attempt)  # something came up before that time
+        if self._policy.names.read(seen.pull_request.labels).stages != {Stage.APPROVED} or action not in IDLE:
+            return wish
+        return await self._nothing_to_do(seen) or wish
+
+    async def _nothing_to_do(self, seen: Snapshot) -> Skip | None:
+        """Why it is left alone; what people have not been told yet is worth a claim."""
+        reason, terms = hindrance(seen), self._claimant.terms
+        if reason not in PASSING and (reason is Blocker.BASE_RED) is not _told_of_red_base(seen.fence):
+            return None
+        if reason in TOLD_ANEW and not await self._has_told(seen, reason):
+            return None
+        seconds = terms.heartbeat if reason in UNANNOUNCED else terms.timeout
+        return Skip(f"approved; {reason}", min(seconds, TURN_SECONDS) if reason is Blocker.TURN else seconds)
+
+    async def _has_told(self, seen: Snapshot, reason: Blocker) -> bool:
+        number, head, why = seen.fence.key.number, seen.fence.work_head, reason.name.casefold()
+        named = None if reason is Blocker.TURN else seen.missing  # whose turn it is changes often
+        return await self._observer.has_told(number, head, why, named)
+
+    async def _asked(self, wish: Intent, pull_request: PullRequest, view: View) -> Intent | None:
+        """A review costs money: one that would begin, or go on with other commits, has to be asked for."""
+        fence = view.fence
+        if fence is None or wish.work_head is not None:
+            return wish if await self._demand.first(pull_request, fence) else None
+        if not pull_request.open or wish.stage not in STAGES or pull_request.head_sha == fence.work_head:
+            return wish
+        return reopening(pull_request, fence) if await self._demand.again(pull_request, fence) else None
+
+
+def _at_once(wish: Intent, view: View) -> Intent:
+    """`wish`, which does not wait any longer where what the fence waits for has just been seen to be gone."""
+    fence = view.fence
+    gone = fence is not None and fence.wait is not None and fence.wait.reason in WAITS
+    return replace(wish, attempt=fence.attempt) if fence is not None and gone and wish.attempt is None else wish
+
+
+def _told_of_red_base(fence: Fence) -> bool:
+    """Whether the fence, and with it the status comment, says that the base branch is red, as people are reminded."""
+    return fence.wait is not None and fence.wait.reason == RED_BASE

@@ -1,0 +1,111 @@
+"""Whose word merges what needs a person's: `/merge`, or an approving review of the very commit that we approved."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reviewer_agent import links
+from reviewer_agent.ports import Comments, People
+from reviewer_agent.review.verdict import Reader, ReviewVerdict, standing_approvals
+from shared import comment_signatures
+from shared.governance.commands import Verb, commands
+from shared.models import Account, Issue, PullRequest, Review
+from shared.specification import Provenance, authentic, read
+
+_APP = "[bot]"
+"""How the login of an App ends. Its reviews are a program's, whatever it may write."""
+
+Look = Callable[[int], Awaitable[Issue | None]]
+"""Reads one issue; None when it is gone."""
+
+
+class Word(StrEnum):
+    """What people have said of a merge."""
+
+    NONE = "none"
+    OWN = "only its requester's"
+    GIVEN = "given"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What people have said of a merge; `by` is whose word has it merged and where it stands: `ada in comment 9`."""
+
+    word: Word = Word.NONE
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """One person's word, and where it stands."""
+
+    author: Account
+    place: str
+
+
+class MergeApproval:
+    """Reads what was said of a pull request after our approval of it."""
+
+    def __init__(self, comments: Comments, people: People, look: Look, ours: Reader, *, by_requester: bool) -> None:
+        """`ours` knows the engine's texts; `by_requester`: the word of who has asked for the change counts as well."""
+        self._comments = comments
+        self._people = people
+        self._look = look
+        self._ours = ours
+        self._by_requester = by_requester
+
+    async def of(self, pull_request: PullRequest, opinion: ReviewVerdict, reviews: Sequence[Review]) -> Said:
+        """What was said after `opinion`; `reviews` are those by people that may stand for an order. Raises `Transient`.
+
+        An order is bound to the commit of `opinion`: one that was given before cannot have been about it.
+        """
+        said = [*await self._orders(pull_request, opinion), *_approve(reviews, opinion)]
+        speakers = {one.author.id: one.author.login for one in said}
+        trusted = [id for id, login in speakers.items() if (await self._people.permission(login)).may_write]
+        if not trusted:
+            return Said()
+        silent = set[int]() if self._by_requester else await self._requesters(pull_request)
+        counting = [one for one in said if one.author.id in trusted and one.author.id not in silent]
+        if not counting:
+            return Said(Word.OWN)
+        return Said(Word.GIVEN, f"{counting[0].author.login} in {counting[0].place}")
+
+    async def _orders(self, pull_request: PullRequest, opinion: ReviewVerdict) -> list[_Order]:
+        thread = await self._comments.thread(pull_request.number, opinion.at)
+        # What carries a mark is the engine's; the account says nothing when its owner shares it.
+        spoken = [c for c in thread if c.created_at > opinion.at and comment_signatures.find(c.body) is None]
+        given = [command for command in commands(spoken) if command.verb is Verb.MERGE]
+        return [_Order(command.author, f"comment {command.comment_id}") for command in given]
+
+    async def _requesters(self, pull_request: PullRequest) -> set[int]:
+        """Who wrote the issue and the story that it is part of; and who wrote the change, where that is a person.
+
+        A specification that the planner wrote nobody has asked for under whose account it signs in, only its story's
+        author has.
+        """
+        own = links.issue_of(pull_request)
+        found = set[int]()
+        if own is None or pull_request.author.id not in self._ours.accounts:
+            found.add(pull_request.author.id)
+        number = own or links.issue_named_by(pull_request)
+        issue = await self._look(number) if number else None
+        if issue is not None:
+            found |= set() if self._is_planned(issue) else {issue.author.id}
+            part_of = read(issue.body).part_of
+            story = await self._look(part_of) if part_of else None
+            found |= {story.author.id} if story is not None else set()
+        return found
+
+    def _is_planned(self, issue: Issue) -> bool:
+        """Whether the engine has written every word of it, as its mark shows."""
+        ours = issue.author.id in self._ours.accounts
+        return ours and authentic(issue.body, self._ours.keys) is Provenance.ENGINE
+
+
+def _approve(reviews: Sequence[Review], opinion: ReviewVerdict) -> Iterable[_Order]:
+    """Who approves exactly this commit, having seen what our review says of it; an App's word is nobody's."""
+    fitting = (one for one in standing_approvals(reviews) if one.head_sha == opinion.sha)
+    people = (one for one in fitting if not one.author.login.endswith(_APP))
+    return [_Order(one.author, f"review {one.id}") for one in people if one.submitted_at >= opinion.at]

@@ -1,0 +1,119 @@
+"""Why an approved pull request is not merged by the engine now, and what clears each reason."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from reviewer_agent.review.verdict import PersonOnly
+
+
+class Blocker(StrEnum):
+    """Why an approved pull request is not merged by the engine now, or why a review is not begun."""
+
+    NEVER = "merging is configured to be done by people"
+    FLAGGED = "a flag says that a person decides"
+    RESOLVED = "a conflict was resolved in it, so a person looks at it"
+    BARRED = "a label says that it is not to be merged"
+    UNSEEN = "the engine's approval of this commit is not on GitHub"
+    REQUESTED = "somebody's request for changes still stands"
+    FORK = "its branch is in another repository, so a maintainer merges"
+    NOT_ORDERED = "it waits for `/merge`"
+    OWN_ORDER = "only its requester has asked for the merge, and that does not count"
+    BREAKING = "it is a breaking change, so a maintainer merges"
+    PROTECTED = "it touches protected files or dependencies, so a maintainer merges"
+    UNSIGNED = "the claim of its proof is not the engine's own, so a maintainer merges"
+    UNASKED = "no criterion asks for what was done to old tests, or for what no test decides, so a maintainer merges"
+    DISPUTED = "its review objects to what an earlier one had let pass, so a maintainer merges"
+    LARGE = "it changes more lines than the engine merges by itself, so a maintainer merges"
+    CHECKS_RED = "its checks fail"
+    CHECKS_MISSING = "it has no checks"
+    NO_CI = "the repository has no CI, so a maintainer merges"
+    CHECKS_RUNNING = "its checks have not finished"
+    CHECKS_AWAITED = "nobody has reported a check that its base branch requires"
+    BASE_RED = "the checks of the base branch fail"
+    BASE_RUNNING = "the checks of the base branch have not finished since the last merge"
+    REQUIRED = "its base branch requires more than it has"
+    CONFLICT = "it cannot be merged into its base as it is"
+    TURN = "it is brought up to date with its base when its turn comes"
+    REFUSED = "GitHub refused the merge"
+    DEQUEUED = "GitHub's merge queue has taken it out"
+    QUEUED = "it waits in GitHub's merge queue"
+    STOPPED = "its issue was closed, paused or taken back"
+    EDITED = "its issue was edited after its text was approved"
+    BLOCKED = "its issue is blocked by another one that is open"
+    COOLING = "people are given time to object"
+
+
+OF_CARE = {
+    PersonOnly.BREAKING: Blocker.BREAKING,
+    PersonOnly.PROTECTED: Blocker.PROTECTED,
+    PersonOnly.UNSIGNED: Blocker.UNSIGNED,
+    PersonOnly.UNASKED: Blocker.UNASKED,
+    PersonOnly.DISPUTED: Blocker.DISPUTED,
+}
+"""What a review says of a change that only a person merges."""
+
+ON_ORDER = frozenset(
+    {
+        Blocker.NOT_ORDERED,
+        Blocker.OWN_ORDER,
+        Blocker.FORK,
+        Blocker.LARGE,
+        Blocker.NO_CI,
+        *OF_CARE.values(),
+    }
+)
+"""What a person's `/merge` clears."""
+
+PASSING = frozenset({Blocker.UNSEEN, Blocker.CHECKS_RUNNING, Blocker.CHECKS_AWAITED, Blocker.BASE_RUNNING})
+"""What is worth waiting for with the lease kept."""
+
+UNANNOUNCED = PASSING | {
+    Blocker.REQUIRED,
+    Blocker.CONFLICT,
+    Blocker.TURN,
+    Blocker.REFUSED,
+    Blocker.FLAGGED,
+    Blocker.RESOLVED,
+    Blocker.BARRED,
+    Blocker.REQUESTED,
+    Blocker.CHECKS_RED,
+    Blocker.CHECKS_MISSING,
+    Blocker.BASE_RED,
+    Blocker.STOPPED,
+    Blocker.EDITED,
+    Blocker.BLOCKED,
+}
+"""What can change without GitHub showing the pull request as changed."""
+
+TOLD_ANEW = frozenset(
+    {
+        Blocker.OWN_ORDER,
+        Blocker.FLAGGED,
+        Blocker.RESOLVED,
+        Blocker.CHECKS_RED,
+        Blocker.CHECKS_MISSING,
+        Blocker.CHECKS_AWAITED,
+        Blocker.EDITED,
+        Blocker.BLOCKED,
+        Blocker.REQUIRED,
+        Blocker.CONFLICT,
+        Blocker.TURN,
+    }
+)
+"""What is told as soon as it is so: people may have to do something, whatever they were told to wait for before."""
+
+WAITS = {"stopped": Blocker.STOPPED, "edited": Blocker.EDITED, "red-head": Blocker.CHECKS_RED}
+"""The reasons in the fence of a review that is put off, which is looked at before it is claimed again."""
+
+RED_BASE = "red-base"
+"""The reason in the fence of an approved pull request that waits for its base branch."""
+
+REFUSED = "merge-refused"
+"""The reason in the fence of one that GitHub refused to merge: tried again then, or when GitHub's word changes."""
+
+IN_QUEUE = "merge-queue"
+"""The reason in the fence of one that was put into GitHub's merge queue."""
+
+COOLING = "cooling"
+"""The reason in the fence of one that is merged at a time, unless somebody speaks against it before."""

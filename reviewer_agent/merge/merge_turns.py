@@ -1,0 +1,174 @@
+"""Whose turn it is to merge: one merge at a time in a repository, each on a base that was read after the last one.
+
+The turn is a ref of the engine's own, moved by compare-and-swap, so it holds between machines too.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from shared.ci.verdict import Verdict
+from shared.lock.codec import FENCE_NAMESPACE
+from shared.lock.hold import Held
+from shared.lock.port import ForeignFence, RefUpdate
+
+REF = f"{FENCE_NAMESPACE}/merges"
+
+_VERSION = "1"
+
+TURN_SECONDS = 120.0
+"""So long a turn keeps others from merging, unless its merge has moved the base before."""
+
+FRESH_SECONDS = 60.0
+"""A merge is sent within this time after its turn was taken, or the turn is renewed first."""
+
+
+class Refs(Protocol):
+    """Refs of the engine's own on the git server, moved by compare-and-swap."""
+
+    async def read(self, ref: str) -> tuple[str, str] | None:
+        """Commit id and message as the server has them now; None when there is none."""
+        ...
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None:
+        """Move it to a new commit; None when it was not at `expected`."""
+        ...
+
+
+class Tips(Protocol):
+    """What tells a branch's head."""
+
+    async def refresh(self, ref: str) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTurn:
+    """Who merges what, on which commit of which branch, whose checks stood how; `at` is server time.
+
+    `over`: the merge came to nothing, and it is anybody's turn.
+    """
+
+    pull_request: int
+    branch: str
+    tip: str
+    checks: Verdict
+    at: datetime
+    over: bool = False
+
+    def write(self, nonce: str) -> str:
+        """The commit message; `nonce` makes it unlike any other."""
+        trailers = {
+            "Engine-Merge": _VERSION,
+            "Pr": str(self.pull_request),
+            "Branch": self.branch,
+            "Base": self.tip,
+            "Checks": self.checks,
+            "Nonce": nonce,
+            "At": self.at.isoformat(),
+            **({"Over": "yes"} if self.over else {}),
+        }
+        return f"merge #{self.pull_request}\n\n" + "".join(f"{name}: {value}\n" for name, value in trailers.items())
+
+    @classmethod
+    def read(cls, message: str) -> MergeTurn | None:
+        """The turn that a commit message spells; None when it is none of this version."""
+        lines = (line.partition(": ") for line in message.splitlines())
+        trailers = {name: value.strip() for name, _, value in lines if value}
+        if trailers.get("Engine-Merge") != _VERSION:
+            return None
+        try:
+            at = datetime.fromisoformat(trailers["At"])
+            found = cls(
+                int(trailers["Pr"]),
+                trailers["Branch"],
+                trailers["Base"],
+                Verdict(trailers["Checks"]),
+                at,
+                over=trailers.get("Over") == "yes",
+            )
+        except (KeyError, ValueError):
+            return None
+        return found if at.tzinfo is not None else None
+
+    def settling(self, branch: str, tip: str, checks: Verdict, *, now: datetime, seconds: float) -> bool:
+        """Whether the last merge is so new that the checks of what it made of the base have not ended.
+
+        None at all may only be late, if the base had some before.
+        """
+        if (self.branch, now - self.at < timedelta(seconds=seconds)) != (branch, True) or self.tip == tip:
+            return False
+        return checks is Verdict.RUNNING or (checks is Verdict.NONE and self.checks is not Verdict.NONE)
+
+
+class MergeTurns:
+    """The one turn of a repository."""
+
+    def __init__(self, refs: Refs, tips: Tips, server_time: Callable[[], datetime]) -> None:
+        self._refs = refs
+        self._tips = tips
+        self._server_time = server_time
+        self._mine: dict[int, tuple[str, MergeTurn]] = {}
+        """Pull request -> the commit by which its turn was taken, and the turn."""
+
+    async def settling(self, branch: str, tip: str, checks: Verdict, *, seconds: float) -> bool:
+        """Whether the last merge made this tip of a branch, less than `seconds` ago, and its checks have not ended.
+
+        Raises `Transient`, and `ForeignFence` where only a newer engine can tell.
+        """
+        _, last = await self._last()
+        return last is not None and last.settling(branch, tip, checks, now=self._server_time(), seconds=seconds)
+
+    async def take(self, held: Held, turn: MergeTurn) -> bool:
+        """Take it for the held pull request, on a reading of the base; False while it is somebody else's.
+
+        Raises `Lost` and `Transient`, and `ForeignFence` for a turn that cannot be read: it may still be somebody's.
+        """
+        expected, last = await self._last()
+        if last is not None and await self._is_taken(last, turn):
+            return False
+        held.check()
+        message = turn.write(secrets.token_hex(8))
+        taken = await self._refs.advance(REF, message, expected, (), ())
+        if taken is not None:
+            self._mine[turn.pull_request] = taken, turn
+        return taken is not None
+
+    async def give_back(self, held: Held, number: int) -> None:
+        """The merge came to nothing: the next one need not wait. Nothing happens where the turn is somebody else's.
+
+        Raises `Lost` and `Transient`.
+        """
+        taken = self._mine.pop(number, None)
+        if taken is None:
+            return
+        held.check()
+        message = replace(taken[1], over=True).write(secrets.token_hex(8))
+        await self._refs.advance(REF, message, taken[0], (), ())
+
+    def keep(self, number: int) -> None:
+        """The merge was made, or may have been: the turn ends by the base's move, or with its time."""
+        self._mine.pop(number, None)
+
+    async def _last(self) -> tuple[str | None, MergeTurn | None]:
+        """The commit that the ref is at, and the turn that it records; None twice where nothing was ever merged."""
+        found = await self._refs.read(REF)
+        if found is None:
+            return None, None
+        last = MergeTurn.read(found[1])
+        if last is None:
+            raise ForeignFence(REF, found[0])
+        return found[0], last
+
+    async def _is_taken(self, last: MergeTurn, wanted: MergeTurn) -> bool:
+        """A turn is over with its time, when it was given back, or when the base has moved on."""
+        late = wanted.at - last.at >= timedelta(seconds=TURN_SECONDS)
+        if last.over or late or last.pull_request == wanted.pull_request:
+            return False
+        tip = wanted.tip if last.branch == wanted.branch else await self._tips.refresh(f"refs/heads/{last.branch}")
+        return tip == last.tip

@@ -1,0 +1,45 @@
+"""What the reconciler has to know of pull requests under review."""
+
+from __future__ import annotations
+
+from reviewer_agent import comments
+from reviewer_agent.candidates import STAGES, before, projection
+from reviewer_agent.ports import Closing, Pulls
+from shared.errors import Gone
+from shared.github.status import Status
+from shared.labels import Labels
+from shared.lock.record import Fence
+from shared.models import Issue
+from shared.reconcile.orphans import TIDYING, Outcome, ReconcileRules
+from shared.workflow import Role, Stage
+
+
+def trade(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
+    """What is merged is finished by a claim: its branch, its issue and that issue's fence are to be ended too.
+
+    Once a verdict stands, people and the worker move the label as well.
+    """
+
+    async def outcome(fence: Fence) -> Outcome:
+        try:
+            return Outcome.of(await pulls.pull_request(fence.key.number))
+        except Gone:
+            return Outcome.DROPPED
+
+    async def told(fence: Fence, reason: str) -> Status:
+        return comments.withdrawn(fence, reason)
+
+    async def closed(fence: Fence, item: Issue) -> None:
+        await closing.unlabel(item, TIDYING)
+
+    return ReconcileRules(
+        Role.REVIEWER,
+        names,
+        projected=projection,
+        before=before,
+        outcome=outcome,
+        told=told,
+        closed=closed,
+        owned_stages=frozenset({Stage.REVIEWING, Stage.IN_REVIEW}),
+        finish_by_claim=STAGES,
+    )

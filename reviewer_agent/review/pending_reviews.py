@@ -1,0 +1,107 @@
+"""Reviews that are paid for and not submitted yet: kept as long as their lease, so that none is paid for twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import structlog
+
+from reviewer_agent.decide import TO_BASE
+from reviewer_agent.observe import Observer
+from reviewer_agent.review import same_change
+from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.previous_findings import PreviousFindings
+from reviewer_agent.review.review_calls import ReviewCalls
+from reviewer_agent.review.review_input import ReviewInput, ReviewInputs
+from reviewer_agent.review.verdict import Judgement
+from shared.governance.retry_command import reviewed_again
+from shared.governance.run_limit import begin_run
+from shared.lock.hold import Held
+from shared.models import PullRequest
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    material: ReviewInput
+    draft: Draft
+    finished: bool
+
+
+class PendingReviews:
+    """The drafts of one agent, by pull request."""
+
+    def __init__(self, library: ReviewInputs, examiner: ReviewCalls, *, second_pass: bool = True) -> None:
+        """With `second_pass`, an approval is checked by a second call before it is a draft."""
+        self.library = library
+        self._examiner = examiner
+        self._second_pass = second_pass
+        self._kept: dict[int, _Kept] = {}
+
+    def of(self, number: int) -> Draft | None:
+        """The one that is kept."""
+        kept = self._kept.get(number)
+        return kept.draft if kept else None
+
+    def settled(self, number: int) -> frozenset[int]:
+        """The threads of earlier findings of ours that the review which is kept finds resolved."""
+        kept = self._kept.get(number)
+        if kept is None:
+            return frozenset()
+        resolved = [one.id for one in kept.draft.answer.earlier if one.resolved]
+        approved = kept.draft.judgement is Judgement.APPROVED
+        return kept.material.earlier.settled(resolved, approved=approved)
+
+    def forget(self, number: int) -> None:
+        """The lease has ended."""
+        self._kept.pop(number, None)
+
+    async def made(
+        self, held: Held, pull_request: PullRequest, observer: Observer, recollection: PreviousFindings
+    ) -> Draft | None:
+        """The review of the head that the fence names; None when a person has stopped its issue.
+
+        A second pass that fails is tried again without the first one being paid for again. Raises what the calls
+        raise, and `Transient`.
+        """
+        number, fence = pull_request.number, held.fence
+        kept = self._kept.get(number)
+        wanted = (fence.work_head, fence.round, pull_request.base_branch)
+        if kept is None or (kept.draft.sha, kept.draft.round, kept.draft.onto) != wanted:
+            earlier = await recollection.of(pull_request, fence.round)
+            subject = await observer.subject(pull_request)
+            if subject is None:
+                return None
+            material = await self.library.gather(pull_request, subject, earlier)
+            draft = await self._repeated(held, material, recollection)
+            if draft is None:
+                await begin_run(held)
+                draft = await self._examiner.examine(material, fence.round)
+            kept = self._kept[number] = _Kept(material, draft, not self._needs_check(draft))
+        elif not kept.finished:
+            await begin_run(held)
+        if not kept.finished:
+            draft = await self._examiner.check(kept.material, kept.draft)
+            kept = self._kept[number] = _Kept(kept.material, draft, finished=True)
+        return kept.draft
+
+    async def _repeated(self, held: Held, material: ReviewInput, recollection: PreviousFindings) -> Draft | None:
+        """Our approval of the commit that we gave back to have its base merged in, if nothing else has changed.
+
+        A person who wants it reviewed once more is not put off with it.
+        """
+        given, again = dict(held.fence.more).get(TO_BASE, ""), reviewed_again(held.fence.work_head)
+        if not given or held.fence.phase == again:
+            return None
+        approved = await recollection.approved(material.pull_request)
+        if approved is None or approved.sha != given.partition(" ")[0]:
+            return None
+        if not await self.library.is_same(material, approved.sha):
+            return None
+        log.info("approval_repeated", outcome="completed", sha=material.pull_request.head_sha, of=approved.sha)
+        return same_change.again(material, approved, held.fence.round)
+
+    def _needs_check(self, draft: Draft) -> bool:
+        """What is not approved anyway, or was checked when it was approved before, needs no second pass."""
+        return self._second_pass and draft.judgement is Judgement.APPROVED and draft.earlier is None

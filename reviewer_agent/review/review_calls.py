@@ -1,0 +1,109 @@
+"""The paid calls of a review: the review itself and the second pass over its approval, each repaired at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from reviewer_agent import links
+from reviewer_agent.policy import Policy
+from reviewer_agent.review import answer, questions, second_pass
+from reviewer_agent.review.convergence import divided
+from reviewer_agent.review.draft import Draft
+from reviewer_agent.review.placement import place
+from reviewer_agent.review.review_input import ReviewInput
+from reviewer_agent.review.second_pass import Checked
+from shared.governance.answer_retry import Unusable, asked
+from shared.governance.run_errors import completed
+from shared.llm.port import Call, Coder, Ending, Outcome, Request
+from shared.prompts import Prompts
+from shared.text import excerpt
+
+EVIDENCE_BYTES = 20_000
+EARLIER_BYTES = 20_000
+"""How much of each a prompt quotes."""
+
+
+class ReviewCalls:
+    """Asks a coder about a change; the coder gets text, no tree and no token."""
+
+    def __init__(self, coder: Coder, prompts: Prompts, policy: Policy) -> None:
+        self._coder = coder
+        self._prompts = prompts
+        self._policy = policy
+
+    async def examine(self, material: ReviewInput, round: int) -> Draft:
+        """Review the head. Raises `RunFailed`, `RunEnded` and `AnswerUnusable`."""
+        listed, since, recorded = material.earlier.listed, material.since, material.recorded
+        criteria, tests = [id for id, _ in material.criteria], questions.names(recorded.questions)
+        variables = _told(material) | {
+            "proof": excerpt(recorded.proof, EVIDENCE_BYTES),
+            "expectations": questions.shown(recorded.questions),
+            "conventions": material.conventions,
+            "earlier": excerpt(material.earlier.text, EARLIER_BYTES),
+            "since": "" if since is None else since.text,
+        }
+        request = self._request(Call.REVIEW, "code-reviewer", material, round, answer.schema(listed, tests))
+        given = await asked(
+            self._coder,
+            request,
+            lambda faults: self._prompts.render("review", **variables, problems=faults),
+            lambda outcome: answer.parse(_answered(outcome, Call.REVIEW), criteria, listed, tests),
+            "The backend's review cannot be used, and its correction cannot either:",
+        )
+        counting, late = divided(given.findings, material.change, since)
+        placed = place(counting, material.change)
+        pull = material.pull_request
+        draft = Draft(pull.head_sha, round, given, placed, material.change, removed=material.removed, late=late)
+        replies = questions.answered(recorded.questions, given.expectations, criteria)
+        return replace(draft, onto=pull.base_branch, replies=replies, doubt=recorded.doubt)
+
+    async def check(self, material: ReviewInput, draft: Draft) -> Draft:
+        """The second pass: each criterion against the evidence. Raises as `examine`."""
+        variables = _told(material) | {"runs": excerpt(material.recorded.runs, EVIDENCE_BYTES)}
+        request = self._request(Call.CHECK_CRITERIA, "qa", material, draft.round, second_pass.SCHEMA)
+        criteria = [id for id, _ in material.criteria]
+        checked = await asked(
+            self._coder,
+            request,
+            lambda faults: self._prompts.render("check_criteria", **variables, problems=faults),
+            lambda outcome: _check(outcome, criteria),
+            "The backend's check of the criteria cannot be used, and its correction cannot either:",
+        )
+        return replace(draft, checked=checked)
+
+    def _request(
+        self, call: Call, role: str, material: ReviewInput, round: int, schema: Mapping[str, object]
+    ) -> Request:
+        issue = links.issue_of(material.pull_request)
+        return Request(
+            call=call,
+            item=f"#{material.pull_request.number}",
+            title=material.subject.title,
+            role=role,
+            prompt="",
+            round=round,
+            schema=schema,
+            limits=self._policy.limits,
+            account="" if issue is None else f"#{issue}",
+        )
+
+
+def _told(material: ReviewInput) -> dict[str, str]:
+    return {
+        "title": material.subject.title,
+        "specification": material.subject.body,
+        "criteria": "\n".join(f"- {id}: {text}" for id, text in material.criteria),
+        "evidence": excerpt(material.subject.evidence, EVIDENCE_BYTES),
+        "diff": material.change.text,
+    }
+
+
+def _check(outcome: Outcome, criteria: Sequence[str]) -> Checked:
+    return second_pass.parse(_answered(outcome, Call.CHECK_CRITERIA), criteria)
+
+
+def _answered(outcome: Outcome, call: Call) -> Mapping[str, object] | None:
+    if outcome.ending is Ending.MALFORMED:
+        raise Unusable(["The answer was not JSON by the schema."])
+    return completed(outcome, call).answer

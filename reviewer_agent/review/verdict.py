@@ -1,0 +1,178 @@
+"""The reviewer's verdict on one commit, as it stands in the hidden mark of its review (pure).
+
+A later process, on any machine, knows from the mark alone what was decided about which commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from shared import comment_signatures
+from shared.comment_signatures import CommentSignatures, Keyring
+from shared.models import Review, ReviewState
+
+MARK = "engine-review"
+PURPOSE = "review"
+
+BLOCKERS = 3
+"""So many sentences stand in a mark."""
+
+
+class Judgement(StrEnum):
+    """What a review says of a commit. INCOMPLETE: nothing wrong was seen, but not all of it was seen."""
+
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes-requested"
+    INCOMPLETE = "incomplete"
+
+
+class PersonOnly(StrEnum):
+    """Why only a person may merge a change that was approved."""
+
+    NONE = "none"
+    BREAKING = "breaking"
+    PROTECTED = "protected"
+    UNSIGNED = "unsigned"
+    """The claim of its proof is not the engine's."""
+    UNASKED = "unasked"
+    """No criterion asks for what was done to old tests, or for what no test decides."""
+    DISPUTED = "disputed"
+    """A later round objects to what an earlier one had let pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewVerdict:
+    """One review of ours: which commit it judged, in which round (from 0), and when it was submitted."""
+
+    sha: str
+    round: int
+    judgement: Judgement
+    care: PersonOnly
+    review_id: int
+    at: datetime
+    onto: str = ""
+    """Which branch it was to be merged into, as `branch_key` writes it: another one is another change."""
+    lines: int | None = 0
+    """How many lines the change adds and removes; None when an older engine has not counted them."""
+    blockers: tuple[str, ...] = ()
+    """Sentences on what speaks against merging it without a person."""
+
+
+def branch_key(branch: str) -> str:
+    """A branch's name as a word that fits into a mark."""
+    return hashlib.sha256(branch.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Tells the engine's reviews of one repository from everybody else's."""
+
+    keys: Keyring
+    accounts: Collection[int]
+
+    def read(self, number: int, review: Review) -> ReviewVerdict | None:
+        """The opinion that a review of pull request `number` carries; None when it is not ours or not authentic."""
+        return _opinion(review) if review.author.id in self.accounts and self._marked(number, review) else None
+
+    def newest(self, number: int, reviews: Iterable[Review], sha: str, onto: str) -> ReviewVerdict | None:
+        """Our newest opinion on merging `sha` into the branch `onto`; a dismissed one no longer counts."""
+        standing = (review for review in reviews if review.state is not ReviewState.DISMISSED)
+        found = [opinion for review in standing if (opinion := self.read(number, review)) is not None]
+        fitting = (one for one in reversed(found) if (one.sha, one.onto) == (sha, branch_key(onto)))
+        return next(fitting, None)
+
+    def last(self, number: int, reviews: Iterable[Review], but: str) -> ReviewVerdict | None:
+        """Our newest opinion on any other commit than `but`, a dismissed one as well: that commit was seen."""
+        found = [opinion for review in reviews if (opinion := self.read(number, review)) is not None]
+        return next((opinion for opinion in reversed(found) if opinion.sha != but), None)
+
+    def by_people(self, number: int, reviews: Iterable[Review]) -> tuple[Review, ...]:
+        """The reviews that no engine wrote, whichever account submitted them."""
+        return tuple(review for review in reviews if not self._marked(number, review))
+
+    def _marked(self, number: int, review: Review) -> bool:
+        line = _first_line(review)
+        mark = comment_signatures.find(line)
+        if mark is None or mark.name != MARK:
+            return False
+        return self.keys.verify(PURPOSE, number, line) is CommentSignatures.VALID
+
+
+def mark(keys: Keyring, number: int, opinion: ReviewVerdict) -> str:
+    """The first line of a review's body.
+
+    Its MAC covers this line alone: GitHub's adapter adds findings to a body when their lines are refused.
+    """
+    fields = {
+        "sha": opinion.sha,
+        "onto": opinion.onto,
+        "round": str(opinion.round),
+        "verdict": opinion.judgement,
+        "care": opinion.care,
+        "lines": "" if opinion.lines is None else str(opinion.lines),
+        "blockers": comment_signatures.spelled(_few(opinion.blockers)),
+    }
+    return keys.sign(PURPOSE, number, comment_signatures.render(MARK, fields))
+
+
+def creation_name(sha: str) -> str:
+    """How the fence names the review of a commit while it is made."""
+    return f"review-{sha[:12]}"
+
+
+def _few(sentences: Sequence[str]) -> list[str]:
+    """As many as a status comment names, and how many more there are."""
+    shown = list(sentences[:BLOCKERS])
+    return [*shown, f"and {len(sentences) - BLOCKERS} more"] if len(sentences) > BLOCKERS else shown
+
+
+def _blockers(text: str) -> tuple[str, ...]:
+    """What `_few` wrote; raises `ValueError`."""
+    found = json.loads(text)
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise ValueError("no list of sentences")
+    return tuple(found)
+
+
+def standing_requests(reviews: Sequence[Review]) -> tuple[Review, ...]:
+    """Of each author the newest verdict, if it is a request for changes; comments are no verdicts."""
+    return tuple(review for review in _verdicts(reviews) if review.state is ReviewState.CHANGES_REQUESTED)
+
+
+def standing_approvals(reviews: Sequence[Review]) -> tuple[Review, ...]:
+    """Of each author the newest verdict, if it is an approval."""
+    return tuple(review for review in _verdicts(reviews) if review.state is ReviewState.APPROVED)
+
+
+def _verdicts(reviews: Sequence[Review]) -> Collection[Review]:
+    silent = {ReviewState.COMMENTED, ReviewState.PENDING}
+    return {review.author.id: review for review in reviews if review.state not in silent}.values()
+
+
+def _opinion(review: Review) -> ReviewVerdict | None:
+    mark = comment_signatures.find(_first_line(review))
+    if mark is None or mark.fields.get("sha") != review.head_sha:
+        return None
+    try:
+        return ReviewVerdict(
+            sha=review.head_sha,
+            round=int(mark.fields["round"]),
+            judgement=Judgement(mark.fields["verdict"]),
+            care=PersonOnly(mark.fields["care"]),
+            review_id=review.id,
+            at=review.submitted_at,
+            onto=mark.fields.get("onto", ""),
+            blockers=_blockers(mark.fields.get("blockers", "[]")),
+            lines=int(counted) if (counted := mark.fields.get("lines", "")) else None,
+        )
+    except (KeyError, ValueError):
+        return None
+
+
+def _first_line(review: Review) -> str:
+    return review.body.partition("\n")[0].rstrip("\r")

@@ -1,0 +1,91 @@
+"""Whether somebody who may asks for a review: every review is paid for, and anybody can push to a fork."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from reviewer_agent import links
+from reviewer_agent.ports import Forge
+from shared.labels import Labels
+from shared.lock.codec import ItemKey
+from shared.lock.port import Port, ReadFence
+from shared.lock.record import Fence
+from shared.models import Account, LabelEvent, PullRequest
+from shared.workflow import Role, Stage
+
+
+class ReviewRequest:
+    """Asks GitHub who set the label, and the worker's fence whose commit the head is."""
+
+    def __init__(
+        self, forge: Forge, port: Port, accounts: Collection[int], names: Labels, siblings: Collection[int] = ()
+    ) -> None:
+        """`accounts` are the engine's; what those that its other agents sign in with ask for is in their fences."""
+        self._forge = forge
+        self._port = port
+        self._accounts = accounts
+        self._names = names
+        self._siblings = siblings
+
+    async def first(self, pull_request: PullRequest, fence: Fence | None) -> bool:
+        """Whether the label that a claim would begin with was set by somebody with write, for this review.
+
+        A label that is left over from an earlier review asks for nothing. Raises `Transient`.
+        """
+        reviewing = Stage.REVIEWING in self._names.read(pull_request.labels).stages
+        if reviewing and await self._handed_over(pull_request, fence):
+            return True
+        event = await self._newest(pull_request.number, Stage.REVIEWING if reviewing else Stage.IN_REVIEW)
+        if event is None or not await self._may_ask(event.actor):
+            return False
+        if fence is None or event.at > fence.at:
+            return True
+        # Setting `reviewing` may be the very order after which the old review was withdrawn.
+        withdrawn = reviewing and fence.stage is Stage.WITHDRAWN
+        return withdrawn or await self._pushed_by_worker(pull_request)
+
+    async def again(self, pull_request: PullRequest, fence: Fence) -> bool:
+        """Whether a head that the fence does not name is our worker's, or was asked for by label since the fence."""
+        if await self._pushed_by_worker(pull_request):
+            return True
+        event = await self._newest(pull_request.number, Stage.REVIEWING)
+        return event is not None and event.at > fence.at and await self._may_ask(event.actor)
+
+    async def _newest(self, number: int, stage: Stage) -> LabelEvent | None:
+        """When the label was set last, unless a person has taken it off since; we take it off when we begin."""
+        name = self._names.of(stage).casefold()
+        events = [e for e in await self._forge.issues.label_events(number) if e.label.casefold() == name]
+        newest = next((e for e in reversed(events) if e.added or e.actor.id not in self._accounts), None)
+        return newest if newest is not None and newest.added else None
+
+    async def trusts(self, account: Account) -> bool:
+        """Whether what `account` wrote only people with write access can have changed. Raises `Transient`."""
+        return account.id in self._accounts or await self._may_ask(account)
+
+    async def _may_ask(self, account: Account) -> bool:
+        if account.id in self._accounts and account.id not in self._siblings:
+            return True  # ours, so that it may write is known
+        return (await self._forge.people.permission(account.login)).may_write
+
+    async def _pushed_by_worker(self, pull_request: PullRequest) -> bool:
+        return await self.by_worker(pull_request) is not None
+
+    async def _handed_over(self, pull_request: PullRequest, since: Fence | None) -> bool:
+        """Whether our worker asks for it: its fence, which nobody without write moves, rests with this very commit."""
+        fence = await self.by_worker(pull_request)
+        if fence is None or fence.stage is not Stage.REVIEWING:
+            return False
+        return since is None or fence.at > since.at
+
+    async def by_worker(self, pull_request: PullRequest) -> Fence | None:
+        """The worker's fence, if it names this pull request and its head."""
+        fence = await self.of_worker(pull_request)
+        return fence if fence is not None and fence.work_head == pull_request.head_sha else None
+
+    async def of_worker(self, pull_request: PullRequest) -> Fence | None:
+        """The worker's fence, if it names this pull request, whatever its head. Raises `Transient`."""
+        issue = links.issue_of(pull_request)
+        if issue is None:
+            return None
+        fence = (await self._port.request(ReadFence(ItemKey(Role.WORKER, issue)))).value
+        return fence if fence is not None and fence.pr == pull_request.number else None

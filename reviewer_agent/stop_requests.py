@@ -1,0 +1,21 @@
+"""What a person orders by closing, locking, pausing or relabelling a pull request that is being worked on (pure)."""
+
+from __future__ import annotations
+
+from reviewer_agent.candidates import ordered_to_stop, projection
+from shared.labels import Flag, Labels
+from shared.lock.record import Fence
+from shared.models import Issue, PullRequest
+
+
+def order(item: Issue | PullRequest, fence: Fence, names: Labels) -> str | None:
+    """Why to stop, as a part of a sentence; None when nobody says so."""
+    labels = names.read(item.labels)
+    shown = projection(fence)
+    if not item.open or (isinstance(item, Issue) and item.locked):
+        return "the pull request was closed or locked"
+    if Flag.PAUSED in labels.flags:
+        return f"'{names.of(Flag.PAUSED)}' was set"
+    if shown is not None and ordered_to_stop(labels.stages, shown):
+        return "a person moved or removed the stage label"
+    return None

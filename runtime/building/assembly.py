@@ -1,0 +1,255 @@
+"""Where adapters are built: one repository's GitHub, git and lock, from the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from urllib.parse import urlsplit
+
+import structlog
+
+from config.environment import child_environment
+from config.repository import RepositorySettings
+from config.settings import Settings
+from runtime.building.backends import backend
+from runtime.building.budget import money
+from runtime.building.confinement import confinement
+from runtime.building.excluded_items import ExcludedItems
+from runtime.building.github_adapters import Hub, hub
+from runtime.building.identity import claimant_of
+from runtime.building.process import Process
+from runtime.building.sign_in import Identities, SignedIn, git_server
+from runtime.building.telemetry import ProcessTelemetry, observed_hub, queue
+from runtime.telemetry.observed_people import ObservedStatus
+from runtime.telemetry.observed_port import ObservedPort
+from shared.active_agents import ActiveAgents
+from shared.clock import Clock
+from shared.comment_signatures import Keyring
+from shared.git.command import Git, Identity
+from shared.git.credentials import Credentials
+from shared.git.fences import Fences
+from shared.git.mirror import Mirror
+from shared.git.names import mirror_path
+from shared.github.base_branch import BaseBranch
+from shared.github.inbox import Inbox, Ties
+from shared.github.status import StatusBoard
+from shared.governance.end_message import Closing, Spent
+from shared.governance.end_message import Sources as ClosingSources
+from shared.governance.escalation import Outbox
+from shared.governance.text_history import Texts
+from shared.governance.untrusted_comments import UntrustedComments
+from shared.llm.port import Coder, Limits
+from shared.lock.claimant import Claimant
+from shared.lock.gateway import Gateway
+from shared.lock.port import Port
+from shared.models import Issue
+from shared.outgoing.outbound_filter import Outgoing
+from shared.reconcile.lost import LostLabels
+from shared.reconcile.orphans import ReconcileRules
+from shared.reconcile.sweep import Sources, Sweep
+from shared.reconcile.watch import Hints, Watch
+from shared.sandbox.confinement import Confinement
+from shared.telemetry.event_recorder import EventRecorder
+from shared.workflow import Role, Stage
+
+__all__ = ["Parts", "PartsOf", "Process", "mirror_of", "opened", "reached"]
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Parts(Hub):
+    """Everything that an agent of one repository may be built from."""
+
+    settings: Settings
+    configured: RepositorySettings
+    role: Role
+    clock: Clock
+    keys: Keyring
+    status: StatusBoard
+    mirror: Mirror
+    identity: Identity
+    fences: Fences
+    roll: ActiveAgents
+    server_time: Callable[[], datetime]
+    port: Port
+    claimant: Claimant
+    coder: Coder
+    outgoing: Outgoing
+    outbox: Outbox
+    confinement: Confinement
+    chronicle: ProcessTelemetry
+    event_recorder: EventRecorder
+    spent: Spent
+    plays: frozenset[str] = frozenset()
+    """The roles that the agent is restricted to; empty means all."""
+    only: int | None = None
+    """The one item to work on; None means all."""
+    texts: Texts = field(default_factory=Texts)
+    choices: dict[str, str] = field(default_factory=dict)
+    """Which backend a person has chosen for which item that is held."""
+
+    @property
+    def closing(self) -> Closing:
+        """What tells that a specification is done."""
+
+        def board(accounts: Collection[int]) -> StatusBoard:
+            return StatusBoard(self.comments, Role.WORKER, accounts, self.keys)
+
+        sources = ClosingSources(self.keys, self.claimant.accounts, self.spent, self.server_time)
+        return Closing(self.issues, self.comments, self.labels, board, self.names, sources)
+
+    @property
+    def base(self) -> BaseBranch:
+        """The branch that work starts from; the repository's own may be renamed meanwhile."""
+        own, configured = self.repository.default_branch, self.configured.base_branch
+        return BaseBranch(configured or own, default=own, ask=None if configured else self.people.repository)
+
+    @property
+    def limits(self) -> Limits:
+        """What one run of a coding backend may take."""
+        one = self.configured
+        minutes = (one.run_timeout_minutes, one.stall_timeout_minutes)
+        return Limits(one.max_turns, self.settings.budgets.run, *(60 * each for each in minutes))
+
+    @property
+    def page(self) -> str:
+        """Where people see the repository."""
+        return f"{git_server(self.settings.github.api_url)}/{self.configured.name}"
+
+    def inbox(
+        self,
+        labels: Iterable[str | Stage],
+        trade: ReconcileRules,
+        concerns: Callable[[Issue], bool] = lambda issue: True,
+    ) -> Watch:
+        """What is open under these labels and can concern the agent, and what only its fences know of."""
+        named = [self.names.of(x) if isinstance(x, Stage) else x for x in labels]
+        hints = Hints(self.names)
+        left_alone = ExcludedItems(self.configured.name, self.role, self.names, self.configured.labels)
+
+        def noticed(listed: Sequence[Issue]) -> None:
+            hints.give(listed)
+            self.texts.note(listed)
+            left_alone.note(listed)
+
+        ties = Ties(trade.needs_followup, trade.belongs)
+        lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=noticed, ties=ties)
+        sources = Sources(self.roll, self.issues, self.lost_labels(trade), self.status, self.server_time)
+        self.chronicle.vitals.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
+        return Watch(lists, Sweep(trade, sources, self.port, self.claimant, self.clock))
+
+    def lost_labels(self, trade: ReconcileRules) -> LostLabels:
+        """What tells a label that a person took off from one that was lost."""
+        return LostLabels(self.issues, self.labels, self.names, self.claimant.accounts, trade.before)
+
+
+@asynccontextmanager
+async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
+    """The parts of every configured repository. Asks GitHub who we are and what each repository is.
+
+    Raises `Misconfigured`, `Unauthorized` and `Transient`.
+    """
+    async with reached(process) as parts_of:
+        yield tuple([await parts_of(one) for one in process.settings.repositories])
+
+
+@asynccontextmanager
+async def reached(process: Process) -> AsyncIterator[PartsOf]:
+    """What gives the parts of one configured repository, as often as it is asked.
+
+    Coding backends are looked at first, so that one that is missing costs no request. Errors as `opened`.
+    """
+    configured = process.settings.repositories
+    confined = await confinement(process.settings, process.environment)
+    log.info("limits_held", by="watchdog" if confined.groups is None else "cgroup")
+    coders = {one.name: await backend(process, one, confined) for one in configured}
+    async with process.connections.line(process) as line:
+        with ExitStack() as stack:
+            identities = Identities(process, line, stack)
+
+            async def parts_of(one: RepositorySettings) -> Parts:
+                return await _parts(process, await identities.of(one.name), one, coders[one.name], confined)
+
+            try:
+                yield parts_of
+            finally:
+                await process.chronicle.written()
+
+
+PartsOf = Callable[[RepositorySettings], Awaitable[Parts]]
+"""Gives the parts of a repository; raises what keeps it from being used now."""
+
+
+async def _parts(
+    process: Process, me: SignedIn, configured: RepositorySettings, coder: Coder, confined: Confinement
+) -> Parts:
+    event_recorder = process.chronicle.tells(configured.name, me.github)
+    seen = observed_hub(await hub(process.role, me, configured), me.github, event_recorder)
+    mirror = mirror_of(process, me.answers, configured.name)
+    await mirror.ensure()
+    identity = Identity(seen.account.login, f"{seen.account.id}+{seen.account.login}@users.noreply.github.com")
+    fences = Fences(mirror, identity)
+    spending = money(process, configured, fences, mirror, lambda: me.github.server_time)
+    claimant = claimant_of(process, seen, spending.budget_check)
+    board = claimant.accounts, claimant.keys, spending.credit
+    strangers = UntrustedComments(seen.people, claimant.accounts)
+    status = ObservedStatus(seen.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
+    status.beside(claimant.holding)
+    roll = ActiveAgents(fences, seen.account.id, lambda: me.github.server_time, _noted(process, me, configured.name))
+    return Parts(
+        **vars(seen),
+        settings=process.settings,
+        configured=configured,
+        role=process.role,
+        clock=process.clock,
+        keys=claimant.keys,
+        status=status,
+        mirror=mirror,
+        identity=identity,
+        fences=fences,
+        roll=roll,
+        server_time=lambda: me.github.server_time,
+        port=ObservedPort(
+            Gateway(
+                seen.comments,
+                fences,
+                process.clock,
+                lambda: me.github.server_time,
+                seen.issues.name,
+                lambda: me.github.sure_of_time,
+            ),
+            event_recorder,
+        ),
+        claimant=claimant,
+        coder=spending.paid(process, configured, coder),
+        outgoing=process.outgoing,
+        outbox=process.outbox,
+        confinement=confined,
+        chronicle=process.chronicle,
+        event_recorder=event_recorder,
+        spent=spending.spent,
+        plays=process.plays,
+        choices=process.choices[configured.name],
+    )
+
+
+def _noted(process: Process, me: SignedIn, name: str) -> Callable[[Mapping[str, float]], None]:
+    """What hears who works in a repository; where a share is configured, nobody does."""
+    vitals, pace = process.chronicle.vitals, me.pace
+    vitals.share = lambda: pace.pacing.share
+    return partial(pace.presence.note, name) if pace.presence is not None else lambda agents: None
+
+
+def mirror_of(process: Process, answers: Credentials, name: str) -> Mirror:
+    """A repository's mirror, which need not exist yet; git signs in with `answers`."""
+    settings = process.settings
+    server = git_server(settings.github.api_url)
+    path = mirror_path(settings.state_dir / "mirrors", urlsplit(server).netloc, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    surroundings = {**child_environment(), **process.environment}  # git itself takes no more than it may
+    git = Git(path, surroundings, credentials=answers, hide=process.outgoing.hide)
+    return Mirror(git, f"{server}/{name}.git")

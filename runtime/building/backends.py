@@ -1,0 +1,147 @@
+"""Where coding backends are built: the program found and looked at, its wrapper, its endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import structlog
+
+from config.environment import child_environment
+from config.model_access import anthropic, login_file, openai
+from config.proxies import proxy_for
+from runtime.building import confinement, logins
+from runtime.telemetry.observed_coder import ObservedCoder
+from shared.llm import Program, Setup, coder, codex_login_lease
+from shared.llm.circuit_breaker import Breaker, CircuitBreaker
+from shared.llm.cli import directory
+from shared.llm.cli.coder import CliCoder
+from shared.llm.cli.launch import Launcher
+from shared.llm.cli.programs import PACKAGES
+from shared.llm.cli.version_choice import newest
+from shared.llm.concurrency_limit import ConcurrencyLimit
+from shared.llm.endpoint import Endpoint, Endpoints
+from shared.llm.port import Call, Coder
+from shared.llm.prices import Price, Prices, Tokens
+from shared.llm.proxy.metered import Metered
+from shared.llm.proxy.server import ModelProxy
+from shared.llm.proxy.vendor_tools import VendorTool
+from shared.llm.proxy.vendors import OFFICIAL, Upstream, Vendor
+from shared.llm.recorder import Recorder
+from shared.llm.role_router import RoleOverride, RoleRouter
+from shared.sandbox.confinement import Confinement
+
+if TYPE_CHECKING:
+    from config.repository import RepositorySettings
+    from config.settings import Settings
+    from runtime.building.process import Process
+
+log = structlog.get_logger()
+
+
+async def backend(process: Process, configured: RepositorySettings, tests: Confinement) -> Coder:
+    """Who plays which role in one repository; raises `Misconfigured` for a backend that cannot be used here."""
+    usual, settings = configured.llm_backend, process.settings
+    built = {usual: await _bounded(process, configured, usual, tests)}
+    parts: dict[str, RoleOverride] = {}
+    for role, own in settings.roles.items():
+        if own.backend is not None and own.backend not in built:
+            built[own.backend] = await _bounded(process, configured, own.backend, tests)
+        seconds = None if own.timeout_minutes is None else 60 * own.timeout_minutes
+        other = built[own.backend] if own.backend is not None else None
+        parts[role] = RoleOverride(other, own.model, own.max_turns, own.budget, seconds)
+    phases = {Call(call): role for call, role in settings.phases.items()}
+    known = {str(name): one for name, one in built.items()}
+    return RoleRouter(built[usual], parts, phases, known, process.choices[configured.name])
+
+
+def backends(settings: Settings, configured: RepositorySettings) -> frozenset[str]:
+    """The backends of one repository, by their configured words: its usual one and those of roles."""
+    return frozenset({configured.llm_backend, *(role.backend for role in settings.roles.values() if role.backend)})
+
+
+async def _bounded(process: Process, configured: RepositorySettings, name: str, tests: Confinement) -> Coder:
+    """One backend: so many runs at once, and none while it is paused after failures."""
+    settings = process.settings
+    used = settings.state_dir / "scripted" if settings.llm.scenario else None
+    runs = await _program(process, name, tests) if name in PACKAGES else None
+    made = coder(name, Setup(process.clock, settings.llm.scenario, used, runs))
+    if isinstance(made, CliCoder):
+        await made.ready()
+    if runs is not None and isinstance(runs.endpoints, ModelProxy):
+        made = Metered(made, runs.endpoints)
+    if settings.llm.record is not None:
+        about = {"repository": configured.name, "test_command": configured.test_command}
+        made = Recorder(made, settings.llm.record, process.clock, process.outgoing.hide, about)
+    breaker = process.breakers.setdefault(name, Breaker())
+    guarded = CircuitBreaker(ConcurrencyLimit(made, process.paid_runs), breaker, process.clock)
+    return ObservedCoder(guarded, process.chronicle.event_recorder(configured.name), process.clock)
+
+
+async def _program(process: Process, name: str, tests: Confinement) -> Program:
+    settings, state = process.settings, process.settings.state_dir
+    environment = child_environment(process.environment)
+    command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
+    chosen = await newest(name, command, state, environment)
+    if chosen.sentence:
+        log.info("program_chosen", backend=name, sentence=chosen.sentence)
+    calls = confinement.calls(settings)
+    login = login_file(process.environment)
+    codex_login_lease.recover(login)
+    directory.sweep(calls, spared=codex_login_lease.lent(login))
+    confined = await confinement.for_backends(tests, process.environment)
+    launcher = Launcher(
+        wrap=confined.wrap,
+        clock=process.clock,
+        environment=environment,
+        calls=calls,
+        logs=state / "kept" / "calls",
+        hidden=(*confined.hidden, confinement.environments(settings)),  # a call is shown its own one alone
+        readable=(state / "cli", *confined.readable),
+        limits=confined.limits,
+        groups=confined.groups,
+    )
+    if name not in process.endpoints:
+        process.endpoints[name] = _endpoints(process, name)
+        if name == "codex" and (models := unpriced(settings)):
+            log.warning("models_without_price", backend=name, models=models, sentence=UNPRICED)
+    return Program(chosen.path, launcher, process.endpoints[name], _prices(settings))
+
+
+_ACCESS: Mapping[str, tuple[Vendor, Callable[[Mapping[str, str]], Endpoint]]] = {
+    "claude": (Vendor.ANTHROPIC, anthropic),
+    "codex": (Vendor.OPENAI, openai),
+}
+
+
+def _endpoints(process: Process, name: str) -> Endpoints:
+    """The model proxy with the real key; with a subscription's login there is none, because it is no key."""
+    vendor, access = _ACCESS[name]
+    own = access(process.environment)
+    if own.login:
+        return logins.endpoints(name, own)
+    url = own.base_url or OFFICIAL[vendor]
+    upstream = Upstream(vendor, url, own.token, proxy_for(url, process.environment))
+    sockets = process.settings.state_dir / "sockets" if process.settings.sandbox == "bubblewrap" else None
+    tools = frozenset(map(VendorTool, process.settings.llm.vendor_tools))
+    return ModelProxy([upstream], _prices(process.settings), process.clock, sockets, tools)
+
+
+UNPRICED = "Their price is not known: each run counts as `budgets.unknown_run`, until `prices` lists them."
+"""What follows for models that have no price."""
+
+
+def unpriced(settings: Settings) -> list[str]:
+    """The models that roles ask of Codex and that no list prices; Claude Code reckons its costs itself."""
+    usual = any(repository.llm_backend == "codex" for repository in settings.repositories)
+    asked = {
+        role.model
+        for role in settings.roles.values()
+        if role.model is not None and (role.backend == "codex" or (role.backend is None and usual))
+    }
+    known = _prices(settings)
+    return sorted(model for model in asked if known.cost(Tokens(model)) is None)
+
+
+def _prices(settings: Settings) -> Prices:
+    return Prices.listed({model: Price(**price.model_dump()) for model, price in settings.prices.items()})

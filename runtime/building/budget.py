@@ -1,0 +1,87 @@
+"""Where the money side of one repository is built: its ledger, and the gate that every paid run passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from runtime.building.sign_in import git_server
+from shared.governance.budgeted_coder import BudgetedCoder
+from shared.governance.budgets import Limits
+from shared.governance.ledger import BudgetCheck, Ledger
+from shared.governance.unpriced_runs import Unpriced
+from shared.llm.cli.programs import PACKAGES
+from shared.llm.endpoint import Endpoints, Fixed
+from shared.llm.port import NOT_RUN
+from shared.llm.proxy.account import Reading
+from shared.llm.proxy.metered import UNSEEN
+from shared.llm.proxy.server import ModelProxy
+
+if TYPE_CHECKING:
+    from config.repository import RepositorySettings
+    from runtime.building.process import Process
+    from shared.git.fences import Fences
+    from shared.git.mirror import Mirror
+    from shared.llm.port import Coder
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """What pays for a repository's runs. `ledger` None: they cost nothing, and nothing is written down."""
+
+    ledger: Ledger | None
+    run_usd: float
+
+    @property
+    def budget_check(self) -> BudgetCheck | None:
+        """What claims ask first."""
+        return None if self.ledger is None else BudgetCheck(self.ledger, self.run_usd)
+
+    def credit(self, number: int) -> str:
+        """The credit table of an item's status comment."""
+        return "" if self.ledger is None else self.ledger.table(f"#{number}")
+
+    async def spent(self, number: int) -> float | None:
+        """What an issue has cost; None where nothing is written down."""
+        return None if self.ledger is None else await self.ledger.spent(f"#{number}")
+
+    def paid(self, process: Process, configured: RepositorySettings, coder: Coder) -> Coder:
+        """`coder`, each of whose runs is reserved and settled; of unknown costs the process's outbox is told."""
+        if self.ledger is None:
+            return coder
+        page = f"{git_server(process.settings.github.api_url)}/{configured.name}"
+        unpriced = Unpriced(process.outbox, configured.name, page, process.clock)
+        return BudgetedCoder(coder, self.ledger, unpriced, partial(reading, tuple(process.endpoints.values())))
+
+
+def reading(endpoints: Sequence[Endpoints], run: str) -> Reading | None:
+    """What the proxy of whichever backend made the run has seen; None of one by a login: nothing more is known.
+
+    A run that no backend was opened for, as when it ended while it waited for its turn, has cost nothing.
+    """
+    proxies = [one for one in endpoints if isinstance(one, ModelProxy)]
+    for proxy in proxies:
+        if (seen := proxy.reading(run)) is not None:
+            return seen
+    if len(proxies) == len(endpoints):
+        return UNSEEN
+    begun = any(one.given(run) for one in endpoints if isinstance(one, Fixed))
+    return None if begun else Reading(NOT_RUN)
+
+
+def money(
+    process: Process,
+    configured: RepositorySettings,
+    fences: Fences,
+    mirror: Mirror,
+    server_time: Callable[[], datetime],
+) -> Money:
+    """The money of one repository, by the configured budgets; a backend that is no program costs nothing."""
+    own = process.settings.budgets
+    limits = Limits(own.issue, own.day, own.week, own.warn, own.unknown_run)
+    roles = process.settings.roles.values()
+    costs = not PACKAGES.keys().isdisjoint({configured.llm_backend, *(role.backend for role in roles)})
+    return Money(Ledger(fences, mirror, server_time, limits, process.role) if costs else None, own.run)

@@ -1,0 +1,123 @@
+"""The connections of one process to GitHub: agents that sign in alike share a session, its answers and its pace."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import aiohttp
+
+from config.proxies import proxy_for
+from config.settings import GitHubSettings, Settings
+from shared.active_agents import Presence
+from shared.clock import Clock
+from shared.github.client import GitHub, TokenSource
+from shared.github.pacing import Pacing
+from shared.github.tokens import Installation
+from shared.github.transport import Renewable
+from shared.outgoing.outbound_filter import Outgoing
+
+if TYPE_CHECKING:
+    from runtime.building.process import Process
+
+KEEPALIVE_SECONDS = 90.0
+"""Longer than a poll interval, so that polling does not reconnect each time."""
+
+Who = tuple[str, ...]
+"""What signs in, and for whom: equal for agents that have one token or one App."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast one account writes from this process. `presence` is None where a number is configured."""
+
+    pacing: Pacing
+    presence: Presence | None
+
+    @classmethod
+    def of(cls, github: GitHubSettings, clock: Clock) -> Pace:
+        """With the configured share, else with the whole until other agents are seen."""
+        pacing = Pacing(clock, share=github.share or 1.0, write_interval_seconds=github.write_interval_seconds)
+        return cls(pacing, Presence(clock, pacing.use) if github.share is None else None)
+
+
+@dataclass
+class Line:
+    """One session, and what was built upon it; `gates` are those of the agents that use it."""
+
+    session: aiohttp.ClientSession
+    gates: list[Outgoing] = field(default_factory=list)
+    users: int = 0
+    _clients: dict[Who, tuple[Announced, GitHub]] = field(default_factory=dict)
+
+    def client(
+        self, who: Who, source: Callable[[], TokenSource], build: Callable[[TokenSource], GitHub]
+    ) -> tuple[Announced, GitHub]:
+        """The token and a client of its own for one more agent; what is behind it is made for the first one."""
+        known = self._clients.get(who)
+        if known is None:
+            token = Announced(source(), self.gates)
+            known = self._clients[who] = token, build(token)
+        return known[0], known[1].beside()
+
+
+class Announced:
+    """A source of tokens that tells every gate which one is in use, so that none lets it out."""
+
+    def __init__(self, source: TokenSource, gates: list[Outgoing]) -> None:
+        self._source, self._gates = source, gates
+
+    async def __call__(self) -> str:
+        """The token to use now."""
+        token = await self._source()
+        for gate in self._gates:
+            gate.learn(token)
+        return token
+
+    async def renew(self, refused: str) -> bool:
+        """Let go of a token that GitHub has refused; whether there may be another one."""
+        return isinstance(self._source, Renewable) and await self._source.renew(refused)
+
+    async def admit(self, repository: str) -> None:
+        """Raise `Misconfigured` where the token does not reach this repository; one that a person keeps is for all."""
+        if isinstance(self._source, Installation):
+            await self._source.admit(repository)
+
+
+class Connections:
+    """What the agents of one process have in common at GitHub. A reload gets a session of its own, with new tokens."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, Line] = {}
+        self._paces: dict[Who, Pace] = {}
+
+    @asynccontextmanager
+    async def line(self, process: Process) -> AsyncIterator[Line]:
+        """The session of all agents that run by the very same settings; the last one closes it."""
+        settings, gate = process.settings, process.outgoing  # held, so that no other object gets its id
+        key = id(settings)
+        line = self._lines.get(key) or Line(web_session(settings, process.environment))
+        self._lines[key] = line
+        line.users += 1
+        line.gates.append(gate)
+        try:
+            yield line
+        finally:
+            line.users -= 1
+            line.gates.remove(gate)
+            if not line.users:
+                del self._lines[key]
+                await line.session.close()
+
+    def pace(self, who: Who, github: GitHubSettings, clock: Clock) -> Pace:
+        """The pace of one account; it outlives sessions, because GitHub does not forget at a reload."""
+        key = (*who, github.api_url, str(github.share), str(github.write_interval_seconds))
+        return self._paces.setdefault(key, Pace.of(github, clock))
+
+
+def web_session(settings: Settings, environment: Mapping[str, str]) -> aiohttp.ClientSession:
+    """The connections of one process to GitHub, through the proxy that the environment names; closed by its user."""
+    connector = aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE_SECONDS)
+    return aiohttp.ClientSession(connector=connector, proxy=proxy_for(settings.github.api_url, environment))

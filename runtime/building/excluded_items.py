@@ -1,0 +1,50 @@
+"""Why listed items are not even candidates: the labels by which the configuration or a person keeps an agent away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import structlog
+
+from config.repository import LabelSettings
+from shared.labels import Flag, Labels
+from shared.models import Issue
+from shared.order import excluded
+from shared.workflow import Role
+
+log = structlog.get_logger()
+
+
+@dataclass
+class ExcludedItems:
+    """What one agent's lists show and it passes over; each reason is told once, with `--verbose`."""
+
+    repository: str
+    role: Role
+    names: Labels
+    filters: LabelSettings
+    _told: dict[int, str] = field(default_factory=dict)
+
+    def note(self, listed: Iterable[Issue]) -> None:
+        """Tell what is new among these items."""
+        for issue in listed:
+            why = self.reason(issue)
+            if why and self._told.get(issue.number) != why:
+                log.debug("item_left_alone", outcome="skipped", repo=self.repository, issue=issue.number, reason=why)
+            self._told[issue.number] = why
+
+    def reason(self, issue: Issue) -> str:
+        """The sentence why an item of this agent's is left alone; empty for a candidate, and for what is others'."""
+        labels = self.names.read(issue.labels)
+        kind = Role.REVIEWER if issue.is_pull_request else Role.PLANNER if labels.story else Role.WORKER
+        if not issue.open or kind is not self.role or not (labels.stages or labels.story):
+            return ""
+        if barred := excluded(issue.labels, self.filters.exclude):
+            return barred
+        if Flag.PAUSED in labels.flags:
+            return f"it is paused: '{self.names.of(Flag.PAUSED)}'"
+        carried, wanted = {label.casefold() for label in issue.labels}, self.filters.include
+        if wanted and not issue.is_pull_request and not carried & {label.casefold() for label in wanted}:
+            return f"it carries none of the labels in `labels.include`: {', '.join(wanted)}"
+        return ""

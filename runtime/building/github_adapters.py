@@ -1,0 +1,68 @@
+"""What GitHub offers of one repository: its adapters, built once GitHub has said that the repository can be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from config.repository import RepositorySettings
+from runtime.building.sign_in import SignedIn
+from shared.errors import Misconfigured
+from shared.github.attachments import Attachments
+from shared.github.checks import Checks
+from shared.github.comments import Comments
+from shared.github.issues import Issues
+from shared.github.labels import LabelBoard
+from shared.github.merge_queue import MergeQueue
+from shared.github.merge_rules import BranchRules
+from shared.github.people import People
+from shared.github.pulls import Pulls
+from shared.github.review_threads import ReviewThreads
+from shared.github.reviews import Reviews
+from shared.labels import Labels
+from shared.models import Account, Repository
+from shared.workflow import Role
+
+
+@dataclass(frozen=True)
+class Hub:
+    """One repository on GitHub, as one account sees it."""
+
+    account: Account
+    repository: Repository
+    names: Labels
+    issues: Issues
+    comments: Comments
+    labels: LabelBoard
+    pulls: Pulls
+    reviews: Reviews
+    checks: Checks
+    people: People
+    rules: BranchRules
+    merge_queue: MergeQueue
+    review_threads: ReviewThreads
+    attachments: Attachments
+
+
+async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
+    """The adapters of one repository; raises `Misconfigured` for an archived one, and what reading it raises."""
+    github, name, names = me.github, configured.name, configured.labels.names()
+    people = People(github, name)
+    repository = await people.repository()
+    if repository.archived:
+        raise Misconfigured(f"{name} is archived: nothing can be changed there. Remove it from the configuration.")
+    return Hub(
+        account=me.account,
+        repository=repository,
+        names=names,
+        issues=Issues(github, name),
+        comments=Comments(github, name, items="pulls" if role is Role.REVIEWER else "issues"),
+        labels=LabelBoard(github, name, names),
+        pulls=Pulls(github, name),
+        reviews=Reviews(github, name),
+        checks=Checks(github, name),
+        people=people,
+        rules=BranchRules(github, name),
+        merge_queue=MergeQueue(github),
+        review_threads=ReviewThreads(github, name),
+        attachments=Attachments(github),
+    )

@@ -1,0 +1,76 @@
+"""Who claims in a repository, and who acts there by hand: the accounts and keys by which its text is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import structlog
+
+from runtime.building.nonces import NonceBook
+from runtime.building.secrets import keys_of
+from runtime.building.sign_in import pace_of, siblings_of
+from runtime.building.start_message import beginning
+from shared.comment_signatures import Key, Keyring
+from shared.lock.breaker import Breaker
+from shared.lock.claimant import BudgetCheck, Claimant, Terms
+
+if TYPE_CHECKING:
+    from runtime.building.github_adapters import Hub
+    from runtime.building.process import Process
+
+
+log = structlog.get_logger()
+
+
+def claimant_of(process: Process, seen: Hub, budget_check: BudgetCheck | None = None) -> Claimant:
+    """The claimant that an agent process is in one repository."""
+    lock = process.settings.lock
+    signing = tuple(Key.of(secret) for secret in keys_of(process))
+    keys = Keyring(seen.repository.id, signing, outgoing=process.outgoing)
+    terms = Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
+    siblings = siblings_of(process, seen.account)
+    accounts = siblings | {seen.account.id}
+    pacing = pace_of(process).pacing
+
+    def delay() -> float:
+        return pacing.delay(process.clock.boot())
+
+    def read_up_to(number: int) -> int:
+        return max((one.id for one in seen.comments.known(number) or ()), default=0)
+
+    return Claimant(
+        agent=process.agent.id,
+        accounts=accounts,
+        keys=keys,
+        nonces=NonceBook(process.agent),
+        terms=terms,
+        budget_check=budget_check,
+        siblings=siblings,
+        delay=delay,
+        doing=partial(beginning, most=_attempts(process, seen)),
+        read_up_to=read_up_to,
+        breaker=Breaker(f"{process.agent.id} {seen.repository.id}", _telling(process, seen)),
+    )
+
+
+def _attempts(process: Process, seen: Hub) -> int:
+    return next((one.max_attempts for one in process.settings.repositories if one.name == seen.repository.full_name), 0)
+
+
+def _telling(process: Process, seen: Hub) -> Callable[[str, float], None]:
+    """One warning when the git server begins to refuse fences, one line when it takes them again, and a metric."""
+    refusing = process.chronicle.vitals.refusing
+
+    def tell(why: str, seconds: float) -> None:
+        if not why:
+            refusing.pop(seen.repository.full_name, None)
+            log.info("fences_accepted", repo=seen.repository.full_name)
+            return
+        if seen.repository.full_name not in refusing:
+            step = "let this account create, move and delete refs/ack/*, or wait until the git server answers again"
+            log.warning("fences_refused", outcome="retrying", repo=seen.repository.full_name, error=why, next_step=step)
+        refusing[seen.repository.full_name] = seconds
+
+    return tell

@@ -1,0 +1,78 @@
+"""What one agent process has, whatever the number of its repositories: settings, secrets, and what is told of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import anyio
+
+from config.settings import Settings
+from config.state import AgentIdentity
+from runtime.building.connections import Connections
+from runtime.building.notifications import outbox
+from runtime.building.secrets import RememberedSecrets, known_secrets
+from runtime.building.telemetry import ProcessTelemetry
+from shared.clock import Clock
+from shared.governance.escalation import Outbox
+from shared.llm.circuit_breaker import Breaker
+from shared.llm.endpoint import Endpoints
+from shared.outgoing.outbound_filter import Outgoing
+from shared.telemetry.events import EventLog
+from shared.workflow import Role
+
+
+@dataclass(frozen=True)
+class Process:
+    """What one agent process has, whatever the number of its repositories."""
+
+    settings: Settings
+    role: Role
+    clock: Clock
+    agent: AgentIdentity
+    environment: Mapping[str, str] = field(repr=False)
+    plays: frozenset[str] = frozenset()
+    """The roles that it is restricted to; empty means all."""
+    choices: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    """Of each repository, which backend a person has chosen for which item."""
+    watcher: EventLog | None = None
+    """Who reads what is told as it comes; None: nobody."""
+    connections: Connections = field(default_factory=Connections)
+    """To GitHub; agents that run in one process have them in common."""
+
+    @cached_property
+    def remembered(self) -> RememberedSecrets:
+        """What was read from files by this configuration."""
+        return RememberedSecrets()
+
+    @cached_property
+    def outgoing(self) -> Outgoing:
+        """The gate for all text that leaves, with every secret that this process is configured with."""
+        return Outgoing(known_secrets(self), self.settings.notify.mention)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """What is told to people beyond GitHub."""
+        return outbox(self)
+
+    @cached_property
+    def chronicle(self) -> ProcessTelemetry:
+        """What is told of this process: events, figures, signs of life."""
+        return ProcessTelemetry(self)
+
+    @cached_property
+    def paid_runs(self) -> anyio.CapacityLimiter:
+        """Room for the runs of coding backends: as many at once as items may be worked on."""
+        return anyio.CapacityLimiter(self.settings.max_concurrent)
+
+    @cached_property
+    def breakers(self) -> dict[str, Breaker]:
+        """The breaker of each backend: its failures in a row, over all repositories."""
+        return {}
+
+    @cached_property
+    def endpoints(self) -> dict[str, Endpoints]:
+        """Where the runs of each backend send their requests, as far as one was built."""
+        return {}

@@ -1,0 +1,172 @@
+"""Who a process is on GitHub: its client, git's answers and its account - by a token, or as an App per owner."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import anyio
+
+from config.environment import for_gh
+from config.settings import GitHubApp, Settings
+from runtime.building.connections import Announced, Line, Pace
+from runtime.building.secrets import app_of, secret
+from shared.errors import Transient
+from shared.git.credentials import Credentials
+from shared.github.client import GitHub, TokenSource
+from shared.github.people import People
+from shared.github.tokens import Installation, Kept, Proof, bot, of_gh
+from shared.models import Account
+from shared.workflow import Role
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from runtime.building.process import Process
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """One identity at one server."""
+
+    github: GitHub
+    answers: Credentials
+    account: Account
+    pace: Pace
+    """How fast it may write."""
+    app: GitHub | None = None
+    """Speaks as the App itself, where one is used."""
+
+
+def completed(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment; where nothing else holds a token, with what `gh auth token` says (none for loopback)."""
+    github = settings.github
+    if github.app or github.token_file or environment.get(github.token_env, "").strip() or github.loopback:
+        return environment
+    host = urlsplit(git_server(github.api_url)).netloc
+    token = anyio.run(of_gh, settings.gh_cli, host, for_gh(environment))
+    return {**environment, github.token_env: token} if token else environment
+
+
+def siblings_of(process: Process, me: Account) -> frozenset[int]:
+    """The account ids that other agents of this engine sign in with."""
+    return frozenset(process.settings.github.accounts) - {me.id}
+
+
+@asynccontextmanager
+async def signed_in(process: Process, session: aiohttp.ClientSession) -> AsyncIterator[Mapping[str, SignedIn]]:
+    """Every configured repository's full name -> who acts there; the token files are removed at the end.
+
+    Raises `Misconfigured`, `Unauthorized` and `Transient`.
+    """
+    names = [one.name for one in process.settings.repositories]
+    with ExitStack() as stack:
+        identities = Identities(process, Line(session, [process.outgoing]), stack)
+        yield {name: await identities.of(name) for name in names}
+
+
+class Identities:
+    """Who an agent is in each repository: signed in when it is first asked for, as an App once for each owner."""
+
+    def __init__(self, process: Process, line: Line, stack: ExitStack) -> None:
+        """The token files for git are removed with `stack`."""
+        self._process, self._line, self._stack = process, line, stack
+        self._acting = app_of(process)
+        self._groups = _groups(process, by_owner=self._acting is not None)
+        self._app: GitHub | None = None
+        self._known: dict[str, SignedIn] = {}
+        self._tokens: dict[str, Announced] = {}
+
+    async def of(self, name: str) -> SignedIn:
+        """Who acts in one configured repository; raises `Misconfigured`, `Unauthorized` and `Transient`."""
+        group = next(group for group, names in self._groups.items() if name in names)
+        if group not in self._known:
+            self._known[group] = await self._signed_in(group, self._groups[group])
+        await self._tokens[group].admit(name)
+        return self._known[group]
+
+    async def _signed_in(self, group: str, names: list[str]) -> SignedIn:
+        process, app = self._process, self._as_app()
+        who, pace = identity(process), pace_of(process)
+
+        def source() -> TokenSource:
+            return Kept(lambda: secret(process).get_secret_value()) if app is None else Installation(app, names)
+
+        token, github = self._line.client((*who, group), source, self._client)
+        self._tokens[group] = token
+        account = await (People(github, names[0]).me() if app is None else bot(app, github))
+        answers = Credentials(_place(process, group), git_server(process.settings.github.api_url), token, token.renew)
+        self._stack.callback(answers.remove)
+        return SignedIn(github, answers, account, pace, app)
+
+    def _as_app(self) -> GitHub | None:
+        if self._acting is not None and self._app is None:
+            self._app = _app(self._process, self._acting, self._client)
+        return self._app
+
+    def _client(self, token: TokenSource) -> GitHub:
+        process = self._process
+        return GitHub(
+            self._line.session,
+            token=token,
+            api_url=process.settings.github.api_url,
+            clock=process.clock,
+            pacing=pace_of(process).pacing,
+            outgoing=process.outgoing,
+        )
+
+
+def identity(process: Process) -> tuple[str, ...]:
+    """Where the role's token comes from, or which App it is: the same for agents that act as one account."""
+    github, acting = process.settings.github, app_of(process)
+    if acting is not None:
+        return ("app", str(acting.id), str(acting.private_key_file))
+    own = github.reviewer_token_file if process.role is Role.REVIEWER else None
+    return ("token", str(own or github.token_file or github.token_env))
+
+
+def pace_of(process: Process) -> Pace:
+    """How fast the account of this role may write from here."""
+    pace = process.connections.pace(identity(process), process.settings.github, process.clock)
+    if pace.presence is not None:
+        pace.presence.join(process.agent.id)
+    return pace
+
+
+def git_server(api_url: str) -> str:
+    """Scheme and host that git talks to, for an API root: github.com for api.github.com."""
+    parts = urlsplit(api_url)
+    host = "github.com" if parts.netloc == "api.github.com" else parts.netloc
+    return f"{parts.scheme}://{host}"
+
+
+def _app(process: Process, acting: GitHubApp, client: Callable[[TokenSource], GitHub]) -> GitHub:
+    """A client that speaks as the App itself; its proofs are dated by GitHub's time once that is known."""
+    known: list[GitHub] = []
+
+    def now() -> float:
+        try:
+            return known[0].server_time.timestamp()
+        except (IndexError, Transient):
+            return process.clock.now()
+
+    known.append(client(Proof(acting.id, secret(process).get_secret_value(), now)))
+    return known[0]
+
+
+def _groups(process: Process, *, by_owner: bool) -> dict[str, list[str]]:
+    """The repositories that share an identity: all of them, or as an App those of each owner."""
+    groups: dict[str, list[str]] = {}
+    for repository in process.settings.repositories:
+        owner = repository.name.partition("/")[0] if by_owner else ""
+        groups.setdefault(owner.casefold(), []).append(repository.name)
+    return groups
+
+
+def _place(process: Process, group: str) -> Path:
+    name = f"{process.agent.id}.{group}.askpass" if group else f"{process.agent.id}.askpass"
+    return process.settings.state_dir / "agents" / name

@@ -1,0 +1,130 @@
+"""Where one process's events, figures and health are built, from the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
+
+from config.observability import HealthSettings
+from config.settings import Settings
+from runtime.building.github_adapters import Hub
+from runtime.building.tracing import traced
+from runtime.telemetry.observed_agent import ObservedAgent
+from runtime.telemetry.observed_hub import ObservedChecks, ObservedLabels, ObservedReviews
+from shared.errors import Misconfigured
+from shared.github.client import GitHub
+from shared.items import Agent
+from shared.labels import Labels
+from shared.models import Issue
+from shared.telemetry.event_log import Copied, Written
+from shared.telemetry.event_recorder import EventRecorder, Telemetry
+from shared.telemetry.events import EventLog
+from shared.telemetry.fold import Tallies
+from shared.telemetry.health_state import HealthState
+from shared.telemetry.sqlite_store import SqliteStore
+from shared.workflow import UNLABELLED, Stage
+
+if TYPE_CHECKING:
+    from runtime.building.assembly import Parts, Process
+    from shared.telemetry.postgres_store import PostgresStore
+
+FLUSH_SECONDS = 5.0
+"""How long the end of a process waits for its last events to be written; a stop by signal has 30 seconds in all."""
+
+EVENTS = "events.db"
+
+
+class ProcessTelemetry:
+    """What one process tells of itself: events into a trail, figures from them, signs of life."""
+
+    def __init__(self, process: Process) -> None:
+        self.trail: EventLog = Written(
+            store(process.settings), keep=timedelta(days=process.settings.events.retention_days)
+        )
+        self._traces = traced(process, lambda text: process.outgoing.hide(text))
+        self.tallies = Tallies()
+        self.vitals = HealthState(process.clock)
+        self.vitals.untraced = lambda: self._traces.dropped
+        told: EventLog = Copied(self.trail, self._traces)
+        if process.watcher is not None:
+            told = Copied(told, process.watcher)
+        about = process.agent.id, process.role, process.clock, told, self.tallies
+        self._teller = Telemetry(*about, hide=lambda text: process.outgoing.hide(text))
+        self._scribes: dict[str, EventRecorder] = {}
+
+    def event_recorder(self, repository: str) -> EventRecorder:
+        """Who tells the events of one repository; always the same one."""
+        return self._scribes.setdefault(repository, EventRecorder(self._teller, repository))
+
+    def tells(self, repository: str, github: GitHub) -> EventRecorder:
+        """The scribe of a repository at which GitHub can be asked now, for its time and its limits."""
+        event_recorder = self.event_recorder(repository)
+        event_recorder.server_time = lambda: github.server_time
+        self.vitals.budgets[repository] = lambda: github.budget
+        return event_recorder
+
+    @asynccontextmanager
+    async def served(self, wanted: HealthSettings | None) -> AsyncIterator[int]:
+        """Health and metrics while the block runs, at the port that it gives; 0 where they are switched off.
+
+        Raises `Misconfigured`.
+        """
+        if wanted is None or wanted.port is None:
+            yield 0
+            return
+        from shared.telemetry.health import Health  # a server is more than an agent without one should load
+
+        health = Health(self._teller.agent, self._teller.role, self.tallies, self.vitals, self.trail)
+        async with health.served(wanted.host, wanted.port) as port:
+            yield port
+
+    async def written(self) -> None:
+        """Wait, but not long, until what was told is in the trail; a stop does not cut it short."""
+        with anyio.CancelScope(shield=True):
+            async with anyio.create_task_group() as group:
+                for trail in (self.trail, self._traces):
+                    group.start_soon(to_thread.run_sync, trail.close, FLUSH_SECONDS)
+
+
+def store(settings: Settings) -> SqliteStore | PostgresStore:
+    """Where events are kept; raises `Misconfigured` for a URL that cannot be used, or without the extra."""
+    if settings.events.url is None:
+        return SqliteStore(settings.state_dir / EVENTS)
+    if find_spec("sqlalchemy") is None or find_spec("asyncpg") is None:
+        raise Misconfigured("events.url: PostgreSQL needs the extra: pip install 'workflow-engine[postgres]'.")
+    from shared.telemetry.postgres_store import PostgresStore
+
+    return PostgresStore(settings.events.url.get_secret_value())
+
+
+def observed_hub(seen: Hub, github: GitHub, event_recorder: EventRecorder) -> Hub:
+    """The adapters of one repository; what is changed through them, and what CI says anew, is told."""
+    name = event_recorder.repository
+    return replace(
+        seen,
+        labels=ObservedLabels(github, name, seen.names, event_recorder),
+        reviews=ObservedReviews(github, name, event_recorder),
+        checks=ObservedChecks(github, name, event_recorder),
+    )
+
+
+def queue(known: Iterable[Issue], names: Labels) -> dict[str, int]:
+    """How many of these open items stand at each stage; one that shows several counts at each."""
+    counted = dict.fromkeys((str(stage) for stage in Stage if stage not in UNLABELLED), 0)
+    for issue in known:
+        for stage in names.read(issue.labels).stages:
+            counted[str(stage)] = counted.get(str(stage), 0) + 1
+    return counted
+
+
+def observed(agent: Agent, parts: Parts) -> Agent:
+    """`agent`, whose ticks and runs are told."""
+    parts.chronicle.vitals.join(parts.configured.name, parts.configured.poll_interval)
+    return ObservedAgent(agent, parts.event_recorder, parts.chronicle.vitals)

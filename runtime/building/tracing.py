@@ -1,0 +1,44 @@
+"""Where the traces of one process are built, when somebody wants them: a second trail of the same events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from config.collector import collector
+from shared.errors import Misconfigured
+from shared.telemetry.event_log import NoTrail, Written
+from shared.telemetry.events import EventLog
+
+if TYPE_CHECKING:
+    from runtime.building.process import Process
+
+_EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
+
+
+def traced(process: Process, hide: Callable[[str], str]) -> EventLog:
+    """What takes events for traces; keeps nothing where there is no collector.
+
+    Raises `Misconfigured` for an address that cannot be used, or without the extra.
+    """
+    wanted = collector(process.settings.telemetry, process.environment)
+    if wanted is None:
+        return NoTrail()
+    if not _installed():
+        raise Misconfigured(
+            f"{wanted.named_by} asks for traces, which need the extra: pip install 'workflow-engine[otel]'."
+        )
+    from shared.telemetry.otlp_store import OtlpStore  # an agent that sends none should not load it
+
+    resource = {"service.name": wanted.service, "service.instance.id": process.agent.id}
+    store = OtlpStore(wanted.url, wanted.headers, resource, hide)
+    return Written(store, keep=timedelta(days=process.settings.events.retention_days), to="collector")
+
+
+def _installed() -> bool:
+    try:
+        return find_spec(_EXPORTER) is not None
+    except ModuleNotFoundError:  # what it is a part of is not there
+        return False

@@ -1,0 +1,203 @@
+"""The life of one agent as a daemon: one generation for each configuration, until it is stopped or drained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import partial
+
+import anyio
+import anyio.to_thread
+import structlog
+
+from config.settings import Settings
+from runtime.arguments import Arguments
+from runtime.building.assembly import Process
+from runtime.building.secrets import keys_of, known_secrets, secret
+from runtime.building.sign_in import completed, identity
+from runtime.daemon.configuration import Configuration
+from runtime.daemon.repository_loops import RepositoryLoops
+from runtime.daemon.start import Job, furnished, patiently
+from runtime.daemon.webhook_hints import WebhookHints
+from runtime.signals import Orders
+from shared.admission import Admission, Tell
+from shared.disk_space import DiskSpace
+from shared.errors import EngineError
+from shared.process import CommandFailed
+from shared.telemetry.logging import bind_agent, hide_also
+
+log = structlog.get_logger()
+
+PAUSE_FILE = "PAUSE"
+"""In the state directory: while it is there, no agent that runs from it begins anything."""
+
+DRAINED = "drained: any other agent goes on from here"
+CHANGED = "the configuration has changed: it goes on from here"
+
+
+class AgentLifecycle:
+    """One agent. A new configuration waits for the phases in work, and if it does not work the old one comes back."""
+
+    def __init__(self, job: Job, process: Process, arguments: Arguments, orders: Orders, bells: WebhookHints) -> None:
+        self.job, self._process, self._arguments, self._orders, self._bells = job, process, arguments, orders, bells
+        self.live = False
+        """Whether it polls."""
+        self.has_lived = False
+        self._rounds: RepositoryLoops | None = None
+        self._admission = Admission()
+        self._next: Settings | None = None
+        self._agreed: Process | None = None
+        self._starting = anyio.CancelScope()
+        orders.on_drain.append(lambda: self._leave(DRAINED))
+
+    @property
+    def agent_id(self) -> str:
+        """Its id in the state directory."""
+        return self._process.agent.id
+
+    @property
+    def wanted(self) -> Settings:
+        """What it goes by, or will as soon as the phases in work have ended."""
+        return self._next or self._process.settings
+
+    @property
+    def used(self) -> Settings | None:
+        """What it polls by just now."""
+        return self._process.settings if self.live else None
+
+    def renew(self, settings: Settings) -> None:
+        """Go on with other settings as soon as the phases in work have ended."""
+        self._next = settings
+        self._leave(CHANGED)
+
+    def unreadable(self, settings: Settings) -> str:
+        """Why it could not sign in with other settings, in one sentence; it has not left the ones before yet."""
+        fresh = replace(self._process, settings=settings)
+        if identity(fresh) == ("token", settings.github.token_env):
+            return ""  # a variable, or what `gh` says, which is asked when it is time
+        try:
+            secret(fresh)
+            keys_of(fresh)
+        except EngineError as error:
+            return str(error)
+        return ""
+
+    def _leave(self, why: str) -> None:
+        self._admission.shut(why)
+        self._starting.cancel()
+
+    def status(self) -> str:
+        """What it is doing, in a few words."""
+        if not self.live or self._rounds is None:
+            return f"{self.job.role}: starting"
+        vitals, work = self._process.chronicle.vitals, self._rounds
+        share = f", {vitals.share():.0%} of the account's limits" if vitals.share() < 1 else ""
+        aside = f", set aside: {', '.join(vitals.aside)}" if vitals.aside else ""
+        held_back = f", {why}" if (why := self._admission.holding_back) else ""
+        refused = f", {next(iter(vitals.refused.values()))}" if vitals.refused else ""
+        done = f"{work.in_work} in work, {work.waiting} waiting"
+        return f"{self.job.role}: {done}{held_back}{refused}{share}{aside}"
+
+    def stuck(self) -> str:
+        """Why it does not live, in one sentence; empty when it does."""
+        return self._process.chronicle.vitals.stuck()
+
+    def stuck_or_status(self) -> str:
+        """What there is to say of it, in one line."""
+        return self.stuck() or self.status()
+
+    async def run(self, configuration: Configuration, begun: Callable[[], None]) -> None:
+        """Live; `begun` is called whenever it polls. Raises what keeps the first generation from beginning."""
+        bind_agent(self._process.agent.id)
+        configuration.join(self)
+        good: Process | None = None
+        while True:
+            try:
+                lived = await self._generation(configuration, begun)
+            except (EngineError, CommandFailed, OSError) as error:
+                if good is None or self._process is good or self.live:
+                    raise
+                refused, self._process = self._process.settings, good
+                configuration.refuse(str(error), refused)
+                continue
+            finally:
+                self.live = False
+            good = self._process if lived else good
+            if self._next is None or self._orders.draining:
+                return
+            await self._renew(configuration)
+
+    async def _renew(self, configuration: Configuration) -> None:
+        """Take the settings that wait; what they name and cannot be read leaves the ones before in force."""
+        wanted, self._next = self._next, None
+        if wanted is None:
+            return
+        if self._process.settings is configuration.settings:
+            self._agreed = self._process
+        if self._agreed is not None and wanted is self._agreed.settings:
+            self._process = self._agreed  # with what it has read then: a file that it names may be gone
+            return
+        try:
+            self._process = await _renewed(self._process, wanted)
+        except EngineError as error:
+            configuration.refuse(str(error), wanted)
+
+    @property
+    def _ordered_away(self) -> bool:
+        """Whether there is no use in beginning: it is to end, or to begin with other settings."""
+        return self._orders.draining or self._next is not None
+
+    async def _generation(self, configuration: Configuration, begun: Callable[[], None]) -> bool:
+        """Live with one configuration; False when it was ordered to leave before it began to poll."""
+        process, settings = self._process, self._process.settings
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(process.chronicle.served(settings.health))
+            attempt = partial(furnished, process, self._arguments, self.job.prepare)
+            with anyio.CancelScope() as self._starting:
+                if self._ordered_away:  # before there was a scope to cancel
+                    return False
+                furniture, site = await patiently(attempt, process.clock)
+                await stack.enter_async_context(furniture)
+            if self._ordered_away:
+                return False
+            self._rounds = rounds = RepositoryLoops(self.job, process, site, self._bells)
+            self._admission = admission_of(process, rounds.tell)
+            await rounds.open(stack, self._admission)
+            log.info("started", repositories=[one.configured.name for one in site.parts])
+            rounds.tell("started")
+            self.live = self.has_lived = True
+            configuration.used(settings)
+            begun()
+            await self._work(rounds)
+        return True
+
+    async def _work(self, rounds: RepositoryLoops) -> None:
+        try:
+            async with anyio.create_task_group() as beside:
+                beside.start_soon(self._process.outbox.run)
+                await rounds.run()
+                beside.cancel_scope.cancel()
+        finally:
+            how = "drained" if self._orders.draining else "renewing" if self._next else "ended"
+            state = "stopped" if self._orders.stopped_by else how
+            log.info("ended", how=state)
+            rounds.tell(state)
+
+
+def admission_of(process: Process, tell: Tell) -> Admission:
+    """The orders that hold for all repositories of one agent; `tell` hears that they have changed."""
+    settings = process.settings
+    return Admission(
+        DiskSpace((settings.state_dir, settings.work_dir)),
+        pause_file=settings.state_dir / PAUSE_FILE,
+        tell=tell,
+    )
+
+
+async def _renewed(process: Process, settings: Settings) -> Process:
+    """The same agent with other settings, which may name other secrets."""
+    environment = await anyio.to_thread.run_sync(completed, settings, process.environment)
+    fresh = replace(process, settings=settings, environment=environment)
+    hide_also(known_secrets(fresh))
+    return fresh

@@ -1,0 +1,127 @@
+"""`workflow-engine drain`, `pause` and `resume`: orders to the agents that run from one state directory."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from config.loading import read, source
+from config.running_agents import RunningAgent, residents
+from config.settings import DEFAULT_STATE_DIR
+from config.state import replace_file
+from runtime.daemon.agent_lifecycle import PAUSE_FILE
+from runtime.launch import FAILED, NOTHING_TO_DO, OK, complain
+from runtime.output import say
+from shared.clock import Clock
+from shared.errors import EngineError, Misconfigured
+
+LOOK_SECONDS = 1.0
+"""How often it is looked whether they have ended; one that has just begun may have missed the order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlOptions:
+    """Which agents are meant."""
+
+    config: Path | None = None
+    state_dir: Path | None = None
+    agents: tuple[str, ...] = ()
+    """Ids; empty means all."""
+
+
+def drain(wishes: ControlOptions, environment: Mapping[str, str], clock: Clock, *, seconds: float | None) -> int:
+    """Let agents end when the phases in work have ended, and wait for that, at most so many `seconds` (None: for ever).
+
+    Exit code 0 when all have ended, 1 when some still work, 2 for an unusable configuration, 3 when none runs.
+    """
+    try:
+        place = state_of(wishes, environment)
+        meant = _meant(place, wishes.agents)
+        if not meant:
+            say(f"No agent runs from {place}.")
+            return NOTHING_TO_DO
+        for one in meant:
+            say(f"draining {one.id} (process {one.pid})")
+        left = anyio.run(_drained, place, meant, clock, seconds)
+    except EngineError as error:
+        return complain(error)
+    for one in left:
+        say(f"{one.id} still works; it ends by itself when its phase has ended")
+    return FAILED if left else OK
+
+
+def pause(wishes: ControlOptions, environment: Mapping[str, str], why: str) -> int:
+    """Let nothing be begun by any agent that runs from the state directory, until `resume`."""
+    try:
+        place = state_of(wishes, environment)
+        if not place.is_dir():
+            raise Misconfigured(f"There is no state directory {place}: name it with --state-dir.")
+        replace_file(place / PAUSE_FILE, f"{' '.join(why.split())}\n")
+    except EngineError as error:
+        return complain(error)
+    say(f"Paused: phases in work come to their end, then nothing is begun from {place}. `resume` ends it.")
+    return OK
+
+
+def resume(wishes: ControlOptions, environment: Mapping[str, str]) -> int:
+    """Let the agents of the state directory go on. Exit code 3 when they were not paused."""
+    try:
+        file = state_of(wishes, environment) / PAUSE_FILE
+        file.unlink()
+    except EngineError as error:
+        return complain(error)
+    except FileNotFoundError:
+        say("It is not paused.")
+        return NOTHING_TO_DO
+    except OSError as error:
+        return complain(Misconfigured(f"{file} cannot be removed: {error.strerror}."))
+    say("Agents go on at their next look.")
+    return OK
+
+
+def state_of(wishes: ControlOptions, environment: Mapping[str, str]) -> Path:
+    """The state directory that is meant: named, configured, or the default; raises `Misconfigured`."""
+    if wishes.state_dir is not None:
+        return wishes.state_dir
+    found = source(wishes.config, environment=environment)
+    if found is not None:
+        return read(found, environment=environment).state_dir
+    return Path(environment.get("STATE_DIRECTORY", "").partition(":")[0] or DEFAULT_STATE_DIR).expanduser()
+
+
+def _meant(place: Path, agents: Collection[str]) -> tuple[RunningAgent, ...]:
+    try:
+        found = residents(place)
+    except OSError as error:
+        raise Misconfigured(f"{place} cannot be read: {error.strerror}.") from None
+    known = {one.id for one in found}
+    if missing := [agent for agent in agents if agent not in known]:
+        raise Misconfigured(f"'{missing[0]}' does not run from {place}; there is {', '.join(sorted(known)) or 'none'}.")
+    return tuple(one for one in found if not agents or one.id in agents)
+
+
+async def _drained(
+    place: Path, meant: tuple[RunningAgent, ...], clock: Clock, seconds: float | None
+) -> tuple[RunningAgent, ...]:
+    """Who of them still runs when all have ended or the time is over."""
+    left = meant
+    with anyio.move_on_after(seconds):
+        while left := tuple(one for one in _meant(place, ()) if one in meant):
+            _order(left)
+            await clock.sleep(LOOK_SECONDS)
+    return left
+
+
+def _order(agents: Iterable[RunningAgent]) -> None:
+    for one in agents:
+        with suppress(ProcessLookupError):
+            try:
+                os.kill(one.pid, signal.SIGUSR1)
+            except PermissionError:
+                raise Misconfigured(f"{one.id} runs as another user: ask as that user, or as root.") from None

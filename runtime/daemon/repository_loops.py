@@ -1,0 +1,130 @@
+"""The repositories of one generation of an agent: each is polled in a loop of its own, wherever it can be used."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from runtime.building.assembly import Parts, Process
+from runtime.building.telemetry import observed
+from runtime.daemon.start import Job, Site, loop_of, slots_of
+from runtime.daemon.webhook_hints import WebhookHints
+from shared.admission import Admission
+from shared.errors import EngineError, Transient
+from shared.loop import Loop
+from shared.process import CommandFailed
+from shared.reconcile.definitions import restore
+from shared.telemetry.events import Kind
+
+log = structlog.get_logger()
+
+AGAIN_SECONDS = 300.0
+"""A repository that was set aside is tried again so often; nobody waits for it meanwhile."""
+
+
+class RepositoryLoops:
+    """What an agent polls. A repository that it cannot use is set aside: said once, tried again, and no more."""
+
+    def __init__(self, job: Job, process: Process, site: Site, bells: WebhookHints) -> None:
+        self._job, self._process, self._site, self._bells = job, process, site, bells
+        self._slots = slots_of(process.settings)
+        self._vitals = process.chronicle.vitals
+        self._vitals.aside.clear()
+        self._polled: list[tuple[Parts, Loop]] = []
+        self._running = 0
+        self._trying = anyio.CancelScope()
+
+    @property
+    def in_work(self) -> int:
+        """How many items are being worked on."""
+        return sum(loop.busy for _, loop in self._polled)
+
+    @property
+    def waiting(self) -> int:
+        """How many items are held and wait."""
+        return sum(len(loop.resting) for _, loop in self._polled)
+
+    async def open(self, stack: AsyncExitStack, admission: Admission) -> None:
+        """Get ready to poll, until `stack` is left."""
+        self._admission = admission
+        for parts in self._site.parts:
+            await stack.enter_async_context(self._opened(parts))
+        for name, error in self._site.aside.items():
+            self._set_aside(name, error)
+
+    async def run(self) -> None:
+        """Poll until all loops have ended."""
+        async with anyio.create_task_group() as group:
+            for parts, loop in tuple(self._polled):
+                group.start_soon(restore, parts.labels, parts.configured.name)
+                self._running += 1
+                group.start_soon(self._poll, parts, loop)
+            group.start_soon(self._try_again, group)
+
+    def tell(self, state: str, reason: str = "") -> None:
+        """An event of the process stands in the trail of each of its repositories."""
+        tell([parts for parts, _ in self._polled], state, reason)
+
+    @asynccontextmanager
+    async def _opened(self, parts: Parts) -> AsyncIterator[Loop]:
+        loop = loop_of(parts, observed(self._job.build(parts), parts), self._slots, self._admission)
+        async with loop.open():
+            with self._bells.answered_by({parts.configured.name: loop}):
+                self._polled.append((parts, loop))
+                yield loop
+
+    async def _poll(self, parts: Parts, loop: Loop) -> None:
+        """One loop to its end; from then on nobody waits for its ticks."""
+        try:
+            await loop.run(anyio.Event(), most_ticks=self._process.settings.max_iterations)
+        finally:
+            self._vitals.left(parts.configured.name)
+            self._running -= 1
+            if not self._running:
+                self._trying.cancel()
+
+    def _set_aside(self, name: str, error: Exception) -> None:
+        if str(error) == self._vitals.aside.get(name):
+            return
+        self._vitals.aside[name] = str(error)
+        log.error(
+            "repository_set_aside", outcome="retrying", repo=name, error=str(error), next_try_seconds=AGAIN_SECONDS
+        )
+        self._process.chronicle.event_recorder(name).tell(Kind.AGENT, state="set_aside", reason=str(error))
+
+    async def _try_again(self, group: TaskGroup) -> None:
+        """Take up what was set aside as soon as it can be used; ends with the last loop."""
+        with self._trying:
+            while self._vitals.aside:
+                await self._process.clock.sleep(AGAIN_SECONDS)
+                for name in tuple(self._vitals.aside):
+                    await self._try(name, group)
+
+    async def _try(self, name: str, group: TaskGroup) -> None:
+        try:
+            parts = await self._site.furnish(name)
+        except Transient:
+            return  # it says nothing about the repository
+        except (EngineError, CommandFailed, OSError) as error:  # this machine's disk may be in its way, too
+            self._set_aside(name, error)
+            return
+        del self._vitals.aside[name]
+        log.info("repository_taken_up", outcome="completed", repo=name)
+        parts.event_recorder.tell(Kind.AGENT, state="taken_up")
+        self._running += 1
+        group.start_soon(self._join, parts)
+
+    async def _join(self, parts: Parts) -> None:
+        async with self._opened(parts) as loop:
+            await restore(parts.labels, parts.configured.name)
+            await self._poll(parts, loop)
+
+
+def tell(all_parts: Sequence[Parts], state: str, reason: str = "") -> None:
+    """An event of the process stands in the trails of these repositories."""
+    for parts in all_parts:
+        parts.event_recorder.tell(Kind.AGENT, state=state, reason=reason or None)

@@ -1,0 +1,102 @@
+"""The agents of one process side by side: one stop for all, one configuration, one service manager, one webhook."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+
+import anyio
+import structlog
+
+from config.credentials import hook_secret
+from config.environment import notify
+from config.settings import Settings
+from runtime.building.process import Process
+from runtime.daemon.agent_lifecycle import AgentLifecycle
+from runtime.daemon.configuration import Configuration
+from runtime.daemon.status_file import StatusFile, place_of
+from runtime.daemon.supervisor import Supervisor
+from runtime.daemon.webhook_hints import WebhookHints
+from runtime.signals import Orders
+from shared.clock import Clock
+
+log = structlog.get_logger()
+
+AGAIN_SECONDS = 60.0
+"""One of several agents that has failed is begun again after so long."""
+
+
+async def serve(
+    lives: Sequence[AgentLifecycle], configuration: Configuration, orders: Orders, bells: WebhookHints, process: Process
+) -> None:
+    """Run them until all have ended. What keeps one from its start ends all; later failures are its own."""
+    supervisor = Supervisor(notify(process.environment), process.clock)
+    orders.on_stop.append(supervisor.stopping)  # not on a drain, which may take hours: a manager kills what stops
+
+    def renew(*, anew: bool = False) -> None:
+        supervisor.reloading()
+        if settings := configuration.changed(anew=anew, flaw=partial(_unreadable, lives)):
+            for life in lives:
+                life.renew(settings)
+        supervisor.ready()
+
+    def begun() -> None:
+        if all(life.live for life in lives):
+            supervisor.ready()
+
+    orders.on_reload.append(partial(renew, anew=True))
+    async with _hearing(process, bells), anyio.create_task_group() as beside:
+        beside.start_soon(supervisor.attend, partial(_status, lives), partial(_stuck, lives))
+        beside.start_soon(configuration.watch, renew, process.clock)
+        beside.start_soon(_doing(lives, process).keep, process.clock)
+        async with anyio.create_task_group() as group:
+            for life in lives:
+                group.start_soon(_alive, life, configuration, begun, process.clock, len(lives) == 1)
+        beside.cancel_scope.cancel()
+
+
+async def _alive(
+    life: AgentLifecycle, configuration: Configuration, begun: Callable[[], None], clock: Clock, alone: bool
+) -> None:
+    """One life, and where it is not alone another one after it, if it fails once it has begun."""
+    while True:
+        try:
+            return await life.run(configuration, begun)
+        except Exception:
+            if alone or not life.has_lived:
+                raise
+            log.exception("agent_failed", outcome="retrying", role=str(life.job.role), next_try_seconds=AGAIN_SECONDS)
+        await clock.sleep(AGAIN_SECONDS)
+
+
+@asynccontextmanager
+async def _hearing(process: Process, bells: WebhookHints) -> AsyncIterator[None]:
+    """Take webhooks while the block runs, where that is configured."""
+    wanted = process.settings.webhook
+    if wanted.port is None:
+        yield
+        return
+    from runtime.daemon.webhook import Webhook  # a server is more than an agent without one should load
+
+    webhook = Webhook(hook_secret(wanted, process.environment), bells.ring, process.clock)
+    async with webhook.served(wanted.host, wanted.port):
+        yield
+
+
+def _doing(lives: Sequence[AgentLifecycle], process: Process) -> StatusFile:
+    """Each agent's sentence, beside its lock in the state directory that they were started with."""
+    agents = process.settings.state_dir
+    return StatusFile([(place_of(agents, life.agent_id), life.stuck_or_status) for life in lives])
+
+
+def _unreadable(lives: Sequence[AgentLifecycle], settings: Settings) -> str:
+    return next(filter(None, (life.unreadable(settings) for life in lives)), "")
+
+
+def _status(lives: Sequence[AgentLifecycle]) -> str:
+    return "; ".join(life.status() for life in lives)
+
+
+def _stuck(lives: Sequence[AgentLifecycle]) -> str:
+    return next((sentence for life in lives if (sentence := life.stuck())), "")

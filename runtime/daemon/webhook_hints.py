@@ -1,0 +1,33 @@
+"""Who wants to know that something has happened in a repository: its loops, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from shared.loop import Loop
+
+
+class WebhookHints:
+    """One bell for each repository. Ringing is a hint: a loop looks at most once in a few seconds, whoever rings."""
+
+    def __init__(self) -> None:
+        self._answering: dict[str, list[Loop]] = {}
+
+    @contextmanager
+    def answered_by(self, loops: Mapping[str, Loop]) -> Iterator[None]:
+        """While the block runs, these loops answer for their repositories."""
+        for name, loop in loops.items():
+            self._answering.setdefault(name.casefold(), []).append(loop)
+        try:
+            yield
+        finally:
+            for name, loop in loops.items():
+                self._answering[name.casefold()].remove(loop)
+
+    def ring(self, repository: str) -> bool:
+        """Let every loop of this repository look again; whether there is one."""
+        loops = self._answering.get(repository.casefold(), [])
+        for loop in loops:
+            loop.poke()
+        return bool(loops)

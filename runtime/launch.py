@@ -1,0 +1,257 @@
+"""Running one agent process: from the command line to an exit code, with one clear sentence for every failure."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import assert_never
+
+import anyio
+import structlog
+
+from config.environment import snapshot
+from config.loading import load, source
+from config.rules import unsupported
+from config.settings import Settings
+from config.state import StateDirectory
+from runtime.arguments import Arguments
+from runtime.building.connections import Connections
+from runtime.building.process import Process
+from runtime.building.secrets import known_secrets
+from runtime.building.sign_in import completed
+from runtime.building.telemetry import observed
+from runtime.daemon.agent_lifecycle import DRAINED, AgentLifecycle, admission_of
+from runtime.daemon.configuration import Configuration
+from runtime.daemon.repository_loops import tell
+from runtime.daemon.serving import serve
+from runtime.daemon.start import Build, Job, Prepare, furnished, loop_of, slots_of
+from runtime.daemon.webhook_hints import WebhookHints
+from runtime.output import keep_streams, on_terminal, say
+from runtime.signals import Orders, ShutdownNotice, attend, ignore_until_attended
+from shared.clock import Clock
+from shared.errors import EngineError, Gone, Invisible, Misconfigured, NotAllowed, Unauthorized
+from shared.items import Ended, Rest, Result
+from shared.loop import Loop, RealClock
+from shared.sandbox.self_test import conceal
+from shared.telemetry.events import EventLog
+from shared.telemetry.logging import bind_agent, configure
+from shared.workflow import Role
+
+log = structlog.get_logger()
+
+OK, FAILED, MISCONFIGURED, NOTHING_TO_DO, NOT_ALLOWED = range(5)
+"""Exit codes."""
+
+MOST_REASONS = 20
+"""So many items are named for which there was nothing to do; a person reads this."""
+
+
+class LeftOff(EngineError):
+    """A person ended it before there was anything to do; `code` is the exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def launch(
+    role: Role, build: Build, arguments: Arguments, *, prepare: Prepare | None = None, clock: Clock | None = None
+) -> int:
+    """Run one agent until it is stopped or, with `--once`, until one item has ended; returns the exit code.
+
+    `clock` is the machine's own unless given: trials with clocks that differ give another one.
+    """
+    environment = snapshot()
+
+    def read() -> Settings:
+        return load(arguments.config, repository=arguments.repository, environment=environment)
+
+    return launched((Job(role, build, prepare),), arguments, read, environment, clock=clock)
+
+
+def launched(
+    jobs: Sequence[Job],
+    arguments: Arguments,
+    read: Callable[[], Settings],
+    environment: Mapping[str, str],
+    *,
+    clock: Clock | None = None,
+) -> int:
+    """Run these agents in this process, with what `read` gives for each start and reload; returns the exit code."""
+
+    def supported() -> Settings:
+        settings = read()
+        if refused := unsupported(settings):
+            raise Misconfigured("\n".join(refused))
+        return settings
+
+    keep_streams()
+    ignore_until_attended()
+    farewell = ShutdownNotice()
+    try:
+        settings = supported()
+        _log(arguments, ())
+        watcher = _watcher(arguments, settings, clock or RealClock())
+        conceal()
+        state, file = StateDirectory(settings.state_dir).open(), source(arguments.config, environment=environment)
+        with ExitStack() as stack:
+            processes, connections = [], Connections()
+            for job in jobs:
+                agent = stack.enter_context(state.claim_identity(job.role, arguments.agent_id))
+                known = completed(settings, environment)
+                at_hand = settings, job.role, clock or RealClock(), agent, known, arguments.roles
+                processes.append(Process(*at_hand, watcher=watcher, connections=connections))
+            _log(arguments, processes)
+            if len(processes) == 1:  # of several, each binds its own
+                bind_agent(processes[0].agent.id)
+            _warn(settings)
+            configuration = Configuration(settings, supported, file)
+            return anyio.run(_run, list(zip(jobs, processes, strict=True)), arguments, configuration, farewell)
+    except EngineError as error:
+        return complain(error)
+    except ExceptionGroup as group:
+        failures = list(_leaves(group))
+        if not all(isinstance(failure, EngineError) for failure in failures):
+            raise
+        return complain(failures[0])
+    finally:
+        farewell.over()
+
+
+def complain(error: Exception) -> int:
+    """Say it in one sentence on standard error; the exit code that goes with it."""
+    say(str(error), error=True)
+    return code_of(error)
+
+
+def code_of(error: Exception) -> int:
+    """The exit code of a command that an error ends; what GitHub does not show is not allowed, as far as it says."""
+    if isinstance(error, LeftOff):
+        return error.code
+    if isinstance(error, Unauthorized | NotAllowed | Gone | Invisible):
+        return NOT_ALLOWED
+    return MISCONFIGURED if isinstance(error, Misconfigured) else FAILED
+
+
+def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
+    for error in group.exceptions:
+        if isinstance(error, ExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
+
+
+def _log(arguments: Arguments, processes: Sequence[Process]) -> None:
+    """Log as was asked for; what `processes` keep secret is hidden."""
+    tells, level = _is_told(arguments), arguments.log_level
+    verbose = level == "debug" or (level is None and arguments.verbose)
+    # A person is told what is worth knowing in sentences.
+    quiet = level == "warning" or (level is None and (arguments.interactive or tells))
+    told = _left_alone if tells and level is None else None
+    secrets = [secret for process in processes for secret in known_secrets(process)]
+    configure(json=not on_terminal(sys.stderr), verbose=verbose, secrets=secrets, quiet=quiet, told=told)
+
+
+def _left_alone(event: Mapping[str, object]) -> None:
+    """Of what is logged with `--verbose`, a person is told why items are passed over."""
+    if event["event"] == "item_left_alone":
+        say(f"not taken: {event['repo']}#{event['issue']}: {event['reason']}", error=True)
+
+
+def _is_told(arguments: Arguments) -> bool:
+    """Whether a person reads what happens as it happens; one who is talked with at a terminal hears it there."""
+    return arguments.tells or (on_terminal(sys.stderr) and not arguments.interactive)
+
+
+def _watcher(arguments: Arguments, settings: Settings, clock: Clock) -> EventLog | None:
+    """What tells a person on standard error what happens; loaded where somebody reads it."""
+    if not _is_told(arguments):
+        return None
+    from runtime.telemetry.progress import Progress, Watched
+
+    attempts = max(one.max_attempts for one in settings.repositories)
+    return Watched(Progress(clock, attempts=attempts, numbered=not arguments.once, detailed=arguments.verbose))
+
+
+def _warn(settings: Settings) -> None:
+    if settings.sandbox == "none":
+        log.warning("sandbox_off", consequence="tests and coding backends run with this user's rights")
+    if not settings.lock.key_files:
+        log.warning(
+            "unsigned_comments", next_step="set lock.key_files; until then the engine's marker alone is trusted"
+        )
+
+
+async def _run(
+    jobs: Sequence[tuple[Job, Process]], arguments: Arguments, configuration: Configuration, farewell: ShutdownNotice
+) -> int:
+    """The process inside its event loop. A signal ends a daemon well (0), but `--once` before its end (128 + n)."""
+    (_, process), *_ = jobs
+    orders, code = Orders(), OK
+    async with anyio.create_task_group() as group:
+        scope = anyio.CancelScope()
+        daemon, patience = not arguments.once, process.settings.stop_seconds
+        group.start_soon(partial(attend, orders, scope, process.clock, daemon=daemon, stop_seconds=patience))
+        with scope:
+            if arguments.once:
+                code = await _once(jobs[0], arguments, orders)
+            else:
+                bells = WebhookHints()
+                lives = [AgentLifecycle(job, each, arguments, orders, bells) for job, each in jobs]
+                await serve(lives, configuration, orders, bells, process)
+        group.cancel_scope.cancel()
+    farewell.begin(orders, process.clock, patience)
+    return 128 + orders.stopped_by if orders.stopped_by and arguments.once else code
+
+
+async def _once(one: tuple[Job, Process], arguments: Arguments, orders: Orders) -> int:
+    """One item of the first repository that has any."""
+    job, process = one
+    stack, site = await furnished(process, arguments, job.prepare)
+    async with stack:
+        for name, error in site.aside.items():
+            log.error("repository_set_aside", outcome="skipped", repo=name, error=str(error))
+        admission, slots = admission_of(process, partial(tell, site.parts)), slots_of(process.settings)
+        orders.on_drain.append(partial(admission.shut, DRAINED))
+        loops = [loop_of(one, observed(job.build(one), one), slots, admission) for one in site.parts]
+        log.info("started", repositories=[parts.configured.name for parts in site.parts])
+        for loop in loops:
+            await stack.enter_async_context(loop.open())
+        code = await _one_item(loops, wait=arguments.wait)
+        await process.outbox.deliver()
+        return code
+
+
+async def _one_item(loops: Sequence[Loop], *, wait: bool) -> int:
+    for loop in loops:
+        outcome = await loop.once(anyio.Event(), wait=wait)
+        if outcome is not None:
+            code, sentence = answer(outcome)
+            say(sentence)
+            return code
+        _say_why(loop.skipped)
+    say("Nothing to do.")
+    return NOTHING_TO_DO
+
+
+def answer(outcome: Ended | Rest) -> tuple[int, str]:
+    """The exit code of `--once` and what it prints, for how its item ended or what it waits for."""
+    match outcome:
+        case Ended(result, sentence):
+            return FAILED if result in {Result.FAILED, Result.LOST} else OK, f"{result}: {sentence}"
+        case Rest(sentence=sentence) if sentence:
+            return FAILED, f"failed, to be tried again: {sentence}"
+        case Rest(reason):
+            return OK, f"waiting for {reason}"
+        case _:
+            assert_never(outcome)
+
+
+def _say_why(skipped: Sequence[str]) -> None:
+    """What kept each candidate from being claimed, one line for each."""
+    for sentence in skipped[:MOST_REASONS]:
+        say(f"not taken: {sentence}")
+    if len(skipped) > MOST_REASONS:
+        say(f"not taken: {len(skipped) - MOST_REASONS} more")

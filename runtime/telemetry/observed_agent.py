@@ -1,0 +1,123 @@
+"""An agent with eyes: its ticks are the sign that the process lives, its runs end in events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import anyio
+
+from shared.errors import Blocked, EngineError, Lost, Transient, Unauthorized
+from shared.github.pacing import heard
+from shared.items import Agent, Candidate, Ended, Result, Skip, Step
+from shared.lock.claim import Lease
+from shared.lock.hold import Held
+from shared.telemetry.event_recorder import EventRecorder, working_on
+from shared.telemetry.events import Kind
+from shared.telemetry.health_state import HealthState
+from shared.workflow import Role, Stage
+
+
+class ObservedAgent:
+    """Passes everything on; satisfies `shared.items.Agent`."""
+
+    def __init__(self, agent: Agent, event_recorder: EventRecorder, vitals: HealthState) -> None:
+        self._agent, self._scribe, self._vitals = agent, event_recorder, vitals
+        self._ends: dict[int, Ended] = {}
+        self._refused = False
+
+    @property
+    def role(self) -> Role:
+        """Which kind of agent this is."""
+        return self._agent.role
+
+    @property
+    def repository(self) -> str:
+        """`owner/repo`."""
+        return self._agent.repository
+
+    async def discover(self) -> Sequence[Candidate]:
+        """Everything that may have work; that it could be asked is the sign that GitHub answers."""
+        self._vitals.ticked(self.repository)
+        self._scribe.look_at_pace()
+        try:
+            with heard(self._waits):
+                found = await self._agent.discover()
+        except Unauthorized as error:
+            self._note_token(str(error))
+            raise
+        self._note_token("")
+        self._vitals.answered(self.repository)
+        return found
+
+    def _waits(self) -> None:
+        """The tick waits for its turn to write: that lives."""
+        self._vitals.ticked(self.repository)
+
+    def _note_token(self, refusal: str) -> None:
+        if bool(refusal) is not self._refused:
+            self._refused = bool(refusal)
+            self._vitals.refused = {self.repository: refusal} if refusal else {}
+            state = "token_refused" if refusal else "token_accepted"
+            self._scribe.tell(Kind.AGENT, state=state, reason=refusal or None)
+
+    async def claim(self, candidate: Candidate) -> Lease | Skip:
+        """Look at one candidate closely and try to get it."""
+        with heard(self._waits):
+            return await self._agent.claim(candidate)
+
+    @asynccontextmanager
+    async def hold(self, lease: Lease) -> AsyncIterator[Held]:
+        """The block in which the lease is kept alive; its end is the end of the run."""
+        number, fence, outside = lease.fence.key.number, lease.fence, ""
+        self._ends.pop(number, None)
+        try:
+            async with self._agent.hold(lease) as held:
+                with working_on(held):
+                    try:
+                        yield held
+                    finally:
+                        fence = held.fence
+        except (Lost, Transient) as error:
+            self._ends[number] = Ended(Result.LOST, str(error))
+            raise
+        except Exception as error:
+            sentence = str(error) if isinstance(error, EngineError) else f"an error of its own: {type(error).__name__}"
+            self._ends[number] = Ended(Result.FAILED, sentence)
+            raise
+        except anyio.get_cancelled_exc_class():
+            outside = "stopped"
+            raise
+        finally:
+            usual = Ended(Result.WITHDRAWN if fence.stage is Stage.WITHDRAWN else Result.PARKED, "")
+            ended = self._ends.pop(number, usual)
+            self._scribe.tell(Kind.ENDED, fence, status=outside or ended.result, sentence=ended.sentence or None)
+
+    async def step(self, held: Held) -> Step:
+        """Observe, decide, act - once."""
+        step = await self._agent.step(held)
+        if isinstance(step, Ended):
+            self._ends[held.fence.key.number] = step
+        return step
+
+    async def revoked(self, number: int) -> str | None:
+        """Why a person's order ends the work on an item we hold; None when nothing does."""
+        with heard(self._waits):
+            return await self._agent.revoked(number)
+
+    async def stop(self, held: Held, reason: str) -> None:
+        """End the work on a person's order."""
+        self._ends[held.fence.key.number] = Ended(Result.WITHDRAWN, reason)
+        await self._agent.stop(held, reason)
+
+    async def wait(self, held: Held, sentence: str) -> None:
+        """Tell people that it waits."""
+        await self._agent.wait(held, sentence)
+
+    async def fail(self, held: Held, error: Blocked) -> None:
+        """Hand the item to a person."""
+        before = held.fence
+        await self._agent.fail(held, error)
+        self._ends[held.fence.key.number] = Ended(Result.FAILED, str(error))
+        retried = bool(before.failures)
+        self._scribe.tell(Kind.ESCALATION, before, category=error.category, sentence=str(error), retried=retried)

@@ -1,0 +1,69 @@
+"""What people and agents say to each other, with eyes: commands that were recorded, decisions that were asked for."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, Self
+
+from runtime.telemetry.observed_port import APPROVALS
+from shared.github.status import StatusBoard
+from shared.governance.escalation import Escalation
+from shared.lock.write_permit import WritePermit
+from shared.telemetry.event_recorder import EventRecorder
+from shared.telemetry.events import Kind
+from shared.workflow import Role
+
+MOST_TOLD = 1024
+"""Occasions that are remembered, so that each is told once."""
+
+
+class ObservedStatus(StatusBoard):
+    """Tells each command as it is recorded, with what became of it."""
+
+    _scribe: EventRecorder | None = None
+
+    def observed_by(self, event_recorder: EventRecorder) -> Self:
+        """The same board, which tells `event_recorder`."""
+        self._scribe = event_recorder
+        return self
+
+    async def note(
+        self,
+        number: int,
+        permit: WritePermit,
+        *,
+        commands: Sequence[Mapping[str, Any]] = (),
+        ignored: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Record commands and what was ignored."""
+        await super().note(number, permit, commands=commands, ignored=ignored)
+        if self._scribe is None:
+            return
+        for one in commands:
+            self._scribe.tell(Kind.COMMAND, number=number, **{str(name): value for name, value in one.items()})
+
+
+class Sink(Protocol):
+    """Takes messages for people."""
+
+    def put(self, escalation: Escalation) -> None: ...
+
+
+class ObservedSink:
+    """Tells the decisions that are asked for and those that nobody made in time; the rest other eyes see."""
+
+    def __init__(self, sink: Sink, event_recorder: EventRecorder, role: Role) -> None:
+        self._sink, self._scribe, self._role = sink, event_recorder, role
+        self._told: deque[str] = deque(maxlen=MOST_TOLD)
+
+    def put(self, escalation: Escalation) -> None:
+        """Pass it on."""
+        self._sink.put(escalation)
+        # A plan and a refactoring are asked for by a move of the fence; that a merge is, nothing else shows.
+        merge = escalation.kind == "approval" and self._role is Role.REVIEWER
+        late = escalation.kind == "overdue" and escalation.category == "approval"
+        state = "timed_out" if late else "requested" if merge else ""
+        if state and escalation.id not in self._told:
+            self._told.append(escalation.id)
+            self._scribe.tell(Kind.APPROVAL, number=escalation.number, what=APPROVALS[self._role], state=state)

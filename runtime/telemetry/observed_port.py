@@ -1,0 +1,143 @@
+"""The lock's port with eyes: every move of a fence becomes the events that it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeVar, cast
+
+from shared.errors import UnknownOutcome
+from shared.lock.codec import ItemKey
+from shared.lock.port import AdvanceFence, Operation, Port, PostComment, ReadFence, Reply
+from shared.lock.record import Fence
+from shared.telemetry.event_recorder import EventRecorder
+from shared.telemetry.events import Kind
+from shared.workflow import Role, Stage
+
+T = TypeVar("T")
+
+MOST_FENCES = 4096
+"""So many fences are remembered, to see what changed."""
+
+APPROVALS = {Role.PLANNER: "plan", Role.WORKER: "refactoring", Role.REVIEWER: "merge"}
+"""What people are asked to approve, by who asks."""
+
+
+class ObservedPort:
+    """Passes everything on, and tells what it did; satisfies `shared.lock.port.Port`."""
+
+    def __init__(self, port: Port, event_recorder: EventRecorder) -> None:
+        self._port, self._scribe = port, event_recorder
+        self._known: dict[ItemKey, Fence | None] = {}
+        self._unsure: dict[ItemKey, Fence] = {}
+
+    async def request(self, operation: Operation[T]) -> Reply[T]:
+        """Carry out one operation."""
+        try:
+            reply = await self._port.request(operation)
+        except UnknownOutcome:
+            if isinstance(operation, AdvanceFence):
+                self._unsure[operation.fence.key] = operation.fence
+            raise
+        self._tell(operation, reply)
+        return reply
+
+    async def sleep(self, seconds: float) -> None:
+        """Let `seconds` pass."""
+        await self._port.sleep(seconds)
+
+    def now(self) -> float:
+        """Local wall clock in seconds."""
+        return self._port.now()
+
+    def boot(self) -> float:
+        """Seconds since boot."""
+        return self._port.boot()
+
+    def _tell(self, operation: Operation[Any], reply: Reply[Any]) -> None:
+        match operation:
+            case ReadFence(key):
+                self._read(key, cast("Fence | None", reply.value))
+            case AdvanceFence(fence) if reply.value is None:
+                self._scribe.tell(Kind.LOCK, fence, event="refused")
+            case AdvanceFence(fence):
+                self._moved(fence)
+                if operation.other is not None:
+                    self._scribe.tell(Kind.PHASE, operation.other, stage=operation.other.stage, event="concluded")
+            case PostComment(number):
+                self._scribe.tell(Kind.LOCK, event="asked", number=number)
+            case _:
+                return
+
+    def _read(self, key: ItemKey, found: Fence | None) -> None:
+        """What is there now; a move whose reply was lost is told when it turns out to have happened."""
+        hoped = self._unsure.pop(key, None)
+        if hoped is not None and found is not None and _epoch(found) == _epoch(hoped):
+            self._moved(hoped)
+        self._keep(key, found)
+
+    def _moved(self, fence: Fence) -> None:
+        before = self._known.get(fence.key)
+        for kind, data in moves(before, fence):
+            self._scribe.tell(kind, fence, **data)
+        self._keep(fence.key, fence)
+
+    def _keep(self, key: ItemKey, fence: Fence | None) -> None:
+        self._known.pop(key, None)
+        while len(self._known) >= MOST_FENCES:
+            self._known.pop(next(iter(self._known)))
+        self._known[key] = fence
+
+
+def moves(before: Fence | None, after: Fence) -> Iterator[tuple[Kind, dict[str, Any]]]:
+    """What it means that the fence of an item went from one value to the next (pure)."""
+    stage, phase = (before.stage, before.phase) if before else (Stage.NEW, "")
+    if before is None or _epoch(before) != _epoch(after):
+        yield Kind.LOCK, {"event": "won", "before": before.agent if before else None}
+        yield (
+            Kind.CLAIM,
+            {"stage": after.stage, "attempt": after.attempt, "round": after.round, "first": before is None},
+        )
+    if (stage, phase) != (after.stage, after.phase):
+        yield Kind.PHASE, {"was": phase or stage, "stage": after.stage, "attempt": after.attempt, "round": after.round}
+    if before is not None and (after.attempt, after.round) > (before.attempt, before.round):
+        yield Kind.ITERATION, {"attempt": after.attempt, "round": after.round}
+    yield from _retries(before, after)
+    yield from _approvals(stage, before, after)
+    if after.free and (before is None or not before.free or _epoch(before) != _epoch(after)):
+        yield Kind.LOCK, {"event": "released"}
+
+
+def _retries(before: Fence | None, after: Fence) -> Iterator[tuple[Kind, dict[str, Any]]]:
+    failures = before.failures if before else ""
+    if before is None or failures == after.failures:
+        return
+    if after.failures:
+        wait = after.wait
+        until = {"reason": wait.reason, "until": wait.until.isoformat()} if wait else {}
+        yield Kind.RETRY, {"state": "failed", "failures": after.failures, **until}
+    else:
+        yield Kind.RETRY, {"state": "succeeded", "phase": before.phase or str(before.stage)}
+
+
+def _approvals(stage: Stage, before: Fence | None, after: Fence) -> Iterator[tuple[Kind, dict[str, Any]]]:
+    asked, asks = stage is Stage.AWAITING_APPROVAL, after.stage is Stage.AWAITING_APPROVAL
+    what = APPROVALS[after.key.kind]
+    if asks and not asked:
+        yield Kind.APPROVAL, {"what": what, "state": "requested"}
+    known, by = _approver(before), _approver(after)
+    if by and by != known:
+        yield Kind.APPROVAL, {"what": what, "state": "granted", "by": by}
+    elif asked and not asks:
+        done = after.stage in {Stage.TESTING, Stage.SPECIFIED}
+        granted = done and not known
+        if granted or not done:
+            yield Kind.APPROVAL, {"what": what, "state": "granted" if granted else "sent back"}
+
+
+def _approver(fence: Fence | None) -> str:
+    """Who has approved something; a command, such as a `/retry`, is recorded in the same place and approves nothing."""
+    return "" if fence is None or fence.approved_by.startswith("/") else fence.approved_by
+
+
+def _epoch(fence: Fence) -> str:
+    return fence.nonce

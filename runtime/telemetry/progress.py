@@ -1,0 +1,140 @@
+"""How a person watches a task: lines with the time since the start, and on a terminal a line that lives below them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import anyio.to_thread
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from runtime.building.telemetry import EVENTS
+from runtime.output import say
+from runtime.telemetry.cost import TaskCost, spelled
+from runtime.telemetry.progress_text import detail, doing, ended, told
+from shared.clock import Clock
+from shared.telemetry.events import Event, Kind, Query
+from shared.telemetry.sqlite_store import SqliteStore
+from shared.text import printable
+
+MOST = 100_000
+"""Events of one reading; a task has some dozens."""
+
+
+class Trail:
+    """What the agents of a task tell of themselves, each event once."""
+
+    def __init__(self, place: Path) -> None:
+        """`place` is the task's own directory."""
+        self._store = SqliteStore(place / "state" / EVENTS)
+        self._last = 0
+
+    async def news(self) -> list[Event]:
+        """The events since the last reading, in their order."""
+        rows = []
+        with suppress(sqlite3.Error):  # a watcher is no reason to end the work
+            rows = await anyio.to_thread.run_sync(self._store.read, Query(after=self._last), MOST)
+        self._last = max((row.place for row in rows), default=self._last)
+        return [row.event for row in rows]
+
+
+class Progress:
+    """Tells on standard error; nothing of it is a result."""
+
+    def __init__(self, clock: Clock, *, attempts: int = 0, numbered: bool = False, detailed: bool = False) -> None:
+        """`attempts` an item may have, 0: not told; `numbered`: of several items, each line names its own;
+        `detailed`: the steps of the lock and of labels are told too.
+        """
+        self._clock = clock
+        self.attempts, self._numbered, self._detailed = attempts, numbered, detailed
+        self._began = clock.boot()
+        self._doing = ""
+        self._begun: dict[int, tuple[str, object]] = {}
+        self._spent: dict[int, float] = {}
+        self._live: Status | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been watched."""
+        return self._clock.boot() - self._began
+
+    def say(self, sentence: str) -> None:
+        """One or more lines, as they are."""
+        self._write(printable(sentence))
+
+    def tell(self, sentence: str) -> None:
+        """Something that has just happened, with the time since the start."""
+        if sentence:
+            minutes, seconds = divmod(round(self.seconds), 60)
+            self._write(f"{minutes:3d}:{seconds:02d}  {printable(sentence)}")
+
+    def follow(self, events: list[Event]) -> None:
+        """Tell what agents have done and begun."""
+        for event in events:
+            item = event.issue or event.pull
+            cost = event.data.get("cost_usd")
+            if event.kind is Kind.LLM_CALL and isinstance(cost, int | float):
+                self._spent[item] = self._spent.get(item, 0.0) + cost
+            if self._detailed and (step := detail(event)):
+                self._of_item(item, step)
+            self._begin(event, item)
+            for sentence in (told(event), ended(event) if self._numbered else ""):
+                if sentence:
+                    self._of_item(item, sentence)
+
+    def _begin(self, event: Event, item: int) -> None:
+        """Tell what a coder has begun to do, each time once."""
+        begun = doing(event, usd=self._spent.get(item, 0.0), attempts=self.attempts)
+        this = (event.phase, event.data.get("attempt"))
+        if begun and self._begun.get(item) != this:
+            self._begun[item] = this
+            self._doing = begun
+            self._of_item(item, begun)
+
+    def _of_item(self, item: int, sentence: str) -> None:
+        self.tell(f"#{item}: {sentence.strip()}" if self._numbered and item else sentence)
+
+    def show(self, spent: TaskCost) -> None:
+        """Renew the living line, where there is one."""
+        if self._live is not None:
+            self._live.update(Text(f"{self._doing or 'Beginning.'}  {spelled(spent)}"))
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """A living line on a terminal for as long as the block runs; in a pipe nothing."""
+        console = Console(stderr=True)
+        if not console.is_terminal or console.is_dumb_terminal:
+            yield
+            return
+        with console.status(Text("Beginning."), spinner_style="cyan") as self._live:
+            console.show_cursor()  # a process that is killed cannot bring it back
+            try:
+                yield
+            finally:
+                self._live = None
+
+    def _write(self, lines: str) -> None:
+        if self._live is None:
+            say(lines, error=True)
+        else:
+            self._live.console.print(lines, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+class Watched:
+    """A trail that a person reads as it comes; satisfies `shared.telemetry.events.Trail`."""
+
+    dropped = 0
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def record(self, event: Event) -> None:
+        """Tell it, if it is worth telling."""
+        self._progress.follow([event])
+
+    def close(self, seconds: float) -> None:
+        """Everything was told already."""

@@ -1,0 +1,136 @@
+"""Who works under one account: folded from fences that are fetched anyway, and the part of its limits that follows.
+
+GitHub limits accounts, and processes cannot see each other; but whoever works moves fences, whose commits name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import structlog
+
+from shared.clock import Clock
+from shared.lock.codec import FENCE_NAMESPACE
+from shared.lock.write_permit import WritePermit
+
+log = structlog.get_logger()
+
+SEEN = timedelta(hours=1)
+"""An agent counts for so long after it has last moved a fence: a phase, its waits included, is shorter."""
+
+STEADY_SECONDS = 1200.0
+"""A larger part is taken only after it was there for so long, two sweeps; a smaller one at once."""
+
+LEAST = 0.05
+"""No part is smaller: with less an agent could not keep its lease, and GitHub's refusals divide what is too little."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSeen:
+    """The newest move of one fence: the agent that it names, the account that made it, its server time."""
+
+    agent: str
+    account: int
+    at: datetime
+
+
+def alive(traces: Iterable[AgentSeen], account: int, now: datetime) -> dict[str, float]:
+    """The agents that have moved a fence under `account` within the hour before server time `now`.
+
+    Each with the seconds for which it still counts.
+    """
+    found: dict[str, float] = {}
+    for one in traces:
+        left = (SEEN - (now - one.at)).total_seconds()
+        if one.account == account and left > 0:
+            found[one.agent] = max(left, found.get(one.agent, 0.0))
+    return found
+
+
+def part(own: Collection[str], seen: Collection[str]) -> float:
+    """The part of an account's limits that a process with the agents `own` may use beside all that were `seen`.
+
+    Agents that are idle write nothing and count for nothing, but a process is always one agent to itself.
+    """
+    ours = max(1, len(set(own) & set(seen)))
+    return max(LEAST, ours / (ours + len(set(seen) - set(own))))
+
+
+class Presence:
+    """Who was seen at work under the account of one process, over all its repositories, and what it may use."""
+
+    def __init__(self, clock: Clock, use: Callable[[float], None]) -> None:
+        """`use` is told each new part."""
+        self._clock, self._use = clock, use
+        self._own: set[str] = set()
+        self._until: dict[str, dict[str, float]] = {}
+        """Repository -> agent -> until when (boot clock) it counts: some repositories are never swept again."""
+        self._larger_since: float | None = None
+        self.share = 1.0
+
+    def join(self, agent: str) -> None:
+        """An agent of this process writes under the account too."""
+        self._own.add(agent)
+
+    @property
+    def others(self) -> int:
+        """How many agents of other processes were seen."""
+        return len(self._seen() - self._own)
+
+    def _seen(self) -> frozenset[str]:
+        now = self._clock.boot()
+        return frozenset(agent for each in self._until.values() for agent, until in each.items() if now < until)
+
+    def note(self, repository: str, agents: Mapping[str, float]) -> None:
+        """A sweep of one repository's fences has seen these, as `alive` gives them."""
+        now = self._clock.boot()
+        self._until[repository] = {agent: now + seconds for agent, seconds in agents.items()}
+        wanted = part(self._own, self._seen())
+        if wanted <= self.share:
+            self._larger_since = None
+        elif self._larger_since is None:
+            self._larger_since = self._clock.boot()
+            return
+        elif self._clock.boot() - self._larger_since < STEADY_SECONDS:
+            return
+        self._larger_since = None
+        if wanted != self.share:
+            self.share = wanted
+            log.info("share_changed", share=round(wanted, 3), other_agents=self.others)
+            self._use(wanted)
+
+
+class Fences(Protocol):
+    """All fences of one repository: `shared.git.fences.Fences`."""
+
+    async def read_all(self, prefix: str = ...) -> dict[str, tuple[str, str]]: ...
+
+    async def traces(self) -> tuple[AgentSeen, ...]: ...
+
+    async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool: ...
+
+
+class ActiveAgents:
+    """The list of fences that a sweep reads; each reading also tells who works there."""
+
+    def __init__(
+        self,
+        fences: Fences,
+        account: int,
+        server_time: Callable[[], datetime],
+        note: Callable[[Mapping[str, float]], None],
+    ) -> None:
+        self._fences, self._account, self._server_time, self._note = fences, account, server_time, note
+
+    async def read_all(self, prefix: str = f"{FENCE_NAMESPACE}/") -> dict[str, tuple[str, str]]:
+        """The fences below `prefix`; those of every kind are fetched, by the same one fetch."""
+        found = await self._fences.read_all()
+        self._note(alive(await self._fences.traces(), self._account, self._server_time()))
+        return {ref: fence for ref, fence in found.items() if ref.startswith(prefix)}
+
+    async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool:
+        """Delete a fence that is no longer needed."""
+        return await self._fences.remove(ref, expected, permit)

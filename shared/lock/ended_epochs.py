@@ -1,0 +1,122 @@
+"""Epochs that are over and do not say so, in their fence or in the comment for people: told by whoever comes by.
+
+Who held one says both as a rule. This is for what a crash, a lost request or a late edit has left behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.errors import Blocked, NotAllowed, Transient
+from shared.lock.claimant import Claimant
+from shared.lock.codec import Ack, AckState, carried, trusted
+from shared.lock.compare_and_swap import swap
+from shared.lock.conclude import Standing
+from shared.lock.edit import edit
+from shared.lock.port import AdvanceFence, Port, ReadComments, ReadFence
+from shared.lock.record import Fence
+from shared.lock.view import observe
+from shared.models import Comment
+from shared.workflow import TERMINAL
+
+YOUNG = timedelta(seconds=60)
+"""An agent that has just released its fence tells it itself."""
+
+OLD = timedelta(hours=6)
+"""What ended so long ago was looked at by somebody."""
+
+MOST = 10
+"""So many are looked at in one go."""
+
+
+async def tell_ends(port: Port, fences: Iterable[Fence], claimant: Claimant, now: datetime) -> int:
+    """Look at every fence whose epoch may have ended lately; how many comments were told so.
+
+    Each is looked at again until no late edit can undo it. Nobody waits for it; what GitHub does not let us read or
+    write now is looked at again.
+    """
+    told = 0
+    due = [fence for fence in fences if _is_due(fence, claimant, now)]
+    for fence in sorted(due, key=lambda one: one.stamped, reverse=True)[:MOST]:
+        try:
+            count = await settle(port, fence, claimant)
+        except (Transient, Blocked):
+            continue
+        told += count or 0
+        if count is not None and _is_certain(fence, claimant, now):
+            claimant.told[fence.key.ref] = fence.nonce
+    return told
+
+
+def _is_due(fence: Fence, claimant: Claimant, now: datetime) -> bool:
+    """Released a while ago, or without a sign of life for so long that its holder is dead for certain.
+
+    What this process has told itself is looked at once, when no late edit can come any more.
+    """
+    ref, nonce = fence.key.ref, fence.nonce
+    if fence.format == 1 or claimant.told.get(ref) == nonce or now - fence.stamped >= OLD:
+        return False
+    own = claimant.ended.get(ref) == nonce
+    return now - fence.stamped >= YOUNG if fence.free and not own else _is_certain(fence, claimant, now)
+
+
+def _is_certain(fence: Fence, claimant: Claimant, now: datetime) -> bool:
+    return (now - fence.stamped).total_seconds() >= claimant.terms.certain
+
+
+async def settle(port: Port, fence: Fence, claimant: Claimant) -> int | None:
+    """Let the fence be free and its comments say so, if its epoch is over: how many had to be told.
+
+    None while somebody holds it, or has not been found dead twice, or may be at work although an older value of the ref
+    was put back. Convergent: the comment of an epoch that begins at
+    this moment is set right again by its holder. Raises what the port raises.
+    """
+    freed = fence if fence.free else await _freed(port, fence, claimant)
+    return None if freed is None else await _tell(port, freed, claimant)
+
+
+async def _freed(port: Port, fence: Fence, claimant: Claimant) -> Fence | None:
+    """The fence without its holder, who is dead; None when nobody can be sure of that, or it has moved.
+
+    An earlier life of this agent is dead as any other, once it is certain that no copy of it can be alive.
+    """
+    view = await observe(port, fence.key, claimant)
+    if view.fence is None or view.fence.oid != fence.oid or fence.key in claimant.holding:
+        return None
+    ours = view.standing is Standing.OURS and view.sure and _is_certain(fence, claimant, view.at)
+    if not ours and view.standing is not Standing.DEAD:
+        return None
+    return await swap(port, AdvanceFence(replace(fence, released=fence.nonce, oid=""), fence.oid))
+
+
+async def _tell(port: Port, fence: Fence, claimant: Claimant) -> int | None:
+    """No ACK of this kind goes on saying that somebody is at work; what another account may alone edit stays.
+
+    None while one of a higher epoch has been renewed lately: the ref was put back, which its holder may not know yet.
+    """
+    thread = await port.request(ReadComments(fence.key.number))
+    left = [(one, ack) for one in thread.value if (ack := _active(one, fence, claimant)) is not None]
+    current = (await port.request(ReadFence(fence.key))).value if left else None
+    if current is None or current.oid != fence.oid:
+        return 0  # nothing is left, or the next epoch has begun and goes on in this comment
+    state = AckState.DONE if fence.stage in TERMINAL else AckState.RELEASED
+    over = [(one, ack) for one, ack in left if ack.epoch <= fence.epoch or (thread.sure and not ack.live(thread.at))]
+    told = 0
+    for comment, ack in over:
+        words = carried(comment, fence.key, claimant.accounts, claimant.keys).words
+        epoch = max(ack.epoch, fence.epoch if ack.id == fence.ack_id else 0)
+        ended = replace(ack, state=state, epoch=epoch, heartbeat=ack.heartbeat + 1, shared=True)
+        with suppress(NotAllowed):
+            told += await edit(port, ack.id, ended, claimant.keys, words) is not None
+    return told if over == left else None
+
+
+def _active(comment: Comment, fence: Fence, claimant: Claimant) -> Ack | None:
+    """The ACK of a comment that says what is over, be it of an older engine; None for any other."""
+    ack = trusted(comment, claimant.accounts, claimant.keys)
+    if ack is None or ack.opaque or ack.key != fence.key:
+        return None
+    return ack if ack.state is AckState.ACTIVE else None

@@ -1,0 +1,79 @@
+"""The first label of a start: the reply to it says whether what asked for the start is still there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Protocol
+
+import structlog
+
+from shared.labels import Labels
+from shared.lock.hold import Held
+from shared.lock.write_permit import WritePermit
+from shared.models import LabelEvent
+from shared.reconcile.lost import Item
+from shared.workflow import Stage
+
+log = structlog.get_logger()
+
+
+class Events(Protocol):
+    """What is asked about one item."""
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
+
+
+class Board(Protocol):
+    """What sets the label, and takes it off again."""
+
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
+
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
+
+
+class Beginning:
+    """Between the reading that led to a start and its first label, a person may have taken the order back.
+
+    Costs no request of its own: the label is set in any case, and GitHub answers with all that are there.
+    """
+
+    def __init__(self, events: Events, board: Board, names: Labels) -> None:
+        self._events = events
+        self._board = board
+        self._names = names
+        self._begun: dict[int, str] = {}
+
+    async def label(self, held: Held, item: Item, asked: str, stage: Stage) -> Item | None:
+        """Set `stage` beside the label `asked`; the item as it is then, or None when `asked` was taken off meanwhile.
+
+        Then our label is gone again. An item that was read without `asked` or with the stage, or that this
+        lease has begun before, comes back as it is. Raises `Transient`, and what `Held.check` does.
+        """
+        ours, known = self._names.of(stage), _folded(item.labels)
+        begun = self._begun.get(item.number) == held.ack.nonce
+        if begun or asked.casefold() not in known or ours.casefold() in known:
+            return item
+        labels = await self._board.add(item.number, [ours], held)
+        if asked.casefold() not in _folded(labels) and not await self._was_us(held, item.number, asked):
+            await self._board.remove(item.number, ours, held)
+            log.info("start_not_wanted", outcome="skipped", number=item.number, label=asked)
+            return None
+        self._begun[item.number] = held.ack.nonce
+        return replace(item, labels=labels)
+
+    async def _was_us(self, held: Held, number: int, asked: str) -> bool:
+        """Whether the removal is our own, from before this epoch: a stale reading had not shown it.
+
+        The account alone does not tell, because its owner may share it. A list of events that shows no
+        removal yet is a doubt, which counts for the person.
+        """
+        events = await self._events.label_events(number)
+        newest = next((event for event in reversed(events) if event.label.casefold() == asked.casefold()), None)
+        if newest is None or newest.added:
+            return False
+        return newest.actor.id in held.claimant.accounts and newest.at <= held.fence.at
+
+
+def _folded(names: Collection[str]) -> frozenset[str]:
+    return frozenset(name.casefold() for name in names)

@@ -1,0 +1,202 @@
+"""The trail of events: a bounded queue before one writer thread, so that telling never blocks or fails an issue."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections import deque
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import structlog
+
+from shared.errors import EngineError
+from shared.telemetry.events import Event, EventLog
+
+log = structlog.get_logger()
+
+ROOM = 10_000
+"""So many events wait for a database that does not answer; later ones are counted and given up."""
+
+BATCH = 500
+"""Events of one transaction."""
+
+PAUSE_SECONDS = 30.0
+"""After a failure the database is left alone for so long at most."""
+
+PRUNE_EVERY = timedelta(hours=24)
+
+
+class Hopeless(EngineError):
+    """The events will never be taken as they are."""
+
+
+class Store(Protocol):
+    """A database, used by one thread only. Every method may raise whatever the database raises.
+
+    `Hopeless` means that the same events need not be tried again.
+    """
+
+    def append(self, events: Sequence[Event], forget_before: datetime | None) -> None:
+        """Write all of `events` or none, and delete what is older; opens the database where that is needed."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database; the next `append` opens it again."""
+        ...
+
+
+class NoTrail:
+    """Keeps nothing: for what has no state directory, as most tests."""
+
+    dropped = 0
+
+    def record(self, event: Event) -> None:
+        """Let it pass."""
+
+    def close(self, seconds: float) -> None:
+        """There is nothing to write."""
+
+
+class Copied:
+    """A trail whose events another one gets too; what becomes of them there is the other's own matter."""
+
+    def __init__(self, trail: EventLog, other: EventLog) -> None:
+        self._trail, self._other = trail, other
+
+    @property
+    def dropped(self) -> int:
+        """How many events the first one gave up."""
+        return self._trail.dropped
+
+    def record(self, event: Event) -> None:
+        """Give it to both."""
+        self._trail.record(event)
+        self._other.record(event)
+
+    def close(self, seconds: float) -> None:
+        """Close both; each within so many seconds."""
+        self._trail.close(seconds)
+        self._other.close(seconds)
+
+
+class Written:
+    """A trail in a database. A failure is said once; the events wait, as far as there is room, and are tried again."""
+
+    def __init__(
+        self, store: Store, *, keep: timedelta, room: int = ROOM, pause: float = PAUSE_SECONDS, to: str = "trail"
+    ) -> None:
+        """Only the writer's own thread uses `store`; events older than `keep` are deleted once a day.
+
+        `to` is what the log calls the place to which they go.
+        """
+        self._to = to
+        self._store, self._keep, self._room, self._pause = store, keep, room, pause
+        self._waiting: deque[Event] = deque()
+        self._news = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        self._pruned: datetime | None = None
+        self._failing = False
+        self._dropped = 0
+
+    @property
+    def dropped(self) -> int:
+        """How many events were given up so far."""
+        return self._dropped
+
+    def record(self, event: Event) -> None:
+        """Queue one event; with no room left it is counted and given up."""
+        with self._news:
+            if len(self._waiting) >= self._room:
+                self._dropped += 1
+                return
+            self._waiting.append(event)
+            if self._thread is None:
+                self._closing = False
+                work = contextvars.copy_context().run  # so that what it logs names the agent
+                self._thread = threading.Thread(target=work, args=(self._write_all,), name="events", daemon=True)
+                try:
+                    self._thread.start()
+                except RuntimeError:  # the machine has no thread left: the next event tries again
+                    self._thread = None
+            self._news.notify()
+
+    def close(self, seconds: float) -> None:
+        """Write what waits; what the database has not taken by then is given up."""
+        with self._news:
+            thread, self._closing = self._thread, True
+            self._news.notify_all()
+        if thread is not None:
+            thread.join(seconds)
+        with self._news:
+            if self._waiting:
+                self._dropped += len(self._waiting)
+                log.warning("events_lost", outcome="failed", to=self._to, count=len(self._waiting))
+                self._waiting.clear()
+
+    def _write_all(self) -> None:
+        while batch := self._next():
+            if not self._written(batch) and self._rest():
+                break
+        _quietly_closed(self._store)
+        with self._news:
+            self._thread = None
+
+    def _next(self) -> list[Event]:
+        """What is to be written now, still queued; empty when everything is written and the trail is closed."""
+        with self._news:
+            while not self._waiting and not self._closing:
+                self._news.wait()
+            return [self._waiting[index] for index in range(min(BATCH, len(self._waiting)))]
+
+    def _written(self, batch: Sequence[Event]) -> bool:
+        latest = batch[-1].at
+        prune = self._pruned is None or latest - self._pruned >= PRUNE_EVERY
+        try:
+            self._store.append(batch, latest - self._keep if prune else None)
+        except Hopeless as error:
+            self._give_up(batch, str(error).partition("\n")[0])
+            return True
+        except Exception as error:  # whatever it is, no issue may notice
+            if not self._failing:
+                log.warning("events_not_written", outcome="retrying", to=self._to, error=str(error).partition("\n")[0])
+            self._failing = True
+            _quietly_closed(self._store)
+            return False
+        if self._failing:
+            log.info("events_written_again", outcome="completed", to=self._to, dropped=self._dropped)
+        self._failing, self._pruned = False, latest if prune else self._pruned
+        self._done_with(batch)
+        return True
+
+    def _done_with(self, batch: Sequence[Event]) -> int:
+        """How many of them still waited."""
+        with self._news:
+            waited = min(len(batch), len(self._waiting))  # `close` may have given them up meanwhile
+            for _ in range(waited):
+                self._waiting.popleft()
+        return waited
+
+    def _give_up(self, batch: Sequence[Event], why: str) -> None:
+        """Nothing after them has to wait for what nobody will ever take."""
+        count = self._done_with(batch)
+        with self._news:
+            self._dropped += count
+        log.warning("events_refused", outcome="failed", to=self._to, count=count, error=why)
+
+    def _rest(self) -> bool:
+        """Leave a failing database alone for a while; True when the trail was closed, so that there is no more try."""
+        with self._news:
+            if not self._closing:
+                self._news.wait_for(lambda: self._closing, self._pause)
+                return False
+            return True
+
+
+def _quietly_closed(store: Store) -> None:
+    try:
+        store.close()
+    except Exception as error:  # it was of no use any more
+        log.debug("events_not_closed", error=str(error))

@@ -1,0 +1,141 @@
+"""Who tells events: one scribe per repository, which knows at which item of it is being worked."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import structlog
+
+from shared.clock import Clock
+from shared.errors import Transient
+from shared.lock.hold import Held
+from shared.lock.record import Fence
+from shared.telemetry.events import Event, EventLog, Kind
+from shared.telemetry.fold import Tallies
+from shared.telemetry.rows import plain
+from shared.telemetry.slow_phases import Pace
+from shared.workflow import HALTED, TERMINAL, Role, Stage
+
+log = structlog.get_logger()
+
+_IN_WORK: ContextVar[Held | None] = ContextVar("held_item", default=None)
+"""What the task at hand works on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    """One agent process: its name, its clock, where its events go, and what hides its secrets in them."""
+
+    agent: str
+    role: Role
+    clock: Clock
+    trail: EventLog
+    tallies: Tallies
+    hide: Callable[[str], str]
+
+
+class EventRecorder:
+    """Tells the events of one repository. Telling never blocks and never raises."""
+
+    def __init__(self, teller: Telemetry, repository: str) -> None:
+        self._teller = teller
+        self.repository = repository
+        self.server_time: Callable[[], datetime] | None = None
+        """GitHub's time, as soon as there is a client to ask; it may raise `Transient`."""
+        self._pace = Pace()
+
+    @property
+    def clock(self) -> Clock:
+        """The process's clock, for how long things take."""
+        return self._teller.clock
+
+    def tell(self, kind: Kind, fence: Fence | None = None, *, number: int = 0, **data: object) -> None:
+        """Record one event of the item that `fence` is of; without one, of the item that is being worked on.
+
+        `number` is the thread that it is about, where that need not be the item itself.
+        """
+        try:
+            held = _IN_WORK.get()
+            about = fence or (held.fence if held is not None else None)
+            event = self._event(kind, about, number, data)
+            self._teller.trail.record(event)
+            self._teller.tallies.record(event)
+            self._pace.record(event)
+        except Exception:  # an issue must not fail because somebody watches it
+            log.exception("event_not_told", kind=str(kind))
+
+    def look_at_pace(self) -> None:
+        """Tell, once for each, which phases in work take twice as long as they usually do."""
+        now = self._now()
+        for slow in self._pace.slow(now):
+            about = slow.event
+            seconds, usual = round((now - slow.since).total_seconds(), 1), round(slow.usual_seconds, 1)
+            event = replace(
+                about,
+                at=now,
+                kind=Kind.PHASE_SLOW,
+                data={"seconds": seconds, "usual_seconds": usual},
+                uid=secrets.token_hex(12),
+            )
+            self._teller.trail.record(event)
+            self._teller.tallies.record(event)
+            number = about.issue or about.pull
+            log.warning(
+                "phase_slow",
+                repo=self.repository,
+                issue=number,
+                phase=about.phase,
+                seconds=seconds,
+                usual_seconds=usual,
+            )
+
+    def _event(self, kind: Kind, about: Fence | None, thread: int, data: dict[str, object]) -> Event:
+        teller = self._teller
+        known = {name: value for name, value in data.items() if value is not None}
+        told = plain(known | ({"number": thread} if thread else {}), teller.hide)
+        if about is None:
+            issue, pull = (0, thread) if teller.role is Role.REVIEWER else (thread, 0)
+            return Event(self._now(), teller.agent, teller.role, self.repository, kind, issue, pull, data=told)
+        number, of_pull = about.key.number, about.key.kind is Role.REVIEWER
+        return Event(
+            self._now(),
+            teller.agent,
+            teller.role,
+            self.repository,
+            kind,
+            issue=0 if of_pull else number,
+            pull=number if of_pull else about.pr,
+            run=about.run,
+            phase=phase_of(about),
+            data=told,
+        )
+
+    def _now(self) -> datetime:
+        if self.server_time is not None:
+            try:
+                return self.server_time()
+            except Transient:
+                pass  # GitHub has not answered yet
+        return datetime.fromtimestamp(self._teller.clock.now(), UTC)
+
+
+def phase_of(fence: Fence) -> str:
+    """Where an item is, in one word: the phase, unless an end or an open question has made that history."""
+    resting = TERMINAL | HALTED | {Stage.AWAITING_APPROVAL}
+    return str(fence.stage) if fence.stage in resting or not fence.phase else fence.phase
+
+
+@contextmanager
+def working_on(held: Held) -> Iterator[None]:
+    """Inside the block, and in the tasks that it starts, events and log lines are of this item and this run."""
+    token = _IN_WORK.set(held)
+    try:
+        with structlog.contextvars.bound_contextvars(run=held.fence.run):
+            yield
+    finally:
+        _IN_WORK.reset(token)

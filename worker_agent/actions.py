@@ -1,0 +1,223 @@
+"""What the worker does for each action: one line per action; new actions are added here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from shared.errors import Blocked
+from shared.items import Ended, Rest, Result, Step
+from shared.labels import Flag
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.workflow import Stage
+from worker_agent import change_facts, pull_request_body
+from worker_agent.body_updates import BodyUpdates
+from worker_agent.branch.previous_branch import Earlier
+from worker_agent.branch.update import BranchUpdate
+from worker_agent.ci import ci_comments
+from worker_agent.ci.reactions import CiReactions
+from worker_agent.coding_session import CodingSession
+from worker_agent.decide import Action, Snapshot
+from worker_agent.errors import BranchExists, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
+from worker_agent.feedback.rounds import Rounds
+from worker_agent.handover import Handover
+from worker_agent.observe import Observer
+from worker_agent.open_pull_request import Opening
+from worker_agent.policy import Policy
+from worker_agent.ports import Forge
+from worker_agent.repairs import Repairs
+from worker_agent.tdd.phases.cycle import Cycle
+from worker_agent.tdd.phases.quality_fix import QualityFix
+from worker_agent.tdd.phases.refactoring import Refactoring
+from worker_agent.titles import Try
+
+UPKEPT = frozenset({Action.IMPLEMENT, Action.REFACTOR, Action.FIX_CI, Action.ADDRESS_REVIEW})
+"""Steps that are paid for what stands on the branch: other people's commits and the base come first."""
+
+
+class Actions:
+    """Carries out what was decided on a snapshot."""
+
+    def __init__(
+        self,
+        forge: Forge,
+        workshop: CodingSession,
+        handover: Handover,
+        observer: Observer,
+        rounds: Rounds,
+        policy: Policy,
+    ) -> None:
+        self._forge = forge
+        self._workshop = workshop
+        self._handover = handover
+        self._observer = observer
+        self._policy = policy
+        self._opening = Opening(forge, workshop.worksite.mirror, policy)
+        self._earlier = Earlier(workshop.worksite, forge, policy.base)
+        self._renewal = BodyUpdates(forge.pulls, workshop)
+        self._upkeep = BranchUpdate(workshop, forge, policy)
+        cleaning = QualityFix(workshop)
+        self._cycle = Cycle(workshop, forge.status, cleaning=cleaning)
+        self._refactoring = Refactoring(workshop, forge.status, cleaning)
+        self._deeds = CiReactions(forge.checks, forge.status)
+        self._repairs = Repairs(workshop, forge.checks, rounds, cleaning, may_edit_workflows=policy.may_edit_workflows)
+
+    async def act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
+        """Carry out one action. Raises `Blocked` with the reason for those that give an item to a person."""
+        snapshot = await self._retitled(action, held, snapshot)
+        match action:
+            case (
+                Action.WRITE_TESTS
+                | Action.IMPLEMENT
+                | Action.REFACTOR
+                | Action.KEEP_REFACTORING
+                | Action.DROP_REFACTORING
+                | Action.FIX_CI
+                | Action.ADDRESS_REVIEW
+                | Action.ANSWER_REVIEW
+            ):
+                await self._build(action, held, snapshot)
+            case Action.OPEN_PULL_REQUEST:
+                return await self._open_pull_request(held, snapshot)
+            case Action.WAIT_FOR_CI | Action.RERUN_CI | Action.WAIT_FOR_BASE:
+                return await self._watch_ci(action, held, snapshot)
+            case Action.READ_CI | Action.UPDATE:
+                await self._to_ci(action, held, snapshot)
+            case Action.REPAIR | Action.TAKE_UP_EDIT:
+                await self._move_on(action, held, snapshot)
+            case Action.ADOPT | Action.SYNC:
+                return await self._upkeep.tend(held, snapshot)
+            case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
+                return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
+            case Action.FINISH | Action.WITHDRAW | Action.SHOW_HALT | Action.AWAIT_APPROVAL:
+                return await self._end(action, held, snapshot)
+            case (
+                Action.GIVE_UP_ON_ATTEMPTS
+                | Action.GIVE_UP_ON_CI
+                | Action.GIVE_UP_ON_ROUNDS
+                | Action.ASK_ABOUT_HEAD
+                | Action.ASK_ABOUT_EDIT
+            ):
+                raise self._reason(action, held, snapshot)
+            case _:
+                assert_never(action)
+        return None
+
+    async def _retitled(self, action: Action, held: Held, seen: Snapshot) -> Snapshot:
+        """The same with the issue's own title; what is shown of the work in titles and bodies follows."""
+        issue = await self._handover.titles.show(held, seen.issue, _try(action, seen))
+        seen = replace(seen, issue=issue)
+        if await self._renewal.follow(action, held, seen):
+            self._observer.forget(issue.number)
+        return seen
+
+    async def _end(self, action: Action, held: Held, snapshot: Snapshot) -> Ended:
+        """The steps after which nothing is left to do."""
+        if action is Action.FINISH:
+            return await self._handover.finish(held, snapshot)
+        if action is Action.WITHDRAW:
+            return await self._handover.leave(held, snapshot)
+        if action is Action.AWAIT_APPROVAL:
+            await self._refactoring.wait(held, snapshot.issue)
+            return Ended(Result.PARKED, f"the refactoring of #{snapshot.issue.number} waits for a person")
+        return Ended(Result.FAILED, f"halted at {held.fence.stage}")
+
+    async def _move_on(self, action: Action, held: Held, snapshot: Snapshot) -> None:
+        """The steps that move the fence and say why, and do nothing else."""
+        if action is Action.REPAIR:
+            await self._handover.repair(held, snapshot)
+        else:
+            await self._handover.take_up_edit(held, snapshot.issue)
+
+    async def _watch_ci(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
+        """The steps after which CI or the base is waited for."""
+        if action is Action.RERUN_CI:
+            return await self._deeds.rerun(held, snapshot)
+        return await self._deeds.hold(held, snapshot) if action is Action.WAIT_FOR_BASE else Rest("ci")
+
+    async def _to_ci(self, action: Action, held: Held, snapshot: Snapshot) -> None:
+        """Have CI look at what stands on the branch, with its base merged in where that is asked for."""
+        if action is Action.READ_CI or not await self._upkeep.update(held, snapshot):
+            await self._repairs.read_ci(held)
+
+    async def _build(self, action: Action, held: Held, snapshot: Snapshot) -> None:
+        """The steps that pay a coder; ahead of them the branch is looked after, which may be all there is to do."""
+        if action is Action.ANSWER_REVIEW:  # what follows such a step: nothing is paid for it
+            self._handover.ignored[snapshot.issue.number] = await self._repairs.answer(held)
+            return
+        if action in {Action.KEEP_REFACTORING, Action.DROP_REFACTORING}:
+            await self._confirm(action, held, snapshot.issue)
+            return
+        if action in UPKEPT and await self._upkeep.before(held, snapshot):
+            return
+        if action is Action.WRITE_TESTS:
+            await self._write_tests(held, snapshot.issue)
+        elif action is Action.IMPLEMENT:
+            await self._cycle.implement(held, snapshot.issue, snapshot.bounds.attempts)
+            self._opening.note_built(held)
+        elif action is Action.REFACTOR:
+            await self._refactoring.refactor(held, snapshot.issue)
+            self._opening.note_built(held)
+        elif action is Action.FIX_CI:
+            await self._repairs.fix_ci(held, snapshot.issue, snapshot.ci_fixes)
+        elif action is Action.ADDRESS_REVIEW:
+            await self._repairs.address_review(held, snapshot.issue)
+
+    async def _write_tests(self, held: Held, issue: Issue) -> None:
+        await self._handover.assign(held)
+        try:
+            problematic = await self._cycle.write_tests(held, issue)
+        except BranchExists:
+            if not await self._earlier.set_aside(held):
+                raise
+            return  # nothing was paid for yet: the next step begins
+        if problematic:
+            await self._flag(held)
+
+    async def _flag(self, held: Held) -> None:
+        """Show on the issue that a criterion, or a test, was set aside."""
+        label = self._policy.names.of(Flag.PROBLEMATIC_TEST)
+        await self._forge.labels.add(held.fence.key.number, [label], held)
+
+    async def _confirm(self, action: Action, held: Held, issue: Issue) -> None:
+        """What a person has said of a refactoring."""
+        await (self._refactoring.keep if action is Action.KEEP_REFACTORING else self._refactoring.drop)(held, issue)
+        self._opening.note_built(held)
+
+    def _flags(self, issue: Issue) -> frozenset[Flag]:
+        return frozenset(self._policy.names.read(issue.labels).flags)
+
+    def _reason(self, action: Action, held: Held, snapshot: Snapshot) -> Blocked:
+        bounds = snapshot.bounds
+        if action is Action.GIVE_UP_ON_ATTEMPTS:
+            return self._cycle.attempts_used_up(held, bounds.attempts)
+        if action is Action.GIVE_UP_ON_CI:
+            return CiGivenUp(bounds.ci_fixes, ci_comments.unrepaired(snapshot.ci))
+        if action is Action.GIVE_UP_ON_ROUNDS:
+            return RoundsUsedUp(bounds.rounds)
+        if action is Action.ASK_ABOUT_HEAD and snapshot.pull_request is not None:
+            return BranchTaken(snapshot.pull_request.head_branch, held.fence.work_head, snapshot.pull_request.head_sha)
+        return self._edited(snapshot)
+
+    def _edited(self, snapshot: Snapshot) -> Blocked:
+        pull_request, names = snapshot.pull_request, self._policy.names
+        if pull_request is None:
+            return SpecificationEdited(names.of(Stage.READY))
+        return SpecificationEdited(f"{names.of(Stage.CHANGES_REQUESTED)} on #{pull_request.number}")
+
+    async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> Step:
+        change = await change_facts.described(self._workshop, held, snapshot.issue)
+        text = pull_request_body.body(change or change_facts.unproven(held, snapshot.issue))
+        if change is not None and change.set_aside and Flag.PROBLEMATIC_TEST not in self._flags(snapshot.issue):
+            await self._flag(held)  # whoever set it aside may have ended before this
+        opened = await self._opening.pull_request(held, snapshot, text)
+        if isinstance(opened, Ended):
+            return opened
+        self._observer.expect(held, snapshot.issue, opened)
+        return Rest("ci")  # its checks have only just been asked for
+
+
+def _try(action: Action, s: Snapshot) -> Try | None:
+    """The implementation that this step writes, for the issue's title."""
+    return Try(s.fence.attempt + 1, s.bounds.attempts) if action is Action.IMPLEMENT else None

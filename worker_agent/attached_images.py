@@ -1,0 +1,155 @@
+"""The images of an issue for its coder: fetched once by the daemon, laid into the tree, or said to be unseen.
+
+Only people with write access have their images fetched, and only such as lie on GitHub as attachments. What cannot be
+fetched holds nothing up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio.to_thread
+import structlog
+
+from shared import directories
+from shared.git.capture import ISSUE_IMAGES
+from shared.github.attachments import NotFetched
+from shared.governance.discussion import Discussion, Ears
+from shared.models import Issue
+from worker_agent.ports import Attachments
+from worker_agent.prompt_inputs import images, unseen
+
+log = structlog.get_logger()
+
+MOST = 8
+"""Images of one issue and its comments that a coder is shown, the first ones."""
+
+AGAIN_SECONDS = 600.0
+"""After this an image that could not be fetched is asked for again."""
+
+READABLE = 0o644
+"""The mode of an image in the tree: the coder may run as another account."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedImage:
+    """One image: where it was taken from, and its file outside of the tree."""
+
+    address: str
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedImages:
+    """What of an issue's images a coder is shown; `unseen` counts the others."""
+
+    shown: tuple[AttachedImage, ...] = ()
+    unseen: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their paths in the tree, in the order in which the text shows them."""
+        return tuple(f"{ISSUE_IMAGES}/{order}{one.file.suffix}" for order, one in enumerate(self.shown, start=1))
+
+    def text(self) -> str:
+        """What a coder is told of them; empty when the text has no image."""
+        where = [f"- `{name}`: {one.address}" for name, one in zip(self.names, self.shown, strict=True)]
+        told = ["Images of this text are files here; look at them. They are no part of the change.", *where]
+        return "\n\n".join(filter(None, ("\n".join(told) if where else "", unseen(self.unseen))))
+
+    async def lay(self, tree: Path) -> tuple[Path, ...]:
+        """Write them into a tree, where `capture` leaves them out; returns the files."""
+        return await anyio.to_thread.run_sync(self._lay, tree) if self.shown else ()
+
+    def _lay(self, tree: Path) -> tuple[Path, ...]:
+        made: list[Path] = []
+        with suppress(OSError):  # a commit has something in this place: that stays
+            (tree / ISSUE_IMAGES).mkdir(mode=0o755)
+            for name, one in zip(self.names, self.shown, strict=True):
+                directories.write(tree / name, one.file.read_bytes())
+                (tree / name).chmod(READABLE)
+                made.append(tree / name)
+        return tuple(made)
+
+
+NO_PICTURES = AttachedImages()
+
+
+def none_shown(issue: Issue, discussion: Discussion) -> AttachedImages:
+    """Where nobody fetches images."""
+    return AttachedImages(unseen=len(images(issue.body)) + sum(len(images(one.body)) for one in discussion.said))
+
+
+class ImageFetcher:
+    """Fetches the images of one repository's issues."""
+
+    def __init__(self, attachments: Attachments, trust_filter: Ears, boot: Callable[[], float]) -> None:
+        self._attachments = attachments
+        self._ears = trust_filter
+        self._boot = boot
+        self._refused: dict[str, float] = {}
+        self._found: dict[int, tuple[str, int]] = {}
+
+    def without(self, issue: Issue) -> int:
+        """How many images of an issue's text no coder is shown, as far as that is known by now."""
+        text, count = self._found.get(issue.number, ("", 0))
+        if text == issue.body:
+            return count
+        return sum(not self._attachments.covers(one) for one in images(issue.body))
+
+    async def of(self, issue: Issue, discussion: Discussion, store: Path, paths: Collection[str]) -> AttachedImages:
+        """The images of an issue, kept in the directory `store`; `paths` are those of the repository.
+
+        Raises `Transient` when GitHub does not say who may write.
+        """
+        own, said = images(issue.body), [address for one in discussion.said for address in images(one.body)]
+        wanted = list(said)
+        if own and not await self._ears.why_not(issue.author):
+            wanted = [*own, *said]
+        if any(path.startswith(f"{ISSUE_IMAGES}/") for path in paths):
+            wanted = []
+        files = await self._fetched(list(dict.fromkeys(wanted))[:MOST], store)
+        hidden = sum(address not in files for address in own)
+        if own:
+            self._found[issue.number] = (issue.body, hidden)
+        shown = tuple(AttachedImage(address, file) for address, file in files.items())
+        return AttachedImages(shown, hidden + sum(address not in files for address in said))
+
+    async def _fetched(self, addresses: Sequence[str], store: Path) -> dict[str, Path]:
+        found = {address: await self._file(address, store) for address in addresses}
+        return {address: file for address, file in found.items() if file is not None}
+
+    async def _file(self, address: str, store: Path) -> Path | None:
+        """The file of an image, fetched if it is not there; None when it cannot be had now."""
+        name, now = hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()[:32], self._boot()
+        known = await anyio.to_thread.run_sync(_kept, store, name)
+        if known is not None:
+            return known
+        if not self._attachments.covers(address) or self._refused.get(address, now) > now:
+            return None
+        try:
+            image = await self._attachments.image(address)
+        except NotFetched as error:
+            log.info("image_not_fetched", outcome="skipped", address=address, error=str(error))
+            recent = {one: until for one, until in self._refused.items() if until > now}
+            self._refused = recent | {address: now + AGAIN_SECONDS}
+            return None
+        file = store / f"{name}.{image.kind}"
+        await anyio.to_thread.run_sync(_keep, file, image.content)
+        return file
+
+
+def _kept(store: Path, name: str) -> Path | None:
+    return next(iter(store.glob(f"{name}.*")), None)
+
+
+def _keep(file: Path, content: bytes) -> None:
+    """As a whole or not at all: a killed daemon leaves no half image."""
+    half = file.with_name(f"half-{file.name}")
+    directories.remove(half)
+    directories.write(half, content)
+    half.replace(file)

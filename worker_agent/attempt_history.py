@@ -1,0 +1,105 @@
+"""What was tried of an item before it goes to a person, from the notes of its commits: one line for each try."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import structlog
+
+from shared.comment_signatures import Keyring
+from shared.errors import EngineError
+from shared.git.command import Identity
+from shared.git.mirror import Mirror
+from shared.git.notes import Note, NoteError, Notes, read
+from shared.lock.record import Fence
+from shared.process import CommandFailed
+from shared.text import neutralise, one_line
+from worker_agent.branch.history import HISTORY_LIMIT
+
+log = structlog.get_logger()
+
+SHOWN = 8
+"""Tries, the newest; of the others the number."""
+
+REASON_CHARS = 200
+"""Of what was wrong with one of them."""
+
+CI_RED = "CI_RED"
+"""The type of error of a commit that CI refused, in the note of its repair."""
+
+_NUMBERED = re.compile(r"implementation \d+")
+
+_READER = Identity("nobody", "nobody@invalid")
+"""Reading signs nothing."""
+
+
+class AttemptHistory:
+    """The earlier tries of one repository's items; git alone is asked, never GitHub's interface."""
+
+    def __init__(self, mirror: Mirror, keys: Keyring) -> None:
+        self._mirror = mirror
+        self._keys = keys
+
+    async def before(self, fence: Fence) -> tuple[str, ...]:
+        """One line of Markdown for each, oldest first. It is never a reason not to give up: what fails is logged."""
+        if not fence.work_head:
+            return ()
+        try:
+            return told(await self._notes(fence))
+        except (EngineError, CommandFailed, OSError) as error:
+            log.warning("tries_not_read", outcome="skipped", error=str(error))
+            return ()
+
+    async def _notes(self, fence: Fence) -> Sequence[Note]:
+        """The authentic notes of what this start has made, oldest first."""
+        ref = f"refs/notes/workflow/issue-{fence.key.number}"
+        if await self._mirror.sha(fence.work_head) is None:  # made on another machine
+            await self._mirror.refresh(fence.key.ref)
+        if await self._mirror.refresh(ref) is None:
+            return ()
+        texts = await Notes(self._mirror.git, _READER).all(ref)
+        commits = await self._mirror.log(fence.work_head, HISTORY_LIMIT, without=fence.base)
+        found = [read(texts[commit.oid], self._keys) for commit in reversed(commits) if commit.oid in texts]
+        return [note for note in found if note is not None]
+
+
+def told(notes: Sequence[Note]) -> tuple[str, ...]:
+    """The refused tries that `notes`, oldest first, tell of: what it was, the type of error, and why."""
+    refused = Refused()
+    errors = [error for note in notes for error in refused.of(note)]
+    left = len(errors) - SHOWN
+    shown = [_line(error) for error in errors[-SHOWN:]]
+    return (f"{left} more before these", *shown) if left > 0 else tuple(shown)
+
+
+class Refused:
+    """Reads notes, oldest first, for the tries that were refused: each once, and told apart from others of its name."""
+
+    def __init__(self) -> None:
+        self._known: list[NoteError] = []
+        self._named: Counter[str] = Counter()
+
+    def of(self, note: Note) -> Iterator[NoteError]:
+        """What this note tells of and none before it did."""
+        for error in (note.error, *note.rolled_back):
+            if error is not None and error not in self._known:  # the last refused try stands in the note of two commits
+                self._known.append(error)
+                self._named[error.message] += 1
+                yield _again(error, self._named[error.message])
+
+
+def _again(error: NoteError, time: int) -> NoteError:
+    """The same, and that it is not the first of its name: after `/retry` the last attempt is made once more."""
+    found = _NUMBERED.match(error.message)
+    if found is None or time == 1:
+        return error
+    more = f"{found[0]} ({time}{'nd' if time == 2 else 'rd' if time == 3 else 'th'} time)"
+    return replace(error, message=more + error.message[found.end() :])
+
+
+def _line(error: NoteError) -> str:
+    what, why = one_line(error.message, REASON_CHARS), one_line(error.details, REASON_CHARS)
+    return neutralise(": ".join(filter(None, (f"{what} ({one_line(error.type, 40)})", why))))

@@ -1,0 +1,61 @@
+"""The branch that an earlier start of an issue has left: moved out of the way when it is the engine's, else left alone.
+
+A squash or a rebase leaves a branch whose commits the base does not have, and so does a pull request that was closed.
+"""
+
+from __future__ import annotations
+
+import structlog
+
+from shared.errors import NotAllowed
+from shared.git.set_aside import moved_aside
+from shared.github.base_branch import BaseBranch
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from worker_agent import comments
+from worker_agent.phase_commits import PhaseCommits
+from worker_agent.ports import Forge
+
+log = structlog.get_logger()
+
+
+class Earlier:
+    """Looks after what earlier starts have left on the work branches of one repository."""
+
+    def __init__(self, site: PhaseCommits, forge: Forge, base: BaseBranch) -> None:
+        self._site = site
+        self._forge = forge
+        self._base = base
+
+    async def set_aside(self, held: Held) -> bool:
+        """Keep the branch under another name; False when it is a person's, or the server lets nobody move it.
+
+        It moves together with the fence, and only as it was seen: what is pushed to it meanwhile stays where it is.
+        """
+        fence, branch = held.fence, comments.branch(held.fence)
+        await self._site.renew(fence)
+        tip = await self._site.tip(fence)
+        if tip is None:
+            return True
+        if not await self._is_ours(held, branch, tip):
+            return False
+        kept, updates = await moved_aside(self._site.mirror, branch, fence.key.number, tip)
+        try:
+            await advance(held, updates=updates)
+        except NotAllowed as refused:
+            log.warning("branch_not_moved", outcome="skipped", branch=branch, error=str(refused))
+            return False
+        await self._site.renew(held.fence)
+        log.info("branch_set_aside", outcome="completed", branch=branch, kept=kept, sha=tip)
+        told = f"`{branch}` of an earlier start is kept as `{kept}`. Starting from the current base."
+        await self._forge.status.show(fence.key.number, comments.progress(held.fence, told, kept=kept), held)
+        return True
+
+    async def _is_ours(self, held: Held, branch: str, tip: str) -> bool:
+        """Whether it stands where a pull request of it ended, or nobody but the engine has committed to it."""
+        found = await self._forge.pulls.of_branch(branch)
+        if any(pull.open for pull in found):
+            return False
+        base = await self._base.head_or_none(self._site.mirror.tip)
+        ended = any(pull.head_sha == tip for pull in found)
+        return ended or (base is not None and await self._site.history.is_all_ours(held.fence, tip, base))

@@ -1,0 +1,66 @@
+"""What a work branch needs before it is worked on: other people's commits heeded, its base in step."""
+
+from __future__ import annotations
+
+from shared.items import Rest, Step
+from shared.lock.hold import Held
+from worker_agent.branch.external_commits import ExternalCommits
+from worker_agent.branch.sync import Sync
+from worker_agent.coding_session import CodingSession
+from worker_agent.decide import Phase, Snapshot
+from worker_agent.policy import Policy
+from worker_agent.ports import Forge
+
+
+class BranchUpdate:
+    """Looks after the branches of one repository."""
+
+    def __init__(self, workshop: CodingSession, forge: Forge, policy: Policy) -> None:
+        self._site = workshop.worksite
+        self._forge = forge
+        self._policy = policy
+        self._people = ExternalCommits(workshop, forge.status)
+        self._sync = Sync(workshop, forge, policy)
+
+    async def before(self, held: Held, seen: Snapshot) -> bool:
+        """Ahead of a paid step: whether the branch has changed by this, so that everything is to be looked at again.
+
+        A base that moves on all the time does not keep a branch from being worked on: work follows each merge.
+        """
+        if held.fence.phase in {"", Phase.RED}:  # nothing of ours is there yet
+            return False
+        base = await self._brought(held, seen)
+        if await self._people.adopt_external(held, seen.issue, base):
+            return True
+        if not held.fence.pr or await self._site.history.is_synced(held.fence):
+            return False
+        return await self._sync.bring(held, seen.issue, base)
+
+    async def update(self, held: Held, seen: Snapshot) -> bool:
+        """The reviewer has found that it cannot be merged as it is: whether the branch has changed by this."""
+        base = await self._brought(held, seen)
+        return await self._people.adopt_external(held, seen.issue, base) or await self._sync.bring(
+            held, seen.issue, base
+        )
+
+    async def tend(self, held: Held, seen: Snapshot) -> Step:
+        """GitHub shows a head that is not ours, or that cannot be merged: build upon it, or merge its base.
+
+        What GitHub says lags behind the push that has changed it: then there is nothing to do but wait.
+        """
+        base = await self._brought(held, seen)
+        moved = await self._people.adopt_external(held, seen.issue, base)
+        if moved or (seen.out_of_step and await self._sync.bring(held, seen.issue, base)):
+            return None
+        return Rest("ci")
+
+    async def _brought(self, held: Held, seen: Snapshot) -> str:
+        """Fetch, where a pull request is open; the branch into which this goes, read again when it is gone."""
+        await self._site.mirror.ensure()
+        if not held.fence.pr:
+            return self._policy.base_branch
+        await self._site.renew(held.fence)
+        base = seen.pull_request.base_branch if seen.pull_request else self._policy.base_branch
+        if await self._site.mirror.tip(base):
+            return base
+        return (await self._forge.pulls.pull_request(held.fence.pr)).base_branch  # renamed, perhaps

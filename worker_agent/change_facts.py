@@ -1,0 +1,195 @@
+"""What there is to tell of a change, from what the item's notes prove; any machine can tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from shared.git.notes import Baseline, Note, Phase, ProofNote
+from shared.git.patch_policy import Policy, flagged
+from shared.lock.hold import Held
+from shared.lock.record import Fence
+from shared.models import Issue
+from worker_agent.attempt_history import Refused
+from worker_agent.coding_session import CodingSession, Cost, WorkContext
+from worker_agent.pull_request_body import Change
+from worker_agent.tdd import claim
+from worker_agent.tdd.claim import Claim, digest
+from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
+from worker_agent.tdd.phases import next_phase
+from worker_agent.tdd.renewed_evidence import is_renewed, renewed
+from worker_agent.tdd.whole_proof import claimed, together
+
+Phases = Sequence[tuple[str, Note]]
+"""The phase commits between the base and the head, oldest first, each with its note."""
+
+
+async def described(workshop: CodingSession, held: Held, issue: Issue) -> Change | None:
+    """What is told of the fence's commit in its pull request; None when no note was found for it."""
+    job = await workshop.open(held, issue)
+    phases = await next_phase.phases(workshop, job)
+    if renewed(phases) is None and held.fence.work_head not in dict(phases):
+        return None
+    notes, shown = await workshop.worksite.notes(job.space, held.fence), _Shown.of(held.fence, phases)
+    evidence = _evidence(shown, phases, _cost(notes.values()), _criteria(job))
+    claimed_ = _is_claimed(shown.phases, evidence.tried)
+    changed = await job.space.changes(held.fence.base, held.fence.work_head)
+    return Change(
+        issue,
+        held.fence,
+        job.specification.goal or issue.title,
+        markdown(evidence),
+        summary=_summary(phases),
+        part_of=job.specification.part_of,
+        implied_criteria=_implied(job),
+        flagged=flagged(changed, policy=Policy()),
+        test_commands=job.test_commands,
+        claim=claim.write(_claim(held.fence, shown, evidence), workshop.worksite.keys) if claimed_ else "",
+        merges=workshop.policy.merge,
+        documentation=workshop.policy.documentation,
+        set_aside=evidence.set_aside,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What is shown: the phases up to the commit `head`, and those of them that prove its tests."""
+
+    base: str
+    head: str
+    phases: Phases
+    proving: Phases
+
+    @classmethod
+    def of(cls, fence: Fence, phases: Phases) -> _Shown:
+        """What was made anew goes before what was proved when the pull request was opened."""
+        newest = renewed(phases)
+        if newest is None:
+            green = [(oid, note) for oid, note in phases if note.phase is Phase.GREEN]
+            return cls(phases[0][1].base, fence.work_head, phases, green)
+        upto = phases[: [oid for oid, _ in phases].index(newest[0]) + 1]
+        return cls(newest[1].base, newest[0], upto, [newest])
+
+    @property
+    def is_renewed(self) -> bool:
+        """Whether the evidence was made anew after the pull request was opened."""
+        return any(is_renewed(note) for _, note in self.proving)
+
+    @property
+    def counted(self) -> Phases:
+        """The phases whose figures count: all, or the one that has made them anew."""
+        return self.proving if self.is_renewed else self.phases
+
+
+def unproven(held: Held, issue: Issue) -> Change:
+    """What is told of a commit for which there is no note."""
+    return Change(issue, held.fence, issue.title, "No test results were found for this commit.")
+
+
+def _summary(phases: Phases) -> str:
+    """What the coders of all cycles say of the change."""
+    return " ".join(note.summary for _, note in phases if note.phase is Phase.GREEN and note.summary)
+
+
+def _is_claimed(phases: Phases, tried: ProofNote | None) -> bool:
+    """Whether there is something to repeat, a red or what became of old tests."""
+    touched = tried is not None and (tried.changed_tests or tried.removed_tests or tried.pinned or tried.doubts)
+    return bool(touched) or any(note.phase is Phase.RED for _, note in phases)
+
+
+def _cost(notes: Iterable[Note]) -> Cost:
+    """Of all phases together, wherever they were run."""
+    costs = [(note.cost_usd, note.cost_source) for note in notes]
+    known = [usd for usd, _ in costs if usd is not None]
+    if len(known) < len(costs):
+        return Cost(None, "unknown")
+    return Cost(sum(known), ", ".join(sorted({source for _, source in costs if source})))
+
+
+def _evidence(shown: _Shown, every: Phases, cost: Cost, criteria: Mapping[str, str]) -> Evidence:
+    phases, last = shown.phases, shown.phases[-1][1]
+    covers = {test: criterion for _, note in every for test, criterion in note.covers.items()}
+    green = [place for place, (_, note) in enumerate(every) if note.phase is Phase.GREEN]
+    baseline = next((note.baseline for _, note in shown.counted if note.baseline), None)
+    return Evidence(
+        base=shown.base,
+        head=shown.head,
+        proofs=tuple(row for _, note in shown.proving for row in _rows(note, criteria, covers)),
+        baseline=_before(baseline) if baseline else "not run",
+        result=last.test_result,
+        attempts=max(note.attempts for _, note in phases),
+        cost_usd=cost.usd,
+        cost_source=cost.source,
+        green_exit=last.exit_code,
+        refused=tuple(_refused(phases)),
+        criteria=criteria,
+        set_aside=tuple(criterion for _, note in phases for criterion in note.set_aside),
+        quality={command: ended for _, note in phases for command, ended in note.quality.items()},
+        scanned=True,  # nothing gets into a fence without it
+        later=tuple(_later(every[green[-1] + 1 :] if green else ())),
+        tried=together([note.proof for _, note in shown.counted if note.proof is not None]),
+    )
+
+
+def _before(baseline: Baseline) -> str:
+    return f"{baseline.passed} passed" + (f", {baseline.failed} failed" if baseline.failed else "")
+
+
+def _rows(note: Note, criteria: Collection[str], covers: Mapping[str, str]) -> Iterator[Proof]:
+    for test in note.new_tests:
+        outcome, _, message = note.red.get(test, "absent").partition(": ")
+        told = covers.get(test, "")
+        criterion = note.current_test if note.current_test in criteria else criterion_of(test, criteria)
+        yield Proof(test, outcome, message, note.green.get(test, ""), criterion or (told if told in criteria else ""))
+
+
+def _later(phases: Phases) -> Iterator[tuple[str, str]]:
+    """What followed the first green commit, one line each."""
+    for oid, note in phases:
+        answered = [one.said for one in note.answers if one.done and one.said]
+        said = " ".join(filter(None, [_DID.get(note.phase, ""), note.summary or " ".join(answered)]))
+        yield oid, said or "Changed after the first version."
+
+
+_DID = {Phase.REFACTOR: "Refactored.", Phase.SYNC: "Merged the base branch."}
+
+
+def _refused(phases: Phases) -> Iterator[str]:
+    refused = Refused()
+    for _, note in phases:
+        yield from (f"{criterion} was set aside: {why}" for criterion, why in note.set_aside.items())
+        for error in refused.of(note):
+            yield f"{error.message[:1].upper()}{error.message[1:]}"
+            yield from error.details.splitlines()
+
+
+def _claim(fence: Fence, shown: _Shown, evidence: Evidence) -> Claim:
+    """The same for machines; how a test was red is only claimed of those that were red on the first base."""
+    base, phases = evidence.base, shown.counted
+    elsewhere = {test for _, note in phases if note.base != base for test in note.new_tests}
+    reds = [note for _, note in phases if note.phase is Phase.RED]
+    rows = evidence.proofs
+    return Claim(
+        issue=fence.key.number,
+        base=base,
+        head=evidence.head,
+        count=len(rows),
+        ids_sha=digest(row.test for row in rows),
+        tests={row.test: "" if row.test in elsewhere else row.red for row in rows},
+        baseline=next((note.baseline for _, note in phases if note.baseline), None),
+        result=evidence.result,
+        red_exit=reds[0].exit_code if len(reds) == 1 else None,
+        green_exit=evidence.green_exit,
+        attempts=evidence.attempts,
+        cost_usd=evidence.cost_usd,
+        proof=claimed(evidence.tried) if evidence.tried else None,
+        criteria=tuple(sorted({row.criterion for row in rows if row.criterion})),
+    )
+
+
+def _criteria(job: WorkContext) -> dict[str, str]:
+    return {criterion.id: criterion.text for criterion in job.specification.criteria if not criterion.implied}
+
+
+def _implied(job: WorkContext) -> bool:
+    return any(criterion.implied for criterion in job.specification.criteria)

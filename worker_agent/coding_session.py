@@ -1,0 +1,359 @@
+"""Where a model and the tests work on one item: edits in `tree`, test runs in clean checkouts only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import anyio
+
+from shared.errors import Blocked, RunFailed
+from shared.git.workspace import Workspace
+from shared.governance.discussion import NOTHING_SAID, Discussion, Listening, recorded
+from shared.governance.run_errors import RunEnded, completed
+from shared.governance.run_limit import begin_run
+from shared.llm.port import Call, Coder, Outcome, Request, Usage
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.prompts import Prompts, Untrusted
+from shared.specification import Criterion, Specification, read
+from worker_agent.attached_images import NO_PICTURES, AttachedImages, ImageFetcher, none_shown
+from worker_agent.failure_artifacts import Last, below_state, keep_last
+from worker_agent.patch_check import policy_of
+from worker_agent.phase_commits import PhaseCommits, reader, texts
+from worker_agent.policy import Policy
+from worker_agent.prompt_inputs import bounded
+from worker_agent.tdd.judging.files import is_test_file
+from worker_agent.tdd.proof.base_run_cache import BaseRuns
+from worker_agent.tdd.proof.change import load
+from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
+from worker_agent.tdd.proof.layout import Layout
+from worker_agent.tdd.proof.pinned_files import pinned
+from worker_agent.tdd.proof.subject import Run
+from worker_agent.tdd.proof.suites import chosen_suites
+from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.setup.installed import Installed
+
+if TYPE_CHECKING:  # an agent that waits does not load the runners
+    from worker_agent.tdd.runners.registry import Choice, Suite
+
+CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
+"""Instruction files; read from the base commit only, so that no change can instruct its own author."""
+
+CONVENTIONS_CHARS = 8000
+
+ROLES: Mapping[Call, str] = {
+    Call.WRITE_TESTS: "test-automation",
+    Call.IMPLEMENT: "developer",
+    Call.REFACTOR: "code-reviewer",
+    Call.FIX_CI: "debugger",
+    Call.RESOLVE_CONFLICT: "developer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkContext:
+    """One item as its phases see it; `base` is the commit on which its new tests must be red.
+
+    A cycle of its own is about one `criterion`; `topic` is what a call is about, when not the whole item.
+    """
+
+    held: Held
+    issue: Issue
+    specification: Specification
+    space: Workspace
+    base: str
+    suites: tuple[Suite, ...]
+    conventions: str
+    allowed: frozenset[str] = frozenset()
+    """Protected files that may be changed all the same."""
+    criterion: Criterion | None = None
+    cycle: int = 1
+    topic: str = ""
+    discussion: Discussion = NOTHING_SAID
+    """What people with write access have said on the issue."""
+    pictures: AttachedImages = NO_PICTURES
+    """The images of both."""
+
+    @property
+    def text(self) -> str:
+        """What a coder is told of the item: the issue's text, then what was said below it."""
+        return "\n\n".join(filter(None, (self.issue.body, self.discussion.text(), self.pictures.text())))
+
+    @property
+    def choice(self) -> Choice:
+        """How the tests of the first suite are run: what a coder is told."""
+        return self.suites[0].choice
+
+    @property
+    def test_commands(self) -> str:
+        """How all tests are run, for a coder."""
+        told = [(suite.directory, suite.choice.test_command) for suite in self.suites]
+        return "; ".join(f"{command} (in {directory})" if directory else command for directory, command in told)
+
+    @property
+    def title(self) -> str:
+        """The issue's title, and the topic."""
+        return f"{self.issue.title} [{self.topic}]" if self.topic else self.issue.title
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Which try of a call this is; see `shared.llm.port.Request`."""
+
+    attempt: int = 1
+    round: int = 0
+    retry: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """US dollars, or None when nobody knows, and who says so."""
+
+    usd: float | None
+    source: str
+
+
+class CodingSession:
+    """What every phase uses: a coder on a throw-away tree, and a bench for clean checkouts."""
+
+    def __init__(
+        self,
+        worksite: PhaseCommits,
+        coder: Coder,
+        bench: TestBench,
+        prompts: Prompts,
+        policy: Policy,
+        base_runs: BaseRuns | None = None,
+    ) -> None:
+        """Without `base_runs` the suite of a base commit is run once for each process."""
+        self._listening: Listening | None = None
+        self._gallery: ImageFetcher | None = None
+        self._base_runs = base_runs or BaseRuns(None)
+        self.worksite = worksite
+        self._coder = coder
+        self.bench = bench
+        self._prompts = prompts
+        self.policy = policy
+        self._runs: dict[tuple[object, ...], TestRun] = {}
+        self._spent: dict[int, list[Usage]] = {}
+        self._whole: Counter[int] = Counter()
+        self._made: dict[tuple[str, int, Call, str, Attempt, str], str] = {}
+        self._last: dict[int, Last] = {}
+
+    def listens(self, listening: Listening) -> Self:
+        """The same, with coders that are given what `listening` hears below an issue."""
+        self._listening = listening
+        return self
+
+    def shows(self, gallery: ImageFetcher) -> Self:
+        """The same, with coders that are shown what images of an issue `gallery` can fetch."""
+        self._gallery = gallery
+        return self
+
+    def unshown(self, issue: Issue) -> int:
+        """How many images of an issue's text no coder is shown, as far as that is known by now."""
+        return none_shown(issue, NOTHING_SAID).unseen if self._gallery is None else self._gallery.without(issue)
+
+    async def open(self, held: Held, issue: Issue) -> WorkContext:
+        """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
+        base = held.fence.base or await self.worksite.base(self.policy.base, held.fence)
+        space = await self.worksite.open(held.fence)
+        paths = await self.worksite.mirror.paths(base)
+        read_files = await texts(space, base, CONVENTIONS)
+        suites = chosen_suites(self.policy.suites, paths, await reader(space, base, paths))
+        conventions = "\n\n".join(
+            read_files[name].decode("utf-8", "replace") for name in CONVENTIONS if name in read_files
+        )
+        said = await self._listening.of(issue) if self._listening is not None else NOTHING_SAID
+        job = WorkContext(held, issue, read(issue.body), space, base, suites, conventions[:CONVENTIONS_CHARS])
+        return replace(job, discussion=said, pictures=await self._pictures(job, said, paths))
+
+    async def _pictures(self, job: WorkContext, said: Discussion, paths: Sequence[str]) -> AttachedImages:
+        if self._gallery is None:
+            return none_shown(job.issue, said)
+        return await self._gallery.of(job.issue, said, job.space.root / "images", paths)
+
+    def prompt(self, name: str, job: WorkContext, **variables: str | Untrusted) -> str:
+        """A prompt of this agent; what strangers wrote goes in as `Untrusted`."""
+        return self._prompts.render(
+            name, title=Untrusted(job.issue.title), specification=Untrusted(job.text), **variables
+        )
+
+    async def edit(self, job: WorkContext, call: Call, start: str, turn: Attempt, prompt: str) -> str:
+        """Let the model change the tree of commit `start`; returns the tree object of what it made.
+
+        What each try of a call made of `start` is kept as long as the lease, until another call or start: when
+        a write or a try after it fails, nothing is paid twice.
+        Raises `RunFailed` or `RunEnded` when the run itself failed, `RunsUsedUp` when too many were begun.
+        """
+        key = (job.held.fence.nonce, job.issue.number, call, start, turn, job.topic)
+        if key in self._made:
+            return self._made[key]
+        await begin_run(job.held, more=recorded(job.held.fence, job.discussion))
+        where = await job.space.reset_tree(start)
+        installed = await self.bench_of(job).equip(where, job.suites[0].directory)
+        shown = await job.pictures.lay(where)
+        request = replace(self._request(job, call, turn, prompt, where), readable=installed.readable, images=shown)
+        if job.allowed:  # the patch policy keeps the rest of what is protected
+            request = replace(request, protected=())
+        outcome = await self._run(job, request, start, installed)
+        self._spent.setdefault(job.issue.number, []).append(outcome.usage)
+        await self._settle(job, outcome, call, start)
+        tree = await job.space.capture(start)
+        self._last[job.issue.number] = Last(job.space, start, tree, request, outcome)
+        kept = {known: made for known, made in self._made.items() if known[1] != key[1] or known[:4] == key[:4]}
+        self._made = kept | {key: tree}
+        return tree
+
+    def bench_of(self, job: WorkContext) -> TestBench:
+        """The bench for a job: what is set up, is set up from the commit that the item began on."""
+        return self.bench.based(partial(job.space.export, job.held.fence.base or job.base))
+
+    def _request(self, job: WorkContext, call: Call, turn: Attempt, prompt: str, where: Path) -> Request:
+        return Request(
+            call=call,
+            item=f"#{job.issue.number}",
+            title=job.title,
+            body=job.issue.body,
+            role=ROLES[call],
+            prompt=prompt,
+            tree=where,
+            attempt=turn.attempt,
+            round=turn.round,
+            retry=turn.retry,
+            limits=bounded(self.policy.limits_of(call), job.specification.settings),
+        )
+
+    async def _settle(self, job: WorkContext, outcome: Outcome, call: Call, start: str) -> None:
+        """Raise for a run that did not complete; what it has changed until then is kept on disk."""
+        try:
+            completed(outcome, call)
+        except (RunFailed, RunEnded) as error:
+            patch = await self.worksite.rescue(job.held.fence, job.space, start)
+            left = [f"`{below_state(path)}`" for path in (patch, outcome.log) if path is not None]
+            if left:
+                error.kept = f"{' and '.join(left)} in the state directory of {job.held.fence.agent}"
+            raise
+
+    async def _run(self, job: WorkContext, request: Request, start: str, installed: Installed) -> Outcome:
+        """One paid run, after which the tree holds nothing of ours; of one that is cut off, its changes are kept."""
+        try:
+            outcome = await self._coder.run(request)
+        except anyio.get_cancelled_exc_class():
+            installed.withdraw(job.space.tree / installed.directory)
+            await self.worksite.rescue(job.held.fence, job.space, start)
+            raise
+        installed.withdraw(job.space.tree / installed.directory)
+        return outcome
+
+    async def keep_last(self, held: Held, why: Blocked) -> None:
+        """An item is given up: keep what its last run made on disk, and say where in the error."""
+        last = self._last.pop(held.fence.key.number, None)
+        if last is None or why.kept or (last.start != held.fence.work_head and held.fence.work_head):
+            return
+        directory = self.worksite.kept(held.fence)
+        if await keep_last(last, why, directory, self.worksite.keys.outgoing):
+            why.kept = f"`{below_state(directory)}` in the state directory of {held.fence.agent}"
+
+    def said(self, number: int, tree: str) -> str:
+        """What the coder said at the end of an item's last run; empty unless that run made `tree`."""
+        last = self._last.get(number)
+        return last.outcome.text if last is not None and last.tree == tree else ""
+
+    def take_spent(self, number: int) -> Cost:
+        """What the runs for an item have cost since this was last asked; unknown as soon as one of them is."""
+        runs = self._spent.pop(number, [])
+        known = [usage.cost_usd for usage in runs if usage.cost_usd is not None]
+        sources = ", ".join(sorted({usage.cost_source for usage in runs}))
+        return Cost(sum(known), sources) if len(known) == len(runs) else Cost(None, "unknown")
+
+    def take_suite_runs(self, number: int) -> int:
+        """How often a whole suite was run for an item since this was last asked, in this process."""
+        return self._whole.pop(number, 0)
+
+    async def test(
+        self, job: WorkContext, commit_or_tree: str, over: Overlay = NOTHING_OVER, *, since: str = ""
+    ) -> TestRun:
+        """All tests of exactly this commit or tree, in a fresh checkout; once per tree.
+
+        `since` is the commit or tree that others answer for; what differs from it is the engine's.
+        Files that steer the run are as they were there. Raises `PatchRefused` before set-up and tests run anything
+        of a tree that the patch policy refuses.
+        """
+        tree = await job.space.tree_of(commit_or_tree)
+        over = replace(over, files={**await self._pinned(job, since or job.base, tree), **over.files})
+        return await self._tested(job, tree, over, None, None, since=since)
+
+    async def test_base(self, job: WorkContext, commit: str = "") -> TestRun:
+        """The tests of the item's base, or another commit of its base branch: run once on this machine."""
+        tree = await job.space.tree_of(commit or job.base)
+        key = (tree, self._commands(job), "base")
+        if key not in self._runs:
+            execution = self._execution(job)
+            about = (*self._commands(job), self.bench.circumstances)
+
+            async def run() -> TestRun:
+                self._whole[job.issue.number] += 1
+                return await execution.run(tree)
+
+            self._remember(key, await self._base_runs.of(tree, about, run))
+        return self._runs[key]
+
+    def runs(self, job: WorkContext) -> Run:
+        """Runs the tests of trees for a proof; what was run once is remembered, but for runs of damaged code."""
+
+        async def run(tree: str, over: Overlay, selection: Selection | None, deadline: float | None) -> TestRun:
+            return await self._tested(job, tree, over, selection, deadline)
+
+        return run
+
+    async def _tested(
+        self,
+        job: WorkContext,
+        commit_or_tree: str,
+        over: Overlay,
+        selection: Selection | None,
+        deadline: float | None,
+        since: str = "",
+    ) -> TestRun:
+        tree = await job.space.tree_of(commit_or_tree)
+        key = (tree, self._commands(job), over.digest, selection)
+        known = self._runs.get(key)
+        if known is None:
+            policy = policy_of(job.specification, job.allowed)
+            since = since or await self.worksite.history.judged_from(job.held.fence, job.base)
+            await self.worksite.judge(job.held.fence, job.space, since, tree, policy)
+            self._whole[job.issue.number] += selection is None
+            known = await self._execution(job).run(tree, over, selection, deadline)
+            if deadline is None:  # damaged code is run once
+                self._remember(key, known)
+        return known
+
+    async def _pinned(self, job: WorkContext, since: str, tree: str) -> dict[str, bytes | None]:
+        """The versions of files that steer the run which a tree does not get to choose."""
+        change = await load(job.space, since, tree, Layout(job.suites, self.policy.test_files), ())
+        allowed = (*job.specification.files, *job.specification.may_change)
+        return pinned(change.old, change.new, [suite.choice.test_command for suite in job.suites], allowed)
+
+    def _execution(self, job: WorkContext) -> Execution:
+        return Execution(self.bench_of(job), job.suites, job.space, job.specification.files)
+
+    def _commands(self, job: WorkContext) -> tuple[str, ...]:
+        return tuple(f"{suite.directory}: {suite.choice.test_command}" for suite in job.suites)
+
+    async def test_files(self, job: WorkContext, commit_or_tree: str) -> dict[str, bytes]:
+        """The test files that differ from the base, and those of the base itself, as they are there."""
+        changed = {change.path for change in await job.space.changes(job.base, commit_or_tree)}
+        return await texts(job.space, commit_or_tree, {path for path in changed if is_test_file(path)})
+
+    def _remember(self, key: tuple[object, ...], run: TestRun) -> None:
+        if len(self._runs) >= 64:
+            self._runs.pop(next(iter(self._runs)))
+        self._runs[key] = run

@@ -1,0 +1,61 @@
+"""Which stage labels an item should show, by its fence, and which it could not show but for a person (pure)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.lock.record import Fence
+from shared.reconcile import labels
+from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track
+from worker_agent.decide import WORKING
+
+TAKEN_UP = frozenset({Stage.IN_REVIEW, Stage.APPROVED, Stage.CHANGES_REQUESTED, Stage.FAILED})
+"""Stages that a reviewer gives a pull request after the hand-over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedLabels:
+    """Which stage labels the issue and its pull request should carry; None leaves one alone."""
+
+    issue: Stage | None
+    pull_request: Stage | None
+
+
+def projection(fence: Fence) -> ExpectedLabels:
+    """Labels follow the fence; from round 1 on the issue stays at `reviewing` while its pull request moves."""
+    if fence.stage in TERMINAL:
+        return ExpectedLabels(None, None)
+    if fence.stage in HALTED:
+        return ExpectedLabels(fence.stage, fence.stage)
+    if fence.round:
+        return ExpectedLabels(Stage.REVIEWING, fence.stage)
+    return ExpectedLabels(fence.stage, fence.stage if fence.stage is Stage.REVIEWING else None)
+
+
+def of_pull_request(fence: Fence, shown: frozenset[Stage]) -> Stage | None:
+    """The stage label that a pull request which shows these should carry; None leaves its labels alone.
+
+    Once it is handed over, its stage is the reviewer's. A label of the worker's own work beside it means
+    that the hand-over is not finished.
+    """
+    if fence.stage is Stage.REVIEWING and shown & TAKEN_UP and not shown & WORKING:
+        return None
+    return projection(fence).pull_request
+
+
+def is_doubled(shown: frozenset[Stage]) -> bool:
+    """Whether an issue in review carries a second stage label: the fence decides which of them stays."""
+    return Stage.REVIEWING in shown and len(shown) > 1
+
+
+def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
+    """Whether the labels on an item are a person's order and not our own lag."""
+    return labels.sign(shown, projected, before(projected)) in labels.ORDERS
+
+
+def before(stage: Stage) -> frozenset[Stage]:
+    """The stages from which the worker itself moves to `stage` (the old label of a move whose second half has not
+    happened), and the halt from which a person leads on by the pull request's label.
+    """
+    movers, events = {Role.WORKER, Role.PLANNER}, {Event.RETRIED_PULL_REQUEST}
+    return labels.before(stage, tracks=tuple(Track), movers=movers, events=events)

@@ -1,0 +1,200 @@
+"""What has to be true before an item is claimed: something to begin, no open blocker, a label of somebody trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from shared.governance.one_time_replies import untrusted_label
+from shared.items import Candidate
+from shared.lock.claim import Intent
+from shared.lock.record import Fence
+from shared.lock.write_permit import Notice
+from shared.models import Account, Issue, LabelEvent, PullRequest
+from shared.order import assigned, excluded
+from shared.read_cache import ReadCache
+from shared.workflow import TERMINAL, UNLABELLED, Stage
+from worker_agent import comments, links
+from worker_agent.decide import WORKING, Phase
+from worker_agent.intake import dependency_cycles, same_files
+from worker_agent.intake.blockers import Blockers
+from worker_agent.intake.intents import Cause, asked_in_vain, cause, intent, opened_again, urged
+from worker_agent.intake.other_accounts import OtherAccounts
+from worker_agent.intake.requests import Requests
+from worker_agent.intake.same_files import SameFiles
+from worker_agent.intake.text_binding import TextBinding
+from worker_agent.intake.trusted_writers import TrustedWriters
+from worker_agent.policy import Policy
+from worker_agent.ports import Forge
+from worker_agent.refactoring_approval import RefactoringApproval
+
+
+class Eligibility:
+    """Reads what a claim depends on. A refusal costs no paid call, and a comment only where nothing else tells why."""
+
+    def __init__(
+        self,
+        forge: Forge,
+        writers: TrustedWriters,
+        siblings: OtherAccounts,
+        requests: Requests,
+        policy: Policy,
+        sightings: ReadCache[Issue],
+    ) -> None:
+        self._forge = forge
+        self._writers = writers
+        self._policy = policy
+        self._siblings = siblings
+        self._requests = requests
+        self._sightings = sightings
+        self._answered: set[int] = set()
+        self.blockers = Blockers(forge.issues, forge.inbox)
+        self._same_files = SameFiles(policy.names, policy.priorities)
+        self._wording = TextBinding(forge, writers, policy.names)
+        self._consent = RefactoringApproval(forge.conversation, writers, policy.names)
+
+    async def look(self, known: Mapping[int, Issue]) -> None:
+        """See whether what issues wait for has gone. Raises `Transient`."""
+        self._same_files.look(known)
+        await self.blockers.look(known)
+
+    def times_freed(self, number: int) -> int:
+        """How often something that this issue waited for was seen to go."""
+        return self.blockers.times_freed(number) + self._same_files.times_freed(number)
+
+    def taken(self, number: int) -> None:
+        """Another agent holds this issue: it begins, whatever lists show."""
+        self._same_files.heard(number, begins=True)
+
+    async def intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
+        """What a claim of this candidate would begin, or the sentence why it is not claimed."""
+        wish = await self._intent(candidate, fence)
+        self._same_files.heard(candidate.number, begins=not isinstance(wish, str))
+        return wish
+
+    async def _intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
+        issue = await self._forge.issues.issue(candidate.number)
+        self._sightings.keep(candidate.number, issue)
+        barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
+        if left := barred or self._assigned(issue, fence):
+            return left
+        pull_request = await self._pull_request(candidate, fence)
+        said = await self._consent.intent(issue, fence)
+        if said is not None:
+            return said
+        wish = intent(issue, pull_request, fence, self._policy, self._siblings.keys)
+        if isinstance(wish, str):
+            await self._tell(issue, pull_request, fence)
+            return wish
+        why = cause(wish, issue, pull_request, fence, self._policy.names)
+        if why is None:
+            again = urged(issue, pull_request, fence, self._policy.names)
+            if again is None or fence is None or await self._refusal(again, issue, fence):
+                return wish
+            return replace(wish, attempt=fence.attempt)  # a new order: neither the wait nor its failures count
+        blocker = await self.blockers.first(issue)
+        circle = await dependency_cycles.circle_of(issue, blocker, self.blockers) if blocker is not None else ()
+        if blocker is not None and not circle:
+            return f"blocked by {blocker}"
+        wish = await self._requests.refined(wish, issue, pull_request, fence)
+        refusal = await self._refusal(why, issue, fence, wish)
+        if blocker is None or refusal:
+            return refusal or await self._behind(issue, wish) or wish
+        told = dependency_cycles.told(circle)
+        await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
+        return f"blocked by {blocker}, which depends on it"
+
+    async def _behind(self, issue: Issue, wish: Intent) -> str:
+        """Why what would be begun anew waits for another issue, which is said once: the text does not show it."""
+        found = self._same_files.first(issue) if wish.phase == Phase.RED else None
+        if found is None:
+            return ""
+        sharing, is_news = found
+        if is_news:
+            await self._forge.status.show(issue.number, same_files.told(sharing), Notice(issue.number, "same files"))
+        return f"#{sharing.on} names the same files"
+
+    def _assigned(self, issue: Issue, fence: Fence | None) -> str:
+        """Why it is left to a person. What has begun goes on: a person stops it by its label."""
+        if self._policy.take_assigned or (fence is not None and fence.stage not in TERMINAL):
+            return ""
+        return assigned(issue, lambda one: self._writers.are(one) or one.login == self._policy.assign)
+
+    async def _tell(self, issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> None:
+        """Say once, in the status comment, how work goes on that was stopped and is asked for by the wrong label."""
+        names = self._policy.names
+        if pull_request is not None and opened_again(issue, pull_request, fence, names):
+            await self._tell_of_opening(pull_request)
+        asked = asked_in_vain(issue, pull_request, fence, names)
+        if asked is None or fence is None or pull_request is None:
+            return
+        newest = self._newest(await self._forge.issues.label_events(issue.number), asked.stages)
+        if newest is None or await self._distrust(newest.actor):
+            return
+        told = comments.ready_in_vain(fence, names, pull_request)
+        await self._forge.status.show(issue.number, told, Notice(issue.number, "ready in vain"))
+
+    async def _tell_of_opening(self, pull_request: PullRequest) -> None:
+        """Say once, where it was opened again, which label leads on; by this process the thread is read once for it."""
+        if pull_request.number not in self._answered:
+            text = comments.opened_again(self._policy.names)
+            await self._forge.replies.once(pull_request.number, "opened-again", text)
+            self._answered.add(pull_request.number)
+
+    async def _pull_request(self, candidate: Candidate, fence: Fence | None) -> PullRequest | None:
+        number = fence.pr if fence else 0
+        named = int(candidate.version.partition("@")[0])
+        if not number and named != candidate.number:
+            number = named
+        if not number:
+            return None
+        found = await self._forge.pulls.pull_request(number)
+        return found if links.issue_of(found) == candidate.number else None
+
+    async def _refusal(self, why: Cause, issue: Issue, fence: Fence | None, wish: Intent | None = None) -> str:
+        """Why the label that asks for it does not count: who set it last, or that the work was stopped since."""
+        if fence is None and issue.untouched and not await self._distrust(issue.author):
+            return ""
+        events = await self._forge.issues.label_events(why.number)
+        newest = self._newest(events, why.stages)
+        known = newest is not None and await self._siblings.asks(newest.actor, why, issue)
+        refused = "" if known else await self._distrust(newest.actor if newest else None)
+        if refused and newest is not None:
+            await self._answer_stranger(why.number, newest)
+        if refused or newest is None:
+            return refused
+        if fence is not None and fence.stage is Stage.WITHDRAWN and newest.at < fence.at:
+            afresh = Stage.READY in why.stages and self._is_afresh(events, fence)
+            if not afresh:
+                return "a person stopped it after the label was set"
+        return "" if wish is None else await self._wording.doubt(issue, fence, wish, newest.at)
+
+    def _is_afresh(self, events: Sequence[LabelEvent], stopped: Fence) -> bool:
+        """Whether `ready` was set in place of the label that showed the stopped work.
+
+        One that is older, or taken off since, asked for the work that was stopped: a reading that shows it is stale.
+        """
+        others = frozenset(Stage) - UNLABELLED - {Stage.READY}
+        moves = [e for e in events if self._names(e, {Stage.READY}) or (e.added and self._names(e, others))]
+        if not moves or not moves[-1].added or self._names(moves[-1], others):
+            return False
+        before = self._newest(moves, others)
+        return before is not None and self._names(before, {Stage.REVIEWING} if stopped.round else WORKING)
+
+    def _newest(self, events: Sequence[LabelEvent], stages: Collection[Stage]) -> LabelEvent | None:
+        """When one of these labels was set last."""
+        return next((event for event in reversed(events) if event.added and self._names(event, stages)), None)
+
+    def _names(self, event: LabelEvent, stages: Collection[Stage]) -> bool:
+        return event.label.casefold() in {self._policy.names.of(stage).casefold() for stage in stages}
+
+    async def _answer_stranger(self, number: int, event: LabelEvent) -> None:
+        """Say once that a label asks for nothing; by this process the thread is read once for that."""
+        if number not in self._answered:
+            await self._forge.replies.once(number, *untrusted_label(event.label, event.actor.login))
+            self._answered.add(number)
+
+    async def _distrust(self, actor: Account | None) -> str:
+        """Why a label of `actor` (None: nobody has set it) asks for nothing."""
+        trusted = actor is not None and await self._writers.include(actor)
+        return "" if trusted else "the label was not set by somebody with write access"

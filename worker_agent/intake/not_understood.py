@@ -1,0 +1,82 @@
+"""What of an issue was not understood or seen, lines that name another one and images: said where its status stands.
+
+"Hängt von #12 ab" holds nothing up, and a coder sees no picture that lies elsewhere. Whoever wrote it is told, in the
+comment that is written anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from shared.github.status import Status
+from shared.lock.write_permit import WritePermit
+from shared.models import Issue
+from shared.specification import read
+from shared.text import neutralise, one_line
+from worker_agent.ports import StatusBoard
+from worker_agent.prompt_inputs import images
+
+TOLD, LINE_CHARS = 3, 160
+"""So many lines are quoted, each of so many characters at most."""
+
+
+class NotedStatus:
+    """A status board whose every word about an issue ends with what was not understood of its text."""
+
+    def __init__(self, board: StatusBoard, without: Callable[[Issue], int]) -> None:
+        """`without` counts the images of an issue that no coder is shown, as far as that is known."""
+        self._board = board
+        self._without = without
+        self._noted: dict[int, Issue] = {}
+
+    def seen(self, issue: Issue) -> None:
+        """Remember an issue as it is now, if there may be something to tell of it."""
+        self._noted.pop(issue.number, None)
+        if told(issue, len(images(issue.body))):
+            self._noted[issue.number] = issue
+
+    async def data(self, number: int) -> Mapping[str, Any]:
+        """What the comment says for programs."""
+        return await self._board.data(number)
+
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None:
+        """Post or edit it, with the note."""
+        issue = self._noted.get(number)
+        note = told(issue, self._without(issue)) if issue is not None else ""
+        whole = "\n\n".join(part for part in (status.notes, note) if part)
+        await self._board.show(number, replace(status, notes=whole) if note else status, permit)
+
+
+def told(issue: Issue, without: int) -> str:
+    """What is said of both; empty when everything was understood and every image is shown."""
+    return "\n\n".join(filter(None, (_lines(issue), _images(issue, without))))
+
+
+def _images(issue: Issue, without: int) -> str:
+    if not without:
+        return ""
+    count = len(images(issue.body))
+    if without < count:
+        which = f"{without} of the {count} images of this issue {'was' if without == 1 else 'were'}"
+    else:
+        which = "The image of this issue was" if count == 1 else f"The {count} images of this issue were"
+    return f"**{which} not shown to any coder:** put into words what matters in it."
+
+
+def _lines(issue: Issue) -> str:
+    lines = [line for line in read(issue.body).unread if line]
+    if not lines:
+        return ""
+    quoted = [f"> {neutralise(one_line(line, LINE_CHARS))}" for line in lines[:TOLD]]
+    more = [f"> and {len(lines) - TOLD} more"] if len(lines) > TOLD else []
+    return "\n".join(
+        [
+            "**Nothing waits for the issues that these lines name.** If this has to wait for one, write "
+            "`Depends on #` and its number on a line of its own, or set GitHub's relationship:",
+            "",
+            *quoted,
+            *more,
+        ]
+    )

@@ -1,0 +1,129 @@
+"""Opening the pull request of a green commit: adopted, opened, or found to have nothing left to bring."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+from shared.errors import Blocked, NotAllowed
+from shared.github.errors import NothingToPull, NotShown, Refused
+from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.pulls import ALREADY
+from shared.items import Ended, Result
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.models import Issue, PullRequest
+from shared.specification import read
+from shared.workflow import Stage
+from worker_agent import comments, pull_request_body
+from worker_agent.decide import Snapshot
+from worker_agent.policy import Policy
+from worker_agent.ports import Forge
+
+DOUBT_SECONDS = 8.0
+"""Between two tries to open a pull request that GitHub's answers contradict git about."""
+
+
+class PullRequestClosed(Blocked):
+    """A person closed the pull request of this very commit without merging it: reopen it to go on."""
+
+
+class Source(Protocol):
+    """The repository's git objects on this machine; a mirror is one."""
+
+    async def refresh(self, ref: str) -> str | None: ...
+
+    async def is_ancestor(self, ancestor: str, commit: str) -> bool: ...
+
+
+class Opening:
+    """The step from a green commit to its pull request; convergent like everything on GitHub."""
+
+    def __init__(self, forge: Forge, source: Source, policy: Policy) -> None:
+        self._forge = forge
+        self._source = source
+        self._policy = policy
+        self._built: dict[int, tuple[str, str]] = {}
+
+    def note_built(self, held: Held) -> None:
+        """This lease has just made the fence's commit: nobody can have opened, let alone closed, a pull request of it.
+
+        Good for one try to open one; should its reply be lost, the next try looks first.
+        """
+        self._built[held.fence.key.number] = _commit(held)
+
+    async def pull_request(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest | Ended:
+        """The open pull request of the work branch, or the end of an item whose work the base has already.
+
+        Raises `PullRequestClosed`, and `NotAllowed` with what a person can do about it.
+        """
+        try:
+            opened = await self._opened(held, snapshot, body)
+        except NothingToPull as refused:
+            return await self._finish(held, snapshot, refused)
+        except Refused as refused:
+            if refused.says(*ALREADY):
+                await self._doubt(held)
+            raise
+        except NotAllowed as refused:
+            refused.advice = (
+                "Let this token open pull requests (`pull_requests: write`, and what the organisation allows); "
+                "`/retry` then opens this one, and nothing is paid again."
+            )
+            raise
+        missing = {*self._policy.pull_request_labels, *self._urgent(snapshot.issue)} - opened.labels
+        if missing:
+            await self._forge.labels.add(opened.number, sorted(missing), held)
+        await advance(held, pr=opened.number)
+        await self._forge.status.show(held.fence.key.number, comments.waiting_for_ci(held.fence), held)
+        return opened
+
+    def _urgent(self, issue: Issue) -> set[str]:
+        """The priority labels of an issue: its review and its merge are as urgent as it is."""
+        known = {label.casefold() for label in self._policy.priorities}
+        return {label for label in issue.labels if label.casefold() in known}
+
+    async def _opened(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
+        """Adopted when it exists, opened when not."""
+        where = comments.branch(held.fence)
+        new = self._built.pop(held.fence.key.number, None) == _commit(held)
+        found = () if new else await self._forge.pulls.of_branch(where)
+        opened = next((pull for pull in found if pull.open), None)
+        if opened is not None:
+            return opened
+        if any(not pull.merged and pull.head_sha == held.fence.work_head for pull in found):
+            raise PullRequestClosed  # one with another head is of an earlier start, which a person has ended
+        title = pull_request_body.title(self._policy.title, snapshot.issue, read(snapshot.issue.body).kind)
+        return await self._forge.pulls.open(title, body, where, self._policy.base_branch, held)
+
+    async def _finish(self, held: Held, snapshot: Snapshot, refused: NothingToPull) -> Ended:
+        """Somebody brought the very commit onto the base. Git is asked, too: a branch that was moved is not done.
+
+        In the order of every end, because nobody looks at an open issue whose fence has ended.
+        """
+        base, work = self._policy.base_branch, held.fence.work_head
+        tip = await self._source.refresh(f"refs/heads/{base}")
+        if tip is None or not await self._source.is_ancestor(work, tip):
+            await self._doubt(held)
+            refused.advice = f"Put {work[:12]} back on `{comments.branch(held.fence)}`, if it is still wanted;"
+            raise refused
+        told = comments.nothing_left(replace(held.fence, stage=Stage.DONE), base)
+        await self._forge.status.show(held.fence.key.number, told, held)
+        await self._forge.issues.close(snapshot.issue.number, held)
+        await advance(held, stage=Stage.DONE)
+        return Ended(Result.FINISHED, told.sentence)
+
+    async def _doubt(self, held: Held) -> None:
+        """Raise `NotShown` while git has our commit on its branch, and the push is so young that the API may not.
+
+        It may neither know its commits nor list the pull request that a lost reply was about.
+        """
+        age = (held.server_now() - held.fence.at).total_seconds()
+        where = comments.branch(held.fence)
+        if age < PATIENCE_SECONDS and await self._source.refresh(f"refs/heads/{where}") == held.fence.work_head:
+            raise NotShown(f"what was made of `{where}`", min(DOUBT_SECONDS, PATIENCE_SECONDS - age))
+
+
+def _commit(held: Held) -> tuple[str, str]:
+    """The lease and the commit that its fence names."""
+    return held.ack.nonce, held.fence.work_head

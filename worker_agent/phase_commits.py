@@ -1,0 +1,261 @@
+"""The git side of an item: its workspace, its phase commits with their notes, and what history says.
+
+Nothing here decides anything and nothing here runs what a model wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import anyio
+import structlog
+
+from shared.comment_signatures import Keyring
+from shared.errors import EngineError, Transient
+from shared.git import objects
+from shared.git.command import Identity
+from shared.git.disk import Disk
+from shared.git.mirror import Mirror
+from shared.git.names import workspace_path
+from shared.git.notes import Note, Notes, Phase, read, write
+from shared.git.patch_policy import PatchRefused, Policy
+from shared.git.publisher import Publisher, keep
+from shared.git.push_report import PushRefused
+from shared.git.workspace import Workspace
+from shared.github.base_branch import BaseBranch
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.lock.port import RefUpdate
+from shared.lock.record import Fence
+from shared.process import CommandFailed
+from shared.specification import Specification
+from shared.workflow import Stage
+from worker_agent import comments
+from worker_agent.branch.heads import BranchHeads
+from worker_agent.branch.history import History
+from worker_agent.patch_check import policy_of, vetted
+from worker_agent.tdd.proof.suites import RUNNER_FILES
+
+log = structlog.get_logger()
+
+RUNNER_FILES_READ = 200
+"""How many of them are read in a repository with many packages; the outermost first."""
+
+RESCUE_SECONDS = 10.0
+"""How long saving the patch of a run that was cut off may take; a stop by signal has 30 seconds in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where one repository's work lies on this machine."""
+
+    full_name: str
+    workspaces: Path
+    kept: Path
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseCommit:
+    """A finished phase, ready to be recorded: what was made on top of `parent`, and its note.
+
+    `merged` is the commit that it merges; then `since` is the tree that git made of both, and only what
+    differs from that is the engine's.
+    """
+
+    tree: str
+    parent: str
+    subject: str
+    note: Note
+    merged: str = ""
+    since: str = ""
+    allowed: frozenset[str] = frozenset()
+    """Protected files that it may change all the same."""
+
+
+class PhaseCommits:
+    """One repository's mirror and the workspaces of its issues."""
+
+    def __init__(
+        self, mirror: Mirror, identity: Identity, publisher: Publisher, places: Places, keys: Keyring, disk: Disk
+    ) -> None:
+        self.mirror = mirror
+        self.history = History(mirror)
+        self._identity = identity
+        self._publisher = publisher
+        self._places = places
+        self.keys = keys
+        self._disk = disk
+        self._tips = BranchHeads()
+
+    async def tidy(self, numbers: Iterable[int]) -> None:
+        """Look after the disk when it is time; the workspaces of the items `numbers` are in use."""
+        numbers = frozenset(numbers)
+        self._tips.retain(numbers)
+        busy = {workspace_path(self._places.workspaces, self._places.full_name, number) for number in numbers}
+        await self._disk.sweep(busy)
+
+    async def base(self, branch: BaseBranch, fence: Fence) -> str:
+        """The head of the base branch as the server has it now; all that `open` needs comes with it.
+
+        Errors as `BaseBranch.head`.
+        """
+        await self.mirror.ensure()
+        await self.renew(fence)
+        return await branch.head(self.mirror.tip)
+
+    async def is_branch_free(self, fence: Fence, base: str) -> bool:
+        """Whether the work branch does not exist yet, or holds nothing that `base` does not have."""
+        tip = await self.tip(fence)
+        return tip is None or await self.mirror.is_ancestor(tip, base)
+
+    async def open(self, fence: Fence) -> Workspace:
+        """The issue's workspace, with its phase commits so far, wherever they were made."""
+        await self.mirror.ensure()
+        root = workspace_path(self._places.workspaces, self._places.full_name, fence.key.number)
+        space = await Workspace.open(root, self.mirror, self._identity)
+        if fence.work_head:
+            if await self.mirror.sha(fence.work_head) is None:  # made on another machine
+                await self.mirror.refresh(fence.key.ref)
+            if await self.mirror.sha(fence.work_head) is None:  # and green: now it stands on its branch alone
+                await self.renew(fence)
+            await space.bring(fence.work_head)
+        if self._tips.of(fence) is None:
+            await self.renew(fence)
+        await space.follow(_notes_ref(fence))
+        return space
+
+    async def renew(self, fence: Fence) -> None:
+        """Bring branches and notes in one fetch. As long as this lease lasts, only its own pushes move the notes."""
+        await self.mirror.renew(_notes_ref(fence))
+        self._tips.keep(fence, await self.mirror.tip(comments.branch(fence)))
+
+    async def tip(self, fence: Fence) -> str | None:
+        """The work branch as this lease last knew it: if somebody has moved it since, the push fails, and asks anew."""
+        known = self._tips.of(fence)
+        return known.tip if known else await self.mirror.refresh(f"refs/heads/{comments.branch(fence)}")
+
+    async def judge(self, fence: Fence, space: Workspace, base: str, tree: str, policy: Policy) -> None:
+        """Judge a tree against its `base`, before anything of it is run; the same as `record` does.
+
+        A patch that is refused is kept on disk and raises `PatchRefused`.
+        """
+        try:
+            await vetted(self._publisher, fence, space, base, tree, policy)
+        except PatchRefused as refused:
+            raise await self._kept_of(refused, fence, space, base, tree) from refused
+
+    async def record(
+        self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, **to: object
+    ) -> str:
+        """Commit a phase, note it, and move fence, notes and (with `stage` testing) the branch together.
+
+        `to` are the fence's new fields. Returns the commit. A patch that is refused, by the policy or
+        by the server, is kept on disk and raises `PatchRefused` or `PushRefused`.
+        """
+        try:
+            return await self._record(held, space, phased, specification, to)
+        except (PatchRefused, PushRefused) as refused:
+            raise await self._kept_of(refused, held.fence, space, phased.note.base, phased.tree) from refused
+
+    async def _record(
+        self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, to: Mapping[str, Any]
+    ) -> str:
+        fence = held.fence
+        policy = policy_of(specification, phased.allowed)
+        since = phased.since or await self.history.judged_from(fence, phased.note.base)
+        policy = await vetted(self._publisher, fence, space, since, phased.tree, policy)
+        message = comments.commit_message(phased.subject, fence=fence, phase=phased.note.phase)
+        parents = (phased.parent, *filter(None, (phased.merged,)))
+        commit = await space.commit(phased.tree, parents, message, held.server_now())
+        to = {"work_head": commit, "base": phased.note.base, **to}
+        await self._move(held, space, phased.note, policy, to, since=since)
+        return commit
+
+    async def amend(self, held: Held, space: Workspace, note: Note, specification: Specification, **to: object) -> None:
+        """Replace the note of the fence's commit, or of an earlier one (`work_head`) that is gone back to.
+
+        `to` are the fence's new fields; what moves, moves together as with `record`.
+        """
+        moved = {"work_head": held.fence.work_head, **to}
+        tree, policy = await space.tree_of(str(moved["work_head"])), policy_of(specification)
+        since = await self.history.judged_from(replace(held.fence, work_head=str(moved["work_head"])), note.base)
+        policy = await vetted(self._publisher, held.fence, space, since, tree, policy)
+        await self._move(held, space, note, policy, moved, since=since)
+
+    async def _move(
+        self, held: Held, space: Workspace, note: Note, policy: Policy, to: Mapping[str, Any], *, since: str
+    ) -> None:
+        fence, commit = held.fence, to["work_head"]
+        notes = _notes_ref(fence)
+        before = await self.mirror.sha(notes)
+        noted = await Notes(space.git, self._identity).add(notes, commit, write(note, self.keys))
+        updates = [RefUpdate(notes, before, noted)]
+        pushed = to.get("stage") is Stage.TESTING or note.phase is Phase.SYNC
+        if pushed:
+            updates += await self._branch(fence, commit)
+        ready = await self._publisher.prepare(space, note.base, commit, updates, policy=policy, since=since)
+        try:
+            await advance(held, updates=ready, **to)
+        except Transient:
+            self._tips.forget(fence)
+            raise
+        if pushed and self._tips.of(fence) is not None:
+            self._tips.keep(fence, commit)
+
+    async def rescue(self, fence: Fence, space: Workspace, start: str) -> Path | None:
+        """A run was cut off or has failed: keep on disk what it has changed since `start`; where, or None."""
+        with anyio.move_on_after(RESCUE_SECONDS, shield=True):
+            try:
+                kept = await keep(space.git, start, await space.capture(start), self.kept(fence))
+                if kept:
+                    log.info("patch_kept", outcome="completed", path=str(kept))
+                return kept
+            except (EngineError, CommandFailed, OSError) as error:
+                log.warning("patch_not_kept", outcome="failed", error=str(error))
+        return None
+
+    async def _kept_of(
+        self, refused: PatchRefused | PushRefused, fence: Fence, space: Workspace, base: str, tree: str
+    ) -> PatchRefused | PushRefused:
+        """The same refusal, which says where the patch is."""
+        kept = await keep(space.git, base, tree, self.kept(fence))
+        where = str(kept.relative_to(self._places.kept.parent)) if kept else ""
+        if isinstance(refused, PatchRefused):
+            return PatchRefused(refused.refusals, kept=where)
+        return PushRefused(f"{refused}\nThe patch is kept in the state directory as `{where}`.")
+
+    async def _branch(self, fence: Fence, commit: str) -> list[RefUpdate]:
+        """How the work branch moves; not at all when a person has put this very commit there."""
+        tip, ref = await self.tip(fence), f"refs/heads/{comments.branch(fence)}"
+        return [] if tip == commit else [RefUpdate(ref, tip, commit)]
+
+    async def notes(self, space: Workspace, fence: Fence) -> Mapping[str, Note]:
+        """The authentic notes of an issue: phase commit -> note."""
+        texts = await Notes(space.git, self._identity).all(_notes_ref(fence))
+        read_back = {commit: read(text, self.keys) for commit, text in texts.items()}
+        return {commit: note for commit, note in read_back.items() if note is not None}
+
+    def kept(self, fence: Fence) -> Path:
+        """Where files of this lease are kept that outlive the workspace."""
+        run = f"{fence.at:%Y%m%dT%H%M%SZ}-{fence.nonce[:8]}"
+        return workspace_path(self._places.kept, self._places.full_name, fence.key.number) / run
+
+
+async def texts(space: Workspace, commit_or_tree: str, paths: Collection[str]) -> dict[str, bytes]:
+    """The content of those `paths` that exist in a commit or tree."""
+    ordered = sorted(paths)
+    found = await objects.read(space.git, [f"{commit_or_tree}:{path}" for path in ordered])
+    return {path: content for path, content in zip(ordered, found, strict=True) if content is not None}
+
+
+async def reader(space: Workspace, commit: str, paths: Collection[str]) -> Callable[[str], bytes | None]:
+    """What gives the content of the files of a commit by which test runners are told."""
+    wanted = [path for path in paths if PurePosixPath(path).name in RUNNER_FILES]
+    return (await texts(space, commit, sorted(wanted, key=len)[:RUNNER_FILES_READ])).get
+
+
+def _notes_ref(fence: Fence) -> str:
+    return f"refs/notes/workflow/issue-{fence.key.number}"

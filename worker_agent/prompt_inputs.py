@@ -1,0 +1,50 @@
+"""What a call is told of its specification, and how far it may go (pure)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from shared.llm.port import Limits
+from shared.markdown import lines
+from shared.prompts import Untrusted
+from shared.specification import Settings
+
+if TYPE_CHECKING:
+    from worker_agent.coding_session import WorkContext
+
+
+def bounded(limits: Limits, wanted: Settings) -> Limits:
+    """The configured limits of a run, lowered to what a specification asks for; it can raise none of them."""
+    if wanted.timeout_minutes is not None:
+        limits = replace(limits, deadline_seconds=min(limits.deadline_seconds, wanted.timeout_minutes * 60.0))
+    if wanted.max_budget_usd is not None:
+        limits = replace(limits, budget_usd=min(limits.budget_usd, wanted.max_budget_usd))
+    return limits
+
+
+_IMAGE = re.compile(
+    r"""!\[[^\]\n]*\](?:\(\s*<?(?P<inline>[^\s()<>]*)|\[)|<img\b(?:[^<>]*?\ssrc\s*=\s*["']?(?P<html>[^\s"'<>]*))?""",
+    re.IGNORECASE,
+)
+
+
+def images(text: str) -> tuple[str, ...]:
+    """The address of each image that a text shows, empty where it stands elsewhere; what is shown as code has none."""
+    shown = "\n".join(line.text for line in lines(text) if not line.fenced)
+    return tuple(found["inline"] or found["html"] or "" for found in _IMAGE.finditer(shown))
+
+
+def unseen(count: int) -> str:
+    """What a coder is told of images that it is not shown; empty when there are none."""
+    if not count:
+        return ""
+    which = "An image of this text is" if count == 1 else f"{count} images of this text are"
+    return f"({which} not shown to you. If it cannot be done without seeing that, say so at the end.)"
+
+
+def criteria(job: WorkContext) -> Untrusted:
+    """The acceptance criteria of the cycle as a list for a prompt."""
+    wanted = (job.criterion,) if job.criterion else job.specification.criteria
+    return Untrusted("\n".join(f"- {criterion.id}: {criterion.text}" for criterion in wanted))

@@ -1,0 +1,60 @@
+"""What the reconciler has to know of specification issues."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from shared.errors import Gone
+from shared.github.status import Status
+from shared.labels import Labels
+from shared.lock.record import Fence
+from shared.models import Issue
+from shared.reconcile.orphans import TIDYING, Outcome, ReconcileRules
+from shared.workflow import Role, Stage
+from worker_agent import comments
+from worker_agent.decide import WORKING
+from worker_agent.expected_labels import before, projection
+from worker_agent.intake.candidates import belongs, needs_followup
+from worker_agent.ports import Closing, Pulls
+
+
+def trade(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
+    """An issue that is closed is done when its pull request is merged; what is left to be ended needs no claim."""
+
+    async def outcome(fence: Fence) -> Outcome:
+        try:
+            return Outcome.of(await pulls.pull_request(fence.pr)) if fence.pr else Outcome.DROPPED
+        except Gone:
+            return Outcome.DROPPED
+
+    async def closed(fence: Fence, item: Issue) -> None:
+        """The pull request may have been merged or closed by a person, with no agent that looked after it."""
+        pull_request = None
+        with suppress(Gone):
+            pull_request = await pulls.pull_request(fence.pr) if fence.pr else None
+        if pull_request is not None and pull_request.merged:
+            await closing.merged(fence, pull_request, TIDYING)
+            return
+        for one in (pull_request, item):
+            if one is not None and not one.open:
+                await closing.unlabel(one, TIDYING)
+
+    async def told(fence: Fence, reason: str) -> Status:
+        try:
+            pull_request = await pulls.pull_request(fence.pr) if fence.pr else None
+        except Gone:
+            pull_request = None
+        return comments.withdrawn(fence, reason, names, pull_request=pull_request)
+
+    return ReconcileRules(
+        Role.WORKER,
+        names,
+        projected=lambda fence: projection(fence).issue,
+        before=before,
+        outcome=outcome,
+        told=told,
+        closed=closed,
+        owned_stages=WORKING | {Stage.REVIEWING, Stage.AWAITING_APPROVAL},
+        needs_followup=needs_followup,
+        belongs=belongs,
+    )

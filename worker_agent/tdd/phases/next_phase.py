@@ -1,0 +1,69 @@
+"""Which cycle is next and which one is under way, as the item's notes say it: every machine reads the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shared.git.notes import Note, Phase
+from shared.workflow import Event, Stage, Track, move
+from worker_agent import decide
+from worker_agent.branch.history import HISTORY_LIMIT
+from worker_agent.coding_session import CodingSession, WorkContext
+from worker_agent.tdd.phases import skipped_criteria
+from worker_agent.tdd.phases.criteria import is_split, of_id, pending, settled
+
+
+async def phases(workshop: CodingSession, job: WorkContext) -> tuple[tuple[str, Note], ...]:
+    """The item's phase commits up to the one that the fence names, oldest first, each with its note."""
+    fence = job.held.fence
+    if not fence.work_head:
+        return ()
+    notes = await workshop.worksite.notes(job.space, fence)
+    history = await workshop.worksite.mirror.log(fence.work_head, HISTORY_LIMIT)
+    return tuple((commit.oid, notes[commit.oid]) for commit in reversed(history) if commit.oid in notes)
+
+
+async def upcoming(workshop: CodingSession, job: WorkContext) -> tuple[WorkContext, ...]:
+    """The cycles that are still to be done, the next one first; the whole specification is one cycle."""
+    criteria = job.specification.criteria
+    done = tuple(note for _, note in await phases(workshop, job))
+    aside = skipped_criteria.recorded(job.held.fence)
+    begun = bool(aside) or any(note.current_test for note in done)
+    if not is_split(workshop.policy.cycles, criteria, begun=begun):
+        return (job,)
+    start, first = job.held.fence.work_head or job.base, 1 + len(settled(done) | aside.keys())
+    return tuple(
+        replace(job, base=start, criterion=criterion, cycle=first + index, topic=criterion.id)
+        for index, criterion in enumerate(c for c in pending(criteria, done) if c.id not in aside)
+    )
+
+
+async def tests(workshop: CodingSession, job: WorkContext) -> str:
+    """The commit with the tests of the cycle under way: the fence's, unless somebody else has committed upon it."""
+    red = [commit for commit, note in await phases(workshop, job) if note.phase is Phase.RED]
+    return red[-1] if red else job.held.fence.work_head
+
+
+async def under_way(workshop: CodingSession, job: WorkContext) -> WorkContext:
+    """The cycle whose tests are the fence's commit: about its criterion, on the commit where they were red."""
+    note = dict(await phases(workshop, job)).get(job.held.fence.work_head)
+    if note is None or note.phase not in {Phase.RED, Phase.SYNC}:
+        return job
+    criterion = of_id(job.specification.criteria, note.current_test)
+    return replace(job, base=note.base, criterion=criterion, cycle=note.cycle, topic=note.current_test)
+
+
+async def afterwards(workshop: CodingSession, job: WorkContext, note: Note | None = None) -> dict[str, object]:
+    """The fence's fields once a cycle is green (with this note): the next criterion, a refactoring, or CI."""
+    if note is not None and job.criterion is not None:
+        done = [earlier for _, earlier in await phases(workshop, job)]
+        if pending(job.specification.criteria, [*done, note]):
+            return {"phase": decide.Phase.RED, "attempt": 0}
+    if workshop.policy.refactor != "off":
+        return {"phase": decide.Phase.REFACTOR}
+    return to_ci()
+
+
+def to_ci() -> dict[str, object]:
+    """The fence's fields of a commit that is published as a pull request."""
+    return {"stage": move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to, "phase": decide.Phase.CI}

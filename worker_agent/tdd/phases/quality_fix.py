@@ -1,0 +1,137 @@
+"""Quality commands on committed trees, and a change that is cleaned up until those that bind find nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from shared.git.workspace import Place
+from shared.pending.source import activated, path_of
+from shared.prompts import Untrusted
+from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.errors import CycleAborted
+from worker_agent.failure_artifacts import below_state
+from worker_agent.phase_commits import texts
+from worker_agent.tdd.judging.verdict import ErrorType
+from worker_agent.tdd.phases import activation, quality
+from worker_agent.tdd.phases.quality import Ran
+from worker_agent.tdd.phases.strategy import QUALITY_TRIES, During, Red, answer
+
+Judge = Callable[[str], Awaitable[Sequence[str]]]
+"""Says of a tree what is wrong with it, tests first; nothing when nothing is."""
+
+ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+"""Of commits that are never pushed: the same tree is the same commit, so that nothing is paid twice."""
+
+KEPT = 32
+"""Results of so many trees are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """A tree on which the commands that bind find nothing, and how each command ended, for the note."""
+
+    tree: str
+    results: Mapping[str, str] = field(default_factory=dict)
+
+
+class QualityFix:
+    """Runs the quality commands of one repository; what they find in a change is mended without an attempt."""
+
+    def __init__(self, workshop: CodingSession) -> None:
+        self._workshop = workshop
+        self._ran: dict[tuple[str, tuple[str, ...]], tuple[Ran, ...]] = {}
+
+    async def commands(self, job: WorkContext) -> tuple[str, ...]:
+        """What is configured, or else detected by the configuration files of the base."""
+        configured = self._workshop.policy.quality_commands
+        if configured is not None:
+            return configured
+        paths = await self._workshop.worksite.mirror.paths(job.base)
+        found = await texts(job.space, job.base, quality.FILES)
+        return quality.detected(paths, found.get)
+
+    async def problems(self, job: WorkContext, start: str, tree: str) -> tuple[str, ...]:
+        """What stands against a tree whose tests pass, made of the commit `start`; nothing when it is clean."""
+        changed = [change.path for change in await job.space.changes(start, tree)]
+        loosened = quality.loosened(changed, job.specification.files)
+        return (*loosened, *quality.failures(await self._binding_runs(job, tree)))
+
+    async def results(self, job: WorkContext, tree: str) -> dict[str, str]:
+        """How each command ended on a tree, for the note."""
+        base = await self._on_base(job)
+        return quality.noted(base, await self._binding_runs(job, tree)) if base else {}
+
+    async def cleaned(self, job: WorkContext, start: str, tree: str, judge: Judge, during: During) -> Clean:
+        """A tree made of the commit `start` whose tests pass, cleaned up until every command that binds is clean.
+
+        What the model makes is taken only when `judge` finds nothing wrong with it. Raises
+        `CycleAborted` when it is not clean after as many tries as there are.
+        """
+        mends = answer(frozenset({Red.QUALITY}), during)
+        problems = await self.problems(job, start, tree)
+        refused: tuple[str, ...] = ()
+        for retry in range(mends.tries or QUALITY_TRIES):
+            if not problems:
+                break
+            commit = await job.space.commit(tree, (start,), "Not cleaned up yet", ANY_TIME)
+            topic = " ".join(filter(None, (job.topic, "quality")))
+            turn = Attempt(round=job.held.fence.round, retry=retry)
+            prompt = self._prompt(job, (*problems, quality.told(await self._binding_runs(job, tree))), refused)
+            made = await self._workshop.edit(replace(job, topic=topic), mends.call, commit, turn, prompt)
+            job.held.check()
+            refused = tuple(await judge(made))
+            if not refused:
+                tree, problems = made, await self.problems(job, start, made)
+        if problems:
+            sentence = f"The tests pass, but quality commands find faults after {mends.tries} tries to clean up."
+            error = CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, (*problems, *refused))
+            patch = await self._workshop.worksite.rescue(job.held.fence, job.space, start)
+            if patch is not None:
+                error.kept = f"`{below_state(patch)}` in the state directory of {job.held.fence.agent}"
+            raise error
+        return Clean(tree, await self.results(job, tree))
+
+    async def _binding_runs(self, job: WorkContext, tree: str) -> tuple[Ran, ...]:
+        """The commands that were clean on the base, on this tree."""
+        return await self._run(job, tree, quality.binding(await self._on_base(job)), "evidence")
+
+    async def _on_base(self, job: WorkContext) -> tuple[Ran, ...]:
+        """On what the change began with: a pending test's marker is out there, so what that leaves binds nobody."""
+        return await self._run(job, await self._began_with(job), await self.commands(job), "base")
+
+    async def _began_with(self, job: WorkContext) -> str:
+        test = activation.wanted(job.issue, job.held.claimant)
+        files = await texts(job.space, job.base, {path_of(test)}) if test else {}
+        marked = activation.waiting(files, test)
+        if marked is None or marked.bare:
+            return job.base
+        path = path_of(test)
+        return await job.space.with_file(job.base, path, activated(files[path], marked))
+
+    async def _run(
+        self, job: WorkContext, commit_or_tree: str, commands: tuple[str, ...], into: Place
+    ) -> tuple[Ran, ...]:
+        """Each command in the same fresh checkout, one after the other; once per tree."""
+        if not commands:
+            return ()
+        key = (await job.space.tree_of(commit_or_tree), commands)
+        if key not in self._ran:
+            where = await job.space.checkout(commit_or_tree, into)
+            scratch = job.space.root / "scratch"
+            scratch.mkdir(exist_ok=True)
+            inside, bench = self._workshop.policy.working_directory, self._workshop.bench_of(job)
+            found = [await bench.command(command, where, scratch, inside) for command in commands]
+            self._ran = dict(list(self._ran.items())[1 - KEPT :]) | {key: tuple(found)}
+        return self._ran[key]
+
+    def _prompt(self, job: WorkContext, found: Sequence[str], refused: Sequence[str]) -> str:
+        return self._workshop.prompt(
+            "clean_up",
+            job,
+            conventions=job.conventions or "none",
+            test_command=job.test_commands,
+            output=Untrusted("\n".join(filter(None, found))),
+            failures=Untrusted("\n".join(refused) or "none so far"),
+        )

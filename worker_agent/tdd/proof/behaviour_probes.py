@@ -1,0 +1,132 @@
+"""Whether a test that a change concerns fails with other code: what of new code no test tells apart, or takes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from worker_agent.tdd.damage.code_branches import Branch, branches, raising
+from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_guards import removed
+from worker_agent.tdd.damage.code_simpler import simpler
+from worker_agent.tdd.proof.affected import readers_of
+from worker_agent.tdd.proof.budget import LONG_SECONDS, TimeBudget
+from worker_agent.tdd.proof.damage_detection import Noticed
+from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.runners.report import TestRun
+from worker_agent.tdd.syntax.functions import Function, functions
+from worker_agent.tdd.syntax.source import parse
+
+FUNCTIONS = 4
+"""So many new functions are made simpler."""
+
+BRANCHES = 8
+"""So many branches are looked at one by one; what is beyond is only told apart as a whole."""
+
+GUARDS = 4
+"""So many guards that are gone are put back."""
+
+UNGUARDED = "{}::{}: it refuses nothing more where `{}`, and no test fails when it does again"
+SIMPLER = "{}::{}: no test tells it from one that {}"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """The head with other code in it; `tests` are the test files that the change concerns."""
+
+    subject: Subject
+    tests: Collection[str]
+    head_run: TestRun
+    found: Noticed
+    budget: TimeBudget
+
+    def changes(self) -> tuple[FileChange, ...]:
+        """The changed files of code."""
+        change = self.subject.change
+        return changes(change.side(change.code, head=False), change.side(change.code, head=True))
+
+    def is_over(self) -> bool:
+        """Whether the time for more is over."""
+        return self.budget.is_over(self.found.tried)
+
+    async def fails(self, over: Mapping[str, bytes | None]) -> bool:
+        """Whether a test that passes on the head does not with these files laid over it, or they are not built."""
+        head = self.head_run
+        readers = readers_of(self.subject.change, over) if head.seconds < LONG_SECONDS else frozenset()
+        files = {*self.tests, *readers}
+        run = await self.subject.head(files, over, (), head.seconds)
+        lost = {test for test in head.passed - run.passed if head.results[test].file in files}
+        return bool(run.timed_out or run.broken_files.keys() - head.broken_files.keys() or lost)
+
+
+def new_functions(change: FileChange) -> frozenset[str]:
+    """The changed functions of a file that the base does not have, by name."""
+    before = parse(change.path, change.base) if change.base is not None else None
+    old = {function.name for function in functions(before)} if before is not None else set()
+    return frozenset(function.name for function in change.functions if function.name not in old)
+
+
+async def told_apart(probe: Probe) -> tuple[str, ...]:
+    """A sentence for each new function that no test tells from a simpler one: its inputs do not discriminate."""
+    asked: list[str] = []
+    for change, function in list(_tested(probe))[:FUNCTIONS]:
+        for one in simpler(change, function):
+            if probe.is_over():
+                return tuple(asked)
+            if not await probe.fails({change.path: one.content}):
+                asked.append(SIMPLER.format(change.path, function.name, one.what))
+                break
+    return tuple(asked)
+
+
+def _tested(probe: Probe) -> Iterator[tuple[FileChange, Function]]:
+    """The new functions in which a damage was noticed: of the others more is asked already."""
+    noticed = {(damage.path, damage.function) for damage in probe.found.noticed}
+    for change in probe.changes():
+        new = new_functions(change)
+        yield from (
+            (change, function)
+            for function in change.functions
+            if function.name in new and (change.path, function.name) in noticed
+        )
+
+
+async def unguarded(probe: Probe) -> tuple[str, ...]:
+    """A sentence for each guard that the change took away, and that may come back without a test failing."""
+    gone = [guard for change in probe.changes() for guard in removed(change)][:GUARDS]
+    back = [one for one in gone if not probe.is_over() and not await probe.fails({one.path: one.content})]
+    return tuple(UNGUARDED.format(one.path, one.function, one.condition) for one in back)
+
+
+async def untaken(probe: Probe, but: Collection[tuple[str, str]] = ()) -> tuple[Branch, ...]:
+    """The new branches that no test takes, without those of the functions `but`, which no test notices at all."""
+    made = {change.path: change for change in probe.changes()}
+    every = [branch for change in made.values() for branch in branches(change)]
+    left = [one for one in every if (one.path, one.function) not in but and not _is_noticed(one, probe.found)]
+    if not left or not await _fails_in(probe, made, left):
+        return _outermost(left)
+    apart = left[:BRANCHES] if len(left) > 1 else ()
+    return _outermost([one for one in apart if not probe.is_over() and not await _fails_in(probe, made, [one])])
+
+
+def _outermost(found: Sequence[Branch]) -> tuple[Branch, ...]:
+    """Without the branches that begin inside of another one: they follow from it."""
+    return tuple(one for one in found if not any(_is_inside(one, other) for other in found))
+
+
+def _is_inside(branch: Branch, other: Branch) -> bool:
+    return branch is not other and branch.path == other.path and branch.line in other.rows and other.line < branch.line
+
+
+def _is_noticed(branch: Branch, found: Noticed) -> bool:
+    """Whether a damage inside was noticed; a line that holds the condition, too, says nothing of the branch."""
+    apart = branch.line not in branch.rows
+    return apart and any(damage.path == branch.path and damage.line in branch.rows for damage in found.noticed)
+
+
+async def _fails_in(probe: Probe, made: Mapping[str, FileChange], left: Sequence[Branch]) -> bool:
+    """Whether a test fails with these branches raising; true where they cannot be made to."""
+    over: dict[str, bytes | None] = {}
+    for path in {branch.path for branch in left}:
+        over[path] = raising(made[path], [branch for branch in left if branch.path == path])
+    return None in over.values() or await probe.fails(over)

@@ -1,0 +1,140 @@
+"""Has the work on one item examined: its base, the tests on it, the implementation; only committed trees are run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from shared.errors import Misconfigured
+from shared.pending.marked import Marked
+from worker_agent.coding_session import CodingSession, WorkContext
+from worker_agent.errors import CycleAborted
+from worker_agent.tdd.judging.judge import judge_baseline
+from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, listed
+from worker_agent.tdd.phases import activation
+from worker_agent.tdd.proof import examination, unchanged_behaviour
+from worker_agent.tdd.proof.change import Change, load, tree_with_tests
+from worker_agent.tdd.proof.examination import Green
+from worker_agent.tdd.proof.layout import Layout
+from worker_agent.tdd.proof.old_tests import OldTests
+from worker_agent.tdd.proof.pinned_files import pinned
+from worker_agent.tdd.proof.subject import Rules, Subject
+from worker_agent.tdd.runners.report import TestRun
+
+NO_TESTS = "No test file was changed: write the tests of the acceptance criteria first."
+NO_FILE = "The coder changed no file: write the tests of the acceptance criteria first."
+
+
+@dataclass(frozen=True, slots=True)
+class Red:
+    """The red commit as it was judged: what the green one is compared with."""
+
+    run: TestRun
+    verdict: RedVerdict
+    files: frozenset[str] = frozenset()
+    waiting: Marked | None = None
+    """The pending test of the base that the issue is about."""
+    old: OldTests = field(default_factory=OldTests)
+    baseline: TestRun = field(default_factory=TestRun)
+
+
+class TreeVerification:
+    """Judges the base, the tests on it, and the implementation of one item."""
+
+    def __init__(self, workshop: CodingSession) -> None:
+        self._workshop = workshop
+
+    async def baseline(self, job: WorkContext) -> TestRun:
+        """The tests of the base, before anything is paid for; raises `CycleAborted` when they cannot be run.
+
+        A program that is not there says something of the machine, not of the issue: raises `Misconfigured`. Where the
+        whole suite is left to CI nothing is run yet.
+        """
+        if self._workshop.policy.local_suite == "changed":
+            return TestRun()
+        run = await self._workshop.test_base(job)
+        if run.missing:
+            raise Misconfigured(f"test_command: {run.missing}")
+        verdict = judge_baseline(run)
+        if not verdict.ok:
+            sentence = f"The tests of the base commit {job.base[:12]} cannot be run, so nothing was started."
+            raise CycleAborted(ErrorType.WORKFLOW_ABORTED, sentence, verdict.details)
+        return run
+
+    async def red(self, job: WorkContext, baseline: TestRun, commit_or_tree: str) -> Red:
+        """Judge tests on the base: `commit_or_tree` is the base with nothing but its tests' side changed."""
+        subject = await self._subject(job, commit_or_tree)
+        change = subject.change
+        stray = sorted(path for path in change.changed if path not in change.tests and change.layout.is_code(path))
+        stray += await self._mixed(job, change, commit_or_tree)
+        if stray or not change.tests:
+            if not stray:
+                said = NO_TESTS if change.changed else NO_FILE
+                return Red(TestRun(), RedVerdict(ErrorType.NO_TEST_WRITTEN, (said,)))
+            why = [f"{path}: only test files may change in this phase." for path in stray]
+            return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, listed(why)))
+        waiting = activation.waiting(change.old, activation.wanted(job.issue, job.held.claimant))
+        settled = replace(subject, change=_activated(change, waiting))
+        found = await examination.red(settled, baseline, commit_or_tree)
+        verdict = found.verdict
+        if found.run.missing:
+            raise Misconfigured(f"test_command: {found.run.missing}")
+        if waiting is not None:
+            known = activation.settled(baseline, found.run, waiting)
+            again = await examination.red(settled, known, commit_or_tree)
+            verdict = again.verdict
+        return Red(found.run, verdict, found.files, waiting, found.old, found.baseline)
+
+    async def _mixed(self, job: WorkContext, change: Change, tree: str) -> list[str]:
+        """Files with inline tests of which more than the tests differs."""
+        if not change.inline:
+            return []
+        return [path for path, laid in change.inline.items() if laid != change.new.get(path)]
+
+    async def refusal(self, job: WorkContext, start: str, tree: str) -> GreenVerdict | None:
+        """What is wrong with an implementation before any test is run."""
+        change = (await self._subject(job, tree, start)).change
+        if not change.changed:
+            return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, ("Nothing was changed.",))
+        touched = [f"{path}: test files must stay as they are in this phase." for path in sorted(change.tests)]
+        return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, listed(touched)) if touched else None
+
+    async def stray(self, job: WorkContext, start: str, tree: str) -> tuple[str, ...]:
+        """The files outside of the tests' side that differ between two trees."""
+        change = (await self._subject(job, tree, start)).change
+        return tuple(sorted(path for path in change.changed if path not in change.tests))
+
+    async def green(self, job: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
+        """Judge an implementation: the whole suite, then whether the tests notice damage."""
+        subject = await self._subject(job, tree)
+        known = activation.settled(baseline, red.run, red.waiting)
+        subject = replace(subject, change=_activated(subject.change, red.waiting))
+        before = examination.Red(red.run, red.verdict, red.files, red.old, red.baseline)
+        return await examination.green(subject, known, before)
+
+    async def unchanged(self, job: WorkContext, baseline: TestRun, tree: str) -> Green:
+        """Judge a change that asks for no new test."""
+        return await unchanged_behaviour.examined(await self._subject(job, tree), baseline)
+
+    async def tests_of(self, job: WorkContext, tree: str) -> str:
+        """The base's tree with the tests' side of a head."""
+        return await tree_with_tests(job.space, (await self._subject(job, tree)).change)
+
+    async def _subject(self, job: WorkContext, tree: str, start: str = "") -> Subject:
+        """What is under proof: the change from the job's base, or from `start`, to a tree."""
+        policy, specification = self._workshop.policy, job.specification
+        paths = await self._workshop.worksite.mirror.paths(job.base)
+        change = await load(job.space, start or job.base, tree, Layout(job.suites, policy.test_files), paths)
+        allowed = (*specification.files, *specification.may_change)
+        steering = pinned(change.old, change.new, [suite.choice.test_command for suite in job.suites], allowed)
+        rules = Rules(policy.damages, policy.old_tests, policy.local_suite)
+        return Subject.of(change, self._workshop.runs(job), rules, specification, steering)
+
+
+def _activated(change: Change, waiting: Marked | None) -> Change:
+    """The change without the marker of the pending test that it activates: that is no change of an old test."""
+    if waiting is None:
+        return change
+    laid: Mapping[str, bytes] = activation.laid(change.old, change.new, waiting)
+    support = {**change.support, **{path: laid[path] for path in laid if path in change.support}}
+    return replace(change, old=laid, support=support)
