@@ -40,7 +40,7 @@ _SERVICES = {"git-upload-pack": False, "git-receive-pack": True}
 Authorise = Callable[[str, str, bool], str | None]
 """(token, full name of the repository, whether to write) -> login of the account, or None when it may not.
 
-Raises `Refusal` for a token that is none.
+Raises `Refusal`: 401 for a token that is none, 403 for a push that nobody may make.
 """
 
 FindRepository = Callable[[str], Bare | None]
@@ -104,6 +104,8 @@ class GitHttp:
         try:
             login = self._authorise(token, full_name, writes)
         except Refusal as refusal:
+            if refusal.status == 403:
+                raise web.HTTPForbidden(text=f"{refusal.message}.") from refusal
             raise web.HTTPUnauthorized(headers=_CHALLENGE, text=f"{refusal.message}.") from refusal
         if login is None:
             raise web.HTTPForbidden(text=f"Permission to {full_name}.git denied.")

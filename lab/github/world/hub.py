@@ -80,7 +80,7 @@ class World:
     def authorise_git(self, value: str, full_name: str, writes: bool) -> str | None:
         """The login behind a token that may fetch from (or push to) a repository; None when it may not.
 
-        401 for a token that is none.
+        401 for a token that is none, 403 for a push to a repository that is archived.
         """
         token, repository = self._valid(value), self.repository(full_name)
         if token is None:
@@ -88,6 +88,8 @@ class World:
         if repository is None or not token.covers(repository.facts.id):
             return None
         level = "write" if writes else "read"
+        if writes and repository.facts.archived:
+            raise Refusal(403, "This repository was archived so it is read-only")
         granted = token.may("contents", level) or not (writes or repository.facts.private)
         return token.login if granted and repository.facts.reaches(token.login, level) else None
 

@@ -136,7 +136,7 @@ async def test_a_coder_without_a_change_fails_and_nothing_is_deleted(project: Pr
     before = await project.photograph()
     done = await project.tdd("../SPEC.md", scenario="- {call: write_tests, retry: any, text: I would rather not.}\n")
     assert done.code == 1, done.stderr.decode()
-    assert "NO_TEST_WRITTEN: The coder wrote no test." in done.text
+    assert "The coder wrote no test.\n- The coder changed no file" in done.text
     assert "What to do: Correct the specification or the code.\n" in done.text  # as the comment on an issue says
     assert "status:" not in done.text  # nobody can set labels here
     assert await project.photograph() == before

@@ -127,7 +127,7 @@ async def test_a_mention_is_answered_once_with_what_can_be_ordered(engine: Engin
             await engine.tick(worker)
     (answer,) = replies(engine, number)
     assert "`/stop`" in answer
-    assert "a comment that begins with a command" in answer
+    assert "Please begin a comment with a command" in answer
 
 
 @pytest.mark.parametrize("leaves", ["a squash and no branch", "a squash and its branch", "a merge and its branch"])

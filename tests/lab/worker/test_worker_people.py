@@ -148,7 +148,7 @@ async def test_another_worker_goes_on_from_the_red_commit(engine: Engine) -> Non
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as first:
         await first.tick()
-        await eventually(lambda: any("red on the base" in one.body for one in comments(engine, number)))
+        await eventually(lambda: any("failing as expected" in one.body for one in comments(engine, number)))
     red = (await fence(engine, number)).work_head
     assert await is_released(engine, number)
     engine.script(CODE)  # no answer to write_tests: a second call would fail
@@ -197,7 +197,8 @@ async def test_a_restarted_agent_continues_its_own_live_lock_at_once(engine: Eng
     async with engine.agent(Role.WORKER) as worker:
         await engine.tick(worker)
         assert len(worker.resting) == 1
-    assert claims(engine, number) == 1
+    assert claims(engine, number) == 2, "it goes on under a fresh nonce"
+    assert len(comments(engine, number)) == 1
     assert calls(engine, "write_tests") == 1
 
 

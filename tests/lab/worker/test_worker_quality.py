@@ -59,9 +59,9 @@ async def test_what_only_quality_commands_find_is_cleaned_up_without_an_attempt(
     bare = engine.lab.at(REPOSITORY).bare
     assert "FIXME" not in (await bare.git.run("show", f"{pull.head_sha}:directory/greeting.py")).text
     body = engine.issue(pull.number).body or ""
-    assert f"- Quality: `{CLEAN}`: clean" in body
-    assert f"- Quality: `{RED_ON_THE_BASE}`: not clean on the base, so it does not bind" in body
-    assert "- Quality: `no-such-linter .`: not clean on the base" in body
+    assert f"- Linters: `{CLEAN}`: clean" in body
+    assert f"- Linters: `{RED_ON_THE_BASE}`: not clean on the base, so it does not bind" in body
+    assert "- Linters: `no-such-linter .`: not clean on the base" in body
 
 
 async def test_what_stays_red_goes_to_a_person_with_what_was_found(engine: Engine) -> None:

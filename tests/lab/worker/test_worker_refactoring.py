@@ -47,9 +47,9 @@ async def history(engine: Engine, number: int) -> list[str]:
     ("script", "subjects", "told"),
     [
         (BREAKS_FIRST, ["Refactor Greet people", *GREEN], ""),
-        (BREAKS, GREEN, "refactor: no changes (tests would break)"),
+        (BREAKS, GREEN, "Refactor: no changes (tests would break)"),
         (STRAYS, GREEN, "directory/store.py: it is not part of this change"),
-        (NOTHING, GREEN, "refactor: no changes"),
+        (NOTHING, GREEN, "Refactor: no changes"),
     ],
     ids=["taken at the second try", "breaks tests", "strays into old code", "nothing to do"],
 )
@@ -65,7 +65,7 @@ async def test_a_refactoring_is_taken_only_when_every_test_stays_green(
     assert pull.head_sha == await branch(engine, number)
     body = engine.issue(pull.number).body or ""
     assert told in body
-    assert ("refactor: no changes" in body) is (subjects == GREEN)
+    assert ("Refactor: no changes" in body) is (subjects == GREEN)
     assert labels(engine, number) == {"status:reviewing"}
     assert (await fence(engine, number)).attempt == 1, "no attempt is spent"
 
@@ -104,4 +104,4 @@ async def test_a_person_says_whether_the_refactoring_is_published(
     assert await history(engine, number) == subjects
     assert calls(engine, "refactor") == 1
     body = engine.issue(next(iter(pulls(engine))).number).body or ""
-    assert ("refactor: no changes (declined by ada)" in body) is (subjects == GREEN)
+    assert ("Refactor: no changes (declined by ada)" in body) is (subjects == GREEN)

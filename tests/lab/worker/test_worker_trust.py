@@ -97,13 +97,23 @@ async def test_an_edit_while_ci_runs_stops_the_pull_request_until_changes_are_re
 
 async def test_a_plan_that_was_edited_before_the_claim_is_asked_about_once(engine: Engine) -> None:
     planned = write(Specification("Greet people."), keys=Keyring(1), parent=1, key="1-1", plan_sha="a" * 64)
-    number = engine.ready("Greet people", planned.replace("Greet", "Rob"))
+    number = of_a_stranger(engine, planned.replace("Greet", "Rob"))
     async with engine.agent(Role.WORKER) as worker:
         assert await ended(engine, worker, 1) is Result.FAILED
         assert labels(engine, number) == {"status:failed", "flag:spec-review-needed"}
         assert calls(engine, "write_tests") == 0
         engine.lab.label(REPOSITORY, number, "status:ready", actor=OWNER)
         assert await ended(engine, worker, 2) is Result.HANDED_OVER
+
+
+async def test_a_plan_that_only_a_maintainer_can_have_edited_is_built_as_it_reads_now(engine: Engine) -> None:
+    planned = write(Specification("Rob people."), keys=Keyring(1), parent=1, key="1-1", plan_sha="a" * 64)
+    number = engine.ready("Greet people", planned.replace("Rob", "Greet"))
+    worker = await once(engine, number)
+    assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
+    text = engine.issue(number).body or ""
+    assert (await fence(engine, number)).body_sha256 == body_sha256("Greet people", text)
+    assert "flag:spec-review-needed" not in labels(engine, number)
 
 
 async def test_a_plan_as_it_was_written_is_built_without_a_question(engine: Engine) -> None:
