@@ -92,7 +92,12 @@ class Ci:
     def rerun(self, sha: str, names: Collection[str]) -> None:
         """Queue the jobs of these names once more on a commit that had them."""
         branch = next((run.head_branch for run in self._checks.runs.values() if run.head_sha == sha), "")
-        self._start(sha, branch, {name: self.settings.jobs[name] for name in names}, self._as_check)
+        self._start(
+            sha,
+            branch,
+            {name: self.settings.jobs[name] for name in names if name in self.settings.jobs},
+            self._as_check,
+        )
 
     async def idle(self) -> None:
         """Return when nothing runs and nothing is queued to run now; raises what a run raised.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from email.utils import formatdate
 from itertools import product
 
@@ -106,8 +107,9 @@ class Service:
     async def _call(self, operation: Operation, request: web.Request, caller: Caller) -> Call:
         home = self._admission.home(request)
         self._admission.permit(operation, home, caller)
+        root = came_to(request, self.site.root)
         return Call(
-            site=self.site,
+            site=replace(self.site, root=root, own=self.site.root),
             account=caller.account,
             app=caller.app,
             home=home,
@@ -116,7 +118,7 @@ class Service:
             query=dict(request.query),
             body=rendering.parsed(await request.read()),
             accept=request.headers.get("Accept", ""),
-            root=came_to(request, self.site.root),
+            root=root,
             stale=staleness(request[FAULTS]),
         )
 

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from lab.github.ci import job_log
 from lab.github.http.request_checks import whole_number
+from lab.github.wire.checks import STEP_NAME
 from lab.github.world.hub import World
 from lab.github.world.repository import RepositoryRecord
 
@@ -59,7 +60,9 @@ def _archive(repository: RepositoryRecord, run_id: int) -> web.Response:
     buffer, checks = io.BytesIO(), repository.checks
     with zipfile.ZipFile(buffer, "w") as archive:
         for order, job in enumerate(checks.jobs(checks.require_run(run_id))):
-            archive.writestr(zipfile.ZipInfo(f"{order}_{job.name.replace('/', '_')}.txt"), job.log or "")
+            name = job.name.replace("/", "")  # as GitHub leaves it out of names of files
+            for path in (f"{order}_{name}.txt", f"{name}/1_{STEP_NAME}.txt"):
+                archive.writestr(zipfile.ZipInfo(path), job.log or "")
     return web.Response(body=buffer.getvalue(), content_type="application/zip")
 
 

@@ -27,6 +27,7 @@ from lab.github.routes import (
     reviews,
     statuses,
     timeline,
+    workflows,
 )
 
 OPERATIONS: list[Operation] = [
@@ -44,6 +45,7 @@ OPERATIONS: list[Operation] = [
     *review_requests.routes,
     *merging.routes,
     *pulls.routes,
+    *workflows.routes,
     *actions.routes,
     *checks.routes,
     *statuses.routes,

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from lab.github.http.call import Call, Operations, Reply
 from lab.github.http.refusals import not_accessible, not_found
-from lab.github.wire.site import limits
+from lab.github.wire.site import addresses, limits
 
 routes = Operations(prefix="")
+
+
+@routes.get("/")
+async def get_root(call: Call) -> Reply:
+    """Where things are; `gh auth status` asks for it to see whether a token is good."""
+    return Reply(body=addresses(call.site.root))
 
 
 @routes.get("/user")

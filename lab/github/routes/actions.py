@@ -36,9 +36,14 @@ async def get_job_logs(call: Call) -> Reply:
 
 @routes.get("/actions/runs", "actions")
 async def list_runs(call: Call) -> Reply:
-    """Workflow runs, newest first, by branch, commit, suite, event and status (or conclusion)."""
+    """Workflow runs, newest first, by branch, commit, suite, event, actor and status (or conclusion)."""
+    return await listed(call)
+
+
+async def listed(call: Call) -> Reply:
+    """The runs that a query asks for."""
     branch, sha, status = (call.query.get(name) for name in ("branch", "head_sha", "status"))
-    suite, event = call.query.get("check_suite_id"), call.query.get("event")
+    suite, event, actor = (call.query.get(name) for name in ("check_suite_id", "event", "actor"))
     checks = call.repository.checks
     found = [
         run
@@ -47,6 +52,7 @@ async def list_runs(call: Call) -> Reply:
         and sha in {None, run.head_sha}
         and suite in {None, str(run.id)}
         and event in {None, wire.EVENT}
+        and (actor is None or actor.lower() == wire.begun_by(call.repository, run).lower())
         and status in {None, *checks.conclusion(run)}
     ]
     heads = await call.repository.bare.commits({run.head_sha for run in found})
@@ -57,14 +63,13 @@ async def list_runs(call: Call) -> Reply:
 @routes.get("/actions/runs/{run_id}", "actions")
 async def get_run(call: Call) -> Reply:
     """One workflow run."""
-    run = _run(call)
-    return Reply(body=_shown(call, run, await call.repository.bare.commits([run.head_sha])))
+    return Reply(body=await shown(call, run_of(call)))
 
 
 @routes.get("/actions/runs/{run_id}/logs", "actions")
 async def get_run_logs(call: Call) -> Reply:
     """A redirect to an archive with the logs of all jobs, good for a minute; 404 while there is none."""
-    run = _run(call)
+    run = run_of(call)
     jobs = call.repository.checks.jobs(run)
     if any(job.log_gone for job in jobs):
         raise Refusal(410, "Gone")
@@ -77,14 +82,14 @@ async def get_run_logs(call: Call) -> Reply:
 async def list_jobs(call: Call) -> Reply:
     """The jobs of a run: of the newest attempt, or of all with `filter=all`."""
     latest = call.choice("Job", "filter", ("latest", "all")) == "latest"
-    found = call.repository.checks.jobs(_run(call), latest=latest)
+    found = call.repository.checks.jobs(run_of(call), latest=latest)
     return call.page(found, lambda check: wire.job(call.site, call.repository, check), key="jobs")
 
 
 @routes.write("POST", "/actions/runs/{run_id}/rerun-failed-jobs", "actions")
 async def rerun_failed_jobs(call: Call) -> Reply:
     """Run the failed jobs of a finished run once more."""
-    run, checks, rerun = _run(call), call.repository.checks, call.repository.rerun
+    run, checks, rerun = run_of(call), call.repository.checks, call.repository.rerun
     status, conclusion = checks.conclusion(run)
     if status != "completed" or conclusion in {"success", STARTUP} or rerun is None:
         raise Refusal(403, "This workflow run cannot be retried")
@@ -97,7 +102,7 @@ async def rerun_failed_jobs(call: Call) -> Reply:
 @routes.write("POST", "/actions/runs/{run_id}/rerun", "actions")
 async def rerun_workflow(call: Call) -> Reply:
     """Run all jobs of a finished run once more."""
-    run, checks, rerun = _run(call), call.repository.checks, call.repository.rerun
+    run, checks, rerun = run_of(call), call.repository.checks, call.repository.rerun
     status, conclusion = checks.conclusion(run)
     if status != "completed":
         raise Refusal(403, "This workflow is already running")
@@ -118,5 +123,11 @@ def _shown(call: Call, run: RunRecord, heads: Mapping[str, CommitInfo]) -> Json:
     return wire.run(call.site, call.repository, run, heads.get(run.head_sha))
 
 
-def _run(call: Call) -> RunRecord:
+async def shown(call: Call, run: RunRecord) -> Json:
+    """One run with the commit that it ran on."""
+    return _shown(call, run, await call.repository.bare.commits([run.head_sha]))
+
+
+def run_of(call: Call) -> RunRecord:
+    """The run that the path names, or 404."""
     return call.repository.checks.require_run(call.number("run_id"))

@@ -53,7 +53,12 @@ class _Root:
         found = self._call.site.world.repository(f"{owner}/{name}")
         if found is None or not found.facts.reaches(self._call.login, "read"):
             raise GraphQLError(f"Could not resolve to a Repository with the name '{owner}/{name}'.")
-        return {"id": f"R_{owner}_{name}", "pullRequest": lambda _, number: _numbered(found, number)}
+        return _repository(found)
+
+    def viewer(self, _: object) -> Mapping[str, Any]:
+        """Who asks."""
+        account = self._call.account
+        return {"__typename": "User", "id": site.node("U", account.id), "login": account.login}
 
     async def enqueuePullRequest(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Enter the merge queue."""
@@ -87,6 +92,48 @@ class _Root:
             raise GraphQLError("Resource not accessible by personal access token")
 
 
+def _repository(repository: RepositoryRecord) -> Mapping[str, Any]:
+    owner, _, name = repository.full_name.partition("/")
+
+    def pulls(_: object, **asked: Any) -> Mapping[str, Any]:
+        found = [one for one in repository.pulls.records.values() if _is_asked_for(repository, one, asked)]
+        order = asked.get("orderBy") or {"direction": "ASC"}
+        found.sort(key=lambda one: one.number, reverse=order["direction"] == "DESC")
+        return _page([_pull_request(repository, one) for one in found], asked.get("first", 100), asked.get("after"))
+
+    return {
+        "__typename": "Repository",
+        "id": f"R_{owner}_{name}",
+        "name": name,
+        "owner": {"__typename": "User", "id": f"U_{owner}", "login": owner},
+        "pullRequest": lambda _, number: _numbered(repository, number),
+        "pullRequests": pulls,
+    }
+
+
+def _is_asked_for(repository: RepositoryRecord, pull: PullRecord, asked: Mapping[str, Any]) -> bool:
+    states = asked.get("states")
+    return (
+        asked.get("headRefName") in {None, pull.head_branch}
+        and asked.get("baseRefName") in {None, pull.base_branch}
+        and (states is None or _state(repository, pull) in states)
+    )
+
+
+def _state(repository: RepositoryRecord, pull: PullRecord) -> str:
+    if pull.merged_at is not None:
+        return "MERGED"
+    return "OPEN" if repository.pulls.thread(pull.number).open else "CLOSED"
+
+
+def _page(nodes: list[Mapping[str, Any]], first: int, after: str | None) -> Mapping[str, Any]:
+    """A connection's page; a cursor is the place in the whole list."""
+    begin = int(after or 0)
+    page = nodes[begin : begin + first]
+    info = {"hasNextPage": begin + first < len(nodes), "endCursor": str(begin + len(page))}
+    return {"nodes": page, "pageInfo": info, "totalCount": len(nodes)}
+
+
 def _numbered(repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
     pull = repository.pulls.records.get(number)
     if pull is None:
@@ -97,15 +144,17 @@ def _numbered(repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
 def _pull_request(repository: RepositoryRecord, pull: PullRecord) -> Mapping[str, Any]:
     def threads(_: object, first: int = 100, after: str | None = None) -> Mapping[str, Any]:
         roots = [one for one in repository.pulls.inline_of(pull.number) if one.in_reply_to is None]
-        begin = int(after or 0)
-        page = roots[begin : begin + first]
-        more = begin + first < len(roots)
-        info = {"hasNextPage": more, "endCursor": str(begin + len(page))}
-        return {"nodes": [_thread(one) for one in page], "pageInfo": info, "totalCount": len(roots)}
+        return _page([_thread(one) for one in roots], first, after)
 
+    thread = repository.pulls.thread(pull.number)
     return {
         "__typename": "PullRequest",
-        "id": site.node("PR", repository.pulls.thread(pull.number).id),
+        "id": site.node("PR", thread.id),
+        "headRefName": pull.head_branch,
+        "headRepository": lambda *_: None if pull.fork else _repository(repository),
+        "number": pull.number,
+        "state": _state(repository, pull),
+        "title": thread.title,
         "mergeQueueEntry": None if pull.queued_at is None else _entry(pull),
         "reviewThreads": threads,
     }

@@ -14,6 +14,10 @@ WORKFLOW_ID = 1
 """The lab's repositories have one workflow."""
 
 WORKFLOW_NAME = "CI"
+WORKFLOW_FILE = "ci.yml"
+
+STEP_NAME = "Run"
+"""Each job has one step: its command."""
 
 EVENT = "push"
 """What starts every run of the lab's workflow."""
@@ -147,7 +151,16 @@ def job(site: Site, repository: RepositoryRecord, check: CheckRecord) -> Json:
         "runner_name": "lab",
         "runner_group_id": 1,
         "runner_group_name": "lab",
-        "steps": [],
+        "steps": [
+            {
+                "name": STEP_NAME,
+                "status": check.status,
+                "conclusion": check.conclusion,
+                "number": 1,
+                "started_at": stamp(check.started_at),
+                "completed_at": stamp_or_none(check.completed_at),
+            }
+        ],
     }
 
 
@@ -160,7 +173,7 @@ def run(site: Site, repository: RepositoryRecord, record: RunRecord, head: Commi
         "node_id": node("WFR", record.id),
         "name": WORKFLOW_NAME,
         "display_title": WORKFLOW_NAME,
-        "path": ".github/workflows/ci.yml",
+        "path": f".github/workflows/{WORKFLOW_FILE}",
         "workflow_id": WORKFLOW_ID,
         "check_suite_id": record.id,
         "check_suite_node_id": node("CS", record.id),
@@ -183,9 +196,31 @@ def run(site: Site, repository: RepositoryRecord, record: RunRecord, head: Commi
     }
 
 
+def workflow(site: Site, repository: RepositoryRecord) -> Json:
+    """The workflow that runs what the repository's CI does."""
+    home, since = site.html(repository), stamp(repository.facts.created_at)
+    return {
+        "id": WORKFLOW_ID,
+        "node_id": node("W", WORKFLOW_ID),
+        "name": WORKFLOW_NAME,
+        "path": f".github/workflows/{WORKFLOW_FILE}",
+        "state": "active",
+        "created_at": since,
+        "updated_at": since,
+        "url": f"{site.api(repository)}/actions/workflows/{WORKFLOW_ID}",
+        "html_url": f"{home}/blob/{repository.facts.default_branch}/.github/workflows/{WORKFLOW_FILE}",
+        "badge_url": f"{home}/workflows/{WORKFLOW_NAME}/badge.svg",
+    }
+
+
+def begun_by(repository: RepositoryRecord, record: RunRecord) -> str:
+    """Whose push began a run; a schedule is the owner's."""
+    return record.pushed_by or repository.facts.owner
+
+
 def _run_attempt(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
     """Who began the run and its newest attempt, when, and where the attempt before is; a schedule is the owner's."""
-    pushed_by = record.pushed_by or repository.facts.owner
+    pushed_by = begun_by(repository, record)
     before = f"{site.api(repository)}/actions/runs/{record.id}/attempts/{record.attempt - 1}"
     return {
         "actor": site.actor(pushed_by),

@@ -26,13 +26,45 @@ type PullRequestReviewThread implements Node {
 
 type PullRequestReviewThreadConnection { nodes: [PullRequestReviewThread] pageInfo: PageInfo! totalCount: Int! }
 
+enum OrderDirection { ASC DESC }
+
+enum IssueOrderField { COMMENTS CREATED_AT UPDATED_AT }
+
+input IssueOrder { direction: OrderDirection! field: IssueOrderField! }
+
+enum PullRequestState { CLOSED MERGED OPEN }
+
+interface RepositoryOwner { id: ID! login: String! }
+
+type User implements Node & RepositoryOwner { id: ID! login: String! }
+
+type PullRequestConnection { nodes: [PullRequest] pageInfo: PageInfo! totalCount: Int! }
+
 type PullRequest implements Node {
   id: ID!
+  headRefName: String!
+  headRepository: Repository
+  number: Int!
+  state: PullRequestState!
+  title: String!
   mergeQueueEntry: MergeQueueEntry
   reviewThreads(first: Int, after: String): PullRequestReviewThreadConnection!
 }
 
-type Repository implements Node { id: ID! pullRequest(number: Int!): PullRequest }
+type Repository implements Node {
+  id: ID!
+  name: String!
+  owner: RepositoryOwner!
+  pullRequest(number: Int!): PullRequest
+  pullRequests(
+    after: String
+    baseRefName: String
+    first: Int
+    headRefName: String
+    orderBy: IssueOrder
+    states: [PullRequestState!]
+  ): PullRequestConnection!
+}
 
 input EnqueuePullRequestInput {
   clientMutationId: String
@@ -50,6 +82,7 @@ type ResolveReviewThreadPayload { clientMutationId: String thread: PullRequestRe
 type Query {
   node(id: ID!): Node
   repository(owner: String!, name: String!, followRenames: Boolean): Repository
+  viewer: User!
 }
 
 type Mutation {

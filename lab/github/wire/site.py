@@ -26,6 +26,45 @@ _USER_URLS = {
     "received_events_url": "/received_events",
 }
 
+_REPOSITORY_PAGES = "{?type,page,per_page,sort}"
+_SEARCH_PAGES = "{&page,per_page,sort,order}"
+
+_ADDRESSES = {
+    "current_user": "/user",
+    "current_user_authorizations_html": "/settings/connections/applications{/client_id}",
+    "authorizations": "/authorizations",
+    "code_search": f"/search/code?q={{query}}{_SEARCH_PAGES}",
+    "commit_search": f"/search/commits?q={{query}}{_SEARCH_PAGES}",
+    "emails": "/user/emails",
+    "emojis": "/emojis",
+    "events": "/events",
+    "feeds": "/feeds",
+    "followers": "/user/followers",
+    "following": "/user/following{/target}",
+    "gists": "/gists{/gist_id}",
+    "issue_search": f"/search/issues?q={{query}}{_SEARCH_PAGES}",
+    "issues": "/issues",
+    "keys": "/user/keys",
+    "label_search": "/search/labels?q={query}&repository_id={repository_id}{&page,per_page}",
+    "notifications": "/notifications",
+    "organization": "/orgs/{org}",
+    "organization_repositories": f"/orgs/{{org}}/repos{_REPOSITORY_PAGES}",
+    "organization_teams": "/orgs/{org}/teams",
+    "public_gists": "/gists/public",
+    "rate_limit": "/rate_limit",
+    "repository": "/repos/{owner}/{repo}",
+    "repository_search": f"/search/repositories?q={{query}}{_SEARCH_PAGES}",
+    "current_user_repositories": f"/user/repos{_REPOSITORY_PAGES}",
+    "starred": "/user/starred{/owner}{/repo}",
+    "starred_gists": "/gists/starred",
+    "topic_search": "/search/topics?q={query}{&page,per_page}",
+    "user": "/users/{user}",
+    "user_organizations": "/user/orgs",
+    "user_repositories": f"/users/{{user}}/repos{_REPOSITORY_PAGES}",
+    "user_search": f"/search/users?q={{query}}{_SEARCH_PAGES}",
+}
+"""Kind of thing -> where it is."""
+
 GHOST = AccountRecord(10137, "ghost", bot=False, created_at=0)
 """Who stands in GitHub's events for a deleted account."""
 
@@ -38,15 +77,21 @@ _PRIVATE = "@users.noreply.github.com"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The API root (no trailing slash) and the world behind it."""
+    """The API root as a client knows it (no trailing slash), and the world behind it; `own` is the lab's own root."""
 
     root: str
     world: World
+    own: str = ""
 
     @property
     def downloads(self) -> str:
         """Another host, where downloads are: clients must not show it their token."""
-        return self.root.replace("//127.0.0.1:", "//localhost:", 1)
+        return (self.own or self.root).replace("//127.0.0.1:", "//localhost:", 1)
+
+    @property
+    def pages(self) -> str:
+        """Where people look: the same host without the API's part of its name or path."""
+        return self.root.removesuffix("/api/v3").replace("//api.github.com", "//github.com", 1)
 
     def user(self, login: str | None) -> Json | None:
         """The account of a login as GitHub's simple user; None for nobody and for deleted accounts."""
@@ -78,7 +123,7 @@ class Site:
             "avatar_url": f"{self.root}/_avatars/{account.id}",
             "gravatar_id": "",
             "url": url,
-            "html_url": f"{self.root}/{login}",
+            "html_url": f"{self.pages}/{login}",
             **{key: url + suffix for key, suffix in _USER_URLS.items()},
             "type": "Bot" if account.bot else "User",
             "site_admin": False,
@@ -110,13 +155,18 @@ class Site:
 
     def html(self, repository: RepositoryRecord) -> str:
         """The repository's page."""
-        return f"{self.root}/{repository.full_name}"
+        return f"{self.pages}/{repository.full_name}"
 
     def association(self, repository: RepositoryRecord, login: str) -> str:
         """How an author stands to the repository."""
         if login.lower() == repository.facts.owner.lower():
             return "OWNER"
         return "COLLABORATOR" if login in repository.facts.collaborators else "NONE"
+
+
+def addresses(root: str) -> Json:
+    """The answer to `GET /`: every kind of thing and where it is, of this API's or not."""
+    return {f"{name}_url": f"{root}{path}" for name, path in _ADDRESSES.items()}
 
 
 def limits(allowance: Allowance) -> Json:

@@ -141,7 +141,9 @@ async def test_logs_are_on_another_host_which_takes_no_token(scene: Scene) -> No
             archive = zipfile.ZipFile(io.BytesIO(data))
             assert {name: archive.read(name) for name in archive.namelist()} == {
                 "0_a.txt": b"log of a\n",
+                "a/1_Run.txt": b"log of a\n",
                 "1_b.txt": b"log of b\n",
+                "b/1_Run.txt": b"log of b\n",
             }
     scene.lab.clock.advance(61)
     for stale in (there, there.replace("sig=", "sig=0"), f"{there.partition('?')[0]}?se=x"):
