@@ -71,6 +71,21 @@ async def test_why_a_file_could_not_be_loaded(project: Checkout, name: str, case
     assert run.broken_files[NEW[name]].kind is KINDS[kind], run.broken_files[NEW[name]].message
 
 
+async def test_a_block_of_minitest_keeps_its_name_when_another_comes_before_it(tmp_path: Path) -> None:
+    needed("ruby", "rake")
+    made = Checkout(tmp_path, *RUNNERS["minitest"])
+    head = "require 'minitest/autorun'\n\nmodule Shop; end\nclass Shop::Cart; end\n\ndescribe Shop::Cart do\n"
+    old = "  it('adds') { _(1 + 1).must_equal 2 }\nend\n"
+    plain = "\nclass YearTest < Minitest::Test\n  def test_2024_is_old\n    assert_equal 2, 2\n  end\nend\n"
+    kept = {"test/cart_test.rb::Shop::Cart::test_adds", "test/cart_test.rb::YearTest::test_2024_is_old"}
+    base = await made.run({**FILES["minitest"], "test/cart_test.rb": head + old + plain})
+    assert kept <= base.passed, base.output_tail
+
+    run = await made.run({"test/cart_test.rb": f"{head}  it('is new') {{ _(1).must_equal 2 }}\n{old}{plain}"})
+    assert kept <= run.passed
+    assert run.failed == {"test/cart_test.rb::Shop::Cart::test_is new"}
+
+
 async def test_all_selected_files_are_lost_with_one(project: Checkout, name: str) -> None:
     lost = {NEW[name], OLD[name]}
     run = await project.run({NEW[name]: corpus.takes_one(name)}, Selection(frozenset(lost)))

@@ -120,6 +120,7 @@ def test_that_a_test_of_go_fails_is_no_error_that_it_expects() -> None:
         ("A receipt ends with `tax: N`.", ""),
         ("A receipt ends with `fee: <amount>`.", "`fee: <amount>`"),
         ("Of 12, 13 it says nothing.", ""),
+        ("It knows the countries of ISO 3166, as RFC 6265 says.", ""),
     ],
 )
 def test_amounts_rows_of_numbers_and_examples_with_a_place_for_any_value(text: str, told: str) -> None:

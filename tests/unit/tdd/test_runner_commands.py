@@ -217,15 +217,6 @@ def test_a_shared_example_is_one_of_the_file_that_was_run() -> None:
     assert RspecRunner().identify(case) == ("spec/sum_spec.rb::Sum adds", "spec/sum_spec.rb")
 
 
-@pytest.mark.parametrize(
-    ("name", "known"),
-    [("test_adds", "test_adds"), ("test_0002_adds: two", "test_adds: two"), ("test_2024_is_old", "test_is_old")],
-)
-def test_a_block_of_minitest_is_known_without_its_place(name: str, known: str) -> None:
-    case = Case("test/sum_test.rb", "Sum", name, Outcome.PASSED)
-    assert MinitestRunner().identify(case) == (f"test/sum_test.rb::Sum::{known}", "test/sum_test.rb")
-
-
 def test_rspec_tells_which_file_it_could_not_load() -> None:
     message = (
         "\nAn error occurred while loading ./spec/sum_spec.rb.\nFailure/Error: require_relative '../lib/x'\n\n"

@@ -50,7 +50,11 @@ HEAD = "from directory import find\n\nNAMES = ['Ann']\n\n"
             {},
         ),
         ("def test_a():\n    assert 1\n\ndef test_b():\n    assert 1\n", {"new.py::test_b": "new.py::test_a"}),
-        ("def test_a():\n    assert 1\n\ndef test_a():\n    assert 2\n", {"new.py::test_a": "new.py::test_a"}),
+        ("def test_a():\n    assert 1\n\ndef test_a():\n    assert 2\n", {}),
+        (
+            HEAD + "def test_a():\n    assert 1\n\ndef test_a():\n    assert find(NAMES, 'Ann') == NAMES\n",
+            {"new.py::test_a": "old.py::test_old"},
+        ),
         ("def test_a(:\n", {}),
     ],
 )

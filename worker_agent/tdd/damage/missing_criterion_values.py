@@ -28,6 +28,9 @@ _PLACEHOLDER = re.compile(r"(?<!\w)[A-Z](?!\w)|<\w[\w -]*>|\{\w+\}|\.\.\.|…")
 """What stands for any value in an example: `N`, `<name>`, `{name}`, dots."""
 
 _FAILURE = re.compile(r"(?:\w+[.:])*\w*(?:Error|Exception)")
+_STANDARD = re.compile(r"\b(?:ISO|RFC|IEEE|ECMA|DIN|CVE|PEP|BCP|ANSI)[ -]?\d[\d-]*")
+"""Names of standards with a number in them."""
+
 _CODE = re.compile(r"\w\(|^--?\w|^\w+=|[/\\]\w|=>|->|^[A-Z]{2,} ")
 
 
@@ -52,7 +55,7 @@ def _values(criterion: Criterion) -> Iterator[str]:
     """The values that one criterion names, each once."""
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(criterion.text)]
     values = [value.strip() for value in quoted if _is_value(value.strip())]
-    rest = _QUOTED.sub(" ", criterion.text)
+    rest = _STANDARD.sub(" ", _QUOTED.sub(" ", criterion.text))
     yield from dict.fromkeys([*values, *_ROW.findall(rest), *_NUMBER.findall(rest)])
 
 

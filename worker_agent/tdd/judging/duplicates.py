@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -12,7 +11,7 @@ from worker_agent.tdd.runners.report import TestId
 
 
 def duplicate_tests(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> dict[TestId, TestId]:
-    """New test -> the test it repeats, which is older or stands earlier; itself when it is defined twice.
+    """New test -> the test it repeats, which is older or stands earlier under another name.
 
     `base` and `head` hold Python test files by path; ids are without parameters. Two tests are the
     same if their code is, docstring apart, and if every name of their file that they use, however
@@ -22,14 +21,10 @@ def duplicate_tests(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> dic
     old = {test for path, content in base.items() for test, _ in _tests(path, content)}
     repeated: dict[TestId, TestId] = {}
     for path, content in sorted(head.items()):
-        found = list(_tests(path, content))
-        defined = Counter(test for test, _ in found)
-        for test, fingerprint in found:
-            if test not in old:
-                if known.setdefault(fingerprint, test) != test:
-                    repeated[test] = known[fingerprint]
-                elif defined[test] > 1:
-                    repeated[test] = test
+        last = dict(_tests(path, content))  # of two tests with one name the last one runs
+        for test, fingerprint in last.items():
+            if test not in old and known.setdefault(fingerprint, test) != test:
+                repeated[test] = known[fingerprint]
     return repeated
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from worker_agent.tdd.damage.expectations import (
     ExpectationDamage,
+    Kind,
     damaged_expectations,
     near_expectations,
     untouched,
@@ -42,6 +43,15 @@ async def tolerant(subject: Subject, proven: Mapping[str, tuple[TestId, ...]], a
     tests = {test for cases in proven.values() for test in cases}
     run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds)
     return frozenset(_green(subject, run, damage, proven.keys()))
+
+
+def of_failures(subject: Subject, proven: Collection[str]) -> frozenset[str]:
+    """The tests that expect nothing but that something fails."""
+    wanted = by_file(proven)
+    files = {path: content for path, content in subject.change.new.items() if path in wanted}
+    touched = {damage.kind: damage.touched for damage in damaged_expectations(files, wanted)}
+    others = touched.get(Kind.NEGATE_FIRST, frozenset()) | touched.get(Kind.NEGATE_LAST, frozenset())
+    return frozenset(f"{path}::{name}" for path, name in touched.get(Kind.EXCEPTION, frozenset()) - others)
 
 
 def by_file(units: Collection[str]) -> dict[str, set[str]]:

@@ -139,9 +139,12 @@ async def of_presence(
     """The tests that only notice that something is returned.
 
     Of those that noticed by no more than that, the ones count that stay green when every changed function returns
-    another value of the same type, and with whatever else is damaged then.
+    another value of the same type, and with whatever else is damaged then. Tests that expect a failure look at no
+    result.
     """
-    suspects = {unit: proven[unit] for unit, damage in found.by_unit.items() if damage.kind in _OF_PRESENCE}
+    noticing_little = [unit for unit, damage in found.by_unit.items() if damage.kind in _OF_PRESENCE]
+    failures = damaged_expectations.of_failures(subject, noticing_little)
+    suspects = {unit: proven[unit] for unit in noticing_little if unit not in failures}
     other = _other_values(subject)
     if not suspects or not other or budget.is_over(found.tried):
         return ()

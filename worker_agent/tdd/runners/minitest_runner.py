@@ -19,10 +19,13 @@ _REPORTER = """\
 require 'json'
 module EngineReport
   PATH = ENV.fetch('ENGINE_TEST_REPORT')
+  PLACE = /\\Atest_\\d{4}_/
   class Reporter
-    def initialize = @cases = []
+    def initialize
+      @cases, @blocks = [], {}
+    end
     def start; end
-    def prerecord(*); end
+    def prerecord(klass, _name) = @blocks[klass.to_s] = !defined?(::Minitest::Spec).nil? && klass < ::Minitest::Spec
     def passed? = true
     def record(result)
       failure = result.failure
@@ -30,7 +33,8 @@ module EngineReport
       file = result.respond_to?(:source_location) ? result.source_location.first.to_s : ''
       named = result.respond_to?(:klass) ? result.klass : result.class.name
       @cases << {
-        file: file, scope: named.to_s.split('::'), name: result.name,
+        file: file, scope: named.to_s.split('::'),
+        name: @blocks[named.to_s] ? result.name.sub(PLACE, 'test_') : result.name,
         outcome: result.skipped? ? 'skipped' : result.error? ? 'error' : result.passed? ? 'passed' : 'failed',
         error: error ? error.class.name.to_s : '', message: error ? error.message.to_s.scrub : '',
         text: error ? ([error.message.to_s.scrub] + (error.backtrace || []).first(50)).join("\\n") : ''
@@ -50,9 +54,6 @@ end
 TracePoint.new(:end) { |point| EngineReport.join(point) if point.self.is_a?(Module) && point.self.name == 'Minitest' }
           .tap(&:enable)
 """
-
-_BLOCK = re.compile(r"^test_\d{4}_")
-"""How minitest calls the blocks of `describe`, by their place among the others."""
 
 
 class MinitestRunner:
@@ -121,12 +122,11 @@ class MinitestRunner:
     def identify(self, case: Case) -> tuple[TestId, str]:
         """`test/sum_test.rb::SumTest::test_adds`.
 
-        The number that a block gets by its place is left out: a new block before it would change its name.
+        The reporter leaves out the number that a block gets by its place: a new one before it would change its name.
         """
         if case.name == case.file:
             return case.file, case.file
-        name = _BLOCK.sub("test_", stable(case.name))
-        return "::".join(part for part in (case.file, case.classname, name) if part), case.file
+        return "::".join(part for part in (case.file, case.classname, stable(case.name)) if part), case.file
 
     def explain(self, case: Case) -> str:
         """The class and message of the error, then where it was raised."""
