@@ -145,6 +145,9 @@ def _progress(schedule: Schedule, world: World) -> Iterator[str]:
     bound = asked + work + 750 + sum(COSTS.get(what, (0, 0))[0] * work + COSTS.get(what, (0, 0))[1] for what in whats)
     bound += schedule.github.weather.seconds + (TIMEOUT if world.special.expires else 0.0)
     bound += work + 900 if world.special.parks else 0.0
+    if any(one.identity.keys != schedule.live[0].identity.keys for one in schedule.live):
+        # A holder that does not know the key of a command's record takes it for a person's edit, and stops.
+        bound += journal.counts["command recorded without holding"] * (work + CERTAIN + 900)
     if world.trouble:
         pauses = journal.counts["pause"] + journal.counts["crash"] + journal.counts["request executed late"]
         lost = journal.counts["reply lost"] + journal.counts["request executed twice"]

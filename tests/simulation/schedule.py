@@ -125,7 +125,7 @@ class Schedule:
             parks=self.world.special.parks,
             deletes_branch=rng.random() < 0.5,
             log_characters=rng.choice((20_000, 70_000))
-            if rng.random() < (0.3 if self.world.special.limited else 0.003)
+            if rng.random() < (0.7 if self.world.special.limited else 0.003)
             else 0,
             labels_decide=self.variation.labels_decide,
         )

@@ -65,10 +65,10 @@ async def test_a_look_is_one_charged_request_after_two_to_sign_in_and_changes_no
         assert charged(engine) - after == 0, "nothing has changed"
     assert (sign_in, after) == (2, 3)
     assert [(row.number, row.waiting) for row in board.rows] == [
+        (third, Waiting(Whom.PERSON, "take the label 'blocked' off")),
         (story, Waiting(Whom.PLANNER, "an idle planner")),
         (first, Waiting(Whom.WORKER, "an idle worker")),
         (second, Waiting(Whom.ITEM, f"#{first}")),
-        (third, Waiting(Whom.PERSON, "take the label 'blocked' off")),
     ]
     assert (await refs(engine), len(writes(engine))) == (before, written)
 
@@ -94,7 +94,7 @@ async def test_the_board_follows_an_item_to_the_person_it_waits_for(engine: Engi
             )
     written, before = len(writes(engine)), charged(engine)
     async with visited(engine) as visit:
-        spec, pull = (await looking(visit).look()).rows
+        pull, spec = (await looking(visit).look()).rows
     assert len(writes(engine)) == written
     assert charged(engine) - before == 6, "account, repository, issues, comments, check runs, statuses"
     assert (spec.number, spec.waiting) == (number, Waiting(Whom.ITEM, f"PR #{pull.number}"))

@@ -63,7 +63,7 @@ async def test_everything_that_is_wrong_is_said_at_once(project: Project) -> Non
     for part in ("SPEC.md is empty", "'trunk' is checked out", "no branch 'nowhere'", "ANTHROPIC_API_KEY"):
         assert part in said
     assert said.count("error: ") == len(told.errors) >= 4
-    assert "warning: What is not committed" in said
+    assert "new.txt" in said
 
 
 async def test_a_missing_key_alone_is_a_matter_of_credentials(project: Project) -> None:

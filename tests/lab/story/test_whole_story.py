@@ -60,7 +60,7 @@ async def test_a_story_becomes_one_merged_pull_request(engine: Engine, tmp_path:
         engine.lab.comment(REPOSITORY, story, "/approve", author=OWNER)
         await engine.until(lambda: has(engine, story, "status:specified"), planner)
         await _build(engine)
-        await engine.until(lambda: not is_open(engine, story), planner)
+        await engine.in_time(lambda: not is_open(engine, story), planner)
     assert [pull.merge_sha is not None for pull in engine.lab.at(REPOSITORY).pulls.records.values()] == [True]
 
 

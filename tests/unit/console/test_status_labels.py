@@ -120,15 +120,17 @@ def test_what_a_label_keeps_from_being_merged_waits_for_a_person(
     merge: str, on_issue: tuple[str, ...], on_pull: tuple[str, ...], why: str
 ) -> None:
     items = issue(7, "status:reviewing", *on_issue), issue(9, "status:approved", *on_pull, pull=True)
-    _, pull = board(*items, fences=(WORKING, APPROVED), terms=replace(TERMS, merge=merge))
+    pull = next(
+        row for row in board(*items, fences=(WORKING, APPROVED), terms=replace(TERMS, merge=merge)) if row.number == 9
+    )
     assert pull.waiting == (CONFIGURED[merge] if merge == "never" or not why else person(why))
 
 
 def test_an_excluded_label_stops_a_merge_by_the_engine_and_none_by_people() -> None:
     items = issue(7, "status:reviewing"), issue(9, "status:approved", "blocked", pull=True)
-    _, pull = board(*items, fences=(WORKING, APPROVED))
+    pull, _ = board(*items, fences=(WORKING, APPROVED))
     assert pull.waiting == person("take the label 'blocked' off")
-    _, pull = board(*items, fences=(WORKING, APPROVED), terms=replace(TERMS, merge="never"))
+    pull, _ = board(*items, fences=(WORKING, APPROVED), terms=replace(TERMS, merge="never"))
     assert pull.waiting == person("merge it")
 
 
