@@ -21,7 +21,7 @@ from shared.lock.hold import Held, tell
 from shared.lock.write_permit import WritePermit
 from shared.models import Comment
 from shared.text import neutralise
-from shared.workflow import AGENTS, TERMINAL, Role
+from shared.workflow import AGENTS, TERMINAL, Role, Stage
 
 __all__ = ["MARK", "Status", "StatusBoard", "Thread"]
 
@@ -164,7 +164,8 @@ class StatusBoard:
         if not held.ack.id:
             log.info("status_not_shown", outcome="skipped", lock=held.fence.key.ref)
         elif held.told is None or _content(held.told) != _content(words):
-            await tell(held, words)
+            stage = _data(words).get("stage")
+            await tell(held, words, Stage(stage) if stage in frozenset(Stage) else None)
 
     async def _find(self, number: int) -> tuple[Comment, Shown] | None:
         return self._pick(number, await self._comments.thread(number))

@@ -17,7 +17,7 @@ from shared.lock.edit import edit
 from shared.lock.port import AdvanceFence, Port, ReadComment, ReadFence
 from shared.lock.record import Fence
 from shared.models import Comment
-from shared.workflow import TERMINAL, works_at
+from shared.workflow import TERMINAL, Stage, works_at
 
 if TYPE_CHECKING:
     from shared.lock.claim import Lease
@@ -51,7 +51,8 @@ TURN_SECONDS = 0.2
 class Held:
     """The proof of a lease; only `begin` makes one. Check it after every await that precedes an effect.
 
-    `words` are what its comment is to tell people, `told` what it certainly does. `sent` is what it has made or may
+    `words` are what its comment is to tell people, `told` what it certainly does, and `leads_to` the stage that they
+    name, which the fence may reach only after it has been told. `sent` is what it has made or may
     have made, by the names that the fence has for it. `edits` and `moves` are the queues of who writes the comment, and
     who moves the fence.
     """
@@ -65,6 +66,7 @@ class Held:
     seal: InitVar[object]  # not a field: `dataclasses.replace` must not make a second proof
     words: Words = NO_WORDS
     told: Words | None = None
+    leads_to: Stage | None = None
     posted: float | None = None
     edited_at: datetime | None = None
     lost: str = ""
@@ -165,8 +167,12 @@ async def beat(held: Held, words: Words | None = None) -> None:
         held.server, held.beaten = server, sent if there else held.beaten  # what may be deleted is looked for soon
 
 
-async def tell(held: Held, words: Words) -> None:
-    """Let the comment say something else. What this lease wrote into it a moment ago is not read again before."""
+async def tell(held: Held, words: Words, leads_to: Stage | None = None) -> None:
+    """Let the comment say something else. What this lease wrote into it a moment ago is not read again before.
+
+    `leads_to` is the stage that the words name: an end that is told needs no second edit when the lock is released.
+    """
+    held.leads_to = leads_to
     if held.told is None or not held.ack.id or held.port.boot() - held.edited >= JUST_WRITTEN_SECONDS:
         await beat(held, words)
         return
@@ -282,15 +288,20 @@ async def _tell_end(held: Held, state: AckState | None) -> None:
 
 def _over(held: Held) -> AckState:
     """What the comment says of a lock that is over, or about to be because its item has been handed over."""
-    return AckState.DONE if held.fence.stage in TERMINAL else AckState.RELEASED
+    return AckState.DONE if TERMINAL & {held.fence.stage, held.leads_to} else AckState.RELEASED
+
+
+def _at_work(held: Held) -> bool:
+    """Whether an agent of this kind may have more to do, at the stage of the fence and at the one that was told."""
+    stages = (held.fence.stage, held.leads_to or held.fence.stage)
+    return all(works_at(held.fence.key.kind, stage) for stage in stages)
 
 
 async def _rewrite(held: Held, state: AckState | None = None) -> bool:
     """Whether the comment is there. Another account's, that we may not edit, stays as it is: stamps are enough."""
     # Each text of this lease stays known: a lost reply leaves two candidates, a stale read shows an old one.
     held.ack = replace(held.ack, heartbeat=held.ack.heartbeat + 1)  # also when this fails: every edit has to be one
-    at_work = works_at(held.fence.key.kind, held.fence.stage)
-    ack = replace(held.ack, state=state or (AckState.ACTIVE if at_work else _over(held)))
+    ack = replace(held.ack, state=state or (AckState.ACTIVE if _at_work(held) else _over(held)))
     keys = held.claimant.keys
     held.written |= {_digest(write_ack(ack, keys, held.words)), _digest(write_ack(ack, keys))}
     held.told = None

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from shared.errors import EngineError, Transient
 from shared.github.status import Status
 from shared.lock.write_permit import Notice
-from shared.workflow import Role
+from shared.workflow import Role, Stage
 
 from .github import BOT
 from .identity import Identity, Plan
@@ -136,12 +136,16 @@ class Agent:
             self.fate.journal.counts["end told by a sweep"] += told
         return fence
 
-    async def tell(self, held: Any, sentence: str) -> None:
-        """Say in the comment how it goes, as the real agents do: after the fence, and before the labels."""
+    async def tell(self, held: Any, sentence: str, stage: Stage | None = None) -> None:
+        """Say in the comment how it goes, as the real agents do: after the fence, and before the labels.
+
+        `stage` is the end that it is about to reach, which is told before the fence says so.
+        """
         if held.ack.id:
             self.effect(held, "status")
             rows = (("Log", "x" * self.plan.log_characters or "empty"),)
-            await self.board.show(held.fence.key.number, Status(sentence, rows, {"stage": held.fence.stage}), held)
+            told = Status(sentence, rows, {"stage": stage or held.fence.stage})
+            await self.board.show(held.fence.key.number, told, held)
 
     async def hear(self, number: int) -> None:
         """Record people's commands in the comment, whoever holds it."""

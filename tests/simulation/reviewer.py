@@ -65,7 +65,7 @@ class Reviewer:
                 if not found:
                     await agent.lock.advance(held, stage=Stage.IN_REVIEW)
                     return False
-            await agent.tell(held, "It is merged.")
+            await agent.tell(held, "It is merged.", Stage.DONE)
             if not await self._end_together(agent, held):
                 await agent.lock.write_tombstone(held, agent.lock.ItemKey(Role.WORKER, ISSUE), Stage.REVIEWING)
                 await agent.lock.advance(held, stage=Stage.DONE)
