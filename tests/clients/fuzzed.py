@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lab.github.wire import checks as wire
 from lab_scene import Scene
 from seeded import NAME, PROTECTED, Seeds
 
@@ -78,6 +79,7 @@ def targets(seeds: Seeds, things: Things, check: int) -> Targets:
         **{"issue_number": things.issues[0]["number"], "comment_id": things.comments[0], "name": "story"},
         **{"pull_number": things.pulls["work"]["number"], "review_id": things.reviews[0]},
         **{"job_id": seeds.job, "run_id": seeds.run, "check_run_id": check},
+        **{"workflow_id": wire.WORKFLOW_FILE, "attempt_number": 1},
         **{"ref": "main", "branch": "main", "path": "README.md", "basehead": "main...work"},
         **dict.fromkeys(("sha", "commit_sha", "tree_sha"), seeds.main),
     }

@@ -47,6 +47,7 @@ def pull(operation: str, **rest: Any) -> Step:
 
 
 ACCOUNTS = (
+    step("meta/root"),
     step("users/get-authenticated"),
     step("users/get-by-username", username="octo"),
     step("rate-limit/get"),
@@ -226,6 +227,13 @@ CHECKS = (
     step("actions/get-job-for-workflow-run", job_id=Kept("job")),
     step("actions/download-job-logs-for-workflow-run", job_id=Kept("job")),
     step("actions/download-workflow-run-logs", run_id=Kept("run")),
+    step("actions/list-repo-workflows"),
+    step("actions/list-workflow-runs", workflow_id="ci.yml"),
+    step("actions/get-workflow", workflow_id="ci.yml"),
+    step("actions/list-workflow-run-artifacts", run_id=Kept("run")),
+    step("actions/get-workflow-run-attempt", run_id=Kept("run"), attempt_number=1),
+    step("actions/list-jobs-for-workflow-run-attempt", run_id=Kept("run"), attempt_number=1),
+    step("actions/re-run-job-for-workflow-run", status=201, job_id=Kept("job")),
     step("actions/re-run-workflow-failed-jobs", status=201, run_id=Kept("run")),
     step("actions/re-run-workflow", status=201, run_id=Kept("run")),
 )
