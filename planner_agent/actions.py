@@ -17,6 +17,7 @@ from shared.items import Ended, Result
 from shared.labels import Flag
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.models import Comment, Issue
 from shared.reconcile.start_label import Beginning
 from shared.text import hosts
@@ -93,13 +94,13 @@ class Actions:
 
     async def submit(self, held: Held, snapshot: Snapshot, event: Event) -> None:
         """The plan waits for a person, who is told why when the configuration would usually do."""
-        await advance(held, stage=move(Track.STORY, held.fence.stage, event).to, phase="")
+        await advance(held, FenceChange(stage=move(Track.STORY, held.fence.stage, event).to, phase=""))
         if event is Event.PLAN_POSTED and self._policy.auto and snapshot.order is None:
             await self._forge.status.show(held.fence.key.number, comments.changed_meanwhile(held.fence), held)
 
     async def approve(self, held: Held, by: str) -> None:
         """The plan is approved; from here on only its creation is left."""
-        await advance(held, phase=Phase.CREATE, approved_by=by)
+        await advance(held, FenceChange(phase=Phase.CREATE, approved_by=by))
         if held.fence.attempt == 1:
             self._specifications.expect_none(held)
 
@@ -107,7 +108,7 @@ class Actions:
         """A new plan is wanted."""
         fence = held.fence
         to = move(Track.STORY, fence.stage, sent_back(snapshot.order)).to
-        await advance(held, stage=to, phase=Phase.DRAFT, attempt=fence.attempt + 1, round=fence.round + 1)
+        await advance(held, FenceChange(stage=to, phase=Phase.DRAFT, attempt=fence.attempt + 1, round=fence.round + 1))
 
     async def create(self, held: Held, snapshot: Snapshot) -> Ended:
         """Create what is missing, list it, and hand over; a crash in between is finished by the next claim."""
@@ -118,7 +119,7 @@ class Actions:
         to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CREATED).to
         status = comments.specified(replace(held.fence, stage=to), created)
         await self._forge.status.show(snapshot.issue.number, status, held)
-        await advance(held, stage=to, phase="")
+        await advance(held, FenceChange(stage=to, phase=""))
         await self.show(held, snapshot)
         numbers = ", ".join(f"#{one.number}" for one in created)
         return Ended(Result.HANDED_OVER, f"#{snapshot.issue.number} became {numbers}")
@@ -133,14 +134,14 @@ class Actions:
         closed = await self._forge.issues.close(number, held)
         self._forge.inbox.dismiss(number)
         await self._forge.closing.unlabel(closed, held)
-        await advance(held, stage=to)
+        await advance(held, FenceChange(stage=to))
         return Ended(Result.FINISHED, f"#{number} is done")
 
     async def give_up(self, held: Held, error: Blocked, flagged: Collection[Flag], raw: str) -> None:
         """To a person: fence, labels and flags, and one comment that says what to do."""
         number, stage = held.fence.key.number, held.fence.stage
         if stage in STAGES - {Stage.SPECIFIED}:
-            await advance(held, stage=move(Track.STORY, stage, Event.GAVE_UP).to)
+            await advance(held, FenceChange(stage=move(Track.STORY, stage, Event.GAVE_UP).to))
         issue = await self._forge.issues.issue(number)
         await self._forge.status.show(number, comments.given_up(held.fence, error, self._restart, raw), held)
         await self._forge.labels.show(number, held.fence.stage, held, known=issue.labels, flags_on=tuple(flagged))
@@ -158,7 +159,7 @@ class Actions:
         issue = await self._forge.issues.issue(held.fence.key.number)
         if not issue.open:
             await self._forge.closing.unlabel(issue, held)
-        await advance(held, stage=Stage.WITHDRAWN)
+        await advance(held, FenceChange(stage=Stage.WITHDRAWN))
         await self._forge.status.show(issue.number, comments.withdrawn(held.fence, reason, self._restart), held)
 
     @property

@@ -26,7 +26,7 @@ from shared.items import Ended, Rest, Result, Step
 from shared.labels import OF_AN_END, Flag
 from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.lock.record import Wait
+from shared.lock.record import FenceChange, Wait
 from shared.models import PullRequest, ReviewState
 from shared.reconcile.start_label import Beginning
 from shared.workflow import HALTED, TERMINAL, Event, Stage, Track, move
@@ -127,7 +127,8 @@ class Actions:
         head's objects must be here, because the fence carries it.
         """
         wish = reopening(pull_request, held.fence)
-        await advance(held, stage=wish.stage, work_head=wish.work_head, attempt=wish.attempt, approved_by="")
+        change = FenceChange(stage=wish.stage, work_head=wish.work_head, attempt=wish.attempt, approved_by="")
+        await advance(held, change)
 
     async def begin(self, held: Held) -> None:
         """Take up the head that the fence names."""
@@ -164,7 +165,7 @@ class Actions:
         """Approved and not merged now: say why, and let go."""
         reason = await self._announce(held, seen)
         if reason is Blocker.BASE_RED:  # told once: until the base is green again, nobody claims it
-            await advance(held, wait=_soon(held, RED_BASE))
+            await advance(held, FenceChange(wait=_soon(held, RED_BASE)))
         return Ended(Result.PARKED if reason in ON_ORDER else Result.HANDED_OVER, f"approved; {reason}")
 
     async def wait(self, held: Held, seen: Snapshot) -> Rest:
@@ -187,7 +188,7 @@ class Actions:
         """Approved, and merged at `until`: so the fence says, for whoever comes first then."""
         wait = Wait(COOLING, until)
         if held.fence.wait != wait:
-            await advance(held, wait=wait)
+            await advance(held, FenceChange(wait=wait))
         facts = comments.Facts(until=until)
         told = comments.approved(held.fence, Blocker.COOLING, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, told, held)
@@ -199,7 +200,7 @@ class Actions:
         """To the worker, which reads CI anew and repairs it: once for each commit, as the fence says from then on."""
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CI_BROKE).to
         more = {**dict(held.fence.more), CI_RED: held.fence.work_head}
-        await advance(held, stage=stage, phase=SENT_BACK, more=tuple(more.items()))
+        await advance(held, FenceChange(stage=stage, phase=SENT_BACK, more=tuple(more.items())))
         await self.show(held, pull_request)
         return await self.hand_back(held, pull_request)
 
@@ -212,7 +213,7 @@ class Actions:
         if seen.by_turn and not await self._forge.updates.take(held, base, complete=seen.complete):
             return None
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.BASE_MOVED).to
-        await advance(held, stage=stage, phase=BASE_MOVED, more=_more(held, TO_BASE, seen.base_tip))
+        await advance(held, FenceChange(stage=stage, phase=BASE_MOVED, more=_more(held, TO_BASE, seen.base_tip)))
         await self.show(held, seen.pull_request)
         return await self.hand_back(held, seen.pull_request)
 
@@ -220,7 +221,7 @@ class Actions:
         """GitHub would not merge it: say so in its words, and try again later."""
         wait = Wait(REFUSED, held.server_now() + AGAIN)
         state = seen.pull_request.merge_state or "unknown"
-        await advance(held, wait=wait, more=_more(held, MERGE_REFUSED, state))
+        await advance(held, FenceChange(wait=wait, more=_more(held, MERGE_REFUSED, state)))
         facts = comments.Facts(until=wait.until, said=said, base=seen.pull_request.base_branch)
         told = comments.approved(held.fence, Blocker.REFUSED, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, told, held)
@@ -229,7 +230,7 @@ class Actions:
     async def queued(self, held: Held, seen: Snapshot, reason: Blocker) -> Ended:
         """GitHub's merge queue has it, or has taken it out: whoever merges it is looked at again later."""
         wait = Wait(IN_QUEUE, held.server_now() + LOOK_AT_QUEUE)
-        await advance(held, wait=wait, more=_more(held, QUEUED, ""))
+        await advance(held, FenceChange(wait=wait, more=_more(held, QUEUED, "")))
         facts = comments.Facts(base=seen.pull_request.base_branch)
         told = comments.approved(held.fence, reason, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, told, held)
@@ -241,7 +242,7 @@ class Actions:
         if held.fence.stage not in TERMINAL | {Stage.FAILED, Stage.CHANGES_REQUESTED}:
             # The table has no way from `reviewing` to `failed`: whoever gives up there has taken it up.
             begun = Stage.IN_REVIEW if held.fence.stage is Stage.REVIEWING else held.fence.stage
-            await advance(held, stage=move(Track.PULL_REQUEST, begun, Event.GAVE_UP).to)
+            await advance(held, FenceChange(stage=move(Track.PULL_REQUEST, begun, Event.GAVE_UP).to))
         text = error.text if isinstance(error, Unpostable) else ""
         await self._forge.status.show(number, comments.given_up(held.fence, error, self._policy.names, text), held)
         await self._forge.labels.show(number, held.fence.stage, held, flags_on=tuple(flags))
@@ -256,7 +257,8 @@ class Actions:
 
     async def hold_off(self, held: Held, reason: Blocker) -> Ended:
         """Nothing is paid for now: the stage stays, and the fence says what has to be looked at before a claim."""
-        await advance(held, wait=_soon(held, next(word for word, named in WAITS.items() if named is reason)))
+        wait = _soon(held, next(word for word, named in WAITS.items() if named is reason))
+        await advance(held, FenceChange(wait=wait))
         status = comments.put_off(held.fence, reason, self._policy.names)
         await self._forge.status.show(held.fence.key.number, status, held)
         return Ended(Result.PARKED, str(reason))
@@ -266,12 +268,12 @@ class Actions:
         if not pull_request.open:
             await self._forge.closing.unlabel(pull_request, held)
         if held.fence.stage is not Stage.WITHDRAWN:
-            await advance(held, stage=Stage.WITHDRAWN)
+            await advance(held, FenceChange(stage=Stage.WITHDRAWN))
         await self._forge.status.show(held.fence.key.number, comments.withdrawn(held.fence, reason), held)
         return Ended(Result.WITHDRAWN, reason)
 
     async def _move(self, held: Held, event: Event) -> None:
-        await advance(held, stage=move(Track.PULL_REQUEST, held.fence.stage, event).to)
+        await advance(held, FenceChange(stage=move(Track.PULL_REQUEST, held.fence.stage, event).to))
 
 
 def _more(held: Held, trailer: str, state: str) -> tuple[tuple[str, str], ...]:

@@ -38,6 +38,7 @@ from shared.lock.claimant import Claimant
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.port import Port
+from shared.lock.record import FenceChange
 from shared.lock.view import View
 from shared.models import Issue, PullRequest
 from shared.order import excluded, urgency
@@ -233,7 +234,7 @@ class Reviewer:
             return None  # the next look sees it and decides
         self._sightings.keep(now.number, now)
         if held.fence.phase:  # what comes now is the review that a person had asked for once more
-            await advance(held, phase="")
+            await advance(held, FenceChange(phase=""))
         opinion = await self._handover.submit(held, draft)
         await self._handover.resolve(held, self._drafts.settled(now.number))
         # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.

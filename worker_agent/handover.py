@@ -15,7 +15,7 @@ from shared.items import Ended, Result
 from shared.labels import Flag, overcome
 from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.lock.record import Fence, Wait
+from shared.lock.record import Fence, FenceChange, Wait
 from shared.models import Issue, PullRequest
 from shared.reconcile.start_label import Beginning
 from shared.specification import body_sha256
@@ -89,7 +89,8 @@ class Handover:
         fresh = held.fence.stage is Stage.TESTING
         if fresh:
             late = UNCHECKED_RED if snapshot.checks is Verdict.RED else UNCHECKED
-            await advance(held, stage=move(_track(held), Stage.TESTING, event).to, phase="" if checked else late)
+            stage = move(_track(held), Stage.TESTING, event).to
+            await advance(held, FenceChange(stage=stage, phase="" if checked else late))
             await self._announce(held, snapshot.ci)
         await self.show(held, snapshot.issue, snapshot.pull_request, fresh=fresh)
         return Ended(Result.HANDED_OVER, f"pull request #{held.fence.pr} waits for review")
@@ -131,12 +132,12 @@ class Handover:
 
     async def repair(self, held: Held, snapshot: Snapshot) -> None:
         """CI is red: back to implementing, so that the next step fixes it."""
-        await advance(held, stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=Phase.FIX)
+        await advance(held, FenceChange(stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=Phase.FIX))
         await self._forge.status.show(held.fence.key.number, ci_comments.red(held.fence, snapshot.ci), held)
 
     async def take_up_edit(self, held: Held, issue: Issue) -> None:
         """Whoever may write has edited the issue: what follows goes by its text as it is now, and that is said."""
-        await advance(held, body_sha256=body_sha256(issue.title, issue.body))
+        await advance(held, FenceChange(body_sha256=body_sha256(issue.title, issue.body)))
         await self._forge.status.show(issue.number, comments.edited(held.fence), held)
 
     async def give_up(
@@ -145,7 +146,7 @@ class Handover:
         """To a person: fence, labels and flags, and one comment that says what was kept."""
         number = held.fence.key.number
         if held.fence.stage in WORKING:
-            await advance(held, stage=move(_track(held), held.fence.stage, event).to)
+            await advance(held, FenceChange(stage=move(_track(held), held.fence.stage, event).to))
         issue = await self._forge.issues.issue(number)
         pull_request = await self._forge.pulls.pull_request(held.fence.pr) if held.fence.pr else None
         await self._forge.status.show(number, await self._given_up(held.fence, error), held)
@@ -162,7 +163,7 @@ class Handover:
 
     async def pass_on(self, held: Held, role: str) -> Ended:
         """What was made so far stands in the fence; whichever agent plays the role goes on from there."""
-        await advance(held, next_role=role)
+        await advance(held, FenceChange(next_role=role))
         await self._forge.status.show(held.fence.key.number, comments.passed_on(held.fence), held)
         return Ended(Result.HANDED_OVER, f"the next step is for the role {role}")
 
@@ -173,7 +174,7 @@ class Handover:
     async def hold_off(self, held: Held, error: Misconfigured) -> Ended:
         """The configuration lets nothing begin: it waits for that, and whoever comes first then begins it."""
         wait = Wait(WAIT, held.server_now() + AGAIN)
-        await advance(held, wait=wait, runs=0)
+        await advance(held, FenceChange(wait=wait, runs=0))
         await self._forge.status.show(held.fence.key.number, comments.unusable(held.fence, error), held)
         return Ended(Result.PARKED, f"the configuration lets nothing begin: {error}")
 
@@ -216,7 +217,7 @@ class Handover:
                 await self._forge.closing.unlabel(item, held)
         await self._unassign(held)
         if held.fence.stage is not Stage.WITHDRAWN:
-            await advance(held, stage=Stage.WITHDRAWN)
+            await advance(held, FenceChange(stage=Stage.WITHDRAWN))
         return Ended(Result.WITHDRAWN, reason)
 
     async def finish(self, held: Held, seen: Snapshot) -> Ended:
@@ -229,7 +230,7 @@ class Handover:
             await self._forge.issues.close(seen.issue.number, held)
         if pull_request is not None:
             await self._forge.closing.merged(held.fence, pull_request, held)
-        await advance(held, stage=Stage.DONE)
+        await advance(held, FenceChange(stage=Stage.DONE))
         return Ended(Result.FINISHED, f"pull request #{held.fence.pr} is merged")
 
     async def assign(self, held: Held) -> None:

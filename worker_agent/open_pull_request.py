@@ -12,6 +12,7 @@ from shared.github.pulls import ALREADY
 from shared.items import Ended, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.models import Issue, PullRequest
 from shared.specification import read
 from shared.workflow import Stage
@@ -74,7 +75,7 @@ class Opening:
         missing = {*self._policy.pull_request_labels, *self._urgent(snapshot.issue)} - opened.labels
         if missing:
             await self._forge.labels.add(opened.number, sorted(missing), held)
-        await advance(held, pr=opened.number)
+        await advance(held, FenceChange(pr=opened.number))
         await self._forge.status.show(held.fence.key.number, comments.waiting_for_ci(held.fence), held)
         return opened
 
@@ -110,7 +111,7 @@ class Opening:
         told = comments.nothing_left(replace(held.fence, stage=Stage.DONE), base)
         await self._forge.status.show(held.fence.key.number, told, held)
         await self._forge.issues.close(snapshot.issue.number, held)
-        await advance(held, stage=Stage.DONE)
+        await advance(held, FenceChange(stage=Stage.DONE))
         return Ended(Result.FINISHED, told.sentence)
 
     async def _doubt(self, held: Held) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import anyio
 import structlog
@@ -29,7 +28,7 @@ from shared.github.base_branch import BaseBranch
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.port import RefUpdate
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 from shared.process import CommandFailed
 from shared.specification import Specification
 from shared.workflow import Stage
@@ -148,11 +147,11 @@ class PhaseCommits:
             raise await self._kept_of(refused, fence, space, base, tree) from refused
 
     async def record(
-        self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, **to: object
+        self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, to: FenceChange
     ) -> str:
         """Commit a phase, note it, and move fence, notes and (with `stage` testing) the branch together.
 
-        `to` are the fence's new fields. Returns the commit. A patch that is refused, by the policy or
+        Returns the commit. A patch that is refused, by the policy or
         by the server, is kept on disk and raises `PatchRefused` or `PushRefused`.
         """
         try:
@@ -161,7 +160,7 @@ class PhaseCommits:
             raise await self._kept_of(refused, held.fence, space, phased.note.base, phased.tree) from refused
 
     async def _record(
-        self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, to: Mapping[str, Any]
+        self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, to: FenceChange
     ) -> str:
         fence = held.fence
         policy = policy_of(specification, phased.allowed)
@@ -170,35 +169,37 @@ class PhaseCommits:
         message = comments.commit_message(phased.subject, fence=fence, phase=phased.note.phase)
         parents = (phased.parent, *filter(None, (phased.merged,)))
         commit = await space.commit(phased.tree, parents, message, held.server_now())
-        to = {"work_head": commit, "base": phased.note.base, **to}
+        to = replace(to, work_head=commit, base=phased.note.base if to.base is None else to.base)
         await self._move(held, space, phased.note, policy, to, since=since)
         return commit
 
-    async def amend(self, held: Held, space: Workspace, note: Note, specification: Specification, **to: object) -> None:
+    async def amend(
+        self, held: Held, space: Workspace, note: Note, specification: Specification, to: FenceChange
+    ) -> None:
         """Replace the note of the fence's commit, or of an earlier one (`work_head`) that is gone back to.
 
-        `to` are the fence's new fields; what moves, moves together as with `record`.
+        What moves, moves together as with `record`.
         """
-        moved = {"work_head": held.fence.work_head, **to}
-        tree, policy = await space.tree_of(str(moved["work_head"])), policy_of(specification)
-        since = await self.history.judged_from(replace(held.fence, work_head=str(moved["work_head"])), note.base)
+        fence = replace(held.fence, work_head=to.work_head or held.fence.work_head)
+        tree, policy = await space.tree_of(fence.work_head), policy_of(specification)
+        since = await self.history.judged_from(fence, note.base)
         policy = await vetted(self._publisher, held.fence, space, since, tree, policy)
-        await self._move(held, space, note, policy, moved, since=since)
+        await self._move(held, space, note, policy, replace(to, work_head=fence.work_head), since=since)
 
     async def _move(
-        self, held: Held, space: Workspace, note: Note, policy: Policy, to: Mapping[str, Any], *, since: str
+        self, held: Held, space: Workspace, note: Note, policy: Policy, to: FenceChange, *, since: str
     ) -> None:
-        fence, commit = held.fence, to["work_head"]
+        fence, commit = held.fence, to.of(held.fence).work_head
         notes = _notes_ref(fence)
         before = await self.mirror.sha(notes)
         noted = await Notes(space.git, self._identity).add(notes, commit, write(note, self.keys))
         updates = [RefUpdate(notes, before, noted)]
-        pushed = to.get("stage") is Stage.TESTING or note.phase is Phase.SYNC
+        pushed = to.stage is Stage.TESTING or note.phase is Phase.SYNC
         if pushed:
             updates += await self._branch(fence, commit)
         ready = await self._publisher.prepare(space, note.base, commit, updates, policy=policy, since=since)
         try:
-            await advance(held, updates=ready, **to)
+            await advance(held, to, updates=ready)
         except Transient:
             self._tips.forget(fence)
             raise

@@ -11,6 +11,7 @@ from shared.git.notes import Note, NoteError, Phase
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.models import CheckOutcome, Issue
 from shared.prompts import Untrusted
 from shared.text import excerpt
@@ -138,7 +139,7 @@ class Repairs:
     async def read_ci(self, held: Held) -> None:
         """What stands on the branch is as it should be: open its pull request, or see what CI says of it."""
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.TESTS_PASSED).to
-        await advance(held, stage=stage, phase=decide.Phase.CI)
+        await advance(held, FenceChange(stage=stage, phase=decide.Phase.CI))
 
     async def answer(self, held: Held) -> status_text.Ignored:
         """Post what a round has led to; returns the texts that nobody heeds."""
@@ -182,8 +183,8 @@ class Repairs:
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source, quality=clean.results)
         stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
         phased = PhaseCommit(clean.tree, held.fence.work_head, wish.subject, note, allowed=job.allowed)
-        to = {"stage": stage, "phase": wish.then}
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+        to = FenceChange(stage=stage, phase=wish.then)
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
 
     async def _clean(self, job: WorkContext, call: Call, tree: str, before: TestRun) -> Clean:
         """A change whose tests pass, as the quality commands want it."""

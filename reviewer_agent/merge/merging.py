@@ -24,7 +24,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.fence import advance, conclude, write_tombstone
 from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 from shared.models import PullRequest
 from shared.workflow import TERMINAL, Role, Stage
 
@@ -137,7 +137,7 @@ class Merging:
                 await self._tidy(held, pull_request)
             except Blocked as error:
                 log.warning("tidying_refused", outcome="skipped", error=str(error))
-            await advance(held, stage=Stage.DONE, approved_by=approved_by)
+            await advance(held, FenceChange(stage=Stage.DONE, approved_by=approved_by))
         return Ended(Result.FINISHED, f"pull request #{pull_request.number} is merged")
 
     async def _say_merged(self, held: Held, number: int) -> None:

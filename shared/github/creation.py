@@ -22,7 +22,7 @@ from shared.github.fresh import PATIENCE_SECONDS
 from shared.lock.claimant import Terms
 from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 
 NAMED = "Named"
 """The fence's trailer: `<what> <server time> <beginning of the ACK's nonce>`, separated by commas."""
@@ -86,7 +86,7 @@ async def making(held: Held, what: str, *, seen: bool = False) -> AsyncIterator[
     now = held.server_now()
     since = now - patience(held.claimant.terms)
     young = {other: one for other, one in read(held.fence).items() if one.at > since}
-    await advance(held, more=written(held.fence, {**young, what: Name(now, _nonce(held))}))
+    await advance(held, FenceChange(more=written(held.fence, {**young, what: Name(now, _nonce(held))})))
     held.sent.add(what)
     try:
         yield

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from shared.errors import Transient
 from shared.git.names import work_branch
@@ -20,7 +19,7 @@ from shared.governance.retry_command import reviewed_again
 from shared.labels import Flag, Labels, overcome
 from shared.lock.compare_and_swap import swap
 from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Issue, PullRequest
 from shared.specification import body_sha256
@@ -125,7 +124,7 @@ class Recovery:
         for stage in sorted(self._names.read(case.thread.labels).stages):
             await self._labels.remove(case.thread.number, self._names.of(stage), permit)
         if case.fence is not None and case.fence.stage not in TERMINAL:
-            await self._move(case.fence, stage=Stage.WITHDRAWN, wait=None)
+            await self._move(case.fence, FenceChange(stage=Stage.WITHDRAWN, wait=None))
         return "stopped; the branch is kept"
 
     async def _again(self, case: Case, permit: OperatorPermit, *, afresh: bool) -> str:
@@ -137,10 +136,10 @@ class Recovery:
         if fence.key.kind is Role.WORKER and case.under_way is None and fence.pr:
             return await self._reset(case, permit)  # its pull request has ended, and its branch would be in the way
         attempt = 0 if afresh else min(fence.attempt, max(case.attempts - 1, 0))
-        changes, rounds = _renewed(case, fence, attempt, permit), ""
+        change, rounds = _renewed(case, fence, attempt, permit), ""
         if afresh and fence.key.kind is Role.REVIEWER:
-            changes, rounds = changes | {"round": 0}, " with all rounds again"
-        moved = await self._move(fence, **changes)
+            change, rounds = replace(change, round=0), " with all rounds again"
+        moved = await self._move(fence, change)
         await self.show(replace(case, fence=moved), permit)
         left = f" with {case.attempts - attempt} of {case.attempts} attempts" if case.attempts else ""
         return f"it goes on{rounds}{left}{f' and {case.backend}' if case.backend else ''}"
@@ -154,12 +153,12 @@ class Recovery:
     async def _urge(self, fence: Fence, backend: str) -> str:
         if fence.wait is None and fence.backend == backend:
             return "it is being worked on; nothing waits"
-        await self._move(fence, wait=None, failures="", backend=backend)
+        await self._move(fence, FenceChange(wait=None, failures="", backend=backend))
         return f"it goes on with {backend}" if backend else "it waits no longer"
 
     async def _spec_review(self, case: Case, permit: OperatorPermit) -> str:
         if case.fence is not None and case.fence.key.kind is Role.WORKER:
-            await self._move(case.fence, stage=Stage.FAILED, phase="", wait=None)
+            await self._move(case.fence, FenceChange(stage=Stage.FAILED, phase="", wait=None))
         closed = await self._close(case, permit)
         item, flag = case.issue or case.thread, Flag.SPEC_REVIEW_NEEDED
         await self._labels.show(item.number, Stage.FAILED, permit, known=item.labels, flags_on=(flag,))
@@ -171,9 +170,8 @@ class Recovery:
         closed = await self._close(case, permit)
         if fence is not None:
             kept, updates = await self._set_aside(fence)
-            blank: dict[str, Any] = {"phase": "", "attempt": 0, "round": 0, "pr": 0, "base": "", "work_head": ""}
-            changed = _cleared(case, permit) | blank
-            case = replace(case, fence=await self._move(fence, updates, **changed), pull_request=None)
+            blank = replace(_cleared(case, permit), phase="", attempt=0, round=0, pr=0, base="", work_head="")
+            case = replace(case, fence=await self._move(fence, blank, updates), pull_request=None)
             await self.show(case, permit)
         else:
             await self._unbegun(case, permit)
@@ -194,45 +192,45 @@ class Recovery:
         kept, updates = await moved_aside(self._branches, branch, fence.key.number, tip)
         return f"its branch is kept as `{kept}`, ", updates
 
-    async def _move(self, fence: Fence, updates: tuple[RefUpdate, ...] = (), **changes: Any) -> Fence:
+    async def _move(self, fence: Fence, change: FenceChange, updates: tuple[RefUpdate, ...] = ()) -> Fence:
         """Compare-and-swap from the fence as it was seen; raises `Transient` when somebody else has moved it."""
         reply = await self._port.request(ReadFence(fence.key))
         moved = None
         if reply.value is not None and reply.value.oid == fence.oid:
-            new = replace(fence, **changes, released=fence.nonce, at=reply.at.replace(microsecond=0), oid="")
+            new = replace(change.of(fence), released=fence.nonce, at=reply.at.replace(microsecond=0), oid="")
             moved = await swap(self._port, AdvanceFence(new, fence.oid, updates=updates))
         if moved is None:
             raise Transient(f"{fence.key.ref} has just been moved by an agent; looking again.")
         return moved
 
 
-def _renewed(case: Case, fence: Fence, attempt: int, permit: OperatorPermit) -> dict[str, Any]:
-    """What a fence becomes from which its agent is to go on where it stopped."""
-    changes = _cleared(case, permit) | {"attempt": attempt}
+def _renewed(case: Case, fence: Fence, attempt: int, permit: OperatorPermit) -> FenceChange:
+    """How a fence changes from which its agent is to go on where it stopped."""
+    change = replace(_cleared(case, permit), attempt=attempt)
     match fence.key.kind:
         case Role.PLANNER:
-            afresh = {"phase": "draft", "attempt": fence.attempt + 1, "round": 0}
-            return changes | afresh | {"stage": Stage.PLANNING, "approved_by": ""}  # of the new plan nobody has yet
+            afresh = replace(change, stage=Stage.PLANNING, phase="draft", attempt=fence.attempt + 1, round=0)
+            return replace(afresh, approved_by="")  # of the new plan nobody has yet
         case Role.REVIEWER:
-            return changes | {"stage": Stage.REVIEWING, "phase": reviewed_again(fence.work_head), "attempt": 0}
+            return replace(change, stage=Stage.REVIEWING, phase=reviewed_again(fence.work_head), attempt=0)
         case _:
             halted_in_ci = fence.stage is Stage.CI_FAILED or fence.phase not in ANSWERS
-            return changes | {"phase": "" if halted_in_ci and case.under_way is not None else fence.phase}
+            return replace(change, phase="" if halted_in_ci and case.under_way is not None else fence.phase)
 
 
-def _cleared(case: Case, permit: OperatorPermit) -> dict[str, Any]:
+def _cleared(case: Case, permit: OperatorPermit) -> FenceChange:
     """It goes on with the text that was read for it, of which `Unedited` says whether the command was about it."""
     text = "" if case.issue is None else body_sha256(case.issue.title, case.issue.body)
-    return {
-        "stage": Stage.READY,
-        "wait": None,
-        "runs": 0,
-        "failures": "",
-        "next_role": "",
-        "body_sha256": text,
-        "backend": case.backend,
-        "approved_by": permit.reason,
-    }
+    return FenceChange(
+        stage=Stage.READY,
+        wait=None,
+        runs=0,
+        failures="",
+        next_role="",
+        body_sha256=text,
+        backend=case.backend,
+        approved_by=permit.reason,
+    )
 
 
 def _each(*items: Issue | PullRequest | None) -> Iterable[Issue | PullRequest]:

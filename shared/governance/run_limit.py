@@ -6,7 +6,7 @@ from shared.errors import Blocked
 from shared.governance.failures import Pause
 from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.lock.record import Wait
+from shared.lock.record import FenceChange, Wait
 
 RUNS_PER_STEP = 10
 """Paid runs that may be begun without anything being achieved; every phase's own retries fit in."""
@@ -28,7 +28,7 @@ async def begin_run(held: Held, *, more: tuple[tuple[str, str], ...] | None = No
     """
     if held.fence.runs >= RUNS_PER_STEP:
         raise RunsUsedUp
-    await advance(held, runs=held.fence.runs + 1, wait=None, more=held.fence.more if more is None else more)
+    await advance(held, FenceChange(runs=held.fence.runs + 1, wait=None, more=more))
 
 
 async def park(held: Held, pause: Pause) -> None:
@@ -38,4 +38,4 @@ async def park(held: Held, pause: Pause) -> None:
     Raises `Lost` and `Transient`.
     """
     wait = Wait(pause.reason, pause.until)
-    await advance(held, wait=wait, failures=str(pause.history), runs=max(0, held.fence.runs - 1))
+    await advance(held, FenceChange(wait=wait, failures=str(pause.history), runs=max(0, held.fence.runs - 1)))

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from shared.errors import Lost, Transient
 from shared.lock.codec import ItemKey
 from shared.lock.compare_and_swap import swap
 from shared.lock.hold import TAKEN, Held, turn
 from shared.lock.port import AdvanceFence, ForeignFence, ReadFence, RefUpdate
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 from shared.workflow import TERMINAL, Stage
 
-PROGRESS = frozenset({"stage", "phase", "work_head", "attempt"})
-"""Fields whose change means that something was achieved: runs and failures are counted anew, a wait is over."""
 
-
-async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes: Any) -> Fence:
-    """Record `changes` (fields of `Fence`) and move `updates` with it, as the holder.
+async def advance(held: Held, change: FenceChange, *, updates: tuple[RefUpdate, ...] = ()) -> Fence:
+    """Record a change of the fence and move `updates` with it, as the holder.
 
     What ends the item lets go of it in the same push. Raises `Lost` when the fence has been taken by another epoch,
     `Transient` when the outcome is unknown or a late write of our own moved it: look again next tick.
@@ -26,9 +22,8 @@ async def advance(held: Held, *, updates: tuple[RefUpdate, ...] = (), **changes:
     async with turn(held, held.moves):
         held.check()
         old = held.fence
-        if not PROGRESS.isdisjoint(changes):
-            changes = {"runs": 0, "wait": None, "failures": ""} | changes
-        new = _ended(replace(old, **changes, at=held.server_now(), alive=None, oid=""))
+        counted = replace(old, runs=0, wait=None, failures="") if change.progress else old
+        new = _ended(replace(change.of(counted), at=held.server_now(), alive=None, oid=""))
         carries = "" if new.work_head == old.work_head or _publishes(updates, new.work_head) else new.work_head
         breaker = held.claimant.breaker
         written = await swap(held.port, AdvanceFence(new, old.oid, carries, updates), breaker)

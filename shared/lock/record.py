@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from shared.lock.codec import ItemKey
 from shared.workflow import Stage
@@ -21,6 +21,10 @@ class Wait:
 
     reason: str
     until: datetime
+
+
+SAME: Final = Wait("as before", datetime.max.replace(tzinfo=UTC))
+"""The wait of a `FenceChange` that does not change it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,39 @@ class Fence:
     def position_before(self) -> int | None:
         """The same of the epoch before; None where the fence does not tell."""
         return self.seen_before if self.format > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class FenceChange:
+    """What a step records in its fence: a field that is None stays as it is, and so does `wait` when it is `SAME`."""
+
+    stage: Stage | None = None
+    phase: str | None = None
+    base: str | None = None
+    work_head: str | None = None
+    pr: int | None = None
+    attempt: int | None = None
+    round: int | None = None
+    runs: int | None = None
+    body_sha256: str | None = None
+    approved_by: str | None = None
+    wait: Wait | None = SAME
+    failures: str | None = None
+    next_role: str | None = None
+    branch: str | None = None
+    backend: str | None = None
+    more: tuple[tuple[str, str], ...] | None = None
+
+    @property
+    def progress(self) -> bool:
+        """Whether something was achieved: runs and failures are counted anew, a wait is over."""
+        return any(one is not None for one in (self.stage, self.phase, self.work_head, self.attempt))
+
+    def of(self, fence: Fence) -> Fence:
+        """What `fence` becomes."""
+        said: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__ if name != "wait"}
+        wait = fence.wait if self.wait is SAME else self.wait
+        return replace(fence, wait=wait, **{name: value for name, value in said.items() if value is not None})
 
 
 def write_fence(fence: Fence) -> str:

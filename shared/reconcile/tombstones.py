@@ -12,7 +12,7 @@ from shared.lock.compare_and_swap import swap
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, Port, ReadFence
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 from shared.lock.view import observe
 from shared.workflow import TERMINAL, Stage
 
@@ -23,7 +23,7 @@ async def abandon(held: Held) -> None:
     Raises `Lost` and `Transient`, as `advance` does.
     """
     if held.fence.stage not in TERMINAL:
-        await advance(held, stage=Stage.WITHDRAWN)
+        await advance(held, FenceChange(stage=Stage.WITHDRAWN))
 
 
 async def write_tombstone(

@@ -21,6 +21,7 @@ class Protocol:
     keep: Callable[..., Any]
     release: Callable[..., Any]
     advance: Callable[..., Any]
+    FenceChange: Callable[..., Any]
     write_tombstone: Callable[..., Any]
     conclude: Callable[..., Any] | None
     finish: Callable[..., Any]
@@ -49,6 +50,8 @@ def of_package(
         "conclude": m["fence"].conclude,
         "tell_ends": m["ended_epochs"].tell_ends,
         "Board": importlib.import_module(board).StatusBoard,
+        "advance": m["fence"].advance,
+        "FenceChange": m["record"].FenceChange,
         "mine": _mine,
         "was_free": _was_free,
     }
@@ -64,6 +67,8 @@ def _first_format() -> Protocol:
         "conclude": None,
         "tell_ends": None,
         "Board": m["status"].StatusBoard,
+        "advance": partial(_advance_of_first_format, m["fence"].advance),
+        "FenceChange": dict,
         "mine": partial(_mine_of_first_format, m["claimant"].is_mine),
         "was_free": _was_free_of_first_format,
     }
@@ -78,7 +83,6 @@ def _of_modules(m: dict[str, ModuleType], burial: ModuleType, **own: Any) -> Pro
         check=m["hold"].check,
         keep=m["hold"].keep,
         release=m["hold"].release,
-        advance=m["fence"].advance,
         write_tombstone=m["fence"].write_tombstone,
         finish=burial.write_tombstone,
         Gateway=m["gateway"].Gateway,
@@ -89,6 +93,12 @@ def _of_modules(m: dict[str, ModuleType], burial: ModuleType, **own: Any) -> Pro
         read_fence=m["record"].read_fence,
         **own,
     )
+
+
+async def _advance_of_first_format(
+    advance: Callable[..., Any], held: Any, change: dict[str, Any], *, updates: Any = ()
+) -> Any:
+    return await advance(held, updates=updates, **change)
 
 
 def _mine(view: Any, claimant: Any) -> str:

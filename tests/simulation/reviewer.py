@@ -56,19 +56,19 @@ class Reviewer:
             await agent.paid(held, agent.plan.review)
             agent.effect(held, "verdict")
             head = await agent.forge.tip(WORK_BRANCH)
-            await agent.lock.advance(held, stage=Stage.APPROVED, work_head=head or "")
+            await agent.lock.advance(held, agent.lock.FenceChange(stage=Stage.APPROVED, work_head=head or ""))
             return False
         if held.fence.stage is Stage.APPROVED:
             agent.effect(held, "merge")
             if not await agent.forge.merge(self._number, held.fence.work_head, ISSUE):
                 found = [pull for pull in await agent.forge.pulls_of(WORK_BRANCH) if pull.merged]
                 if not found:
-                    await agent.lock.advance(held, stage=Stage.IN_REVIEW)
+                    await agent.lock.advance(held, agent.lock.FenceChange(stage=Stage.IN_REVIEW))
                     return False
             await agent.tell(held, "It is merged.", Stage.DONE)
             if not await self._end_together(agent, held):
                 await agent.lock.write_tombstone(held, agent.lock.ItemKey(Role.WORKER, ISSUE), Stage.REVIEWING)
-                await agent.lock.advance(held, stage=Stage.DONE)
+                await agent.lock.advance(held, agent.lock.FenceChange(stage=Stage.DONE))
             return False
         return True
 

@@ -42,6 +42,7 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.keep is hold.keep
     assert PRODUCTION.release is hold.release
     assert PRODUCTION.advance is fence.advance
+    assert PRODUCTION.FenceChange is record.FenceChange
     assert PRODUCTION.write_tombstone is fence.write_tombstone
     assert PRODUCTION.finish is tombstones.write_tombstone
     assert PRODUCTION.conclude is fence.conclude

@@ -118,7 +118,7 @@ class Worker:
     async def stop(self, agent: Agent, held: Any) -> None:
         """The fence remembers; the branch stays."""
         if held.fence.stage not in {Stage.WITHDRAWN, Stage.REVIEWING}:
-            await agent.lock.advance(held, stage=Stage.WITHDRAWN)
+            await agent.lock.advance(held, agent.lock.FenceChange(stage=Stage.WITHDRAWN))
 
     # Working
 
@@ -167,13 +167,14 @@ class Worker:
         agent.effect(held, "commit")
         commit = hashlib.sha1(f"{held.fence.oid}{phase}".encode()).hexdigest()
         if phase == "red":
-            await agent.lock.advance(held, phase="green", work_head=commit, attempt=held.fence.attempt + 1)
+            change = agent.lock.FenceChange(phase="green", work_head=commit, attempt=held.fence.attempt + 1)
+            await agent.lock.advance(held, change)
             return
         moved = RefUpdate(WORK_BRANCH, await agent.forge.tip(WORK_BRANCH), commit)
         agent.effect(held, "push")
-        await agent.lock.advance(
-            held, updates=(moved,), stage=Stage.TESTING, phase="fixed" if phase == "fix" else "", work_head=commit
-        )
+        done = "fixed" if phase == "fix" else ""
+        change = agent.lock.FenceChange(stage=Stage.TESTING, phase=done, work_head=commit)
+        await agent.lock.advance(held, change, updates=(moved,))
 
     async def _test(self, agent: Agent, held: Any) -> None:
         """Open or adopt the pull request, wait for CI, hand over."""
@@ -184,9 +185,9 @@ class Worker:
         await Sleep(plan.ci)
         agent.effect(held, "verdict")
         if plan.ci_breaks and fence.phase != "fixed":
-            await agent.lock.advance(held, stage=Stage.IMPLEMENTING, phase="fix")
+            await agent.lock.advance(held, agent.lock.FenceChange(stage=Stage.IMPLEMENTING, phase="fix"))
         else:
-            await agent.lock.advance(held, stage=Stage.REVIEWING, phase="")
+            await agent.lock.advance(held, agent.lock.FenceChange(stage=Stage.REVIEWING, phase=""))
 
     async def _open(self, agent: Agent, held: Any) -> None:
         found = [pull for pull in await agent.forge.pulls_of(WORK_BRANCH) if not pull.merged]
@@ -198,7 +199,7 @@ class Worker:
             agent.fate.journal.counts["pull request adopted"] += 1
         if pull is None:
             raise Transient("GitHub says that there is a pull request, and does not show it yet.")
-        await agent.lock.advance(held, pr=pull.number)
+        await agent.lock.advance(held, agent.lock.FenceChange(pr=pull.number))
 
 
 def _merged(pulls: Any) -> bool:

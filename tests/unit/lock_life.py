@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 from fake_port import KEY, FakeAgent, Run
 from fake_server import Server
@@ -20,6 +19,7 @@ from shared.lock.codec import read_ack
 from shared.lock.fence import advance
 from shared.lock.hold import Held, beat, begin, release
 from shared.lock.port import RefUpdate
+from shared.lock.record import FenceChange
 from shared.lock.view import observe
 from shared.workflow import Stage
 
@@ -98,7 +98,8 @@ class Office:
         held.check()
         self.paid.append((phase, self.server.refs[KEY.ref]))
         await beat(held)
-        await advance(held, **_facts(held, phase))
+        change, updates = _facts(held, phase)
+        await advance(held, change, updates=updates)
 
 
 def drain(attempt: Run[None]) -> None:
@@ -109,14 +110,14 @@ def drain(attempt: Run[None]) -> None:
         raise attempt.error
 
 
-def _facts(held: Held, phase: str) -> dict[str, Any]:
+def _facts(held: Held, phase: str) -> tuple[FenceChange, tuple[RefUpdate, ...]]:
     commit = hashlib.sha1(f"{held.ack.nonce} {phase}".encode()).hexdigest()
     match phase:
         case "red":
-            return {"phase": phase, "work_head": commit}
+            return FenceChange(phase=phase, work_head=commit), ()
         case "green":
-            return {"phase": phase, "work_head": commit, "updates": (RefUpdate(BRANCH, None, commit),)}
+            return FenceChange(phase=phase, work_head=commit), (RefUpdate(BRANCH, None, commit),)
         case "pull request":
-            return {"phase": phase, "stage": Stage.TESTING, "pr": 57}
+            return FenceChange(phase=phase, stage=Stage.TESTING, pr=57), ()
         case _:
-            return {"phase": phase, "stage": Stage.REVIEWING}
+            return FenceChange(phase=phase, stage=Stage.REVIEWING), ()

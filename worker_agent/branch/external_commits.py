@@ -8,7 +8,7 @@ import structlog
 
 from shared.git.notes import Note, NoteError, Phase
 from shared.lock.hold import Held
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 from shared.models import Issue
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide
@@ -61,7 +61,8 @@ class ExternalCommits:
         under = (await self._site.notes(job.space, held.fence)).get(ours)
         if under is not None and not held.fence.pr:  # the cycle that is under way stays the same
             note = replace(note, cycle=under.cycle, current_test=under.current_test, base=under.base)
-        await self._site.amend(held, job.space, note, job.specification, work_head=tip, base=base, **_next(held.fence))
+        to = replace(_next(held.fence), work_head=tip, base=base)
+        await self._site.amend(held, job.space, note, job.specification, to)
         log.info("branch_adopted", outcome="completed", ours=ours, theirs=tip, lost=len(missing))
         await self._status.show(issue.number, adopted(held.fence, ours, missing), held)
 
@@ -81,11 +82,12 @@ class ExternalCommits:
         return common
 
 
-def _next(fence: Fence) -> dict[str, object]:
+def _next(fence: Fence) -> FenceChange:
     """Where it goes on: a repair waits for what CI says of the new head, everything else is done upon it."""
     if fence.stage is Stage.IMPLEMENTING and fence.phase == decide.Phase.FIX:
-        return {"stage": move(Track.PULL_REQUEST, fence.stage, Event.TESTS_PASSED).to, "phase": decide.Phase.CI}
-    return {}
+        stage = move(Track.PULL_REQUEST, fence.stage, Event.TESTS_PASSED).to
+        return FenceChange(stage=stage, phase=decide.Phase.CI)
+    return FenceChange()
 
 
 def _note(held: Held, base: str, missing: tuple[str, ...]) -> Note:
@@ -98,7 +100,7 @@ def _note(held: Held, base: str, missing: tuple[str, ...]) -> Note:
         issue=fence.key.number,
         cycle=1,
         phase=Phase.SYNC,
-        next_phase=str(_next(fence).get("phase", fence.phase)),
+        next_phase=_next(fence).of(fence).phase,
         base=base,
         attempts=fence.attempt,
         cost_usd=0.0,

@@ -12,6 +12,7 @@ from shared.git.set_aside import moved_aside
 from shared.github.base_branch import BaseBranch
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from worker_agent import comments
 from worker_agent.phase_commits import PhaseCommits
 from worker_agent.ports import Forge
@@ -41,7 +42,7 @@ class Earlier:
             return False
         kept, updates = await moved_aside(self._site.mirror, branch, fence.key.number, tip)
         try:
-            await advance(held, updates=updates)
+            await advance(held, FenceChange(), updates=updates)
         except NotAllowed as refused:
             log.warning("branch_not_moved", outcome="skipped", branch=branch, error=str(refused))
             return False

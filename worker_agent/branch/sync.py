@@ -16,6 +16,7 @@ from shared.git.patch_policy import PatchRefused
 from shared.labels import Flag
 from shared.llm.port import Call
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.text import excerpt
 from shared.workflow import Stage
@@ -140,13 +141,13 @@ class Sync:
     async def _record(self, held: Held, m: _Meeting, tree: str, run: TestRun) -> None:
         fence = held.fence
         answers = fence.phase in {decide.Phase.FEEDBACK, decide.Phase.TEXT}
-        to = {"phase": fence.phase} if answers else {"stage": Stage.TESTING, "phase": decide.Phase.CI}
+        to = FenceChange(phase=fence.phase) if answers else FenceChange(stage=Stage.TESTING, phase=decide.Phase.CI)
         cost = self._workshop.take_spent(m.job.issue.number)
         note = Note(
             issue=m.job.issue.number,
             cycle=1,
             phase=Phase.SYNC,
-            next_phase=str(to["phase"]),
+            next_phase=to.phase or "",
             base=m.theirs,
             test_result=run.one_line(),
             exit_code=run.code,
@@ -156,4 +157,4 @@ class Sync:
         )
         subject = f"Merge {m.base_branch} into {comments.branch(fence)}"
         phased = PhaseCommit(tree, m.ours, subject, note, merged=m.theirs, since=m.merged.tree)
-        await self._workshop.worksite.record(held, m.job.space, phased, m.job.specification, **to)
+        await self._workshop.worksite.record(held, m.job.space, phased, m.job.specification, to)

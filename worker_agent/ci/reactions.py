@@ -13,7 +13,7 @@ from shared.errors import Blocked, Transient, UnknownOutcome
 from shared.items import Ended, Rest, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.lock.record import Wait
+from shared.lock.record import FenceChange, Wait
 from shared.models import Check
 from worker_agent.ci import ci_comments, reruns
 from worker_agent.ci.watch import HOLD_SECONDS
@@ -38,12 +38,12 @@ class CiReactions:
         """
         jobs = [finding.failure.check for finding in (seen.ci.diagnosis.findings if seen.ci.diagnosis else ())]
         mark = Rerun.of(jobs)
-        await advance(held, phase=str(mark), more=reruns.noted(held.fence))
+        await advance(held, FenceChange(phase=str(mark), more=reruns.noted(held.fence)))
         refusals = await self._asked(held, jobs)
         partly = any(job.run_id not in refusals for job in jobs if job.run_id is not None)
         if refusals:
             only = frozenset(refusals) if partly else frozenset[int]()
-            await advance(held, phase=str(replace(mark, refused=True, only=only)))
+            await advance(held, FenceChange(phase=str(replace(mark, refused=True, only=only))))
         log.info("ci_rerun", outcome="retrying" if partly else "skipped", checks=[job.name for job in jobs])
         told = ci_comments.rerun(held.fence, seen.ci, next(iter(refusals.values()), ""), partly=partly)
         await self._status.show(held.fence.key.number, told, held)
@@ -61,7 +61,7 @@ class CiReactions:
             except UnknownOutcome:
                 raise
             except Transient:  # nothing was sent: the next look asks again
-                await advance(held, phase=Phase.CI, more=reruns.forgotten(held.fence))
+                await advance(held, FenceChange(phase=Phase.CI, more=reruns.forgotten(held.fence)))
                 raise
         return refusals
 
@@ -69,7 +69,7 @@ class CiReactions:
         """The base fails the same checks: wait for it without the lease, and say so once."""
         first = held.fence.phase != RED_BASE
         until = held.server_now() + timedelta(seconds=HOLD_SECONDS)
-        await advance(held, phase=RED_BASE, wait=Wait(RED_BASE, until))
+        await advance(held, FenceChange(phase=RED_BASE, wait=Wait(RED_BASE, until)))
         if first:
             await self._status.show(held.fence.key.number, ci_comments.base_red(held.fence, seen.ci), held)
         return Ended(Result.PARKED, "the checks of the base branch are red as well")

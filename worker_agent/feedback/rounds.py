@@ -16,6 +16,7 @@ from shared.git.notes import Answer
 from shared.github.creation import making
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.workflow import Event, Stage, Track, move
 from worker_agent.decide import Phase
 from worker_agent.feedback import answers, status_text
@@ -74,9 +75,9 @@ class Rounds:
             stage = held.fence.stage
             if stage is Stage.TESTING:  # else a command has led on to what was left to say
                 stage = move(Track.PULL_REQUEST, stage, Event.CHANGES_REQUESTED).to
-            await advance(held, stage=stage, phase=Phase.FEEDBACK, round=held.fence.round + 1)
+            await advance(held, FenceChange(stage=stage, phase=Phase.FEEDBACK, round=held.fence.round + 1))
         else:
-            await advance(held, phase=Phase.CI)
+            await advance(held, FenceChange(phase=Phase.CI))
         return seen.ignored
 
     async def _noted(self, held: Held) -> tuple[Answer, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from fake_port import FakeAgent, run
 from fake_server import Fault, Server
@@ -13,6 +11,7 @@ from shared.governance.run_limit import RUNS_PER_STEP, RunsUsedUp, begin_run
 from shared.lock.fence import advance
 from shared.lock.hold import begin
 from shared.lock.port import AdvanceFence
+from shared.lock.record import FenceChange
 
 
 def test_runs_are_counted_in_the_fence_and_bounded() -> None:
@@ -26,13 +25,15 @@ def test_runs_are_counted_in_the_fence_and_bounded() -> None:
         run(alice.port, begin_run(held))
 
 
-@pytest.mark.parametrize("progress", [{"phase": "green"}, {"attempt": 1}, {"work_head": "1" * 40}])
-def test_what_is_achieved_begins_the_count_anew(progress: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "progress", [FenceChange(phase="green"), FenceChange(attempt=1), FenceChange(work_head="1" * 40)]
+)
+def test_what_is_achieved_begins_the_count_anew(progress: FenceChange) -> None:
     server = Server()
     alice = FakeAgent(server, "worker-a")
     held = alice.win()
     run(alice.port, begin_run(held))
-    run(alice.port, advance(held, **progress))
+    run(alice.port, advance(held, progress))
     assert held.fence.runs == 0
 
 

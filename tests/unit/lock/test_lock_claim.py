@@ -21,7 +21,7 @@ from shared.lock.conclude import Standing
 from shared.lock.fence import advance
 from shared.lock.hold import begin, release
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments, ReadFence
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 from shared.workflow import Role, Stage
 
 WRITES = (AdvanceFence, PostComment, EditComment)
@@ -74,7 +74,7 @@ def test_a_loser_writes_nothing(server: Server, alice: FakeAgent, bob: FakeAgent
 
 def test_an_expired_holder_is_taken_over_with_what_it_knew(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
     held = alice.win(attempt=2, approved_by="ada", body_sha256="c" * 64)
-    run(alice.port, advance(held, pr=57, work_head="d" * 40, phase="green"))
+    run(alice.port, advance(held, FenceChange(pr=57, work_head="d" * 40, phase="green")))
     server.seconds += TERMS.timeout
     lease = bob.take_over()
     assert lease is not None
@@ -162,7 +162,7 @@ def test_an_approval_is_for_one_text_and_what_was_begun_with_it(
 
 def test_what_a_command_says_is_kept_for_what_it_leads_to(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
     held = alice.win(body_sha256="c" * 64)
-    run(alice.port, advance(held, stage=Stage.READY, approved_by="/retry by ada"))
+    run(alice.port, advance(held, FenceChange(stage=Stage.READY, approved_by="/retry by ada")))
     assert run(alice.port, release(held, AckState.RELEASED))
     lease = bob.claim(round=1, body_sha256="d" * 64)
     assert lease is not None

@@ -15,7 +15,7 @@ from shared.lock.ended_epochs import tell_ends
 from shared.lock.fence import advance
 from shared.lock.hold import Held, release
 from shared.lock.port import AdvanceFence, EditComment
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 from shared.workflow import Role, Stage
 
 SWEEP = 600.0
@@ -43,7 +43,7 @@ def test_who_released_and_could_not_tell_people_is_helped(
 
 
 def test_what_has_ended_is_told_to_be_done(server: Server, alice: FakeAgent, bob: FakeAgent, held: Held) -> None:
-    run(alice.port, advance(held, stage=Stage.DONE))
+    run(alice.port, advance(held, FenceChange(stage=Stage.DONE)))
     server.seconds += SWEEP
     assert sweep(bob) == 1
     assert on_the_thread(server, held) is AckState.DONE

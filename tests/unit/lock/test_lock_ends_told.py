@@ -16,7 +16,7 @@ from shared.lock.ended_epochs import OLD, YOUNG, tell_ends
 from shared.lock.fence import advance
 from shared.lock.hold import Held, release
 from shared.lock.port import EditComment, ReadComment
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 from shared.workflow import Stage
 
 
@@ -24,7 +24,7 @@ def left_active(server: Server, agent: FakeAgent, stage: Stage | None = None) ->
     """An agent that was killed between the release of its fence and the edit that tells people."""
     held = agent.win()
     if stage is not None:
-        run(agent.port, advance(held, stage=stage))
+        run(agent.port, advance(held, FenceChange(stage=stage)))
     agent.port.plan(EditComment, Fault.LOST)
     assert run(agent.port, release(held))
     assert on_the_thread(server, held) is AckState.ACTIVE

@@ -14,7 +14,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.fence import advance, conclude
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, ReadFence, RefUpdate
-from shared.lock.record import Fence, Wait
+from shared.lock.record import Fence, FenceChange, Wait
 from shared.workflow import Role, Stage
 
 RED, GREEN = "1" * 40, "2" * 40
@@ -29,7 +29,7 @@ def pushes(agent: FakeAgent) -> list[AdvanceFence]:
 def test_an_advance_records_its_changes_on_top_of_the_last(server: Server, alice: FakeAgent, held: Held) -> None:
     first = held.fence
     server.seconds += 60
-    written = run(alice.port, advance(held, stage=Stage.TESTING, phase="green", wait=Wait("ci", EPOCH)))
+    written = run(alice.port, advance(held, FenceChange(stage=Stage.TESTING, phase="green", wait=Wait("ci", EPOCH))))
     assert written == held.fence == server.fence(KEY)
     assert (written.stage, written.phase, written.wait) == (Stage.TESTING, "green", Wait("ci", EPOCH))
     assert (written.ack_id, written.nonce) == (first.ack_id, first.nonce)
@@ -39,16 +39,16 @@ def test_an_advance_records_its_changes_on_top_of_the_last(server: Server, alice
 
 
 def test_two_equal_advances_are_two_commits(alice: FakeAgent, held: Held) -> None:
-    one = run(alice.port, advance(held, phase="red"))
-    two = run(alice.port, advance(held, phase="red"))
+    one = run(alice.port, advance(held, FenceChange(phase="red")))
+    two = run(alice.port, advance(held, FenceChange(phase="red")))
     assert one.oid != two.oid
 
 
 def test_work_travels_with_the_fence_until_the_branch_has_it(server: Server, alice: FakeAgent, held: Held) -> None:
     notes = RefUpdate(NOTES, None, "9" * 40)
-    run(alice.port, advance(held, work_head=RED, updates=(notes,)))
-    run(alice.port, advance(held, phase="green"))
-    run(alice.port, advance(held, work_head=GREEN, updates=(RefUpdate(BRANCH, None, GREEN),)))
+    run(alice.port, advance(held, FenceChange(work_head=RED), updates=(notes,)))
+    run(alice.port, advance(held, FenceChange(phase="green")))
+    run(alice.port, advance(held, FenceChange(work_head=GREEN), updates=(RefUpdate(BRANCH, None, GREEN),)))
     assert [(push.carries, push.updates != ()) for push in pushes(alice)[3:]] == [(RED, True), ("", False), ("", True)]
     assert server.refs == {KEY.ref: held.fence.oid, NOTES: "9" * 40, BRANCH: GREEN}
 
@@ -57,7 +57,7 @@ def test_a_ref_that_a_person_moved_stops_the_whole_push(server: Server, alice: F
     before = held.fence
     server.refs[BRANCH] = "f" * 40
     with pytest.raises(Transient):
-        run(alice.port, advance(held, work_head=GREEN, updates=(RefUpdate(BRANCH, None, GREEN),)))
+        run(alice.port, advance(held, FenceChange(work_head=GREEN), updates=(RefUpdate(BRANCH, None, GREEN),)))
     assert server.refs == {KEY.ref: before.oid, BRANCH: "f" * 40}
     assert held.fence == before
     held.check()
@@ -69,7 +69,7 @@ def test_another_epoch_ends_this_one(server: Server, alice: FakeAgent, held: Hel
     lease = FakeAgent(server, "worker-b").take_over()
     assert lease is not None
     with pytest.raises(Lost, match="taken over"):
-        run(alice.port, advance(held, work_head=GREEN, updates=(RefUpdate(BRANCH, None, GREEN),)))
+        run(alice.port, advance(held, FenceChange(work_head=GREEN), updates=(RefUpdate(BRANCH, None, GREEN),)))
     assert server.refs == {KEY.ref: lease.fence.oid}
     with pytest.raises(Lost):
         held.check()
@@ -78,7 +78,7 @@ def test_another_epoch_ends_this_one(server: Server, alice: FakeAgent, held: Hel
 def test_a_deleted_fence_ends_the_epoch(server: Server, alice: FakeAgent, held: Held) -> None:
     del server.refs[KEY.ref]
     with pytest.raises(Lost):
-        run(alice.port, advance(held, pr=57))
+        run(alice.port, advance(held, FenceChange(pr=57)))
     assert server.refs == {}
 
 
@@ -87,13 +87,13 @@ def test_after_the_deadline_nothing_is_sent(alice: FakeAgent, held: Held) -> Non
     sent = len(alice.port.done)
     alice.port.boot_offset += TERMS.self_fence
     with pytest.raises(Lost):
-        run(alice.port, advance(held, pr=57))
+        run(alice.port, advance(held, FenceChange(pr=57)))
     assert len(alice.port.done) == sent
 
 
 def test_a_lost_reply_is_read_back(server: Server, alice: FakeAgent, held: Held) -> None:
     alice.port.plan(AdvanceFence, Fault.REPLY_LOST)
-    written = run(alice.port, advance(held, approved_by=" ada  lovelace ", pr=57))
+    written = run(alice.port, advance(held, FenceChange(approved_by=" ada  lovelace ", pr=57)))
     assert written == held.fence == server.fence(KEY)
     assert written.pr == 57
 
@@ -102,33 +102,33 @@ def test_a_lost_push_is_left_for_the_next_tick(server: Server, alice: FakeAgent,
     before = held.fence
     alice.port.plan(AdvanceFence, Fault.LOST)
     with pytest.raises(Transient):
-        run(alice.port, advance(held, pr=57))
+        run(alice.port, advance(held, FenceChange(pr=57)))
     assert held.fence == before == server.fence(KEY)
-    assert run(alice.port, advance(held, pr=57)).pr == 57
+    assert run(alice.port, advance(held, FenceChange(pr=57))).pr == 57
 
 
 def test_what_stood_there_before_is_not_taken_for_the_lost_push(alice: FakeAgent, held: Held) -> None:
-    run(alice.port, advance(held, phase="red"))
+    run(alice.port, advance(held, FenceChange(phase="red")))
     alice.port.plan(AdvanceFence, Fault.LOST)
     with pytest.raises(Transient):
-        run(alice.port, advance(held, phase="red"))
+        run(alice.port, advance(held, FenceChange(phase="red")))
 
 
 @pytest.mark.parametrize("repeat", [False, True])
 def test_a_late_push_of_our_own_is_adopted(server: Server, alice: FakeAgent, held: Held, repeat: bool) -> None:
     alice.port.plan(AdvanceFence, Fault.LATE)
     with pytest.raises(Transient):
-        run(alice.port, advance(held, pr=57, work_head=RED))
+        run(alice.port, advance(held, FenceChange(pr=57, work_head=RED)))
     if repeat:
-        run(alice.port, advance(held, pr=58))
+        run(alice.port, advance(held, FenceChange(pr=58)))
     assert server.deliver() == 1
     if repeat:
-        assert run(alice.port, advance(held, phase="green")).pr == 58
+        assert run(alice.port, advance(held, FenceChange(phase="green"))).pr == 58
         return
     with pytest.raises(Transient, match="arrived late"):
-        run(alice.port, advance(held, phase="green"))
+        run(alice.port, advance(held, FenceChange(phase="green")))
     assert (held.fence.pr, held.fence.work_head) == (57, RED)
-    assert run(alice.port, advance(held, phase="green")).phase == "green"
+    assert run(alice.port, advance(held, FenceChange(phase="green"))).phase == "green"
     assert [one.pr for one in server.lineage(KEY)][:2] == [57, 57]
 
 
@@ -140,14 +140,14 @@ def test_a_failure_says_nothing_about_the_lease(
         alice.port.plan(AdvanceFence, Fault.LOST)
     alice.port.plan(kind, Fault.FAILED)
     with pytest.raises(Transient):
-        run(alice.port, advance(held, pr=57))
+        run(alice.port, advance(held, FenceChange(pr=57)))
     held.check()
 
 
 def test_a_refusal_for_good_is_for_the_caller(alice: FakeAgent, held: Held) -> None:
     alice.port.plan(AdvanceFence, NotAllowed())
     with pytest.raises(NotAllowed):
-        run(alice.port, advance(held, pr=57))
+        run(alice.port, advance(held, FenceChange(pr=57)))
     held.check()
 
 

@@ -21,6 +21,7 @@ from shared.errors import Lost, Transient
 from shared.lock.fence import advance
 from shared.lock.hold import beat, begin, release
 from shared.lock.port import AdvanceFence, PostComment, ReadComments, RefUpdate
+from shared.lock.record import FenceChange
 
 BRANCH = "refs/heads/auto/issue-42"
 A_WORK, B_WORK = "a" * 40, "b" * 40
@@ -83,10 +84,10 @@ def a_pause_of_45_minutes(server: Server) -> None:
             alice.port.boot_offset -= TERMS.timeout + TERMS.look_again + 901
         pushes = alice.port.count(AdvanceFence)
         with pytest.raises(Lost):
-            run(alice.port, advance(held, work_head=A_WORK, updates=(RefUpdate(BRANCH, None, A_WORK),)))
+            run(alice.port, advance(held, FenceChange(work_head=A_WORK), updates=(RefUpdate(BRANCH, None, A_WORK),)))
         assert alice.port.count(AdvanceFence) - pushes == clock_stood_still, "with a clock it does not even try"
         run(bob.port, beat(other))
-        run(bob.port, advance(other, work_head=B_WORK, updates=(RefUpdate(BRANCH, None, B_WORK),)))
+        run(bob.port, advance(other, FenceChange(work_head=B_WORK), updates=(RefUpdate(BRANCH, None, B_WORK),)))
         assert server.refs.pop(BRANCH) == B_WORK
         assert run(bob.port, release(other))
 

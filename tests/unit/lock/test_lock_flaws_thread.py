@@ -16,6 +16,7 @@ from shared.lock.codec import Ack, ItemKey, write_ack
 from shared.lock.fence import advance
 from shared.lock.hold import beat, release
 from shared.lock.port import AdvanceFence, ReadComment
+from shared.lock.record import FenceChange
 from shared.text import neutralise
 from shared.workflow import Role
 
@@ -53,7 +54,7 @@ def an_ack_that_a_maintainer_tidied_away(server: Server) -> None:
     pushes = alice.port.count(AdvanceFence)
     assert bob.claim() is not None
     with pytest.raises(Lost):
-        run(alice.port, advance(held, pr=57))
+        run(alice.port, advance(held, FenceChange(pr=57)))
     assert alice.port.count(AdvanceFence) == pushes
 
 

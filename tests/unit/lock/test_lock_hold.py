@@ -16,6 +16,7 @@ from shared.lock.comment import Words
 from shared.lock.fence import advance
 from shared.lock.hold import NEW_SECONDS, RETRY_SHARE, TURN_SECONDS, Held, beat, keep, release, tell
 from shared.lock.port import EditComment, ReadComment, ReadFence
+from shared.lock.record import FenceChange
 from shared.workflow import Stage
 
 
@@ -320,7 +321,7 @@ def test_what_is_told_after_the_hand_over_tells_the_end_too(
     server: Server, alice: FakeAgent, held: Held, stage: Stage, state: AckState
 ) -> None:
     """The release then needs no edit of its own; until it the fence still holds the item."""
-    run(alice.port, advance(held, stage=stage))
+    run(alice.port, advance(held, FenceChange(stage=stage)))
     run(alice.port, tell(held, Words("It has come so far.")))
     shown = read_ack(server.comments()[held.ack.id])
     assert shown is not None

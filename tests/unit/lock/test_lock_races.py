@@ -16,6 +16,7 @@ from shared.lock.claim import Lease
 from shared.lock.fence import advance
 from shared.lock.hold import beat, begin, release
 from shared.lock.port import EditComment, PostComment, ReadComment, ReadComments
+from shared.lock.record import FenceChange
 
 STEPS = 6
 """An attempt: fence, thread, compare-and-swap, another one before the first comment, POST, the record of its id."""
@@ -151,7 +152,7 @@ def test_a_deposed_holder_can_do_nothing_more() -> None:
             holder.port.boot_offset -= TERMS.timeout
         lease = rival.take_over()
         assert lease is not None
-        for effect in (advance(held, pr=9), beat(held)):
+        for effect in (advance(held, FenceChange(pr=9)), beat(held)):
             with pytest.raises(Lost):
                 run(holder.port, effect)
         fence = server.fence(KEY)

@@ -12,6 +12,7 @@ from shared.lock.codec import AckState
 from shared.lock.fence import advance
 from shared.lock.hold import RELEASED, Held, beat, release
 from shared.lock.port import AdvanceFence, EditComment
+from shared.lock.record import FenceChange
 from shared.lock.write_permit import Notice, OperatorPermit
 from shared.workflow import Stage
 
@@ -36,7 +37,7 @@ def test_release_tells_everybody_once(server: Server, alice: FakeAgent, held: He
 
 def test_the_end_of_an_item_frees_it_in_the_same_push(server: Server, alice: FakeAgent, held: Held) -> None:
     pushes = alice.port.count(AdvanceFence)
-    run(alice.port, advance(held, stage=Stage.DONE))
+    run(alice.port, advance(held, FenceChange(stage=Stage.DONE)))
     assert is_free(server)
     held.check()
     assert run(alice.port, release(held)) is True
@@ -112,7 +113,7 @@ def test_a_heartbeat_that_arrives_after_the_release_frees_nothing_and_holds_noth
 
 def test_a_release_takes_a_late_push_of_its_own_along(server: Server, alice: FakeAgent, held: Held) -> None:
     """The work was cancelled in the middle of its push, which arrives: the release moves the fence from there."""
-    push = Run(alice.port, advance(held, pr=57))
+    push = Run(alice.port, advance(held, FenceChange(pr=57)))
     alice.port.answer(push.waits_for)  # type: ignore[arg-type]
     push.crash()
     assert run(alice.port, release(held)) is True

@@ -13,6 +13,7 @@ from shared.lock.codec import AckState
 from shared.lock.fence import advance
 from shared.lock.hold import beat
 from shared.lock.port import AdvanceFence, EditComment, PostComment
+from shared.lock.record import FenceChange
 
 
 def test_a_restarted_agent_goes_on_at_once(alice: FakeAgent) -> None:
@@ -71,7 +72,7 @@ def test_a_comment_deleted_while_going_on_is_posted_again(server: Server, alice:
 def test_a_late_fence_of_an_earlier_life_is_met_by_trying_again(server: Server, alice: FakeAgent) -> None:
     held = alice.win()
     alice.port.plan(AdvanceFence, Fault.LATE)
-    push = Run(alice.port, advance(held, pr=57))
+    push = Run(alice.port, advance(held, FenceChange(pr=57)))
     push.step()
     push.crash()
     again = alice.restart()

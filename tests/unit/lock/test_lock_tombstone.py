@@ -9,6 +9,7 @@ from fake_server import Server
 from shared.lock.claimant import Terms
 from shared.lock.codec import ItemKey
 from shared.lock.fence import advance, write_tombstone
+from shared.lock.record import FenceChange
 from shared.workflow import Role, Stage
 
 
@@ -28,7 +29,7 @@ def test_a_look_names_the_holder_to_everybody_but_itself(server: Server) -> None
 def test_only_a_fence_that_rests_where_it_was_left_is_buried(server: Server, rests_at: Stage, after: Stage) -> None:
     worker = FakeAgent(server, "worker-a")
     held = worker.win()
-    run(worker.port, advance(held, stage=rests_at, phase="x"))
+    run(worker.port, advance(held, FenceChange(stage=rests_at, phase="x")))
     run(worker.port, write_tombstone(held, KEY, Stage.REVIEWING))
     fence = server.fence(KEY)
     assert fence is not None

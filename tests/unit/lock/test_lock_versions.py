@@ -20,7 +20,7 @@ from shared.lock.codec import Ack, AckState, trusted, write_ack
 from shared.lock.fence import advance
 from shared.lock.fold import fold
 from shared.lock.port import AdvanceFence, EditComment, PostComment
-from shared.lock.record import read_fence, write_fence
+from shared.lock.record import FenceChange, read_fence, write_fence
 from shared.lock.trailer import UNKNOWN_PREV
 from shared.models import Comment
 from shared.workflow import Stage
@@ -121,7 +121,7 @@ def test_trailers_that_we_do_not_know_stay_in_the_fence_through_our_epochs(serve
     text = write_fence(replace(held.fence, more=more))
     assert "\nPlan-Sha256: " in text
     held.fence = replace(held.fence, more=more)
-    run(agent.port, advance(held, phase="red"))
+    run(agent.port, advance(held, FenceChange(phase="red")))
     found = server.fence(KEY)
     assert found is not None
     assert (found.phase, found.more) == ("red", more)

@@ -27,7 +27,7 @@ from shared.items import Ended, Result
 from shared.lock.fence import advance, write_tombstone
 from shared.lock.hold import Held, keep, release
 from shared.lock.port import AdvanceFence, EditComment, ForeignFence, PostComment
-from shared.lock.record import write_fence
+from shared.lock.record import FenceChange, write_fence
 from shared.workflow import Stage
 
 pytestmark = pytest.mark.fault(48)
@@ -43,7 +43,7 @@ def taken_by_a_newer_engine(server: Server, held: Held) -> None:
 
 
 DEEDS: dict[str, Callable[[Held], Coroutine[Any, Any, Any]]] = {
-    "advance": lambda held: advance(held, stage=Stage.TESTING),
+    "advance": lambda held: advance(held, FenceChange(stage=Stage.TESTING)),
     "heartbeat": keep,
 }
 
@@ -65,7 +65,7 @@ def test_after_a_lost_reply_a_newer_fence_is_not_taken_for_our_own(
     taken_by_a_newer_engine(server, held)
     alice.port.plan(AdvanceFence, fault)
     with pytest.raises(Lost):
-        run(alice.port, advance(held, phase="red"))
+        run(alice.port, advance(held, FenceChange(phase="red")))
     assert server.refs[KEY.ref] == NEWER
     assert run(alice.port, release(held)) is False, "a lost lease is left as it is"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +19,7 @@ from shared.governance.run_limit import begin_run
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue
 from shared.specification import read
@@ -88,9 +89,11 @@ class Scene:
     def take_spent(self, number: int) -> Cost:
         return Cost(None, "")
 
-    async def record(self, held: Held, space: object, phased: PhaseCommit, specification: object, **to: Any) -> None:
+    async def record(
+        self, held: Held, space: object, phased: PhaseCommit, specification: object, to: FenceChange
+    ) -> None:
         self.recorded.append(phased.note)
-        await advance(held, work_head=TESTS, **to)
+        await advance(held, replace(to, work_head=TESTS))
 
     async def show(self, number: int, status: Status, permit: WritePermit) -> None:
         self.told.append(status.notes)

@@ -11,6 +11,7 @@ from shared.git.names import activation_branch
 from shared.git.notes import Note, Phase
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.pending.source import activated, path_of
 from worker_agent import comments, decide
@@ -49,7 +50,7 @@ class ActivationPhase:
             return False
         name = activation_branch(issue.number, test)
         if held.fence.branch != name:
-            await advance(held, branch=name)
+            await advance(held, FenceChange(branch=name))
         job = await self._workshop.open(held, issue)
         if not held.fence.work_head and not await self._workshop.worksite.is_branch_free(held.fence, job.base):
             raise BranchExists
@@ -83,8 +84,8 @@ class ActivationPhase:
             raise _unusable(red.verdict)
         held, note = job.held, replace(red_note(job, baseline, red, None, {}), cost_usd=0.0, cost_source="")
         phased = PhaseCommit(tree, job.base, subject(job, "Activate"), note)
-        to = {"phase": decide.Phase.GREEN, "base": job.base}
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+        to = FenceChange(phase=decide.Phase.GREEN, base=job.base)
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
         sentence = "The pending test was activated and fails as it should. Implementing now."
         await self._status.show(job.issue.number, comments.progress(held.fence, sentence, test=test), held)
 
@@ -108,8 +109,8 @@ class ActivationPhase:
             cost_source=FREE,
         )
         held, phased = job.held, PhaseCommit(tree, job.base, subject(job, "Activate"), note)
-        to = next_phase.to_ci() | {"base": job.base}
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+        to = replace(next_phase.to_ci(), base=job.base)
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
         sentence = "The pending test was activated and passes at once: its activation alone is published."
         await self._status.show(job.issue.number, comments.progress(held.fence, sentence, test=test), held)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from shared import change_summary
 from shared.errors import Blocked
@@ -12,6 +11,7 @@ from shared.git.notes import Note, NoteError, ProofNote
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.prompts import Untrusted
 from worker_agent import comments
@@ -98,7 +98,7 @@ class GreenPhase:
             self._failures[issue.number] = _Failed(failed, verdict.details)
             if error is not ErrorType.REGRESSION:
                 return await self._count(held, job, noted, limit)
-        await self._roll_back(held, job, noted)
+        await self._roll_back(held, job, noted, FenceChange())
         sentence = f"{self._retries + 1} implementations in a row broke what worked."
         raise CycleAborted(ErrorType.REGRESSION, sentence, self._failures[issue.number].details)
 
@@ -180,25 +180,26 @@ class GreenPhase:
         note = replace(note, error=failed.error if failed else None, quality=clean.results)
         to = await next_phase.afterwards(self._workshop, job, note)
         cost = self._workshop.take_spent(number)
-        note = replace(note, next_phase=str(to["phase"]), cost_usd=cost.usd, cost_source=cost.source)
+        note = replace(note, next_phase=to.phase or "", cost_usd=cost.usd, cost_source=cost.source)
         phased = PhaseCommit(clean.tree, held.fence.work_head, subject(job, "Implement"), note)
-        to = {"base": held.fence.base, "attempt": note.attempts, **to}
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+        attempt = note.attempts if to.attempt is None else to.attempt
+        to = replace(to, base=held.fence.base, attempt=attempt)
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
 
     async def _count(self, held: Held, job: WorkContext, noted: Note | None, limit: int) -> None:
         """One attempt more in the fence; the note of the tests says how it ended."""
-        await self._roll_back(held, job, noted, attempt=held.fence.attempt + 1)
+        await self._roll_back(held, job, noted, FenceChange(attempt=held.fence.attempt + 1))
         details = self._failures[job.issue.number].details
         await self._status.show(job.issue.number, comments.attempt_failed(held.fence, limit, details), held)
 
-    async def _roll_back(self, held: Held, job: WorkContext, noted: Note | None, **to: Any) -> None:
+    async def _roll_back(self, held: Held, job: WorkContext, noted: Note | None, to: FenceChange) -> None:
         """The fence's commit stands; its note says what was tried on top of it."""
         if noted is None:
-            await advance(held, **to)
+            await advance(held, to)
             return
         note = spent(noted, self._workshop.take_spent(job.issue.number))
         note = replace(note, rolled_back=(*note.rolled_back, self._failures[job.issue.number].error))
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, **to)
+        await self._workshop.worksite.amend(held, job.space, note, job.specification, to)
 
     def _failed_before(self, number: int, noted: Note | None) -> str:
         """What was wrong with the last implementation, wherever it was made."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shared.git.notes import Note, Phase
+from shared.lock.record import FenceChange
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide
 from worker_agent.branch.history import HISTORY_LIMIT
@@ -53,17 +54,18 @@ async def under_way(workshop: CodingSession, job: WorkContext) -> WorkContext:
     return replace(job, base=note.base, criterion=criterion, cycle=note.cycle, topic=note.current_test)
 
 
-async def afterwards(workshop: CodingSession, job: WorkContext, note: Note | None = None) -> dict[str, object]:
-    """The fence's fields once a cycle is green (with this note): the next criterion, a refactoring, or CI."""
+async def afterwards(workshop: CodingSession, job: WorkContext, note: Note | None = None) -> FenceChange:
+    """How the fence changes once a cycle is green (with this note): the next criterion, a refactoring, or CI."""
     if note is not None and job.criterion is not None:
         done = [earlier for _, earlier in await phases(workshop, job)]
         if pending(job.specification.criteria, [*done, note]):
-            return {"phase": decide.Phase.RED, "attempt": 0}
+            return FenceChange(phase=decide.Phase.RED, attempt=0)
     if workshop.policy.refactor != "off":
-        return {"phase": decide.Phase.REFACTOR}
+        return FenceChange(phase=decide.Phase.REFACTOR)
     return to_ci()
 
 
-def to_ci() -> dict[str, object]:
-    """The fence's fields of a commit that is published as a pull request."""
-    return {"stage": move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to, "phase": decide.Phase.CI}
+def to_ci() -> FenceChange:
+    """How the fence changes with a commit that is published as a pull request."""
+    stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
+    return FenceChange(stage=stage, phase=decide.Phase.CI)

@@ -9,6 +9,7 @@ from shared.git.notes import Note, Phase
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.prompts import Untrusted
 from shared.specification import Kind
@@ -51,7 +52,7 @@ class PlainPhase:
         if not held.fence.work_head and not await self._workshop.worksite.is_branch_free(held.fence, job.base):
             raise BranchExists
         await self._jury.baseline(job)
-        await advance(held, phase=decide.Phase.GREEN, base=job.base)
+        await advance(held, FenceChange(phase=decide.Phase.GREEN, base=job.base))
         return True
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> bool:
@@ -84,7 +85,7 @@ class PlainPhase:
 
     async def _count(self, held: Held, job: WorkContext, limit: int, details: tuple[str, ...]) -> None:
         self._refused[job.issue.number] = details
-        await advance(held, attempt=held.fence.attempt + 1)
+        await advance(held, FenceChange(attempt=held.fence.attempt + 1))
         await self._status.show(job.issue.number, comments.attempt_failed(held.fence, limit, details), held)
 
     async def _record(self, job: WorkContext, tree: str, green: Green, attempt: int) -> None:
@@ -105,8 +106,8 @@ class PlainPhase:
         self._refused.pop(job.issue.number, None)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         phased = PhaseCommit(tree, held.fence.work_head or job.base, subject(job, "Implement"), note)
-        to = next_phase.to_ci() | {"base": held.fence.base or job.base, "attempt": attempt}
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+        to = replace(next_phase.to_ci(), base=held.fence.base or job.base, attempt=attempt)
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
 
     def _prompt(self, job: WorkContext, attempt: str) -> str:
         refused = self._refused.get(job.issue.number, ())

@@ -9,6 +9,7 @@ from shared.errors import Blocked
 from shared.git.notes import NoteError
 from shared.llm.port import Call
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.prompts import Untrusted
 from worker_agent import comments, decide
@@ -101,8 +102,8 @@ class RedPhase:
         ids = [criterion.id for criterion in job.specification.criteria]
         note = replace(note, covers=covered(written.said, note.new_tests, ids))
         phased = PhaseCommit(written.tree, job.base, subject(job, "Add tests for"), note)
-        to = {"phase": decide.Phase.GREEN, "base": item.base, **skipped_criteria.forgotten(held.fence)}
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+        to = FenceChange(phase=decide.Phase.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
         told = comments.tests_written(
             held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test, job.pictures.unseen
         )
@@ -116,10 +117,11 @@ class RedPhase:
         if noted is None:
             await skipped_criteria.forget(held)
             raise reason or CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, _NO_TESTS)
-        to = {**await next_phase.afterwards(self._workshop, job), **skipped_criteria.forgotten(held.fence)}
-        note = replace(noted, set_aside={**noted.set_aside, **aside}, next_phase=str(to["phase"]))
+        to = await next_phase.afterwards(self._workshop, job)
+        to = replace(to, more=skipped_criteria.forgotten(held.fence))
+        note = replace(noted, set_aside={**noted.set_aside, **aside}, next_phase=to.phase or "")
         note = spent(note, self._workshop.take_spent(job.issue.number))
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, **to)
+        await self._workshop.worksite.amend(held, job.space, note, job.specification, to)
         return tuple(aside)
 
     def _tests_prompt(self, job: WorkContext, refused: NoteError | None) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from shared import change_summary
 from shared.git.notes import Note, NoteError, Phase
 from shared.llm.port import Call
 from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.prompts import Untrusted
 from shared.text import excerpt
@@ -90,7 +91,7 @@ class Refactoring:
         """A person has approved: publish the refactoring."""
         job, _, (_, note) = await self._waiting(held, issue)
         note = replace(note, next_phase=decide.Phase.CI)
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, **_confirmed())
+        await self._workshop.worksite.amend(held, job.space, note, job.specification, _confirmed())
 
     async def drop(self, held: Held, issue: Issue) -> None:
         """A person has declined: publish the commit before it; its note says so."""
@@ -99,7 +100,8 @@ class Refactoring:
             "", DECLINED.format(held.fence.approved_by or "a person"), "", 1, held.server_now().isoformat()
         )
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, work_head=commit, **_confirmed())
+        to = replace(_confirmed(), work_head=commit)
+        await self._workshop.worksite.amend(held, job.space, note, job.specification, to)
 
     async def _waiting(self, held: Held, issue: Issue) -> tuple[WorkContext, tuple[str, Note], tuple[str, Note]]:
         """The green commit and the refactoring on top of it, each with its note."""
@@ -144,14 +146,14 @@ class Refactoring:
         )
         to = _asked() if asks else next_phase.to_ci()
         phased = PhaseCommit(tree, held.fence.work_head, subject(job, "Refactor"), note)
-        to = {"base": held.fence.base, **to}
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, **to)
+        to = replace(to, base=held.fence.base)
+        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
 
     async def _leave(self, held: Held, job: WorkContext, green: Note, why: NoteError) -> None:
         """The green commit stands as it is; its note says what was tried, and the branch moves to it."""
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, why))
         note = spent(note, self._workshop.take_spent(job.issue.number))
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, **next_phase.to_ci())
+        await self._workshop.worksite.amend(held, job.space, note, job.specification, next_phase.to_ci())
 
     async def _prompt(self, job: WorkContext, start: str, refused: Sequence[str]) -> str:
         return self._workshop.prompt(
@@ -164,13 +166,11 @@ class Refactoring:
         )
 
 
-def _asked() -> Mapping[str, object]:
-    return {
-        "stage": move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.APPROVAL_NEEDED).to,
-        "phase": decide.Phase.REFACTOR,
-    }
+def _asked() -> FenceChange:
+    stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.APPROVAL_NEEDED).to
+    return FenceChange(stage=stage, phase=decide.Phase.REFACTOR)
 
 
-def _confirmed() -> Mapping[str, object]:
-    to = move(Track.SPECIFICATION, Stage.AWAITING_APPROVAL, Event.CONFIRMED).to
-    return {"stage": to, "phase": decide.Phase.CI}
+def _confirmed() -> FenceChange:
+    stage = move(Track.SPECIFICATION, Stage.AWAITING_APPROVAL, Event.CONFIRMED).to
+    return FenceChange(stage=stage, phase=decide.Phase.CI)

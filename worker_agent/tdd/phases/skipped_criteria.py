@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from shared.lock.fence import advance
 from shared.lock.hold import Held
-from shared.lock.record import Fence
+from shared.lock.record import Fence, FenceChange
 from worker_agent.tdd.judging.verdict import ErrorType
 
 TRAILER = "Set-Aside"
@@ -28,18 +28,18 @@ def recorded(fence: Fence) -> dict[str, ErrorType]:
 async def record(held: Held, criterion: str, error: ErrorType) -> None:
     """Remember one more. That is a result: paid runs and failures are counted anew. Raises `Lost` and `Transient`."""
     found = {**recorded(held.fence), criterion: error}
-    await advance(held, more=_with(held.fence, found), runs=0, wait=None, failures="")
+    await advance(held, FenceChange(more=_with(held.fence, found), runs=0, wait=None, failures=""))
 
 
 async def forget(held: Held) -> None:
     """All of it: the next order tries every criterion again. Raises `Lost` and `Transient`."""
     if TRAILER in dict(held.fence.more):
-        await advance(held, more=_with(held.fence, {}))
+        await advance(held, FenceChange(more=forgotten(held.fence)))
 
 
-def forgotten(fence: Fence) -> dict[str, object]:
-    """The fence's fields once a note says it."""
-    return {"more": _with(fence, {})}
+def forgotten(fence: Fence) -> tuple[tuple[str, str], ...]:
+    """The fence's trailers once a note says it."""
+    return _with(fence, {})
 
 
 def _with(fence: Fence, found: Mapping[str, ErrorType]) -> tuple[tuple[str, str], ...]:
