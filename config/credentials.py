@@ -11,7 +11,7 @@ import structlog
 from pydantic import SecretStr
 
 from config.settings import GitHubSettings, LockSettings, NotifySettings, WebhookSettings
-from shared.errors import Misconfigured, Unauthorized
+from shared.errors import Misconfigured, MissingCredentials
 
 log = structlog.get_logger()
 
@@ -25,10 +25,6 @@ _OTHERS = 0o077
 
 _HANDED_OVER = 0o040
 """What a file may be beside its owner's: systemd and Kubernetes give a process root's file to read by its group."""
-
-
-class MissingCredentials(Unauthorized):
-    """There is no usable token."""
 
 
 def credentials(github: GitHubSettings, environment: Mapping[str, str], *, reviewer: bool) -> SecretStr:

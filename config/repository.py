@@ -6,15 +6,19 @@ Units are those of the YAML file: seconds unless the key says otherwise.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
 from config.section import Section, Text
 from config.suites import Directory, Pattern, SuiteSettings
 from shared.labels import Labels
+from shared.llm import BACKENDS
 
-Backend = Literal["claude", "codex", "scripted"]
+if TYPE_CHECKING:
+    Backend = str
+else:
+    Backend = Literal[tuple(BACKENDS)]
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 

@@ -237,6 +237,15 @@ class Settings(Section):
     stop_seconds: float = Field(28, gt=0)
     """Seconds after which a stop in order is given up and the process ends; less than a service manager waits."""
 
+    def cli(self, backend: str) -> str:
+        """The command of a backend's program: the key `<backend>_cli`, or its plain name where there is no key."""
+        return str(getattr(self, f"{backend}_cli", backend))
+
+    def backends(self, *repositories: RepositorySettings) -> frozenset[str]:
+        """The backends that calls in these repositories, or in all, may be made with, by their configured words."""
+        usual = (one.llm_backend for one in repositories or self.repositories)
+        return frozenset({*usual, *(role.backend for role in self.roles.values() if role.backend is not None)})
+
     @model_validator(mode="after")
     def _rules(self) -> Self:
         if found := tuple(broken(self)):

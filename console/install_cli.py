@@ -18,7 +18,9 @@ from config.loading import load, source
 from runtime.launch import OK, complain
 from shared import process
 from shared.errors import Blocked, EngineError, Misconfigured
-from shared.llm.cli.programs import PACKAGES, Package, home
+from shared.llm import cli_backends, cli_spec
+from shared.llm.backend import Package
+from shared.llm.cli.programs import home
 
 
 class NotInstalled(Blocked):
@@ -59,9 +61,10 @@ async def install(name: str, state_dir: Path, environment: Mapping[str, str], ve
     `version` is the package's, by default the one that was tried. Raises `Misconfigured` for a name
     without a package, and `NotInstalled` with the installer's last words.
     """
-    package = PACKAGES.get(name)
-    if package is None:
-        raise Misconfigured(f"There is no package for '{name}'; there is {', '.join(sorted(PACKAGES))}.")
+    spec = cli_spec(name)
+    if spec is None:
+        raise Misconfigured(f"There is no package for '{name}'; there is {', '.join(sorted(cli_backends()))}.")
+    package = spec.package
     wanted = version or package.version
     if not re.fullmatch(r"\d+(\.\d+)*", wanted):
         raise Misconfigured(f"'{wanted}' is no version of {package.requirement}: write it as in {package.version}.")

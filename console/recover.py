@@ -18,7 +18,6 @@ from config.loading import load
 from config.settings import Settings
 from config.state import StateDirectory
 from runtime.building.assembly import Process, mirror_of
-from runtime.building.backends import backends
 from runtime.building.connections import web_session
 from runtime.building.github_adapters import Hub, hub
 from runtime.building.identity import claimant_of
@@ -117,7 +116,7 @@ def _read(wishes: RecoverOptions) -> tuple[Verb, str, int]:
 def _check_backend(wishes: RecoverOptions, settings: Settings) -> None:
     if wishes.backend and wishes.action != Verb.RETRY:
         raise Misconfigured("Only `retry` takes --backend.")
-    found = named(wishes.backend, backends(settings, settings.repositories[0])) if wishes.backend else ""
+    found = named(wishes.backend, settings.backends(settings.repositories[0])) if wishes.backend else ""
     if isinstance(found, Refused):
         raise Misconfigured(f"{found.sentence[0].upper()}{found.sentence[1:]}.")
 

@@ -100,6 +100,10 @@ class Unauthorized(Blocked):
         self.told = told
 
 
+class MissingCredentials(Unauthorized):
+    """There is no usable token."""
+
+
 class Gone(Blocked):
     """The issue, pull request or repository no longer exists here."""
 

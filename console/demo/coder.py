@@ -7,27 +7,19 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.credentials import MissingCredentials
 from config.environment import child_environment
 from config.loading import read, source
-from config.model_access import anthropic, login_file, openai
 from config.settings import DEFAULT_STATE_DIR
 from lab.demo.model_script import script
 from lab.demo.stories import Story, scenario
 from lab.model_server import ModelServer
-from runtime.building.logins import NOT_ENFORCED
-from shared.errors import Misconfigured
-from shared.llm.cli.programs import PACKAGES
-from shared.llm.cli.version_choice import newest
+from shared.errors import Misconfigured, MissingCredentials
+from shared.llm import BACKENDS, cli_spec
+from shared.llm.backend import CliSpec
+from shared.llm.cli.programs import newest
 from shared.llm.endpoint import Endpoint
 from shared.llm.scenario import Scenario
 
-_ACCESS = {"claude": anthropic, "codex": openai}
-_VENDOR = {"claude": "Anthropic", "codex": "OpenAI"}
-_VARIABLES = {
-    "claude": ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL"),
-    "codex": ("OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"),
-}
 _STAND_IN = "no-key-is-needed-on-loopback"
 
 
@@ -54,54 +46,52 @@ async def playing(
     if backend == "scripted":
         yield Playing(backend, None, {}, "The coder follows a script; everything else is real.")
         return
-    if backend not in PACKAGES:
-        raise Misconfigured(f"--llm: there is no backend '{backend}'; choose scripted, claude or codex.")
+    spec = cli_spec(backend)
+    if spec is None:
+        words = sorted(BACKENDS, key=lambda name: cli_spec(name) is not None)
+        choice = f"{', '.join(words[:-1])} or {words[-1]}"
+        raise Misconfigured(f"--llm: there is no backend '{backend}'; choose {choice}.")
     command, state = _configured(backend, environment)
     chosen = await newest(backend, command, state, child_environment(environment))
     path, instead = chosen.path, f" {chosen.sentence}" if chosen.sentence else ""
-    access = _access(backend, environment, own=own)
+    access = _access(spec, environment, own=own)
     if access is None:
         async with _scripted(backend, told) as server:
-            known = dict.fromkeys(_VARIABLES[backend][:1], _STAND_IN) | {_VARIABLES[backend][2]: server.url}
+            known = {spec.keys[0]: _STAND_IN, spec.url: server.url}
             said = f"The coder is the real {path}, at a scripted model on {server.url}: no key, no cost.{instead}"
             yield Playing(backend, path, known, said)
         return
-    known = {name: environment[name] for name in _VARIABLES[backend] if name in environment}
-    if not _named(backend, environment):
-        known["CODEX_HOME"] = str(login_file(environment).parent)
-    yield Playing(backend, path, known, f"The coder is {path}, {_with(backend, access)}{instead}", paid=True)
+    known = {name: environment[name] for name in (*spec.keys, spec.url) if name in environment}
+    if spec.login is not None and not spec.named(environment):
+        known[spec.login.variable] = str(spec.login.place(environment).parent)
+    yield Playing(backend, path, known, f"The coder is {path}, {_with(spec, access)}{instead}", paid=True)
 
 
 def _configured(backend: str, environment: Mapping[str, str]) -> tuple[str, Path]:
-    """`claude_cli` or `codex_cli`, and the state directory, as a configuration says it where there is one."""
+    """The command of the backend's program, and the state directory, as a configuration says it where there is one."""
     file = source(None, environment=environment)
     if file is None:
         return backend, DEFAULT_STATE_DIR.expanduser()
     settings = read(file, environment=environment)
-    return {"claude": settings.claude_cli, "codex": settings.codex_cli}[backend], settings.state_dir
+    return settings.cli(backend), settings.state_dir
 
 
-def _access(backend: str, environment: Mapping[str, str], *, own: bool) -> Endpoint | None:
+def _access(spec: CliSpec, environment: Mapping[str, str], *, own: bool) -> Endpoint | None:
     """What the person's environment leads to; a login that only lies on the machine is for an `own` story alone."""
     try:
-        access = _ACCESS[backend](environment)
+        access = spec.endpoint(environment)
     except MissingCredentials as error:
         if own:
             raise Misconfigured(f"A story of your own needs a model of your own. {error}") from None
         return None
-    return access if own or _named(backend, environment) else None
+    return access if own or spec.named(environment) else None
 
 
-def _named(backend: str, environment: Mapping[str, str]) -> bool:
-    """Whether a key or a login stands in the environment itself."""
-    return any(environment.get(name, "").strip() for name in _VARIABLES[backend][:2])
-
-
-def _with(backend: str, access: Endpoint) -> str:
+def _with(spec: CliSpec, access: Endpoint) -> str:
     """Where the model is and what pays for it."""
-    where = _VENDOR[backend] if access.base_url is None else access.base_url
+    where = spec.company if access.base_url is None else access.base_url
     if access.login:
-        return f"at {where}, by your subscription's login; {NOT_ENFORCED[backend]}."
+        return f"at {where}, by your subscription's login; {spec.not_enforced}."
     return f"at {where}, with the key of your environment: what that server charges is yours to pay."
 
 

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import anyio
 
-from config.credentials import MissingCredentials
 from config.environment import child_environment
-from config.model_access import anthropic, openai
 from config.settings import Settings
 from console.install_cli import install
 from console.start.draft import Draft
 from console.start.printed_steps import show
 from console.start.questions import Person, asked
-from shared.errors import Misconfigured
-from shared.llm.cli.programs import PACKAGES
-from shared.llm.cli.version_choice import newest
-from shared.llm.endpoint import Endpoint
-
-ACCESS: Mapping[str, Callable[[Mapping[str, str]], Endpoint]] = {"claude": anthropic, "codex": openai}
-"""In the order in which they are taken where a person has both."""
-
-_KEYS: tuple[tuple[str, str, str], ...] = (
-    ("sk-ant-oat", "claude", "CLAUDE_CODE_OAUTH_TOKEN"),
-    ("sk-ant-", "claude", "ANTHROPIC_API_KEY"),
-    ("sk-", "codex", "OPENAI_API_KEY"),
-)
-"""How keys begin, whose they are, and the variable that holds them."""
-
-HOW_TO = (
-    "There is no key of a model's vendor yet. One of these is needed:\n"
-    "  a key of Anthropic (sk-ant-...) or of OpenAI (sk-...), from the vendor's console;\n"
-    "  a Claude subscription: the token that `claude setup-token` prints (sk-ant-oat...);\n"
-    "  a ChatGPT subscription: leave here, run `codex login`, and start again."
-)
+from shared.errors import Misconfigured, MissingCredentials
+from shared.llm import cli_backends
+from shared.llm.cli.programs import newest
 
 
 def chosen(
@@ -47,7 +27,7 @@ def chosen(
     Raises `Misconfigured` where there is no key and nobody can be asked for one, `NotInstalled` without the program.
     """
     name = draft.settings(environment).repositories[0].llm_backend if draft.known else wanted
-    if name is not None and name not in ACCESS:
+    if name is not None and name not in cli_backends():
         show(f"{name}: it follows a script, which needs no key and no program.")
         return draft.choosing(llm_backend=name), environment
     name, environment = _with_access(name, environment, person)
@@ -57,24 +37,26 @@ def chosen(
 
 
 def _with_access(wanted: str | None, environment: Mapping[str, str], person: Person) -> tuple[str, Mapping[str, str]]:
-    for name in ACCESS if wanted is None else (wanted,):
+    known = cli_backends()
+    for name in known if wanted is None else (wanted,):
         with suppress(MissingCredentials):
-            endpoint = ACCESS[name](environment)
+            endpoint = known[name].endpoint(environment)
             show(f"{name}: there is {'a login' if endpoint.login else 'a key'} for it.")
             return name, environment
-    show(HOW_TO)
+    show(how_to())
     key = asked(person, "Paste the key (it is not shown)", lambda text: _wrong(text, wanted), secret=True)
-    _, name, variable = next(row for row in _KEYS if key.startswith(row[0]))
+    _, name, variable = next(row for row in _keys() if key.startswith(row[0]))
     show(f"Used by this command alone and not kept: before you start agents yourself, export {variable}=...")
     return name, {**environment, variable: key}
 
 
 def _wrong(key: str, wanted: str | None) -> str:
     if not key:
-        return "Without a key nothing can be coded: set ANTHROPIC_API_KEY or OPENAI_API_KEY, and start again."
-    row = next((row for row in _KEYS if key.startswith(row[0])), None)
+        variables = " or ".join(spec.keys[0] for spec in cli_backends().values())
+        return f"Without a key nothing can be coded: set {variables}, and start again."
+    row = next((row for row in _keys() if key.startswith(row[0])), None)
     if row is None or not key.isascii() or " " in key:
-        return "That is no key of Anthropic (sk-ant-...) or OpenAI (sk-...)."
+        return f"That is no key of {_shapes(' or ')}."
     if wanted is not None and row[1] != wanted:
         return f"That key is for {row[1]}, and {wanted} was asked for."
     return ""
@@ -82,12 +64,30 @@ def _wrong(key: str, wanted: str | None) -> str:
 
 async def _program(name: str, settings: Settings, environment: Mapping[str, str]) -> None:
     """Say which program is used; fetch it where there is none."""
-    command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
+    command = settings.cli(name)
     try:
         path: Path = (await newest(name, command, settings.state_dir, child_environment(environment))).path
     except Misconfigured:
         if command != name:  # a path that a person has written
             raise
-        show(f"Fetching {PACKAGES[name].requirement}, its vendor's own package, into {settings.state_dir} ...")
+        package = cli_backends()[name].package.requirement
+        show(f"Fetching {package}, its vendor's own package, into {settings.state_dir} ...")
         path = await install(name, settings.state_dir.absolute(), environment)
     show(f"{name}: {path}")
+
+
+def how_to() -> str:
+    """The ways to a model, one a line."""
+    ways = [spec.subscription for spec in cli_backends().values()]
+    ways.insert(0, f"a key of {_shapes(' or of ')}, from the vendor's console")
+    return "There is no key of a model's vendor yet. One of these is needed:\n  " + ";\n  ".join(ways) + "."
+
+
+def _shapes(between: str) -> str:
+    return between.join(f"{spec.company} ({spec.key_shape})" for spec in cli_backends().values())
+
+
+def _keys() -> list[tuple[str, str, str]]:
+    """How keys begin, whose they are, and the variable that holds them; the longest beginning first."""
+    rows = [(first, name, key) for name, spec in cli_backends().items() for first, key in spec.beginnings.items()]
+    return sorted(rows, key=lambda row: -len(row[0]))

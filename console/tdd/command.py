@@ -11,7 +11,6 @@ from pathlib import Path
 
 import anyio
 
-from config.model_access import model_secrets
 from console.tdd import preflight, report
 from console.tdd.checkout import Checkout
 from console.tdd.preflight import Ready
@@ -23,6 +22,7 @@ from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, code_of
 from runtime.output import keep_streams, on_terminal, say
 from runtime.signals import Orders, attend
 from runtime.telemetry.progress import Progress
+from shared import llm
 from shared.errors import EngineError, Misconfigured
 from shared.loop import RealClock
 from shared.sandbox.self_test import conceal
@@ -48,7 +48,7 @@ def done(wishes: TddOptions, environment: Mapping[str, str]) -> int:
 
 def _log(environment: Mapping[str, str], token: str) -> None:
     """Warnings alone: what happens is told in sentences."""
-    secrets = [*model_secrets(environment), *filter(None, [token])]
+    secrets = [*llm.secrets(environment), *filter(None, [token])]
     configure(json=not on_terminal(sys.stderr), verbose=False, secrets=secrets, quiet=True)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from console.tdd.task import Order
 from shared.errors import Misconfigured
+from shared.llm import BACKENDS
 from shared.specification import Kind
 
-BACKENDS = ("claude", "codex", "scripted")
 MAX_REVIEWS = 3
 """Reviews before a person decides, unless the command line says otherwise."""
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from config.environment import child_environment
 from config.loading import load, source
-from config.model_access import anthropic, openai
 from config.observability import EventSettings, HealthSettings
 from config.repository import (
     CISettings,
@@ -19,11 +18,8 @@ from config.repository import (
 )
 from config.settings import GitHubSettings, LockSettings, NotifySettings, Settings
 from console.tdd.task import Order
-from shared.llm.cli.programs import PACKAGES, program
-from shared.llm.cli.version_choice import newest
-
-ACCESS = {"claude": anthropic, "codex": openai}
-"""By backend: what reads the key from the environment."""
+from shared.llm import cli_backends
+from shared.llm.cli.programs import newest, program
 
 POLL_SECONDS = 0.5
 """How often the agents look; all of it is on this machine."""
@@ -55,19 +51,12 @@ def configured(order: Order, environment: Mapping[str, str]) -> Settings:
     return settings.model_copy(update={"repositories": (one,), **sandbox})
 
 
-def backends(settings: Settings) -> frozenset[str]:
-    """Every backend that a call of a task may be made with."""
-    roles = (role.backend for role in settings.roles.values())
-    return frozenset({settings.repositories[0].llm_backend, *(name for name in roles if name is not None)})
-
-
 def programs(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
     """By configuration key the program of each backend that has one, found now; raises `Misconfigured`."""
     found: dict[str, str] = {}
     path = child_environment(environment)["PATH"]
-    for name in sorted(backends(settings) & PACKAGES.keys()):
-        command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
-        found[f"{name}_cli"] = str(program(name, command, settings.state_dir, path))
+    for name in sorted(settings.backends() & cli_backends().keys()):
+        found[f"{name}_cli"] = str(program(name, settings.cli(name), settings.state_dir, path))
     return found
 
 
@@ -75,9 +64,8 @@ async def chosen(settings: Settings, environment: Mapping[str, str]) -> tuple[Se
     """`settings` with the newest program found of each backend, and what is said of the choices."""
     found: dict[str, str] = {}
     said: list[str] = []
-    for name in sorted(backends(settings) & PACKAGES.keys()):
-        command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
-        one = await newest(name, command, settings.state_dir, child_environment(environment))
+    for name in sorted(settings.backends() & cli_backends().keys()):
+        one = await newest(name, settings.cli(name), settings.state_dir, child_environment(environment))
         found[f"{name}_cli"] = str(one.path)
         said += [one.sentence] if one.sentence else []
     return settings.model_copy(update=found), tuple(said)
@@ -138,5 +126,6 @@ def for_origin(settings: Settings, name: str, api_url: str) -> Settings:
 
 def keys(settings: Settings, environment: Mapping[str, str]) -> None:
     """Return when every backend that has a vendor has its key; raises `MissingCredentials`."""
-    for name in sorted(backends(settings) & ACCESS.keys()):
-        ACCESS[name](environment)
+    known = cli_backends()
+    for name in sorted(settings.backends() & known.keys()):
+        known[name].endpoint(environment)

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import structlog
 
 from config.environment import child_environment
-from config.model_access import anthropic, login_file, openai
 from config.proxies import proxy_for
-from runtime.building import confinement, logins
+from runtime.building import confinement
 from runtime.telemetry.observed_coder import ObservedCoder
-from shared.llm import Program, Setup, coder, codex_login_lease
+from shared.llm import cli_backends, cli_spec, coder
+from shared.llm.backend import CliSpec, Program, Setup
 from shared.llm.circuit_breaker import Breaker, CircuitBreaker
 from shared.llm.cli import directory
 from shared.llm.cli.coder import CliCoder
 from shared.llm.cli.launch import Launcher
-from shared.llm.cli.programs import PACKAGES
-from shared.llm.cli.version_choice import newest
+from shared.llm.cli.programs import newest
 from shared.llm.concurrency_limit import ConcurrencyLimit
-from shared.llm.endpoint import Endpoint, Endpoints
+from shared.llm.endpoint import Endpoints
 from shared.llm.port import Call, Coder
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.metered import Metered
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import OFFICIAL, Upstream, Vendor
+from shared.llm.proxy.vendors import OFFICIAL, Upstream
 from shared.llm.recorder import Recorder
 from shared.llm.role_router import RoleOverride, RoleRouter
 from shared.sandbox.confinement import Confinement
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from config.repository import RepositorySettings
     from config.settings import Settings
     from runtime.building.process import Process
@@ -55,16 +55,12 @@ async def backend(process: Process, configured: RepositorySettings, tests: Confi
     return RoleRouter(built[usual], parts, phases, known, process.choices[configured.name])
 
 
-def backends(settings: Settings, configured: RepositorySettings) -> frozenset[str]:
-    """The backends of one repository, by their configured words: its usual one and those of roles."""
-    return frozenset({configured.llm_backend, *(role.backend for role in settings.roles.values() if role.backend)})
-
-
 async def _bounded(process: Process, configured: RepositorySettings, name: str, tests: Confinement) -> Coder:
     """One backend: so many runs at once, and none while it is paused after failures."""
     settings = process.settings
     used = settings.state_dir / "scripted" if settings.llm.scenario else None
-    runs = await _program(process, name, tests) if name in PACKAGES else None
+    spec = cli_spec(name)
+    runs = await _program(process, name, spec, tests) if spec else None
     made = coder(name, Setup(process.clock, settings.llm.scenario, used, runs))
     if isinstance(made, CliCoder):
         await made.ready()
@@ -78,17 +74,14 @@ async def _bounded(process: Process, configured: RepositorySettings, name: str, 
     return ObservedCoder(guarded, process.chronicle.event_recorder(configured.name), process.clock)
 
 
-async def _program(process: Process, name: str, tests: Confinement) -> Program:
+async def _program(process: Process, name: str, spec: CliSpec, tests: Confinement) -> Program:
     settings, state = process.settings, process.settings.state_dir
     environment = child_environment(process.environment)
-    command = {"claude": settings.claude_cli, "codex": settings.codex_cli}[name]
-    chosen = await newest(name, command, state, environment)
+    chosen = await newest(name, settings.cli(name), state, environment)
     if chosen.sentence:
         log.info("program_chosen", backend=name, sentence=chosen.sentence)
     calls = confinement.calls(settings)
-    login = login_file(process.environment)
-    codex_login_lease.recover(login)
-    directory.sweep(calls, spared=codex_login_lease.lent(login))
+    directory.sweep(calls, spared=_lent_logins(process))
     confined = await confinement.for_backends(tests, process.environment)
     launcher = Launcher(
         wrap=confined.wrap,
@@ -102,26 +95,31 @@ async def _program(process: Process, name: str, tests: Confinement) -> Program:
         groups=confined.groups,
     )
     if name not in process.endpoints:
-        process.endpoints[name] = _endpoints(process, name)
-        if name == "codex" and (models := unpriced(settings)):
+        process.endpoints[name] = endpoints(process, name, spec)
+        if not spec.reports_cost and (models := unpriced(settings)):
             log.warning("models_without_price", backend=name, models=models, sentence=UNPRICED)
     return Program(chosen.path, launcher, process.endpoints[name], _prices(settings))
 
 
-_ACCESS: Mapping[str, tuple[Vendor, Callable[[Mapping[str, str]], Endpoint]]] = {
-    "claude": (Vendor.ANTHROPIC, anthropic),
-    "codex": (Vendor.OPENAI, openai),
-}
+def _lent_logins(process: Process) -> tuple[Path, ...]:
+    """The copies of logins that calls have, once what killed ones had renewed is brought back."""
+    found: list[Path] = []
+    for login in (spec.login for spec in cli_backends().values() if spec.login is not None):
+        place = login.place(process.environment)
+        login.recover(place)
+        found += [copy for copy in (login.lent(place),) if copy is not None]
+    return tuple(found)
 
 
-def _endpoints(process: Process, name: str) -> Endpoints:
+def endpoints(process: Process, name: str, spec: CliSpec) -> Endpoints:
     """The model proxy with the real key; with a subscription's login there is none, because it is no key."""
-    vendor, access = _ACCESS[name]
-    own = access(process.environment)
+    own = spec.endpoint(process.environment)
     if own.login:
-        return logins.endpoints(name, own)
-    url = own.base_url or OFFICIAL[vendor]
-    upstream = Upstream(vendor, url, own.token, proxy_for(url, process.environment))
+        reason = "a subscription's login cannot be kept from the CLI"
+        log.warning("model_proxy_off", backend=name, reason=reason, not_enforced=spec.not_enforced)
+        return spec.by_login(own)
+    url = own.base_url or OFFICIAL[spec.vendor]
+    upstream = Upstream(spec.vendor, url, own.token, proxy_for(url, process.environment))
     sockets = process.settings.state_dir / "sockets" if process.settings.sandbox == "bubblewrap" else None
     tools = frozenset(map(VendorTool, process.settings.llm.vendor_tools))
     return ModelProxy([upstream], _prices(process.settings), process.clock, sockets, tools)
@@ -132,12 +130,13 @@ UNPRICED = "Their price is not known: each run counts as `budgets.unknown_run`, 
 
 
 def unpriced(settings: Settings) -> list[str]:
-    """The models that roles ask of Codex and that no list prices; Claude Code reckons its costs itself."""
-    usual = any(repository.llm_backend == "codex" for repository in settings.repositories)
+    """The models that no list prices and that roles ask of a backend which does not report its costs itself."""
+    silent = {name for name, spec in cli_backends().items() if not spec.reports_cost}
+    usual = {repository.llm_backend for repository in settings.repositories}
     asked = {
         role.model
         for role in settings.roles.values()
-        if role.model is not None and (role.backend == "codex" or (role.backend is None and usual))
+        if role.model is not None and silent & ({role.backend} if role.backend is not None else usual)
     }
     known = _prices(settings)
     return sorted(model for model in asked if known.cost(Tokens(model)) is None)

@@ -13,7 +13,7 @@ from shared.governance.budgeted_coder import BudgetedCoder
 from shared.governance.budgets import Limits
 from shared.governance.ledger import BudgetCheck, Ledger
 from shared.governance.unpriced_runs import Unpriced
-from shared.llm.cli.programs import PACKAGES
+from shared.llm import cli_spec
 from shared.llm.endpoint import Endpoints, Fixed
 from shared.llm.port import NOT_RUN
 from shared.llm.proxy.account import Reading
@@ -82,6 +82,5 @@ def money(
     """The money of one repository, by the configured budgets; a backend that is no program costs nothing."""
     own = process.settings.budgets
     limits = Limits(own.issue, own.day, own.week, own.warn, own.unknown_run)
-    roles = process.settings.roles.values()
-    costs = not PACKAGES.keys().isdisjoint({configured.llm_backend, *(role.backend for role in roles)})
+    costs = any(cli_spec(name) for name in process.settings.backends(configured))
     return Money(Ledger(fences, mirror, server_time, limits, process.role) if costs else None, own.run)

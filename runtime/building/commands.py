@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.building.backends import backends
 from runtime.telemetry.observed_people import ObservedSink
 from shared.governance.approvals import Approvals
 from shared.governance.command_loop import CommandLoop, CommandProfile
@@ -57,7 +56,7 @@ def desk(parts: Parts) -> CommandLoop:
         CommandProfile(
             parts.role,
             TextUnchanged(parts.texts, parts.people),
-            backends(parts.settings, parts.configured),
+            parts.settings.backends(parts.configured),
             "" if login.casefold() == owner.casefold() else login,
             _left_to_people(parts),
         ),

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 
 from config.collector import collector_secrets
 from config.credentials import app_key, credentials, hook_secret, signing_keys, webhook_secret
-from config.model_access import model_secrets
 from config.settings import GitHubApp, LockSettings, Settings
+from shared import llm
 from shared.errors import Misconfigured, Unauthorized
 from shared.workflow import Role
 
@@ -67,7 +67,7 @@ def known_secrets(process: Process) -> list[str]:
     told = [
         secret(process).get_secret_value(),
         *keys,
-        *model_secrets(process.environment),
+        *llm.secrets(process.environment),
         *_database(process.settings),
         *_receivers(process.settings),
         *_hook(process),

@@ -1,4 +1,4 @@
-"""Claude Code as a coding backend: its arguments, its environment, its versions.
+"""Claude Code as a coding backend: its arguments, its environment, its versions, its key.
 
 Arguments and variables are measured on 2.1.197 and 2.1.330, which differ in `--restricted` and
 `--safe-mode`. Nothing of the target repository configures it: without setting sources its settings,
@@ -15,7 +15,8 @@ from typing import Any
 
 import structlog
 
-from shared.errors import Misconfigured
+from shared.errors import Misconfigured, MissingCredentials
+from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
 from shared.llm.claude_events import Transcript, verdict
 from shared.llm.cli import probe
 from shared.llm.cli.coder import CliCoder, Impossible
@@ -24,10 +25,15 @@ from shared.llm.cli.launch import Command, Ran
 from shared.llm.cli.stream import Event
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Ending, Outcome, Request
-from shared.llm.setup import Setup
+from shared.llm.proxy.vendors import Vendor
 from shared.llm.structured import as_text, fitted, strict
 
 log = structlog.get_logger()
+
+COMPANY = "Anthropic"
+
+KEY, LOGIN, URL = "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL"
+"""Variables of a person's environment, and of the program's."""
 
 PROMPT_BYTES = 10 * 10**6
 """Claude Code refuses more than this on standard input."""
@@ -77,6 +83,11 @@ class Claude:
     def name(self) -> str:
         """The configured word."""
         return "claude"
+
+    @property
+    def company(self) -> str:
+        """The vendor."""
+        return COMPANY
 
     async def ready(self) -> None:
         """Find out the version and what it knows, once. Raises `Misconfigured` naming what is missing."""
@@ -179,9 +190,9 @@ class ClaudeSession:
     def _environment(self) -> dict[str, str]:
         endpoint = self._endpoint
         found = dict(ENVIRONMENT, CLAUDE_CODE_TMPDIR=str(self._call.temporary))
-        found["CLAUDE_CODE_OAUTH_TOKEN" if endpoint.login else "ANTHROPIC_API_KEY"] = endpoint.token
+        found[LOGIN if endpoint.login else KEY] = endpoint.token
         if endpoint.base_url is not None:
-            found["ANTHROPIC_BASE_URL"] = endpoint.base_url
+            found[URL] = endpoint.base_url
         return found
 
 
@@ -199,3 +210,45 @@ def build(setup: Setup) -> CliCoder:
         )
     launcher = setup.program.launcher
     return CliCoder(Claude(setup.program.path, launcher.environment), launcher, setup.program.endpoints)
+
+
+def anthropic(environment: Environment) -> Endpoint:
+    """Anthropic's endpoint: by a key, else by a subscription's token; raises `MissingCredentials`."""
+    url = environment.get(URL, "").strip().rstrip("/") or None
+    for name in (KEY, LOGIN):
+        if token := environment.get(name, "").strip():
+            return Endpoint(url, token, login=name == LOGIN)
+    raise MissingCredentials(
+        f"The claude backend has no key: set the environment variable {KEY}, "
+        f"or {LOGIN} to the token that `claude setup-token` prints for a subscription."
+    )
+
+
+async def examined(probe: Probe) -> Probed:
+    """What the adapter itself asks before its first call."""
+    claude = Claude(probe.program, {**probe.children, "HOME": probe.environment.get("HOME", "/")})
+    await claude.ready()
+    if "--restricted" not in claude.flags:
+        step = "Upgrade Claude Code: a version with --restricted keeps more of a repository's own settings out."
+        return Probed(f"{probe.program} {claude.version} has no --restricted.", step)
+    return Probed(f"{probe.program} {claude.version}.")
+
+
+SPEC = BackendSpec(
+    build,
+    CliSpec(
+        vendor=Vendor.ANTHROPIC,
+        company=COMPANY,
+        package=Package("claude-agent-sdk", "0.2.187", "claude_agent_sdk/_bundled", "claude"),
+        keys=(KEY, LOGIN),
+        url=URL,
+        key_shape="sk-ant-...",
+        beginnings={"sk-ant-oat": LOGIN, "sk-ant-": KEY},
+        subscription="a Claude subscription: the token that `claude setup-token` prints (sk-ant-oat...)",
+        not_enforced="the CLI and its tools see the login; a run is stopped at its budget by the CLI alone; "
+        "a run that is killed counts as one of unknown cost",
+        endpoint=anthropic,
+        examine=examined,
+    ),
+)
+"""All that the rest of the engine knows of this backend."""

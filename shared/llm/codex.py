@@ -1,4 +1,4 @@
-"""Codex as a coding backend: its arguments, its environment, its versions, its sandbox.
+"""Codex as a coding backend: its arguments, its environment, its versions, its key or login.
 
 Arguments are measured on 0.163 and 0.169. Nothing of the target repository configures it: a project
 that nobody declared trusted is not read for settings, hooks or servers, and instruction files and
@@ -15,24 +15,35 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import structlog
 
 from shared.directories import open_regular
-from shared.errors import Misconfigured
-from shared.llm import codex_login, codex_login_lease, codex_sandbox, codex_usage
+from shared.errors import Misconfigured, MissingCredentials
+from shared.llm import codex_login
+from shared.llm.backend import BackendSpec, CliSpec, Environment, LoginFile, Package, Probe, Probed, Setup
 from shared.llm.cli import probe
 from shared.llm.cli.coder import CliCoder, Impossible
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import LINE_CAP, Event
-from shared.llm.codex_arguments import FIXED, permissions, provider, reading, searching, signed_in
-from shared.llm.codex_events import Transcript, verdict
-from shared.llm.codex_program import native, package
+from shared.llm.codex_output import Transcript, recorded, usage, verdict
+from shared.llm.codex_program import (
+    FIXED,
+    native,
+    package,
+    permissions,
+    provider,
+    reading,
+    sandbox_tried,
+    searching,
+    signed_in,
+)
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Ending, Outcome, Request, Usage
 from shared.llm.prices import Prices
-from shared.llm.setup import Setup
+from shared.llm.proxy.vendors import LOOPBACK, OFFICIAL, Vendor
 from shared.llm.structured import as_text, fitted, strict
 from shared.retry_times import later
 
@@ -41,7 +52,10 @@ log = structlog.get_logger()
 PROMPT_CHARACTERS = 2**20
 """Codex refuses more than this on standard input."""
 
-VENDOR = "https://api.openai.com"
+COMPANY = "OpenAI"
+
+KEYS, URL = ("OPENAI_API_KEY", "CODEX_API_KEY"), "OPENAI_BASE_URL"
+"""Variables of a person's environment."""
 
 KEY = "ENGINE_MODEL_KEY"
 """The variable with the token of the call; its name is one that no tool inherits."""
@@ -79,6 +93,11 @@ class Codex:
         """The configured word."""
         return "codex"
 
+    @property
+    def company(self) -> str:
+        """The vendor."""
+        return COMPANY
+
     async def ready(self) -> None:
         """Find out the version, what it knows and whether its sandbox starts, once. Raises `Misconfigured`."""
         if self.version:
@@ -96,7 +115,7 @@ class Codex:
                 )
             self.takes_images = "--image " in text
             features = {line.split()[0] for line in (await self._says(call, "features", "list")).splitlines() if line}
-            await codex_sandbox.tried(self.program, self.launcher, call, self.login)
+            await sandbox_tried(self.program, self.launcher, call, self.login)
         self.disabled = tuple(name for name in _DISABLED if name in features)
         self.version = found[1]
         log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
@@ -109,7 +128,7 @@ class Codex:
         return await probe.said((str(self.program), *arguments), "codex_cli", self._environment(call))
 
     def _environment(self, call: CallDirectory) -> dict[str, str]:
-        home = {"HOME": str(call.home), "CODEX_HOME": str(call.home), "TMPDIR": str(call.temporary)}
+        home = {"HOME": str(call.home), codex_login.HOME: str(call.home), "TMPDIR": str(call.temporary)}
         return {**self.launcher.environment, **home}
 
 
@@ -149,18 +168,18 @@ class CodexSession:
 
     def outcome(self, ran: Ran) -> Outcome:
         """The verdict on a run that ended by itself."""
-        usage = self._usage()
+        spent = self._usage()
         if ran.signalled:
-            return Outcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
+            return Outcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=spent)
         found = verdict(self._transcript, self._said(), structured=self._request.schema is not None)
         if found is None:
             said = ran.complaint or "it said nothing at all"
             ending = Ending.UNKNOWN if ran.code == 0 else Ending.CONFIG
-            return Outcome(ending, f"{said} (exit code {ran.code}, no result)", usage=usage)
+            return Outcome(ending, f"{said} (exit code {ran.code}, no result)", usage=spent)
         answer = found.answer
         if answer is not None and self._request.schema is not None:
             answer = fitted(answer, self._request.schema)
-        return Outcome(found.ending, found.text, answer, usage, self._again(found.wait_seconds), found.notes)
+        return Outcome(found.ending, found.text, answer, spent, self._again(found.wait_seconds), found.notes)
 
     def _again(self, seconds: float | None) -> datetime | None:
         now = datetime.fromtimestamp(self._cli.launcher.clock.now(), UTC)
@@ -192,10 +211,10 @@ class CodexSession:
 
     def _environment(self) -> dict[str, str]:
         """With a login, a copy of it in the home; otherwise the call's token."""
-        environment = {"CODEX_HOME": str(self._home)}
+        environment = {codex_login.HOME: str(self._home)}
         if self._endpoint.file is None:
             return {**environment, KEY: self._endpoint.token}
-        codex_login_lease.lend(self._endpoint.file, self._home)
+        codex_login.lend(self._endpoint.file, self._home)
         return environment
 
     def _said(self) -> str:
@@ -204,12 +223,12 @@ class CodexSession:
         return ""
 
     def _usage(self) -> Usage:
-        return codex_usage.usage(codex_usage.recorded(self._home), self._transcript.usage, self._cli.prices)
+        return usage(recorded(self._home), self._transcript.usage, self._cli.prices)
 
     def _arguments(self) -> Iterator[str]:
         request, base_url, login = self._request, self._endpoint.base_url, self._endpoint.file
-        secret = () if login is None else codex_login_lease.concealed(self._home, login)
-        yield from provider(base_url or VENDOR, KEY) if login is None else signed_in(base_url)
+        secret = () if login is None else codex_login.concealed(self._home, login)
+        yield from provider(base_url or OFFICIAL[Vendor.OPENAI], KEY) if login is None else signed_in(base_url)
         yield from (*FIXED, *searching(self._endpoint.tools))
         for feature in self._cli.disabled:
             yield from ("--disable", feature)
@@ -236,7 +255,7 @@ def build(setup: Setup) -> CliCoder:
     if setup.program is None:
         raise Misconfigured("The codex backend needs the Codex program: run `workflow-engine install-cli codex`.")
     program = setup.program
-    login = program.endpoints.file if isinstance(program.endpoints, codex_login_lease.LoginLease) else None
+    login = program.endpoints.file if isinstance(program.endpoints, codex_login.LoginLease) else None
     made = dialect(program.path, program.launcher, program.prices or Prices.listed(), login=login)
     return CliCoder(made, made.launcher, program.endpoints)
 
@@ -245,3 +264,70 @@ def dialect(program: Path, launcher: Launcher, prices: Prices, *, login: Path | 
     """How the program that was found is talked to; raises `Misconfigured` when it is a script without its program."""
     own = native(program)
     return Codex(own, replace(launcher, readable=(*launcher.readable, *package(own))), prices, login)
+
+
+def openai(environment: Environment) -> Endpoint:
+    """OpenAI's endpoint: by a key, else by what `codex login` left, as Codex reads it; raises `MissingCredentials`.
+
+    A ChatGPT login goes to ChatGPT alone: another address is obeyed on this machine only, else `Misconfigured`.
+    """
+    url = environment.get(URL, "").strip().rstrip("/").removesuffix("/v1") or None
+    for name in KEYS:
+        if token := environment.get(name, "").strip():
+            return Endpoint(url, token)
+    file = codex_login.place(environment)
+    login = codex_login.read(file)
+    if login is None:
+        raise MissingCredentials(
+            f"The codex backend has no key: set the environment variable {KEYS[0]}, "
+            f"or run `codex login` for a ChatGPT subscription, which leaves a login in {file}."
+        )
+    if login.by_key:
+        return Endpoint(url, login.key)
+    if url is not None and urlsplit(url).hostname not in LOOPBACK:
+        raise Misconfigured(
+            f"{URL} names another server than ChatGPT, to which the login in {file} is not sent: "
+            f"set {KEYS[0]} for that server, or take {URL} away."
+        )
+    return Endpoint(url, login.access, login=True, file=file)
+
+
+async def examined(probe: Probe) -> Probed:
+    """What the adapter asks before its first call; its sandbox is started once, around nothing."""
+    login = None
+    with suppress(MissingCredentials, Misconfigured):  # told of where the key is looked for
+        login = openai(probe.environment).file
+    async with probe.launcher() as launcher:
+        codex = dialect(probe.program, launcher, Prices({}), login=login)
+        await codex.ready()
+    return Probed(f"{codex.program} {codex.version}, and its sandbox starts.")
+
+
+SPEC = BackendSpec(
+    build,
+    CliSpec(
+        vendor=Vendor.OPENAI,
+        company=COMPANY,
+        package=Package("openai-codex-cli-bin", "0.163.0", "codex_cli_bin", "bin/codex"),
+        keys=KEYS,
+        url=URL,
+        key_shape="sk-...",
+        beginnings={"sk-": KEYS[0]},
+        subscription="a ChatGPT subscription: leave here, run `codex login`, and start again",
+        not_enforced="the CLI sees the login, its tools do not; nothing stops a run at its budget but its deadline; "
+        "what is cut off in the middle of an answer is not counted; runs go one at a time",
+        endpoint=openai,
+        examine=examined,
+        reports_cost=False,
+        login=LoginFile(
+            variable=codex_login.HOME,
+            place=codex_login.place,
+            secrets=codex_login.hidden,
+            recover=codex_login.recover,
+            lent=codex_login.lent,
+            refusal=codex_login.unwritable,
+            lease=codex_login.LoginLease,
+        ),
+    ),
+)
+"""All that the rest of the engine knows of this backend."""

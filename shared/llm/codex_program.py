@@ -1,10 +1,95 @@
-"""The native program of Codex, and the package with the helpers that it starts."""
+"""The native program of Codex, and the arguments that keep a run of it bounded and apart from its repository.
+
+Among them are those of its own sandbox: where that does not start every tool of a call fails, and the call still
+ends well, so it is tried first.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from shared.errors import Misconfigured
+from shared.llm.cli.directory import CallDirectory
+from shared.llm.cli.launch import Command, Launcher
+from shared.llm.codex_login import NAME, concealed
+from shared.process import Patience
+
+REQUEST_RETRIES = 4
+"""For a server's error or a failed connection: about 3 seconds in all."""
+
+STREAM_RETRIES = 0
+"""With any, a 429 that asks for an hour is waited out in silence; the engine repeats what may pass itself."""
+
+CHATGPT = "https://chatgpt.com"
+
+_SETTINGS = (
+    'model_provider="engine"',
+    f"model_providers.engine.request_max_retries={REQUEST_RETRIES}",
+    f"model_providers.engine.stream_max_retries={STREAM_RETRIES}",
+    "model_providers.engine.stream_idle_timeout_ms=300000",
+    "analytics.enabled=false",
+    "check_for_update_on_startup=false",
+    "project_doc_max_bytes=0",
+    "skills.include_instructions=false",
+    "allow_login_shell=false",
+    'shell_environment_policy.inherit="core"',
+    "shell_environment_policy.ignore_default_excludes=false",
+)
+"""No side traffic, no instructions of the repository, the given PATH and no secret for the tools."""
+
+FIXED = (
+    *(part for setting in _SETTINGS for part in ("-c", setting)),
+    *("--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules", "--strict-config"),
+)
+"""What every call has."""
+
+
+def provider(base_url: str, key_variable: str) -> Iterator[str]:
+    """Where the model is; the built-in provider would first try other ways and read other variables."""
+    table = {"name": "engine", "base_url": f"{base_url}/v1", "env_key": key_variable, "wire_api": "responses"}
+    yield from ("-c", f"model_providers.engine={_table(table)}")
+
+
+def signed_in(base_url: str | None) -> Iterator[str]:
+    """The same for a ChatGPT login, which Codex finds in its home; `base_url` stands for https://chatgpt.com."""
+    backend = f"{base_url or CHATGPT}/backend-api"
+    known = f"{_table({'name': 'engine', 'base_url': f'{backend}/codex', 'wire_api': 'responses'})[:-1]}"
+    yield from ("-c", f"model_providers.engine={known},requires_openai_auth=true}}")
+    yield from ("-c", f"chatgpt_base_url={json.dumps(backend)}", "-c", 'cli_auth_credentials_store="file"')
+
+
+def searching(tools: Set[str]) -> Iterator[str]:
+    """Whether the vendor may search the web for a run: only where the proxy lets that through."""
+    yield from ("-c", f"web_search={json.dumps('live' if 'web_search' in tools else 'disabled')}")
+
+
+def permissions(protected: Sequence[str], unreadable: Sequence[Path] = ()) -> Iterator[str]:
+    """The tree and temporary directories are writable but for `protected`; tests may open sockets."""
+    inside = {".": "write", ".git": "read", **dict.fromkeys(protected, "read")}
+    places = f'":root"="read",":workspace_roots"={_table(inside)},":tmpdir"="write",":slash_tmp"="write"'
+    yield from _profile(places, unreadable, network=True)
+
+
+def reading(unreadable: Sequence[Path] = ()) -> Iterator[str]:
+    """Nothing can be written, there is no network, and `unreadable` files cannot be read."""
+    if not unreadable:
+        yield from ("-s", "read-only")
+        return
+    yield from _profile('":root"="read"', unreadable, network=False)
+
+
+def _profile(places: str, unreadable: Sequence[Path], *, network: bool) -> Iterator[str]:
+    denied = "".join(f',{json.dumps(str(path))}="deny"' for path in unreadable)
+    yield from ("-c", 'default_permissions="engine"')
+    yield from ("-c", f"permissions.engine.network={{enabled={json.dumps(network)}}}")
+    yield from ("-c", f"permissions.engine.filesystem={{{places}{denied}}}")
+
+
+def _table(values: Mapping[str, str]) -> str:
+    """A TOML inline table."""
+    return "{" + ",".join(f"{json.dumps(key)}={json.dumps(value)}" for key, value in values.items()) + "}"
 
 
 def native(program: Path) -> Path:
@@ -22,3 +107,30 @@ def package(program: Path) -> tuple[Path, ...]:
     """The directory with the helpers that the program starts, where it has come as a package."""
     directory = program.parents[1]
     return (directory,) if (directory / "codex-package.json").is_file() else ()
+
+
+SECONDS = 30.0
+"""How long starting nothing in the sandbox may take."""
+
+
+async def sandbox_tried(program: Path, launcher: Launcher, call: CallDirectory, login: Path | None) -> None:
+    """Start nothing in the sandbox of an editing call, with what it denies its tools; raises `Misconfigured`."""
+    argv = (str(program), "sandbox", *permissions((), _denied(call, login)), "--", "/bin/true")
+    command = Command(argv, {"CODEX_HOME": str(call.home)}, call.empty, b"")
+    ran = await launcher.run(command, call, Patience(SECONDS, SECONDS), lambda event: None)
+    if ran.code != 0 or ran.cut is not None:
+        said = ran.complaint.partition("\n")[0] or "it does not answer"
+        raise Misconfigured(
+            f"Codex ({program}) cannot start its sandbox here, so that none of its tools would work: "
+            f"{said[:300]}. Allow user namespaces to this account; `workflow-engine doctor` names the setting."
+        )
+
+
+def _denied(call: CallDirectory, login: Path | None) -> Sequence[Path]:
+    """As in a call by a login, with an empty file as its copy."""
+    if login is None or not login.exists():
+        return ()
+    home = call.home / ".codex"
+    home.mkdir(mode=0o700)
+    (home / NAME).write_text("{}")
+    return concealed(home, login)

@@ -9,9 +9,9 @@ from pathlib import Path
 from shared.clock import Clock
 from shared.errors import Misconfigured
 from shared.llm.answer import Answer, Edit
+from shared.llm.backend import BackendSpec, Setup
 from shared.llm.port import Coder, Ending, Outcome, Request, Usage
 from shared.llm.scenario import Scenario
-from shared.llm.setup import Setup
 
 _FREE = Usage(cost_usd=0.0, cost_source="scripted")
 
@@ -151,3 +151,7 @@ def _write(path: Path, content: str | None) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode("utf-8", "surrogateescape"))
+
+
+SPEC = BackendSpec(build)
+"""It follows a file and needs no program."""

@@ -13,13 +13,11 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
 
+from shared.llm import cli_spec
 from shared.telemetry.events import Event, Kind
 
 MOST_RUNS = 1000
 """Runs whose end was not told are kept for so many; the oldest goes first."""
-
-VENDORS: Mapping[str, str] = {"claude": "anthropic", "codex": "openai"}
-"""A backend's vendor by the name that the conventions have for it."""
 
 _UNSETTLED = frozenset({"none", "running"})
 """What CI says of a commit while it is waited for."""
@@ -112,7 +110,7 @@ class Traces:
         cached, written = data.get("cached_tokens", 0), data.get("cache_write_tokens", 0)
         attributes = {
             "gen_ai.operation.name": "invoke_agent",
-            "gen_ai.provider.name": VENDORS.get(data.get("backend", ""), data.get("backend")),
+            "gen_ai.provider.name": _vendor(data.get("backend")),
             "gen_ai.agent.name": data.get("role"),
             "gen_ai.request.model": data.get("model") or None,
             "gen_ai.usage.input_tokens": data.get("input_tokens", 0) + cached + written,
@@ -193,6 +191,12 @@ class Traces:
     def _hidden(self, resource: Resource) -> Resource:
         """The environment adds to it what it likes (`OTEL_RESOURCE_ATTRIBUTES`)."""
         return Resource(self._attributes(resource.attributes))
+
+
+def _vendor(backend: str | None) -> str | None:
+    """A backend's vendor by the name that the conventions have for it."""
+    spec = cli_spec(backend or "")
+    return str(spec.vendor) if spec is not None else backend
 
 
 def _named(room: str, data: Mapping[str, Any]) -> dict[str, object]:

@@ -13,9 +13,10 @@ import pytest
 
 from lab.model.script import Script
 from lab.model_server import ModelServer
-from shared.llm import Program, Setup, coder
+from shared.llm import cli_backends, coder
+from shared.llm.backend import Program, Setup
 from shared.llm.cli.launch import Launcher
-from shared.llm.cli.programs import PACKAGES, home
+from shared.llm.cli.programs import home
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import Call, Coder, Limits, Outcome, Request
 from shared.loop import RealClock
@@ -42,7 +43,7 @@ SCHEMA: dict[str, Any] = {
 
 def program(name: str, version: str) -> Path:
     """An installed CLI; without it the test is skipped."""
-    found = home(TOOLS, name) / version / PACKAGES[name].program
+    found = home(TOOLS, name) / version / cli_backends()[name].package.program
     if not found.is_file():
         pytest.skip(f"no {name} {version} in {TOOLS.name}: run `make test-cli`")
     return found

@@ -8,7 +8,8 @@ from pathlib import Path
 import anyio
 
 from cli.coding import TOKEN, search_path
-from shared.llm import Program, Setup, coder
+from shared.llm import coder
+from shared.llm.backend import Program, Setup
 from shared.llm.cli.launch import Launcher
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import Call, Request

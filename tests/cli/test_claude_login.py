@@ -8,7 +8,8 @@ from cli.coding import SCHEMA, Desk
 from cli.test_claude_failures import refused
 from cli.test_claude_runs import bash, write
 from lab.model.script import Tokens
-from shared.llm import Program, Setup, coder
+from shared.llm import coder
+from shared.llm.backend import Program, Setup
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import Call, Coder, Ending, Limits
 from shared.loop import RealClock

@@ -16,7 +16,7 @@ from lab.model_server import ModelServer
 from shared.llm.cli.directory import opened
 from shared.llm.cli.launch import Command
 from shared.llm.codex import KEY
-from shared.llm.codex_arguments import provider
+from shared.llm.codex_program import provider
 from shared.llm.port import Ending
 from shared.process import Patience
 

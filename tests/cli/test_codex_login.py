@@ -16,9 +16,9 @@ from cli.test_codex_runs import shell
 from lab.model.issuer import Issuer
 from lab.model.script import Script
 from lab.model_server import ModelServer
-from shared.llm import Program, Setup, coder, codex_login
-from shared.llm.codex_login import Login
-from shared.llm.codex_login_lease import LoginLease
+from shared.llm import coder, codex_login
+from shared.llm.backend import Program, Setup
+from shared.llm.codex_login import Login, LoginLease
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Call, Coder, Ending, Limits, Outcome
 from shared.loop import RealClock

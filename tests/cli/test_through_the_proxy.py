@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from cli.coding import Desk
-from shared.llm import Program, Setup, coder
+from shared.llm import coder
+from shared.llm.backend import Program, Setup
 from shared.llm.port import Call, Coder, Ending, Limits
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.metered import Metered

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lab.github.wire import checks as wire
 from lab_scene import Scene
 from seeded import NAME, PROTECTED, Seeds
+
+from lab.github.wire import checks as wire
 
 API = f"/repos/{NAME}"
 

@@ -19,10 +19,10 @@ from shared import directories
 from shared.git import disk
 from shared.git.disk import IDLE_SECONDS, Disk
 from shared.git.patch_policy import PatchRefused
-from shared.llm import codex_usage
+from shared.llm import codex_output
 from shared.llm.cli import transcripts
 from shared.llm.cli.directory import CallDirectory, opened, sweep
-from shared.llm.codex_usage import recorded
+from shared.llm.codex_output import recorded
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.limits import Limits
 from worker_agent.tdd.runners.report_runner import ReportRunner
@@ -195,6 +195,6 @@ def test_no_link_leads_the_search_for_a_record_out_of_its_call_and_it_has_an_end
     found = recorded(tmp_path / "home-3")
     assert found is not None, "positive control: the same record without a link"
     assert [(one.input, one.output) for one in found.requests] == [(5, 7)]
-    for number in range(codex_usage._MOST_ENTRIES):
+    for number in range(codex_output._MOST_ENTRIES):
         (tmp_path / "home-3" / "sessions" / f"x{number}").touch()
     assert recorded(tmp_path / "home-3") is None, "so many names and no more are looked at"

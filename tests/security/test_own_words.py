@@ -14,7 +14,6 @@ from engine import REPOSITORY
 from config.collector import collector
 from config.credentials import signing_keys
 from config.loading import load
-from config.model_access import anthropic
 from config.settings import Settings
 from config.state import StateDirectory
 from runtime.building.notifications import outbox
@@ -24,6 +23,7 @@ from security.canaries import Canaries
 from security.detector import FORMS, Detector
 from shared.comment_signatures import Key, Keyring
 from shared.governance.channels import Webhook
+from shared.llm.claude import anthropic
 from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop import RealClock
 from shared.telemetry.logging import configure

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from dataclasses import replace
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from shared.errors import Misconfigured
 from shared.llm.cli.directory import CallDirectory, opened
-from shared.llm.cli.error_wording import of_the_vendor
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
 from shared.llm.endpoint import Endpoint, Endpoints
@@ -47,6 +48,11 @@ class Dialect(Protocol):
     @property
     def name(self) -> str:
         """The configured word."""
+        ...
+
+    @property
+    def company(self) -> str:
+        """What people call the vendor."""
         ...
 
     async def ready(self) -> None:
@@ -88,7 +94,7 @@ class CliCoder:
                     outcome = await self._run(request, session, call, endpoint)
         except Misconfigured as error:
             return Outcome(Ending.CONFIG, str(error), usage=NOT_RUN)
-        text = of_the_vendor(redact(outcome.text, [endpoint.token]), self.name, endpoint.base_url)
+        text = of_the_vendor(redact(outcome.text, [endpoint.token]), self._dialect.company, endpoint.base_url)
         return replace(outcome, text=text)
 
     async def _run(self, request: Request, session: Session, call: CallDirectory, endpoint: Endpoint) -> Outcome:
@@ -121,3 +127,15 @@ def _cut(spent: Outcome, ran: Ran, patience: Patience) -> Outcome:
 def _name(request: Request) -> str:
     item = "".join(mark for mark in request.item if mark.isalnum())
     return f"{item or 'item'}-{request.call}-{request.attempt}.{request.round}.{request.retry}"
+
+
+def of_the_vendor(text: str, company: str, base_url: str | None) -> str:
+    """`text` with the vendor's name `company` where the program names the server at `base_url`, which is ours."""
+    where = urlsplit(base_url or "")
+    if where.hostname is None:
+        return text
+    port = rf":{where.port}(?!\d)" if where.port else r"(?!:?\d)"
+    server = rf"(?<![\d.]){re.escape(where.hostname)}{port}"
+    text = re.sub(rf",? ?\(?url: https?://{server}[^\s,)]*\)?", "", text)
+    text = re.sub(rf"[Yy]our inference gateway ?\(?(?:https?://)?{server}[^\s,)]*\)?", company, text)
+    return re.sub(rf"(?:https?://)?{server}(?:/[^\s,;)]*)?", company, text)

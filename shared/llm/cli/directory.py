@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,15 +77,16 @@ def lives(call: Path) -> bool:
     return False
 
 
-def sweep(root: Path, *, spared: Path | None = None) -> int:
-    """Remove the directories of calls whose daemon is gone, but not the one that `spared` is in; returns how many.
+def sweep(root: Path, *, spared: Collection[Path] = ()) -> int:
+    """Remove the directories of calls whose daemon is gone, but not those that `spared` are in; returns how many.
 
     Raises nothing: what cannot be removed is moved aside, and tried again with the next sweep.
     """
     removed = 0
     directories.retry(root)
     for lock in sorted(root.glob("call-*.lock")):
-        if spared is not None and spared.is_relative_to(lock.with_suffix("").resolve()):
+        call = lock.with_suffix("").resolve()
+        if any(path.is_relative_to(call) for path in spared):
             continue
         with suppress(OSError):
             removed += _swept(lock)

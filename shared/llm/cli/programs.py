@@ -1,4 +1,4 @@
-"""Where the coding CLIs are: what the configuration names, else the newest that was installed, and PATH."""
+"""Where the coding CLIs are: what the configuration names, else the newest of what was installed and PATH has."""
 
 from __future__ import annotations
 
@@ -8,27 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
+
+from shared import llm
 from shared.errors import Misconfigured
+from shared.llm.cli import probe
 
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """An official Python package that brings the CLI along, so that no Node is needed.
-
-    `directory` is what has to be kept of it, `program` the executable in there.
-    """
-
-    requirement: str
-    version: str
-    directory: str
-    program: str
-
-
-PACKAGES: Mapping[str, Package] = {
-    "claude": Package("claude-agent-sdk", "0.2.187", "claude_agent_sdk/_bundled", "claude"),
-    "codex": Package("openai-codex-cli-bin", "0.163.0", "codex_cli_bin", "bin/codex"),
-}
-"""By the backend's name; the version is the one that was tried."""
+ASK_SECONDS = 30.0
+"""How long a program may take to say its version."""
 
 
 def home(state_dir: Path, name: str) -> Path:
@@ -38,9 +25,11 @@ def home(state_dir: Path, name: str) -> Path:
 
 def installed(state_dir: Path, name: str) -> Path | None:
     """The newest version that `install-cli` has put into the state directory."""
-    found = [place for place in home(state_dir, name).glob("[0-9]*") if (place / PACKAGES[name].program).is_file()]
+    spec = llm.cli_spec(name)
+    program = spec.package.program if spec else name
+    found = [place for place in home(state_dir, name).glob("[0-9]*") if (place / program).is_file()]
     newest = max(found, key=lambda place: [int(part) for part in re.findall(r"\d+", place.name)], default=None)
-    return None if newest is None else newest / PACKAGES[name].program
+    return None if newest is None else newest / program
 
 
 def program(name: str, configured: str, state_dir: Path, search_path: str) -> Path:
@@ -62,3 +51,46 @@ def programs(name: str, configured: str, state_dir: Path, search_path: str) -> t
             f"or write the path of an installed one into {name}_cli."
         )
     return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The program; `versions` are those of all that were compared, empty where there was nothing to choose."""
+
+    path: Path
+    versions: Mapping[Path, str]
+
+    @property
+    def sentence(self) -> str:
+        """For people: what is used, and instead of what; empty where there was no choice."""
+        others = [f"{path} ({version})" for path, version in self.versions.items() if path != self.path]
+        if not others:
+            return ""
+        return f"The newest program found is used: {self.path} ({self.versions[self.path]}), not {', '.join(others)}."
+
+
+async def newest(name: str, configured: str, state_dir: Path, environment: Mapping[str, str]) -> Chosen:
+    """The program of backend `name`; raises `Misconfigured` as `programs` does.
+
+    `environment` needs a PATH. A program that is alone is not asked for its version.
+    """
+    found = programs(name, configured, state_dir, environment["PATH"])
+    if len(found) == 1:
+        return Chosen(found[0], {})
+    versions = {path: await _version(path, name, environment) for path in found}
+    return Chosen(max(found, key=lambda path: _ordered(versions[path])), versions)
+
+
+async def _version(path: Path, name: str, environment: Mapping[str, str]) -> str:
+    """The version that it says, or why it says none."""
+    try:
+        with anyio.fail_after(ASK_SECONDS):
+            text = await probe.said((str(path), "--version"), f"{name}_cli", environment)
+    except (Misconfigured, TimeoutError):
+        return "does not run"
+    version = re.search(r"\d+(?:\.\d+){1,3}", text)
+    return version[0] if version else "says no version"
+
+
+def _ordered(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")] if version[:1].isdigit() else []

@@ -13,10 +13,10 @@ import aiohttp
 import pytest
 from hand_clock import HandClock
 
-from config.credentials import MissingCredentials, hook_secret
+from config.credentials import hook_secret
 from config.settings import WebhookSettings
 from runtime.daemon.webhook import MOST_BYTES, Webhook
-from shared.errors import Misconfigured
+from shared.errors import Misconfigured, MissingCredentials
 
 SECRET = b"a-secret-of-the-webhook"
 PUSH = json.dumps({"repository": {"full_name": "ada/thing"}, "action": "labeled"}).encode()

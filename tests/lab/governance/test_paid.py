@@ -27,7 +27,7 @@ from shared.governance.ledger import REF, Ledger
 from shared.governance.ledger_lines import Played, Settlement
 from shared.governance.run_errors import RunEnded
 from shared.governance.unpriced_runs import Unpriced
-from shared.llm.codex_login_lease import LoginLease
+from shared.llm.codex_login import LoginLease
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Call, Coder, Ending, Outcome, Request, Usage
 from shared.llm.proxy.account import Reading

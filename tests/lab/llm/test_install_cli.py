@@ -12,9 +12,10 @@ import pytest
 from console.install_cli import InstallOptions, NotInstalled, install, installed
 from shared import process
 from shared.errors import Misconfigured
-from shared.llm.cli.programs import PACKAGES, program
+from shared.llm import cli_backends
+from shared.llm.cli.programs import program
 
-VERSION = PACKAGES["claude"].version
+VERSION = cli_backends()["claude"].package.version
 
 METADATA = "Metadata-Version: 2.1\nName: claude-agent-sdk\nRequires-Dist: nothing-of-this-name\n"
 """The vendor's package needs others, which the program alone does not."""

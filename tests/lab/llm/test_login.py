@@ -11,14 +11,14 @@ import pytest
 import structlog
 from cli_shop import Shop
 
-from config.model_access import openai
 from config.settings import Settings
 from config.state import StateDirectory
 from console.demo.coder import playing
 from lab.demo.stories import STORIES
-from runtime.building import logins
 from runtime.building.backends import backend
+from runtime.building.backends import endpoints as endpoints_of
 from runtime.building.process import Process
+from shared.llm import cli_backends
 from shared.loop import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.workflow import Role
@@ -44,7 +44,7 @@ async def test_a_chatgpt_login_runs_without_proxy_and_what_a_killed_daemon_renew
         process = Process(settings, Role.WORKER, RealClock(), identity, environment)
         logs = stack.enter_context(structlog.testing.capture_logs())
         await backend(process, settings.repositories[0], Confinement())
-        endpoints = logins.endpoints("codex", openai(environment))
+        endpoints = endpoints_of(process, "codex", cli_backends()["codex"])
     assert json.loads((home / "auth.json").read_text())["tokens"]["refresh_token"] == "r3new-1"
     assert not copy.exists()
     async with endpoints.open(Shop(tmp_path).request()) as endpoint:

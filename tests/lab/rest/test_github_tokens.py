@@ -14,7 +14,6 @@ from engine import REPOSITORY, WRITES
 from github_script import HandClock
 from judge import Judge
 
-from config.credentials import MissingCredentials
 from config.settings import Settings
 from config.state import StateDirectory
 from lab.github.clock import LabClock
@@ -23,7 +22,7 @@ from lab.github.http.exchanges import Exchange
 from lab.github.server import Lab
 from runtime.building.assembly import Parts, Process, opened
 from shared.clock import Clock
-from shared.errors import Misconfigured
+from shared.errors import Misconfigured, MissingCredentials
 from shared.github.tokens import of_gh
 from shared.lock.write_permit import Notice
 from shared.workflow import Role

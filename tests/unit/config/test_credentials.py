@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from config.credentials import MissingCredentials, credentials, open_to_others, signing_keys
+from config.credentials import credentials, open_to_others, signing_keys
 from config.settings import GitHubSettings, LockSettings
-from shared.errors import Misconfigured, Unauthorized
+from shared.errors import Misconfigured, MissingCredentials, Unauthorized
 
 TOKEN = "ghp_" + "a1B2" * 9
 

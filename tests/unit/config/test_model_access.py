@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from config.credentials import MissingCredentials
-from config.model_access import anthropic, model_secrets, openai
 from lab.model.issuer import Issuer
-from shared.errors import Misconfigured
+from shared.errors import Misconfigured, MissingCredentials
+from shared.llm import secrets
+from shared.llm.claude import anthropic
+from shared.llm.codex import openai
 from shared.llm.endpoint import Endpoint
 
 Access = Callable[[Mapping[str, str]], Endpoint]
@@ -53,7 +54,7 @@ def test_without_a_key_the_login_of_codex_is_taken(signed_in: Path) -> None:
     assert openai(home) == login
     assert openai({"HOME": "/nowhere", "CODEX_HOME": str(signed_in.parent)}) == login
     assert openai({**home, "CODEX_API_KEY": "k"}) == Endpoint(None, "k")
-    assert model_secrets(home) == ["access", "renewal"]
+    assert secrets(home) == ["access", "renewal"]
 
 
 def test_a_key_that_was_logged_in_with_is_a_key(signed_in: Path) -> None:
@@ -67,7 +68,7 @@ def test_a_key_beside_a_chatgpt_login_is_not_billed_and_is_a_secret(signed_in: P
     signed_in.write_text(issuer.login(key="exchanged"))
     environment = {"CODEX_HOME": str(signed_in.parent)}
     assert openai(environment) == Endpoint(None, issuer.access, login=True, file=signed_in)
-    assert "exchanged" in model_secrets(environment)
+    assert "exchanged" in secrets(environment)
 
 
 def test_a_login_of_chatgpt_is_sent_to_nobody_else(signed_in: Path) -> None:
@@ -86,5 +87,5 @@ def test_without_a_login_it_is_said_where_one_is_looked_for() -> None:
 
 def test_every_key_and_login_is_a_secret() -> None:
     names = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "OPENAI_API_KEY", "CODEX_API_KEY")
-    assert sorted(model_secrets({name: name for name in names} | {"PATH": "/bin"})) == sorted(names)
-    assert model_secrets({"OPENAI_API_KEY": " "}) == []
+    assert sorted(secrets({name: name for name in names} | {"PATH": "/bin"})) == sorted(names)
+    assert secrets({"OPENAI_API_KEY": " "}) == []

@@ -12,7 +12,7 @@ from config.settings import Settings
 from console.doctor import programs
 from console.doctor.context import Machine
 from console.doctor.finding import Status
-from runtime.building.logins import NOT_ENFORCED
+from shared.llm import cli_backends
 from shared.loop import RealClock
 from shared.process import Finished
 
@@ -101,7 +101,7 @@ def test_with_a_login_it_is_said_what_is_not_enforced(tmp_path: Path) -> None:
     assert key.status is Status.WARN
     assert "a login for claude and a login for codex" in key.sentence
     for name in ("claude", "codex"):
-        assert NOT_ENFORCED[name] in key.sentence
+        assert cli_backends()[name].not_enforced in key.sentence
     assert "canary" not in str(key)
     other = programs.model_key({**signed_in, "OPENAI_BASE_URL": "https://gateway.example"}, ["codex"])
     assert (other.status, "OPENAI_BASE_URL" in other.sentence) == (Status.FAIL, True)

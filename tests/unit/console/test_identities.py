@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from config.credentials import MissingCredentials, app_key
+from config.credentials import app_key
 from config.settings import Settings
 from console.doctor import account
 from console.doctor.context import Machine
@@ -17,6 +17,7 @@ from console.doctor.finding import Status
 from console.doctor.probes import identities
 from runtime.building.confinement import secret_files
 from runtime.daemon.configuration import LAST_GOOD, Configuration
+from shared.errors import MissingCredentials
 from shared.loop import RealClock
 from shared.models import Account
 from shared.workflow import AGENTS, Role

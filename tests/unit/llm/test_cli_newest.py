@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from shared.errors import Misconfigured
-from shared.llm.cli.programs import PACKAGES, home
-from shared.llm.cli.version_choice import newest
+from shared.llm import cli_backends
+from shared.llm.cli.programs import home, newest
 
 
 def script(path: Path, said: str) -> Path:
@@ -30,7 +30,7 @@ def script(path: Path, said: str) -> Path:
     ids=["newer on PATH", "newer one installed", "the same", "the installed one does not run", "no version on PATH"],
 )
 async def test_the_newest_that_runs_is_used_and_said(tmp_path: Path, installed: str, on_path: str, wins: str) -> None:
-    ours = script(home(tmp_path, "claude") / "0.2.187" / PACKAGES["claude"].program, installed)
+    ours = script(home(tmp_path, "claude") / "0.2.187" / cli_backends()["claude"].package.program, installed)
     theirs = script(tmp_path / "bin" / "claude", on_path)
     environment = {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin"}
     chosen = await newest("claude", "claude", tmp_path, environment)
@@ -41,7 +41,7 @@ async def test_the_newest_that_runs_is_used_and_said(tmp_path: Path, installed: 
 
 
 async def test_what_is_named_is_used_unasked(tmp_path: Path) -> None:
-    script(home(tmp_path, "claude") / "9.9.9" / PACKAGES["claude"].program, "touch asked")
+    script(home(tmp_path, "claude") / "9.9.9" / cli_backends()["claude"].package.program, "touch asked")
     named = script(tmp_path / "mine", f"touch '{tmp_path}/asked'")
     chosen = await newest("claude", str(named), tmp_path, {"PATH": "/usr/bin:/bin"})
     assert (chosen.path, chosen.sentence) == (named, "")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from shared.errors import Misconfigured
-from shared.llm.cli.programs import PACKAGES, home, installed, program
+from shared.llm import cli_backends
+from shared.llm.cli.programs import home, installed, program
 from shared.sandbox.view import View
 from shared.sandbox.wrap import Kind, Wrap, probe
 
@@ -71,7 +72,7 @@ def state(tmp_path: Path) -> Path:
     for version in ("0.2.9", "0.2.111"):
         place = home(tmp_path, "claude") / version
         place.mkdir(parents=True)
-        (place / PACKAGES["claude"].program).touch(mode=0o755)
+        (place / cli_backends()["claude"].package.program).touch(mode=0o755)
     (home(tmp_path, "claude") / "0.3.0").mkdir()
     return tmp_path
 

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from shared.errors import Misconfigured
-from shared.llm.codex_arguments import permissions, provider
-from shared.llm.codex_events import Transcript, verdict
-from shared.llm.codex_program import native
-from shared.llm.codex_usage import recorded, usage
+from shared.llm.codex_output import Transcript, recorded, usage, verdict
+from shared.llm.codex_program import native, permissions, provider
 from shared.llm.port import Ending
 from shared.llm.prices import Price, Prices
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.llm.codex_login import Login, bring_back, read
-from shared.llm.codex_login_lease import concealed, lend, unwritable
+from shared.llm.codex_login import Login, bring_back, concealed, lend, read, unwritable
 
 OLD, NEW = "2026-11-01T00:00:00Z", "2026-11-09T00:00:00Z"
 

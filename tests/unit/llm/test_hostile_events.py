@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.llm import codex_events
+from shared.llm import codex_output
 from shared.llm.claude_events import Transcript, verdict
 from shared.llm.cli.stream import Event, JsonLines
 from shared.llm.port import Ending
@@ -86,7 +86,7 @@ def test_an_event_of_another_form_neither_ends_a_run_nor_costs(event: dict[str, 
     run = told(event)
     assert verdict(run, structured=False) is None
     assert (run.spent.input_tokens, run.spent.output_tokens, run.spent.cost_usd) == (0, 0, None)
-    other = codex_events.Transcript()
+    other = codex_output.Transcript()
     for one in heard(event):
         other.take(one)
     assert other.completed is (event["type"] == "turn.completed")
@@ -99,8 +99,8 @@ def test_an_event_of_another_form_neither_ends_a_run_nor_costs(event: dict[str, 
 
 @pytest.mark.parametrize("error", [{"message": ["x"]}, "boom", None, [], 7], ids=json.dumps)
 def test_a_turn_that_failed_without_words_did_not_complete(error: object) -> None:
-    run = codex_events.Transcript()
+    run = codex_output.Transcript()
     for event in heard({"type": "turn.failed", "error": error}):
         run.take(event)
-    found = codex_events.verdict(run, "", structured=False)
+    found = codex_output.verdict(run, "", structured=False)
     assert found is None or found.ending is not Ending.COMPLETED

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from shared.errors import Misconfigured
-from shared.llm import BACKENDS, Setup, coder
+from shared.llm import BACKENDS, coder
+from shared.llm.backend import Setup
 from shared.llm.port import Call, Coder, Ending, Limits, Request
 from shared.llm.scenario import Scenario, Unscripted
 from shared.llm.scripted import Scripted

@@ -10,7 +10,7 @@ import pytest
 from lab.model import anthropic, responses
 from lab.model.script import Tokens as Said
 from lab.model.script import Turn
-from shared.llm.codex_arguments import FIXED, searching
+from shared.llm.codex_program import FIXED, searching
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.account import ESTIMATED, METERED, Account, Reading
 from shared.llm.proxy.allowed import checked, completed, headers, parsed

@@ -9,13 +9,14 @@ from typing import get_args
 import pytest
 
 from config.repository import Backend
+from config.settings import Settings
 from console.run import JOBS
-from console.tdd import request
+from shared.errors import MissingCredentials
 from shared.github.access import NEEDS
 from shared.github.labels import LOOKS
 from shared.labels import Flag
-from shared.llm import BACKENDS
-from shared.llm.cli.programs import PACKAGES
+from shared.llm import BACKENDS, cli_backends
+from shared.llm.backend import CliSpec
 from shared.workflow import AGENTS, UNLABELLED, Role, Stage, Track, stages
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,8 +34,17 @@ def test_every_stage_is_on_a_track() -> None:
 
 
 def test_a_backend_has_its_name_wherever_one_can_be_chosen() -> None:
-    assert set(get_args(Backend)) == set(BACKENDS) == set(request.BACKENDS)
-    assert set(PACKAGES) <= set(BACKENDS)
+    assert set(get_args(Backend)) == set(BACKENDS)
+
+
+@pytest.mark.parametrize(("name", "spec"), cli_backends().items())
+def test_a_backend_that_is_a_program_has_a_key_for_its_path_and_says_how_to_reach_its_model(
+    name: str, spec: CliSpec
+) -> None:
+    assert f"{name}_cli" in Settings.model_fields
+    assert set(spec.beginnings.values()) <= set(spec.keys)
+    with pytest.raises(MissingCredentials, match=spec.keys[0]):
+        spec.endpoint({"HOME": "/nowhere"})
 
 
 @pytest.mark.parametrize("role", sorted(AGENTS))
