@@ -26,6 +26,7 @@ from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
 from shared.models import PullRequest
+from shared.order import excluded
 from shared.workflow import TERMINAL, Role, Stage
 
 log = structlog.get_logger()
@@ -116,9 +117,11 @@ class Merging:
         return all(getattr(now, fact) == getattr(seen, fact) for fact in facts)
 
     def _is_same(self, held: Held, seen: Snapshot, again: Snapshot, action: Action = Action.MERGE) -> bool:
-        ordered = order(again.pull_request, held.fence, self._policy.names)
-        unmoved = again.base_tip == seen.base_tip and again.pull_request.base_branch == seen.pull_request.base_branch
-        return ordered is None and unmoved and decide(again, now=held.server_now()) is action
+        pull_request = again.pull_request
+        if order(pull_request, held.fence, self._policy.names) or excluded(pull_request.labels, self._policy.exclude):
+            return False
+        unmoved = again.base_tip == seen.base_tip and pull_request.base_branch == seen.pull_request.base_branch
+        return unmoved and decide(again, now=held.server_now()) is action
 
     async def finish(self, held: Held, pull_request: PullRequest, by: str = "") -> Ended:
         """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge.
