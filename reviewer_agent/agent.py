@@ -137,10 +137,6 @@ class Reviewer:
         seen = await self._observer.look(held.fence, self._just_read(held))
         if seen.pull_request.open:
             order = self._order(await self._restored(seen.pull_request, held), held)
-            if not (order or excluded(seen.pull_request.labels, self._policy.exclude)) and (
-                decide(seen, now=held.server_now()) is Action.MERGE
-            ):
-                return await self._merge(held, seen)
             # The reply to a label says what is there now: it is newer than any reading.
             shown = seen.pull_request if order else await self._handover.show(held, seen.pull_request)
             order = order or self._order(shown, held)
@@ -151,17 +147,10 @@ class Reviewer:
                 return Ended(Result.PARKED, barred)
         return await self._act(decide(seen, now=held.server_now()), held, seen)
 
-    async def _merge(self, held: Held, seen: Snapshot) -> Step:
-        """Merge, which looks at everything once more; that it is approved is shown where it has to wait for that."""
-        step = await self._act(Action.MERGE, held, seen)
-        if step is not None and held.fence.stage is Stage.APPROVED:
-            await self._handover.show(held, seen.pull_request)
-        return step
-
     def _just_read(self, held: Held) -> PullRequest | None:
         """The pull request as the claim has read it, or as it was when our review was posted.
 
-        A review that begins looks again before it is posted; so does a merge, and a label's reply tells news.
+        A review that begins looks again before it is posted; one that approves sets a label, whose reply tells news.
         """
         number, stage = held.fence.key.number, held.fence.stage
         seen = self._sightings.take(number)

@@ -34,7 +34,7 @@ async def test_auto_reviews_and_merges_in_one_go() -> None:
     assert ended.result is Result.FINISHED
     assert merges(world) == TIDIED
     assert world.stage is Stage.DONE
-    assert world.pull.labels == {"status:in-review"}  # "approved" is shown where it waits for something
+    assert world.pull.labels == {"status:approved"}
     assert world.statuses == []  # GitHub shows the merge: a new comment would only repeat it
 
 
