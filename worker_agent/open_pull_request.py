@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from shared.errors import Blocked, NotAllowed
@@ -37,6 +37,13 @@ class Source(Protocol):
     async def is_ancestor(self, ancestor: str, commit: str) -> bool: ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """The commit that this lease has made last."""
+
+    commit: str
+
+
 class Opening:
     """The step from a green commit to its pull request; convergent like everything on GitHub."""
 
@@ -44,14 +51,13 @@ class Opening:
         self._forge = forge
         self._source = source
         self._policy = policy
-        self._built: dict[int, tuple[str, str]] = {}
 
     def note_built(self, held: Held) -> None:
         """This lease has just made the fence's commit: nobody can have opened, let alone closed, a pull request of it.
 
         Good for one try to open one; should its reply be lost, the next try looks first.
         """
-        self._built[held.fence.key.number] = _commit(held)
+        held.memory.keep(_Built(held.fence.work_head))
 
     async def pull_request(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest | Ended:
         """The open pull request of the work branch, or the end of an item whose work the base has already.
@@ -87,7 +93,7 @@ class Opening:
     async def _opened(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
         """Adopted when it exists, opened when not."""
         where = comments.branch(held.fence)
-        new = self._built.pop(held.fence.key.number, None) == _commit(held)
+        new = held.memory.take(_Built) == _Built(held.fence.work_head)
         found = () if new else await self._forge.pulls.of_branch(where)
         opened = next((pull for pull in found if pull.open), None)
         if opened is not None:
@@ -123,8 +129,3 @@ class Opening:
         where = comments.branch(held.fence)
         if age < PATIENCE_SECONDS and await self._source.refresh(f"refs/heads/{where}") == held.fence.work_head:
             raise NotShown(f"what was made of `{where}`", min(DOUBT_SECONDS, PATIENCE_SECONDS - age))
-
-
-def _commit(held: Held) -> tuple[str, str]:
-    """The lease and the commit that its fence names."""
-    return held.ack.nonce, held.fence.work_head

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import structlog
@@ -32,6 +32,13 @@ class Board(Protocol):
     async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
 
 
+@dataclass(slots=True)
+class _Begun:
+    """The stages whose labels this lease has set, each once: item and label."""
+
+    labels: set[tuple[int, str]] = field(default_factory=set)
+
+
 class Beginning:
     """Between the reading that led to a start and its first label, a person may have taken the order back.
 
@@ -42,7 +49,6 @@ class Beginning:
         self._events = events
         self._board = board
         self._names = names
-        self._begun: dict[int, str] = {}
 
     async def label(self, held: Held, item: Item, asked: str, stage: Stage) -> Item | None:
         """Set `stage` beside the label `asked`; the item as it is then, or None when `asked` was taken off meanwhile.
@@ -51,15 +57,15 @@ class Beginning:
         lease has begun before, comes back as it is. Raises `Transient`, and what `Held.check` does.
         """
         ours, known = self._names.of(stage), _folded(item.labels)
-        begun = self._begun.get(item.number) == held.ack.nonce
-        if begun or asked.casefold() not in known or ours.casefold() in known:
+        begun = held.memory.get(_Begun) or held.memory.keep(_Begun())
+        if (item.number, ours) in begun.labels or asked.casefold() not in known or ours.casefold() in known:
             return item
         labels = await self._board.add(item.number, [ours], held)
         if asked.casefold() not in _folded(labels) and not await self._was_us(held, item.number, asked):
             await self._board.remove(item.number, ours, held)
             log.info("start_not_wanted", outcome="skipped", number=item.number, label=asked)
             return None
-        self._begun[item.number] = held.ack.nonce
+        begun.labels.add((item.number, ours))
         return replace(item, labels=labels)
 
     async def _was_us(self, held: Held, number: int, asked: str) -> bool:

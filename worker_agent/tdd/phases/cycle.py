@@ -58,4 +58,4 @@ class Cycle:
 
     def attempts_used_up(self, held: Held, limit: int) -> Blocked:
         """The error that ends a cycle whose tries are used up."""
-        return self._plain.used_up(held.fence.key.number, limit) or self._green.attempts_used_up(held, limit)
+        return self._plain.used_up(held, limit) or self._green.attempts_used_up(held, limit)

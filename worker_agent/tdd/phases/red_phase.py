@@ -84,7 +84,7 @@ class RedPhase:
             red = await self._jury.red(job, baseline, tree)
             verdict = red.verdict
             if verdict.worth_implementing:
-                return _Written(tree, baseline, red, refused, self._workshop.said(job.issue.number, tree))
+                return _Written(tree, baseline, red, refused, self._workshop.said(job.held, tree))
             error, now = verdict.error or ErrorType.NO_TEST_WRITTEN, job.held.server_now()
             refused = undone(error, "tests before these were refused", verdict.details, retry + 1, now)
             if error in _SKIPPED and not verdict.hollow:

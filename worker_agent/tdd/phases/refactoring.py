@@ -142,7 +142,7 @@ class Refactoring:
             cost_usd=cost.usd,
             cost_source=cost.source,
             quality=await self._cleaning.results(job, tree),
-            summary=change_summary.of_coder(self._workshop.said(job.issue.number, tree)),
+            summary=change_summary.of_coder(self._workshop.said(held, tree)),
         )
         to = _asked() if asks else next_phase.to_ci()
         phased = PhaseCommit(tree, held.fence.work_head, subject(job, "Refactor"), note)
