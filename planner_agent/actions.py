@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from planner_agent import comments, plan_comment
 from planner_agent.decide import STAGES, Phase, Snapshot, flags, sent_back
@@ -27,6 +27,11 @@ CONFIGURATION = "the configuration"
 """Who approved a plan when nobody had to."""
 
 
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """We are closing the story: that it is closed is no order of a person's."""
+
+
 class Actions:
     """The planner's effects on stories; every one is convergent."""
 
@@ -35,16 +40,6 @@ class Actions:
         self._specifications = specifications
         self._policy = policy
         self._beginning = Beginning(forge.issues, forge.labels, policy.names)
-        self._ending: set[int] = set()
-
-    @property
-    def ending(self) -> Collection[int]:
-        """Stories that we are closing: that they are closed is no order of a person's."""
-        return self._ending
-
-    def forget(self, number: int) -> None:
-        """The lease on a story has ended."""
-        self._ending.discard(number)
 
     async def show(self, held: Held, snapshot: Snapshot) -> Snapshot:
         """Make stage label and flags follow the fence; returns the snapshot with the labels that are there then.
@@ -130,7 +125,7 @@ class Actions:
         numbers = await self._specifications.numbers(snapshot.issue, held.fence.attempt)
         to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to
         await self._forge.status.show(number, comments.finished(replace(held.fence, stage=to), numbers), held)
-        self._ending.add(number)
+        held.memory.keep(Closing())
         closed = await self._forge.issues.close(number, held)
         self._forge.inbox.dismiss(number)
         await self._forge.closing.unlabel(closed, held)

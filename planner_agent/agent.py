@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import assert_never
 
 import structlog
 
 from planner_agent import plan_comment
-from planner_agent.actions import CONFIGURATION, Actions
+from planner_agent.actions import CONFIGURATION, Actions, Closing
 from planner_agent.decide import STAGES, Action, Phase, Snapshot, before, decide, stopped
 from planner_agent.drafting import Drafting
 from planner_agent.eligibility import Eligibility
-from planner_agent.observe import Listener, Observer
+from planner_agent.observe import Listener, Observer, PostedPlan, posted
 from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge, Source
@@ -54,6 +55,19 @@ class PlanChanged(Blocked):
     """The comment with the plan was edited or deleted, so nothing can be created from it."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """The labels of the story follow the fence: what takes them away is an order."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unposted:
+    """The plan that was made of an attempt's story, and is not posted yet."""
+
+    made_from: tuple[int, str]
+    plan: Plan
+
+
 class Planner:
     """Story -> plan -> approval -> specification issues; closes the story with the last of them."""
 
@@ -73,9 +87,7 @@ class Planner:
         self._drafting = Drafting(forge.issues, self._listener, source, coder, policy)
         self._handover = Actions(forge, specifications, policy)
         self._sightings: ReadCache[Issue] = ReadCache(port.boot)
-        self._labelled: dict[int, Held] = {}
         self._seen_open: dict[int, list[int]] = {}
-        self._unposted: dict[int, tuple[tuple[str, int, str], Plan]] = {}
 
     @property
     def repository(self) -> str:
@@ -129,21 +141,14 @@ class Planner:
         self._sightings.keep(issue.number, issue)
         return await self._claims.claim(view, await self._gate.intent(issue, view.fence))
 
-    @asynccontextmanager
-    async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The lease as a block; what was heard in its thread is kept no longer."""
-        async with self._claims.hold(lease) as held:
-            try:
-                yield held
-            finally:
-                self._labelled.pop(lease.fence.key.number, None)
-                self._unposted.pop(lease.fence.key.number, None)
-                self._listener.forget(lease.fence.key.number)
-                self._handover.forget(lease.fence.key.number)
+    def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
+        """The lease as a block."""
+        return self._claims.hold(lease)
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, no story any more, or a stage label that a person moved or removed."""
-        if number not in self._labelled or number in self._handover.ending:
+        held = self._claims.held(number)
+        if held is None or held.memory.get(_Labelled) is None or held.memory.get(Closing) is not None:
             return None
         listed = self._forge.inbox.known.get(number)
         return await self._claims.revoked(number, listed, self._read, self._order)
@@ -154,12 +159,12 @@ class Planner:
         return issue if held is None else await self._restored(issue, held)
 
     async def _restored(self, issue: Issue, held: Held) -> Issue:
-        begins = held.fence.stage is Stage.PLANNING and issue.number not in self._labelled
+        begins = held.fence.stage is Stage.PLANNING and held.memory.get(_Labelled) is None
         recorded = None if begins or held.fence.stage in UNLABELLED else held.fence.stage
         return await self._lost.restored(issue, recorded, held.server_now())
 
     def _order(self, issue: Issue, held: Held) -> str | None:
-        labelled, unasked = issue.number in self._labelled, self._policy.decided is not None
+        labelled, unasked = held.memory.get(_Labelled) is not None, self._policy.decided is not None
         return stopped(issue, held.fence, self._policy.names, labelled=labelled, unasked=unasked)
 
     async def step(self, held: Held) -> Step:
@@ -174,7 +179,7 @@ class Planner:
             return Ended(Result.WITHDRAWN, order)
         if barred := excluded(snapshot.issue.labels, self._policy.exclude):
             return Ended(Result.PARKED, barred)
-        self._labelled[snapshot.issue.number] = held
+        held.memory.keep(_Labelled())
         action = decide(snapshot)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
         return await self._act(action, held, snapshot)
@@ -210,20 +215,19 @@ class Planner:
     async def _draft(self, held: Held, snapshot: Snapshot) -> None:
         look(held, plan_comment.creation_name(held.fence.attempt, snapshot.story))  # before anything is paid for
         plan = await self._plan(held, snapshot)
-        self._listener.remember(await self._handover.post(held, snapshot, plan))
-        del self._unposted[snapshot.issue.number]
+        held.memory.keep(PostedPlan(await self._handover.post(held, snapshot, plan)))
+        held.memory.take(_Unposted)
 
     async def _plan(self, held: Held, snapshot: Snapshot) -> Plan:
         """The plan of this text; kept until it is posted or the lease ends, so that a failed post costs nothing."""
-        number, made_from = snapshot.issue.number, (held.fence.nonce, held.fence.attempt, snapshot.story)
-        kept = self._unposted.get(number)
-        if kept is not None and kept[0] == made_from:
-            return kept[1]
-        heard = await self._listener.hear(number)
+        made_from = (held.fence.attempt, snapshot.story)
+        kept = held.memory.get(_Unposted)
+        if kept is not None and kept.made_from == made_from:
+            return kept.plan
+        heard = await self._listener.hear(snapshot.issue.number, own=posted(held))
         await begin_run(held)
         plan = await self._drafting.draft(snapshot.issue, heard, held.fence)
-        self._unposted[number] = (made_from, plan)
-        return plan
+        return held.memory.keep(_Unposted(made_from, plan)).plan
 
     def _ended(self, action: Action, held: Held) -> Ended:
         number = held.fence.key.number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from planner_agent import conversation
@@ -27,6 +27,19 @@ TALKING = frozenset({Stage.PLANNING, Stage.AWAITING_APPROVAL})
 """Stages in which the thread decides."""
 
 
+@dataclass(frozen=True, slots=True)
+class PostedPlan:
+    """A plan that this lease has posted: it was paid for, and must not be missed."""
+
+    comment: Comment
+
+
+def posted(held: Held) -> Comment | None:
+    """The plan of this lease."""
+    plan = held.memory.get(PostedPlan)
+    return None if plan is None else plan.comment
+
+
 class Listener:
     """Reads threads and tells whose words count."""
 
@@ -34,32 +47,18 @@ class Listener:
         self._forge = forge
         self._claimant = claimant
         self._policy = policy
-        self._posted: dict[int, Comment] = {}
 
-    async def hear(self, number: int, *, after: Comment | None = None) -> Conversation:
-        """The conversation on story `number`, with the plan of this lease even if a stale read lacks it.
+    async def hear(self, number: int, *, own: Comment | None = None, after: Comment | None = None) -> Conversation:
+        """The conversation on story `number`, with the plan `own` of a lease even if a stale read lacks it.
 
         What was read in the last 30 seconds is not read again; what has the comment `after`, never.
         """
         witness = after.id if after else 0
         thread = {one.id: one for one in await self._forge.comments.lately(number, witness=witness)}
-        own = self._posted.get(number)
         if own is not None:
             thread.setdefault(own.id, own)
         ordered = [thread[id] for id in sorted(thread)]
         return conversation.of(ordered, number, self._claimant.accounts, self._claimant.keys)
-
-    def remember(self, comment: Comment) -> None:
-        """A plan that was just posted: it was paid for, and must not be missed."""
-        self._posted[comment.number] = comment
-
-    def posted(self, number: int) -> Comment | None:
-        """The plan of this lease."""
-        return self._posted.get(number)
-
-    def forget(self, number: int) -> None:
-        """The lease on story `number` has ended."""
-        self._posted.pop(number, None)
 
     async def order(self, heard: Conversation, revision: int) -> Order | None:
         """The last word on plan `revision`: what was decided at our terminal, else of somebody with write access.
@@ -111,13 +110,14 @@ class Observer:
             return replace(snapshot, closed=await self._specifications.closed(issue, fence.attempt))
         if fence.stage not in TALKING:
             return snapshot
-        heard = await self._listener.hear(issue.number, after=self._new_plan(held))
+        heard = await self._listener.hear(issue.number, own=posted(held), after=_new_plan(held))
         order = await self._listener.order(heard, fence.attempt)
         return replace(snapshot, posted=heard.current(fence.attempt), order=order)
 
-    def _new_plan(self, held: Held) -> Comment | None:
-        """The plan that this lease has just posted, while nobody is asked about it."""
-        plan = self._listener.posted(held.fence.key.number)
-        if plan is None or held.fence.stage is not Stage.PLANNING:
-            return None
-        return plan if held.server_now() - plan.created_at < NEWS else None
+
+def _new_plan(held: Held) -> Comment | None:
+    """The plan that this lease has just posted, while nobody is asked about it."""
+    plan = posted(held)
+    if plan is None or held.fence.stage is not Stage.PLANNING:
+        return None
+    return plan if held.server_now() - plan.created_at < NEWS else None

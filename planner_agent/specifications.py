@@ -39,6 +39,11 @@ class Created:
     behind: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _FirstPlan:
+    """Nothing can have been created for the story before."""
+
+
 class Specifications:
     """The specification issues of one repository's stories."""
 
@@ -47,22 +52,20 @@ class Specifications:
         self._keys = keys
         self._policy = policy
         self._listed: dict[tuple[int, int], Mapping[str, int]] = {}
-        self._approved: dict[int, str] = {}
 
     def expect_none(self, held: Held) -> None:
         """This lease has just approved the first plan that its story ever had: nothing can have been created from it.
 
         Good for one try to create them.
         """
-        self._approved[held.fence.key.number] = held.ack.nonce
+        held.memory.keep(_FirstPlan())
 
     async def create(self, held: Held, story: Issue, plan: Plan, sha: str) -> tuple[Created, ...]:
         """Every specification issue of `plan`, whose hash is `sha`; those that an earlier try has made are adopted.
 
         Raises `UnknownOutcome` when it is not known whether one was created: the next try looks first.
         """
-        first = self._approved.pop(story.number, "") == held.ack.nonce
-        existing = {} if first else await self._existing(story, sha)
+        existing = {} if held.memory.take(_FirstPlan) else await self._existing(story, sha)
         labels = [
             self._policy.names.of(move(Track.SPECIFICATION, Stage.NEW, Event.CREATED).to),
             *self._handed_on(story),

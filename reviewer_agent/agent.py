@@ -16,7 +16,7 @@ from reviewer_agent.decide import Action, Snapshot, decide
 from reviewer_agent.eligibility import Eligibility
 from reviewer_agent.errors import given_up
 from reviewer_agent.merge.blockers import Blocker
-from reviewer_agent.merge.merging import Merging
+from reviewer_agent.merge.merging import Finishing, Merging
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
@@ -104,19 +104,17 @@ class Reviewer:
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The lease as a block; a draft lasts no longer. What has ended here needs no look when it closes."""
+        """The lease as a block. What has ended here needs no look when it closes."""
         async with self._claims.hold(lease) as held:
             try:
                 yield held
             finally:
-                number = held.fence.key.number
-                self._drafts.forget(number)
-                self._merging.forget(number)
-                (self._settled.add if held.fence.stage in TERMINAL else self._settled.discard)(number)
+                (self._settled.add if held.fence.stage in TERMINAL else self._settled.discard)(held.fence.key.number)
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, or a stage label that a person moved or removed."""
-        if number in self._merging.ending:
+        held = self._claims.held(number)
+        if held is not None and held.memory.get(Finishing) is not None:
             return None
         listed = self._forge.inbox.known.get(number)
         return await self._claims.revoked(number, listed, self._read, self._order)
@@ -156,7 +154,7 @@ class Reviewer:
         seen = self._sightings.take(number)
         return (
             seen
-            if stage is Stage.IN_REVIEW or (stage is Stage.APPROVED and self._drafts.of(number) is not None)
+            if stage is Stage.IN_REVIEW or (stage is Stage.APPROVED and self._drafts.of(held) is not None)
             else None
         )
 
@@ -179,7 +177,7 @@ class Reviewer:
             case Action.WAIT | Action.COOL | Action.HAND_OVER | Action.PARK:
                 return await self._wait(action, held, seen)
             case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_REVIEWS | Action.GIVE_UP_ON_SIZE:
-                raise given_up(action, held.fence, self._drafts.of(held.fence.key.number))
+                raise given_up(action, held.fence, self._drafts.of(held))
             case Action.FINISH | Action.WITHDRAW | Action.HAND_BACK | Action.SHOW_HALT:
                 return await self._end(action, held, seen.pull_request)
             case _:
@@ -236,7 +234,7 @@ class Reviewer:
         if held.fence.phase:  # what comes now is the review that a person had asked for once more
             await advance(held, FenceChange(phase=""))
         opinion = await self._handover.submit(held, draft)
-        await self._handover.resolve(held, self._drafts.settled(now.number))
+        await self._handover.resolve(held, self._drafts.settled(held))
         # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.
         seen = replace(seen, fence=held.fence, opinion=opinion)
         return await self._act(decide(seen, now=held.server_now()), held, seen)

@@ -109,7 +109,7 @@ class Actions:
         issue = await self._handover.titles.show(held, seen.issue, _try(action, seen))
         seen = replace(seen, issue=issue)
         if await self._renewal.follow(action, held, seen):
-            self._observer.forget(issue.number)
+            self._observer.forget(held)
         return seen
 
     async def _end(self, action: Action, held: Held, snapshot: Snapshot) -> Ended:
@@ -144,7 +144,7 @@ class Actions:
     async def _build(self, action: Action, held: Held, snapshot: Snapshot) -> None:
         """The steps that pay a coder; ahead of them the branch is looked after, which may be all there is to do."""
         if action is Action.ANSWER_REVIEW:  # what follows such a step: nothing is paid for it
-            self._handover.ignored[snapshot.issue.number] = await self._repairs.answer(held)
+            held.memory.keep(await self._repairs.answer(held))
             return
         if action in {Action.KEEP_REFACTORING, Action.DROP_REFACTORING}:
             await self._confirm(action, held, snapshot.issue)

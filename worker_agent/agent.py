@@ -215,7 +215,7 @@ class Worker:
 
     async def stop(self, held: Held, reason: str) -> None:
         """A person's order, noticed between or during steps."""
-        self._observer.forget(held.fence.key.number)
+        self._observer.forget(held)
         snapshot = await self._observer.look(held)
         if decide(snapshot, now=held.server_now()) is Action.FINISH:
             await self._handover.finish(held, snapshot)

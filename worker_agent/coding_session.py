@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -120,6 +120,15 @@ class Cost:
     source: str
 
 
+@dataclass(slots=True)
+class _Made:
+    """The trees that one call made of the commit `start`, by the try and its topic."""
+
+    call: Call
+    start: str
+    trees: dict[tuple[Attempt, str], str] = field(default_factory=dict)
+
+
 class CodingSession:
     """What every phase uses: a coder on a throw-away tree, and a bench for clean checkouts."""
 
@@ -144,8 +153,6 @@ class CodingSession:
         self._runs: dict[tuple[object, ...], TestRun] = {}
         self._spent: dict[int, list[Usage]] = {}
         self._whole: Counter[int] = Counter()
-        self._made: dict[tuple[str, int, Call, str, Attempt, str], str] = {}
-        self._last: dict[int, Last] = {}
 
     def listens(self, listening: Listening) -> Self:
         """The same, with coders that are given what `listening` hears below an issue."""
@@ -193,9 +200,12 @@ class CodingSession:
         a write or a try after it fails, nothing is paid twice.
         Raises `RunFailed` or `RunEnded` when the run itself failed, `RunsUsedUp` when too many were begun.
         """
-        key = (job.held.fence.nonce, job.issue.number, call, start, turn, job.topic)
-        if key in self._made:
-            return self._made[key]
+        memory = job.held.memory
+        made = memory.get(_Made)
+        if made is None or (made.call, made.start) != (call, start):
+            made = _Made(call, start)
+        if (turn, job.topic) in made.trees:
+            return made.trees[turn, job.topic]
         await begin_run(job.held, more=recorded(job.held.fence, job.discussion))
         where = await job.space.reset_tree(start)
         installed = await self.bench_of(job).equip(where, job.suites[0].directory)
@@ -207,9 +217,8 @@ class CodingSession:
         self._spent.setdefault(job.issue.number, []).append(outcome.usage)
         await self._settle(job, outcome, call, start)
         tree = await job.space.capture(start)
-        self._last[job.issue.number] = Last(job.space, start, tree, request, outcome)
-        kept = {known: made for known, made in self._made.items() if known[1] != key[1] or known[:4] == key[:4]}
-        self._made = kept | {key: tree}
+        memory.keep(Last(job.space, start, tree, request, outcome))
+        memory.keep(made).trees[turn, job.topic] = tree
         return tree
 
     def bench_of(self, job: WorkContext) -> TestBench:
@@ -255,16 +264,16 @@ class CodingSession:
 
     async def keep_last(self, held: Held, why: Blocked) -> None:
         """An item is given up: keep what its last run made on disk, and say where in the error."""
-        last = self._last.pop(held.fence.key.number, None)
+        last = held.memory.take(Last)
         if last is None or why.kept or (last.start != held.fence.work_head and held.fence.work_head):
             return
         directory = self.worksite.kept(held.fence)
         if await keep_last(last, why, directory, self.worksite.keys.outgoing):
             why.kept = f"`{below_state(directory)}` in the state directory of {held.fence.agent}"
 
-    def said(self, number: int, tree: str) -> str:
+    def said(self, held: Held, tree: str) -> str:
         """What the coder said at the end of an item's last run; empty unless that run made `tree`."""
-        last = self._last.get(number)
+        last = held.memory.get(Last)
         return last.outcome.text if last is not None and last.tree == tree else ""
 
     def take_spent(self, number: int) -> Cost:

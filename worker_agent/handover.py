@@ -44,7 +44,6 @@ class Handover:
         self._tries = tries
         self._remaining = remaining
         self._beginning = Beginning(forge.issues, forge.labels, policy.names)
-        self.ignored: dict[int, Ignored] = {}
         self.titles = Titles(forge.issues, shown=policy.title_attempts)
 
     async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None, *, fresh: bool = False) -> Issue:
@@ -110,7 +109,7 @@ class Handover:
         if self._policy.reviewers and not held.fence.round:
             await self._ask_reviewers(held)
         told = ci_comments.overdue(held.fence, ci) if held.fence.phase in LATE else comments.handed_over(held.fence)
-        status = with_ignored(told, self.ignored.pop(held.fence.key.number, ()))
+        status = with_ignored(told, held.memory.take(Ignored) or ())
         await self._forge.status.show(held.fence.key.number, status, held)
 
     async def _ask_reviewers(self, held: Held) -> None:

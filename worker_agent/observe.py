@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
 
 from shared.ci.round import Reading
 from shared.ci.verdict import Verdict
@@ -14,6 +13,7 @@ from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.specification import read
 from shared.workflow import Stage
+from worker_agent.branch.history import History
 from worker_agent.ci.watch import Watch
 from worker_agent.decide import WORKING, Action, Bounds, Head, Snapshot, decide, is_edited
 from worker_agent.intake.trusted_writers import TrustedWriters
@@ -24,20 +24,12 @@ _Versions = tuple[datetime | None, datetime | None]
 """When the issue and its pull request last changed, as the change list says it."""
 
 
-class History(Protocol):
-    """What git knows of a work branch."""
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """An item that waits for CI, as it was read whole; without versions, when it had just been opened."""
 
-    async def relation(self, fence: Fence, head_sha: str) -> Head:
-        """How the branch relates to our commit when GitHub shows another head."""
-        ...
-
-    async def fixes(self, fence: Fence) -> int:
-        """How many CI repairs the current round has committed."""
-        ...
-
-    async def collides(self, fence: Fence, base_branch: str) -> bool:
-        """Whether git cannot merge the branch into its base."""
-        ...
+    versions: _Versions | None
+    snapshot: Snapshot
 
 
 class Observer:
@@ -49,18 +41,17 @@ class Observer:
         self._watch = watch
         self._writers = writers
         self._policy = policy
-        self._waiting: dict[int, tuple[_Versions | None, Snapshot]] = {}
 
     def expect(self, held: Held, issue: Issue, opened: PullRequest) -> None:
         """The pull request has just been opened: until its checks say something, this is what there is to see."""
         if opened.head_sha == held.fence.work_head:
             seen = Snapshot(held.fence, issue, opened, bounds=self._bounds(issue))
-            self._waiting[issue.number] = None, seen
+            held.memory.keep(_Waiting(None, seen))
             self._watch.expect(held.fence)
 
-    def forget(self, number: int) -> None:
+    def forget(self, held: Held) -> None:
         """Have everything of an item read at the next look."""
-        self._waiting.pop(number, None)
+        held.memory.take(_Waiting)
 
     async def look(self, held: Held, seen: Issue | None = None) -> Snapshot:
         """The item as it is now; raises `Transient` or `Gone`. `seen` is the issue when it was read just now.
@@ -71,25 +62,24 @@ class Observer:
         fence = held.fence
         number = fence.key.number
         if fence.stage is not Stage.TESTING or not fence.pr:
-            self._waiting.pop(number, None)
+            self.forget(held)
             issue = seen or await self._forge.issues.issue(number)
             pull_request = await self._forge.pulls.pull_request(fence.pr) if fence.pr else None
             rewritten = await self._is_rewritten(fence, issue)
             return Snapshot(fence, issue, pull_request, rewritten=rewritten, bounds=self._bounds(issue))
         versions = (self._forge.inbox.version(number), self._forge.inbox.version(fence.pr))
         reading, fresh = await self._watch.glance(fence)
-        before, snapshot = self._waiting.get(number, ((None, None), None))
+        last = held.memory.get(_Waiting)
         if (
-            snapshot is not None
+            last is not None
             and None not in versions
-            and (before == versions or (before is None and self._is_listed(snapshot.issue)))
-            and _still_waits(snapshot, reading, held)
+            and (last.versions == versions or (last.versions is None and self._is_listed(last.snapshot.issue)))
+            and _still_waits(last.snapshot, reading, held)
         ):
-            self._waiting[number] = versions, snapshot
-            return replace(snapshot, checks=reading.verdict)
+            held.memory.keep(_Waiting(versions, last.snapshot))
+            return replace(last.snapshot, checks=reading.verdict)
         snapshot = await self._whole(fence, reading if fresh else await self._watch.read(fence))
-        self._waiting[number] = versions, snapshot
-        return snapshot
+        return held.memory.keep(_Waiting(versions, snapshot)).snapshot
 
     async def _whole(self, fence: Fence, reading: Reading) -> Snapshot:
         issue = await self._forge.issues.issue(fence.key.number)

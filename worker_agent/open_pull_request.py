@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 from shared.errors import Blocked, NotAllowed
+from shared.git.mirror import Mirror
 from shared.github.errors import NothingToPull, NotShown, Refused
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.github.pulls import ALREADY
@@ -29,29 +29,27 @@ class PullRequestClosed(Blocked):
     """A person closed the pull request of this very commit without merging it: reopen it to go on."""
 
 
-class Source(Protocol):
-    """The repository's git objects on this machine; a mirror is one."""
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """The commit that this lease has made last."""
 
-    async def refresh(self, ref: str) -> str | None: ...
-
-    async def is_ancestor(self, ancestor: str, commit: str) -> bool: ...
+    commit: str
 
 
 class Opening:
     """The step from a green commit to its pull request; convergent like everything on GitHub."""
 
-    def __init__(self, forge: Forge, source: Source, policy: Policy) -> None:
+    def __init__(self, forge: Forge, source: Mirror, policy: Policy) -> None:
         self._forge = forge
         self._source = source
         self._policy = policy
-        self._built: dict[int, tuple[str, str]] = {}
 
     def note_built(self, held: Held) -> None:
         """This lease has just made the fence's commit: nobody can have opened, let alone closed, a pull request of it.
 
         Good for one try to open one; should its reply be lost, the next try looks first.
         """
-        self._built[held.fence.key.number] = _commit(held)
+        held.memory.keep(_Built(held.fence.work_head))
 
     async def pull_request(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest | Ended:
         """The open pull request of the work branch, or the end of an item whose work the base has already.
@@ -87,7 +85,7 @@ class Opening:
     async def _opened(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
         """Adopted when it exists, opened when not."""
         where = comments.branch(held.fence)
-        new = self._built.pop(held.fence.key.number, None) == _commit(held)
+        new = held.memory.take(_Built) == _Built(held.fence.work_head)
         found = () if new else await self._forge.pulls.of_branch(where)
         opened = next((pull for pull in found if pull.open), None)
         if opened is not None:
@@ -123,8 +121,3 @@ class Opening:
         where = comments.branch(held.fence)
         if age < PATIENCE_SECONDS and await self._source.refresh(f"refs/heads/{where}") == held.fence.work_head:
             raise NotShown(f"what was made of `{where}`", min(DOUBT_SECONDS, PATIENCE_SECONDS - age))
-
-
-def _commit(held: Held) -> tuple[str, str]:
-    """The lease and the commit that its fence names."""
-    return held.ack.nonce, held.fence.work_head

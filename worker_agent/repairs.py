@@ -157,7 +157,7 @@ class Repairs:
             turn = Attempt(wish.first.attempt, wish.first.round, retry)
             tree = await self._workshop.edit(job, wish.call, start, turn, wish.prompt(problems))
             held.check()
-            said = self._workshop.said(job.issue.number, tree)
+            said = self._workshop.said(held, tree)
             changed = {change.path for change in await job.space.changes(start, tree)}
             problems = await self._weakened(job, start, tree, changed)
             if not changed and not wish.explains(said):

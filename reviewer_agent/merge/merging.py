@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -32,6 +31,11 @@ from shared.workflow import TERMINAL, Role, Stage
 log = structlog.get_logger()
 
 
+@dataclass(frozen=True, slots=True)
+class Finishing:
+    """The pull request is merged and being tidied up: that it is closed is no order any more."""
+
+
 class Merging:
     """Merges, and ends what a merge ends; every effect is convergent."""
 
@@ -41,16 +45,6 @@ class Merging:
         self._refusals = Refusals(forge, observer, handover)
         self._observer = observer
         self._policy = policy
-        self._ending: set[int] = set()
-
-    @property
-    def ending(self) -> Collection[int]:
-        """Pull requests that are merged and being tidied up: that they are closed is no order any more."""
-        return self._ending
-
-    def forget(self, number: int) -> None:
-        """The lease on a pull request has ended."""
-        self._ending.discard(number)
 
     async def merge(self, held: Held, seen: Snapshot) -> Step:
         """Merge, or give the turn back. What GitHub refuses ends nothing: see `Refusals`."""
@@ -129,7 +123,7 @@ class Merging:
         `by` is who ordered it, in case that was said after the claim, which records it too.
         """
         self._forge.inbox.dismiss(pull_request.number)
-        self._ending.add(pull_request.number)
+        held.memory.keep(Finishing())
         await self._say_merged(held, pull_request.number)
         await self._forge.closing.unlabel(pull_request, held)
         ours = self._policy.names.ours(pull_request.labels)

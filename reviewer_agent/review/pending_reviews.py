@@ -37,25 +37,20 @@ class PendingReviews:
         self.library = library
         self._examiner = examiner
         self._second_pass = second_pass
-        self._kept: dict[int, _Kept] = {}
 
-    def of(self, number: int) -> Draft | None:
+    def of(self, held: Held) -> Draft | None:
         """The one that is kept."""
-        kept = self._kept.get(number)
+        kept = held.memory.get(_Kept)
         return kept.draft if kept else None
 
-    def settled(self, number: int) -> frozenset[int]:
+    def settled(self, held: Held) -> frozenset[int]:
         """The threads of earlier findings of ours that the review which is kept finds resolved."""
-        kept = self._kept.get(number)
+        kept = held.memory.get(_Kept)
         if kept is None:
             return frozenset()
         resolved = [one.id for one in kept.draft.answer.earlier if one.resolved]
         approved = kept.draft.judgement is Judgement.APPROVED
         return kept.material.earlier.settled(resolved, approved=approved)
-
-    def forget(self, number: int) -> None:
-        """The lease has ended."""
-        self._kept.pop(number, None)
 
     async def made(
         self, held: Held, pull_request: PullRequest, observer: Observer, recollection: PreviousFindings
@@ -65,8 +60,8 @@ class PendingReviews:
         A second pass that fails is tried again without the first one being paid for again. Raises what the calls
         raise, and `Transient`.
         """
-        number, fence = pull_request.number, held.fence
-        kept = self._kept.get(number)
+        fence = held.fence
+        kept = held.memory.get(_Kept)
         wanted = (fence.work_head, fence.round, pull_request.base_branch)
         if kept is None or (kept.draft.sha, kept.draft.round, kept.draft.onto) != wanted:
             earlier = await recollection.of(pull_request, fence.round)
@@ -78,12 +73,12 @@ class PendingReviews:
             if draft is None:
                 await begin_run(held)
                 draft = await self._examiner.examine(material, fence.round)
-            kept = self._kept[number] = _Kept(material, draft, not self._needs_check(draft))
+            kept = held.memory.keep(_Kept(material, draft, not self._needs_check(draft)))
         elif not kept.finished:
             await begin_run(held)
         if not kept.finished:
             draft = await self._examiner.check(kept.material, kept.draft)
-            kept = self._kept[number] = _Kept(kept.material, draft, finished=True)
+            kept = held.memory.keep(_Kept(kept.material, draft, finished=True))
         return kept.draft
 
     async def _repeated(self, held: Held, material: ReviewInput, recollection: PreviousFindings) -> Draft | None:

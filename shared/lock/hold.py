@@ -14,6 +14,7 @@ from shared.lock.codec import Ack, AckState, carried, trusted, write_ack
 from shared.lock.comment import NO_WORDS, Words, normal
 from shared.lock.compare_and_swap import swap
 from shared.lock.edit import edit
+from shared.lock.lease_memory import LeaseMemory
 from shared.lock.port import AdvanceFence, Port, ReadComment, ReadFence
 from shared.lock.record import Fence
 from shared.models import Comment
@@ -54,7 +55,7 @@ class Held:
     `words` are what its comment is to tell people, `told` what it certainly does, and `leads_to` the stage that they
     name, which the fence may reach only after it has been told. `sent` is what it has made or may
     have made, by the names that the fence has for it. `edits` and `moves` are the queues of who writes the comment, and
-    who moves the fence.
+    who moves the fence; `memory` is what its agent keeps about the item.
     """
 
     port: Port
@@ -76,6 +77,7 @@ class Held:
     sent: set[str] = field(default_factory=set)
     edits: list[object] = field(default_factory=list)
     moves: list[object] = field(default_factory=list)
+    memory: LeaseMemory = field(default_factory=LeaseMemory)
 
     def __post_init__(self, seal: object) -> None:
         if seal is not _SEAL:

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
 import structlog
 
+from shared.github.ports import LabelEdits, LabelEvents
 from shared.labels import Labels
 from shared.lock.hold import Held
-from shared.lock.write_permit import WritePermit
-from shared.models import LabelEvent
 from shared.reconcile.lost import Item
 from shared.workflow import Stage
 
 log = structlog.get_logger()
 
 
-class Events(Protocol):
-    """What is asked about one item."""
+@dataclass(slots=True)
+class _Begun:
+    """The stages whose labels this lease has set, each once: item and label."""
 
-    async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
-
-
-class Board(Protocol):
-    """What sets the label, and takes it off again."""
-
-    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
-
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
+    labels: set[tuple[int, str]] = field(default_factory=set)
 
 
 class Beginning:
@@ -38,11 +29,10 @@ class Beginning:
     Costs no request of its own: the label is set in any case, and GitHub answers with all that are there.
     """
 
-    def __init__(self, events: Events, board: Board, names: Labels) -> None:
+    def __init__(self, events: LabelEvents, board: LabelEdits, names: Labels) -> None:
         self._events = events
         self._board = board
         self._names = names
-        self._begun: dict[int, str] = {}
 
     async def label(self, held: Held, item: Item, asked: str, stage: Stage) -> Item | None:
         """Set `stage` beside the label `asked`; the item as it is then, or None when `asked` was taken off meanwhile.
@@ -51,15 +41,15 @@ class Beginning:
         lease has begun before, comes back as it is. Raises `Transient`, and what `Held.check` does.
         """
         ours, known = self._names.of(stage), _folded(item.labels)
-        begun = self._begun.get(item.number) == held.ack.nonce
-        if begun or asked.casefold() not in known or ours.casefold() in known:
+        begun = held.memory.get(_Begun) or held.memory.keep(_Begun())
+        if (item.number, ours) in begun.labels or asked.casefold() not in known or ours.casefold() in known:
             return item
         labels = await self._board.add(item.number, [ours], held)
         if asked.casefold() not in _folded(labels) and not await self._was_us(held, item.number, asked):
             await self._board.remove(item.number, ours, held)
             log.info("start_not_wanted", outcome="skipped", number=item.number, label=asked)
             return None
-        self._begun[item.number] = held.ack.nonce
+        begun.labels.add((item.number, ours))
         return replace(item, labels=labels)
 
     async def _was_us(self, held: Held, number: int, asked: str) -> bool:

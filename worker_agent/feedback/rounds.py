@@ -30,9 +30,8 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What one lease's coder was shown for one round."""
+    """What the coder was shown for one round."""
 
-    nonce: str
     round: int
     items: tuple[Item, ...]
 
@@ -45,15 +44,13 @@ class Rounds:
         self._forge = forge
         self._worksite = worksite
         self._most = most
-        self._asked: dict[int, _Asked] = {}
 
     async def asked(self, held: Held) -> tuple[Item, ...]:
         """What this round works on, the same as long as the lease lasts: a coder's answers go by its numbers."""
-        number, fence = held.fence.pr, held.fence
-        known = self._asked.get(number)
-        if known is None or (known.nonce, known.round) != (fence.nonce, fence.round):
-            reading = await self._feedback.read(number)
-            known = self._asked[number] = _Asked(fence.nonce, fence.round, reading.items[:MOST])
+        known = held.memory.get(_Asked)
+        if known is None or known.round != held.fence.round:
+            reading = await self._feedback.read(held.fence.pr)
+            known = held.memory.keep(_Asked(held.fence.round, reading.items[:MOST]))
         return known.items
 
     async def answer(self, held: Held) -> status_text.Ignored:
@@ -70,7 +67,7 @@ class Rounds:
         log.info("feedback_answered", outcome="completed", commit=commit, answers=len(given), late=late)
         status = status_text.with_ignored(status_text.answered(held.fence, given, late, again=again), seen.ignored)
         await self._forge.status.show(held.fence.key.number, status, held)
-        self._asked.pop(number, None)
+        held.memory.take(_Asked)
         if again:
             stage = held.fence.stage
             if stage is Stage.TESTING:  # else a command has led on to what was left to say
@@ -78,7 +75,7 @@ class Rounds:
             await advance(held, FenceChange(stage=stage, phase=Phase.FEEDBACK, round=held.fence.round + 1))
         else:
             await advance(held, FenceChange(phase=Phase.CI))
-        return seen.ignored
+        return status_text.Ignored(seen.ignored)
 
     async def _noted(self, held: Held) -> tuple[Answer, ...]:
         space = await self._worksite.open(held.fence)

@@ -11,11 +11,14 @@ from shared.github.status import Status
 from shared.lock.record import Fence
 from worker_agent import comments
 
-Ignored = Sequence[tuple[str, str]]
-"""Texts that nobody heeds: key and reason."""
-
 LISTED = 20
 """Of these, so many stand in the data for programs."""
+
+
+class Ignored(tuple[tuple[str, str], ...]):
+    """Texts that nobody heeds: key and reason."""
+
+    __slots__ = ()
 
 
 def answered(fence: Fence, given: Sequence[Answer], late: int, *, again: bool) -> Status:
@@ -29,7 +32,7 @@ def answered(fence: Fence, given: Sequence[Answer], late: int, *, again: bool) -
     return _waiting(fence, f"{said} Waiting for CI.", "ci")
 
 
-def with_ignored(status: Status, ignored: Ignored) -> Status:
+def with_ignored(status: Status, ignored: Sequence[tuple[str, str]]) -> Status:
     """The same, and how many texts nobody heeds and why."""
     if not ignored:
         return status

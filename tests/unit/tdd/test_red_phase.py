@@ -77,7 +77,7 @@ class Scene:
         self.asked.append(job.topic)
         return job.topic
 
-    def said(self, number: int, tree: str) -> str:
+    def said(self, held: Held, tree: str) -> str:
         return ""
 
     async def baseline(self, job: WorkContext) -> TestRun:

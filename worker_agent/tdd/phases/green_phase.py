@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from shared import change_summary
 from shared.errors import Blocked
 from shared.git.notes import Note, NoteError, ProofNote
+from shared.github.ports import StatusComments
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -18,7 +19,6 @@ from worker_agent import comments
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
-from worker_agent.ports import StatusBoard
 from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.judging.verdict import ErrorType, listed
 from worker_agent.tdd.phases import next_phase, strategy
@@ -61,14 +61,18 @@ class GreenPhase:
     """Lets code be written; what breaks old tests is asked for again at most `retries` times."""
 
     def __init__(
-        self, workshop: CodingSession, status: StatusBoard, jury: TreeVerification, cleaning: QualityFix, retries: int
+        self,
+        workshop: CodingSession,
+        status: StatusComments,
+        jury: TreeVerification,
+        cleaning: QualityFix,
+        retries: int,
     ) -> None:
         self._workshop = workshop
         self._status = status
         self._jury = jury
         self._cleaning = cleaning
         self._retries = retries
-        self._failures: dict[int, _Failed] = {}
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> None:
         """The green phase: one try. A failed try is counted in the fence and told to the next one.
@@ -83,10 +87,10 @@ class GreenPhase:
         red = await self._jury.red(job, baseline, await next_phase.tests(self._workshop, job))
         call = strategy.answer(frozenset({strategy.Red.TESTS}), During.CYCLE).call
         for retry in range(self._retries + 1):
-            prompt = self._implementation_prompt(job, f"{attempt} of {limit}", self._failed_before(issue.number, noted))
+            prompt = self._implementation_prompt(job, f"{attempt} of {limit}", _failed_before(held, noted))
             tree = await self._workshop.edit(job, call, start, Attempt(attempt, retry=retry), prompt)
             held.check()
-            said = self._workshop.said(issue.number, tree)
+            said = self._workshop.said(held, tree)
             made = _Made(tree, red, await self._judged(job, baseline, red, tree), said)
             made = await self._strengthened(job, baseline, made)
             verdict = made.green.verdict
@@ -94,17 +98,16 @@ class GreenPhase:
                 return await self._take(job, baseline, made, attempt)
             error, now = verdict.error or ErrorType.IMPLEMENTATION_FAILED, held.server_now()
             what = f"implementation {attempt} was refused and rolled back"
-            failed = undone(error, what, verdict.details, retry + 1, now)
-            self._failures[issue.number] = _Failed(failed, verdict.details)
+            failed = held.memory.keep(_Failed(undone(error, what, verdict.details, retry + 1, now), verdict.details))
             if error is not ErrorType.REGRESSION:
-                return await self._count(held, job, noted, limit)
-        await self._roll_back(held, job, noted, FenceChange())
+                return await self._count(held, job, noted, failed, limit)
+        await self._roll_back(held, job, noted, failed, FenceChange())
         sentence = f"{self._retries + 1} implementations in a row broke what worked."
-        raise CycleAborted(ErrorType.REGRESSION, sentence, self._failures[issue.number].details)
+        raise CycleAborted(ErrorType.REGRESSION, sentence, failed.details)
 
     def attempts_used_up(self, held: Held, limit: int) -> Blocked:
         """The error that ends a cycle whose tries are used up."""
-        failed = self._failures.get(held.fence.key.number)
+        failed = held.memory.get(_Failed)
         sentence = f"{limit} implementations did not pass the tests."
         details = failed.details if failed else ()
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
@@ -176,7 +179,7 @@ class GreenPhase:
 
     async def _record_green(self, held: Held, job: WorkContext, clean: Clean, note: Note) -> None:
         number = job.issue.number
-        failed = self._failures.pop(number, None)
+        failed = held.memory.take(_Failed)
         note = replace(note, error=failed.error if failed else None, quality=clean.results)
         to = await next_phase.afterwards(self._workshop, job, note)
         cost = self._workshop.take_spent(number)
@@ -186,28 +189,22 @@ class GreenPhase:
         to = replace(to, base=held.fence.base, attempt=attempt)
         await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
 
-    async def _count(self, held: Held, job: WorkContext, noted: Note | None, limit: int) -> None:
+    async def _count(self, held: Held, job: WorkContext, noted: Note | None, failed: _Failed, limit: int) -> None:
         """One attempt more in the fence; the note of the tests says how it ended."""
-        await self._roll_back(held, job, noted, FenceChange(attempt=held.fence.attempt + 1))
-        details = self._failures[job.issue.number].details
-        await self._status.show(job.issue.number, comments.attempt_failed(held.fence, limit, details), held)
+        await self._roll_back(held, job, noted, failed, FenceChange(attempt=held.fence.attempt + 1))
+        told = comments.attempt_failed(held.fence, limit, failed.details)
+        await self._status.show(job.issue.number, told, held)
 
-    async def _roll_back(self, held: Held, job: WorkContext, noted: Note | None, to: FenceChange) -> None:
+    async def _roll_back(
+        self, held: Held, job: WorkContext, noted: Note | None, failed: _Failed, to: FenceChange
+    ) -> None:
         """The fence's commit stands; its note says what was tried on top of it."""
         if noted is None:
             await advance(held, to)
             return
         note = spent(noted, self._workshop.take_spent(job.issue.number))
-        note = replace(note, rolled_back=(*note.rolled_back, self._failures[job.issue.number].error))
+        note = replace(note, rolled_back=(*note.rolled_back, failed.error))
         await self._workshop.worksite.amend(held, job.space, note, job.specification, to)
-
-    def _failed_before(self, number: int, noted: Note | None) -> str:
-        """What was wrong with the last implementation, wherever it was made."""
-        earlier = noted.rolled_back[-1] if noted is not None and noted.rolled_back else None
-        failed = self._failures.get(number)
-        if failed is not None:
-            return failed.error.details
-        return earlier.details if earlier else ""
 
     def _implementation_prompt(self, job: WorkContext, attempt: str, failures: str) -> str:
         return self._workshop.prompt(
@@ -219,3 +216,11 @@ class GreenPhase:
             failures=Untrusted(failures or "none so far"),
             attempt=attempt,
         )
+
+
+def _failed_before(held: Held, noted: Note | None) -> str:
+    """What was wrong with the last implementation, wherever it was made."""
+    failed = held.memory.get(_Failed)
+    if failed is not None:
+        return failed.error.details
+    return noted.rolled_back[-1].details if noted is not None and noted.rolled_back else ""

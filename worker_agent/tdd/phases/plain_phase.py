@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from shared import change_summary
 from shared.git.notes import Note, Phase
+from shared.github.ports import StatusComments
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -17,7 +18,6 @@ from worker_agent import comments, decide
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext
 from worker_agent.errors import BranchExists, CycleAborted
 from worker_agent.phase_commits import PhaseCommit
-from worker_agent.ports import StatusBoard
 from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import next_phase
@@ -35,14 +35,19 @@ RULES = {
 """What a coder is told beside the criteria."""
 
 
+class _Refused(tuple[str, ...]):
+    """What was wrong with the last try of an item."""
+
+    __slots__ = ()
+
+
 class PlainPhase:
     """One try after the other of a change for which every old test must hold, and nothing new is proved."""
 
-    def __init__(self, workshop: CodingSession, status: StatusBoard, jury: TreeVerification) -> None:
+    def __init__(self, workshop: CodingSession, status: StatusComments, jury: TreeVerification) -> None:
         self._workshop = workshop
         self._status = status
         self._jury = jury
-        self._refused: dict[int, tuple[str, ...]] = {}
 
     async def begin(self, held: Held, issue: Issue) -> bool:
         """Whether the item is of such a kind; then its first phase is done, because no test is to be written."""
@@ -75,16 +80,16 @@ class PlainPhase:
         await self._record(job, tree, green, attempt)
         return True
 
-    def used_up(self, number: int, limit: int) -> CycleAborted | None:
+    def used_up(self, held: Held, limit: int) -> CycleAborted | None:
         """The error that ends an item of such a kind; None for one of another kind."""
-        details = self._refused.get(number)
-        if details is None:
+        refused = held.memory.get(_Refused)
+        if refused is None:
             return None
         sentence = f"{limit} changes did not keep what the tests hold."
-        return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
+        return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, refused)
 
     async def _count(self, held: Held, job: WorkContext, limit: int, details: tuple[str, ...]) -> None:
-        self._refused[job.issue.number] = details
+        held.memory.keep(_Refused(details))
         await advance(held, FenceChange(attempt=held.fence.attempt + 1))
         await self._status.show(job.issue.number, comments.attempt_failed(held.fence, limit, details), held)
 
@@ -101,16 +106,16 @@ class PlainPhase:
             exit_code=green.run.code,
             attempts=attempt,
             proof=replace(green.proof, suite_runs=self._workshop.take_suite_runs(job.issue.number)),
-            summary=change_summary.of_coder(self._workshop.said(job.issue.number, tree)),
+            summary=change_summary.of_coder(self._workshop.said(held, tree)),
         )
-        self._refused.pop(job.issue.number, None)
+        held.memory.take(_Refused)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         phased = PhaseCommit(tree, held.fence.work_head or job.base, subject(job, "Implement"), note)
         to = replace(next_phase.to_ci(), base=held.fence.base or job.base, attempt=attempt)
         await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
 
     def _prompt(self, job: WorkContext, attempt: str) -> str:
-        refused = self._refused.get(job.issue.number, ())
+        refused = job.held.memory.get(_Refused) or ()
         return self._workshop.prompt(
             "change",
             job,
